@@ -1,0 +1,144 @@
+/*
+ * Filter: is it in the set?
+ *
+ * A filter remembers which keys were added, in a few bits a key. It never denies a key that was
+ * added (no false negatives). For a key that was not added it answers "present" with a probability
+ * of at most the error it was created with, as long as no more than its capacity were added.
+ *
+ * Engines: bloom (the default) is a Bloom filter whose bits for one key all lie in one cache line:
+ * one memory access a look-up. It cannot delete and does not grow: past its capacity a new key is
+ * refused with BRY_E_FULL, because accepting it would break the promise.
+ */
+#ifndef BLOOMERY_FILTER_H
+#define BLOOMERY_FILTER_H
+
+#include <bloomery/base.h>
+#include <bloomery/hash.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bry_filter bry_filter;
+
+typedef struct bry_filter_options {
+    size_t struct_size;
+    bry_engine engine; /* auto (= bloom) or bloom */
+    uint64_t capacity; /* keys to plan for, 1 to 2^40; 0: 1000 */
+    double error; /* false positives at capacity, 1e-9 to 0.5; 0: 0.01 */
+    uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
+    uint64_t
+        bits; /* the exact shape, as bry_filter_options_like() copies it: a multiple of 512 … */
+    uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error */
+    const bry_allocator *allocator; /* NULL: malloc and free */
+} bry_filter_options;
+
+#define BRY_FILTER_OPTIONS                                                                         \
+    {                                                                                              \
+        .struct_size = sizeof(bry_filter_options)                                                  \
+    }
+
+/* What an object with these options costs and promises. */
+typedef struct bry_filter_shape {
+    bry_engine engine;
+    uint64_t capacity;
+    uint64_t bits; /* of the table */
+    uint32_t hashes; /* bits set for one key */
+    double error; /* expected at capacity; at most the error asked for */
+    uint64_t bytes; /* allocated once every piece of the table is in use */
+    uint64_t bytes_empty; /* allocated by create; pieces are added when a key first reaches them */
+} bry_filter_shape;
+
+/*
+ * Fills *shape without allocating anything.
+ * BRY_E_RANGE: an option is out of its range. BRY_E_UNSUPPORTED: filters do not have that engine.
+ */
+BRY_API bry_status bry_filter_plan(const bry_filter_options *options, bry_filter_shape *shape);
+
+/* Makes an empty filter. As bry_filter_plan(), and BRY_E_NOMEM. */
+BRY_API bry_status bry_filter_create(const bry_filter_options *options, bry_filter **filter);
+
+/*
+ * Options that make a filter which can be merged with `other`: same engine, seed and shape; the
+ * allocator is the default one. They hold wherever they are used, also after `other` is gone.
+ */
+BRY_API bry_filter_options bry_filter_options_like(const bry_filter *other);
+
+BRY_API void bry_filter_destroy(bry_filter *filter);
+
+/* A second filter with the same contents and allocator. BRY_E_NOMEM. */
+BRY_API bry_status bry_filter_clone(const bry_filter *filter, bry_filter **copy);
+
+/* Forgets every key, keeps seed and shape, gives the table's memory back. */
+BRY_API void bry_filter_clear(bry_filter *filter);
+
+/* The seed to hash keys with. */
+BRY_API uint64_t bry_filter_seed(const bry_filter *filter);
+
+/*
+ * Adds a key. *was says BRY_PRESENT when the filter answered so already (it was added before, or is
+ * a false positive: either way nothing changes), BRY_ABSENT when it is new; was may be NULL.
+ * BRY_E_FULL: it is new and the filter holds its capacity. BRY_E_NOMEM.
+ */
+BRY_API bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer *was);
+
+/*
+ * Adds n keys, all or none; was[i], where `was` is not NULL, is what bry_filter_add() would say at
+ * that point. BRY_E_FULL when those that are absent before the call, repeats counted each time, do
+ * not all fit. BRY_E_NOMEM.
+ */
+BRY_API bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
+                                    uint8_t *was);
+
+/* BRY_PRESENT or BRY_ABSENT. */
+BRY_API bry_answer bry_filter_has(const bry_filter *filter, bry_hash hash);
+
+/* answers[i] = bry_filter_has(filter, hashes[i]), memory latency hidden; the array holds n bytes.
+ */
+BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, size_t n,
+                              uint8_t *answers);
+
+/*
+ * Adds every key of `from` to `into`. Both must have the same engine, seed and shape
+ * (BRY_E_MISMATCH). BRY_E_FULL: together they hold more than the capacity; where both sums and an
+ * estimate from the bits agree on that. BRY_E_NOMEM.
+ */
+BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
+
+typedef struct bry_filter_stats {
+    bry_engine engine;
+    uint64_t seed;
+    uint64_t capacity;
+    uint64_t items; /* keys that were new when added; after a merge, the best estimate */
+    uint64_t bits;
+    uint32_t hashes;
+    double fill; /* share of the bits that are set */
+    double promised_error; /* what was asked for at creation */
+    double estimated_error; /* what the bits that are set now give for a key that is absent */
+    uint64_t bytes; /* allocated now */
+} bry_filter_stats;
+
+/* Reads the whole table once. */
+BRY_API void bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
+
+/* Writes the filter as frames (doc/format.md). What the sink returns, or BRY_OK. */
+BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink);
+
+/*
+ * Reads what bry_filter_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returns; load->problem and load->offset say more.
+ */
+BRY_API bry_status bry_filter_load(const bry_source *source, bry_load *load, bry_filter **filter);
+
+/*
+ * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
+ * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
+ */
+BRY_API bry_status bry_filter_save_file(const bry_filter *filter, const char *path);
+BRY_API bry_status bry_filter_load_file(const char *path, bry_load *load, bry_filter **filter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

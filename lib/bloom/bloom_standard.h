@@ -1,0 +1,32 @@
+/*
+ * A standard Bloom filter: k bits anywhere in m. Internal: the engines of the papers are built from
+ * it and the bench compares with it; users get the blocked one.
+ */
+#ifndef BRY_BLOOM_BLOOM_STANDARD_H
+#define BRY_BLOOM_BLOOM_STANDARD_H
+
+#include "common/pieces.h"
+
+#include <bloomery/hash.h>
+
+typedef struct bry__bloom {
+    uint64_t bits;
+    unsigned hashes;
+    bry__pieces table;
+} bry__bloom;
+
+/* bits and hashes are at least 1. BRY_E_NOMEM. */
+bry_status bry__bloom_init(bry__bloom *bloom, uint64_t bits, unsigned hashes,
+                           const bry_allocator *allocator);
+void bry__bloom_free(bry__bloom *bloom, const bry_allocator *allocator);
+void bry__bloom_clear(bry__bloom *bloom, const bry_allocator *allocator);
+
+/* Sets the key's bits. BRY_E_NOMEM when a piece cannot be had: then no bit is set. */
+bry_status bry__bloom_add(bry__bloom *bloom, bry_hash hash, const bry_allocator *allocator);
+bool bry__bloom_has(const bry__bloom *bloom, bry_hash hash);
+void bry__bloom_has_n(const bry__bloom *bloom, const bry_hash *hashes, size_t n, uint8_t *answers);
+
+/* The share of bits that are set. */
+double bry__bloom_fill_now(const bry__bloom *bloom);
+
+#endif

@@ -1,0 +1,72 @@
+#include "common/pieces.h"
+
+#include "common/checked.h"
+
+static uint64_t piece_count(uint64_t bytes)
+{
+    return (bytes >> BRY__PIECE_SHIFT) + ((bytes & (BRY__PIECE_BYTES - 1)) != 0);
+}
+
+uint64_t bry__pieces_bytes_empty(uint64_t bytes)
+{
+    return piece_count(bytes) * sizeof(unsigned char *);
+}
+
+uint64_t bry__pieces_bytes_full(uint64_t bytes)
+{
+    return bry__pieces_bytes_empty(bytes) + bytes + piece_count(bytes) * bry__lines_cost(0);
+}
+
+bry_status bry__pieces_init(bry__pieces *pieces, uint64_t bytes, const bry_allocator *allocator)
+{
+    size_t directory;
+    if (!bry__to_size(bry__pieces_bytes_empty(bytes), &directory))
+        return BRY_E_NOMEM;
+    unsigned char **piece = bry__alloc(allocator, directory);
+    if (!piece)
+        return BRY_E_NOMEM;
+    *pieces = (bry__pieces){.bytes = bytes, .count = (size_t)piece_count(bytes), .piece = piece};
+    return BRY_OK;
+}
+
+void bry__pieces_clear(bry__pieces *pieces, const bry_allocator *allocator)
+{
+    for (size_t i = 0; i < pieces->count; i++) {
+        bry__free_lines(allocator, pieces->piece[i], bry__piece_size(pieces, i));
+        pieces->piece[i] = NULL;
+    }
+    pieces->present = 0;
+}
+
+void bry__pieces_free(bry__pieces *pieces, const bry_allocator *allocator)
+{
+    bry__pieces_clear(pieces, allocator);
+    bry__free(allocator, pieces->piece, pieces->count * sizeof *pieces->piece);
+    *pieces = (bry__pieces){0};
+}
+
+size_t bry__piece_size(const bry__pieces *pieces, size_t index)
+{
+    uint64_t left = pieces->bytes - ((uint64_t)index << BRY__PIECE_SHIFT);
+    return left < BRY__PIECE_BYTES ? (size_t)left : BRY__PIECE_BYTES;
+}
+
+bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocator *allocator)
+{
+    if (pieces->piece[index])
+        return BRY_OK;
+    pieces->piece[index] = bry__alloc_lines(allocator, bry__piece_size(pieces, index));
+    if (!pieces->piece[index])
+        return BRY_E_NOMEM;
+    pieces->present++;
+    return BRY_OK;
+}
+
+uint64_t bry__pieces_bytes_now(const bry__pieces *pieces)
+{
+    uint64_t bytes = pieces->count * sizeof *pieces->piece;
+    for (size_t i = 0; i < pieces->count; i++)
+        if (pieces->piece[i])
+            bytes += bry__lines_cost(bry__piece_size(pieces, i));
+    return bytes;
+}

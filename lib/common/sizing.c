@@ -1,0 +1,130 @@
+#include "common/sizing.h"
+
+#include <math.h>
+
+#define LN2 0.693147180559945309417
+
+double bry__bloom_bits(double n, double p)
+{
+    return ceil(n * -log(p) / (LN2 * LN2));
+}
+
+unsigned bry__bloom_hashes(double m, double n)
+{
+    double k = round(m / n * LN2);
+    return k < 1 ? 1 : (unsigned)k;
+}
+
+unsigned bry__bloom_hashes_for_error(double p)
+{
+    double k = round(-log2(p));
+    return k < 1 ? 1 : (unsigned)k;
+}
+
+double bry__bloom_fill(double m, unsigned k, double n)
+{
+    return -expm1(k * n * log1p(-1 / m));
+}
+
+double bry__bloom_error(double m, unsigned k, double n)
+{
+    return pow(bry__bloom_fill(m, k, n), k);
+}
+
+double bry__bloom_capacity(double m, unsigned k, double p)
+{
+    return bry__bloom_count(m, k, pow(p, 1.0 / k));
+}
+
+double bry__bloom_count(double m, unsigned k, double fill)
+{
+    return log1p(-fill) / (k * log1p(-1 / m));
+}
+
+/*
+ * E[x^N] where N, the number of keys in a given block, is binomial(n, 1/blocks): each of the n keys
+ * contributes a factor of x with probability 1/blocks. `below` is 1 - x, which may be tiny.
+ */
+static double mean_power(uint64_t blocks, double below, double n)
+{
+    return exp(n * log1p(-below / (double)blocks));
+}
+
+/* 1 - (1 - d/512)^k: the chance that one key of a block sets at least one of d given bits. */
+static double chance_to_hit(unsigned d, unsigned k)
+{
+    return -expm1(k * log1p(-(double)d / BRY__BLOCK_BITS));
+}
+
+double bry__blocked_fill(uint64_t blocks, unsigned k, double n)
+{
+    return 1 - mean_power(blocks, chance_to_hit(1, k), n);
+}
+
+double bry__blocked_count(uint64_t blocks, unsigned k, double fill)
+{
+    return log1p(-fill) / log1p(-chance_to_hit(1, k) / (double)blocks);
+}
+
+/*
+ * The chance that k positions drawn with repetition are all set. By inclusion and exclusion over
+ * which of them are *not* set: the sum over j of (-1)^j · C(k, j) · P(j given draws are all clear).
+ * The j draws fall on d distinct bits with the probability that `distinct` builds up draw by draw,
+ * and d bits are clear when no key of the block hits them.
+ */
+double bry__blocked_error(uint64_t blocks, unsigned k, double n)
+{
+    double clear[BRY__BLOCKED_MAX_HASHES + 1];
+    for (unsigned d = 0; d <= k; d++)
+        clear[d] = mean_power(blocks, chance_to_hit(d, k), n);
+
+    double distinct[BRY__BLOCKED_MAX_HASHES + 1] = {1};
+    double error = 0, choose = 1;
+    for (unsigned j = 0; j <= k; j++) {
+        double all_clear = 0;
+        for (unsigned d = 0; d <= j; d++)
+            all_clear += distinct[d] * clear[d];
+        error += (j % 2 ? -1 : 1) * choose * all_clear;
+        choose *= (double)(k - j) / (j + 1);
+        for (unsigned d = j + 1; d > 0; d--)
+            distinct[d] = distinct[d] * d / BRY__BLOCK_BITS +
+                          distinct[d - 1] * (BRY__BLOCK_BITS - (d - 1)) / BRY__BLOCK_BITS;
+        distinct[0] = 0;
+    }
+    /* The sum cancels down to about 1e-12; below that it is rounding, and 0 would be a lie. */
+    return fmax(error, 1e-12);
+}
+
+/* The fewest blocks that keep n keys at p with k bits each. */
+static uint64_t blocks_needed(unsigned k, uint64_t n, double p)
+{
+    uint64_t low = 1, high = 1;
+    while (bry__blocked_error(high, k, (double)n) > p) {
+        low = high + 1;
+        high *= 2;
+    }
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (bry__blocked_error(middle, k, (double)n) > p)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bry__blocked_shape bry__blocked_plan(uint64_t n, double p)
+{
+    /* The best k lies at or below the standard filter's: crowded blocks punish many bits a key. */
+    unsigned top = bry__bloom_hashes_for_error(p) + 1;
+    if (top > BRY__BLOCKED_MAX_HASHES)
+        top = BRY__BLOCKED_MAX_HASHES;
+    bry__blocked_shape best = {0};
+    for (unsigned k = top; k >= 1; k--) {
+        uint64_t blocks = blocks_needed(k, n, p);
+        if (best.blocks && blocks > best.blocks)
+            break; /* sizes have one minimum in k */
+        best = (bry__blocked_shape){blocks, k, bry__blocked_error(blocks, k, (double)n)};
+    }
+    return best;
+}

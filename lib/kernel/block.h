@@ -1,0 +1,43 @@
+/*
+ * How a key picks its bits inside a 512-bit block of a blocked Bloom filter. Half of the hash is
+ * read as seven 9-bit numbers; where k is above seven, further words are drawn from it by mixing.
+ * Bit p of a block is bit p % 8 of byte p / 8, on every machine.
+ */
+#ifndef BRY_KERNEL_BLOCK_H
+#define BRY_KERNEL_BLOCK_H
+
+#include "hash/derive.h"
+
+#define BRY__PER_WORD 7u
+
+static inline unsigned bry__block_position(uint64_t word, unsigned i)
+{
+    return (unsigned)(word >> (9 * i)) & 511u;
+}
+
+/* One by one, stopping at the first bit that is clear: the definition. */
+static inline bool bry__block_test(const unsigned char *block, uint64_t half, unsigned k)
+{
+    for (unsigned i = 0; i < k; i += BRY__PER_WORD) {
+        uint64_t word = bry__word(half, i / BRY__PER_WORD);
+        for (unsigned j = 0; j < BRY__PER_WORD && i + j < k; j++) {
+            unsigned p = bry__block_position(word, j);
+            if (!(block[p / 8] >> p % 8 & 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+static inline void bry__block_set(unsigned char *block, uint64_t half, unsigned k)
+{
+    for (unsigned i = 0; i < k; i += BRY__PER_WORD) {
+        uint64_t word = bry__word(half, i / BRY__PER_WORD);
+        for (unsigned j = 0; j < BRY__PER_WORD && i + j < k; j++) {
+            unsigned p = bry__block_position(word, j);
+            block[p / 8] |= (unsigned char)(1u << p % 8);
+        }
+    }
+}
+
+#endif

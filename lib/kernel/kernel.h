@@ -1,0 +1,48 @@
+/*
+ * The few inner loops that vector instructions make faster, as a table of functions per instruction
+ * set. The scalar one defines what is right; the others give the same bits, and the tests run all
+ * that the machine has. One translation unit each, so that nothing else is compiled for more than
+ * the base machine.
+ */
+#ifndef BRY_KERNEL_KERNEL_H
+#define BRY_KERNEL_KERNEL_H
+
+#include "common/cpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct bry__kernel {
+    bry__isa isa;
+
+    /*
+     * answers[i] = whether all k positions that halves[i] draws (kernel/block.h) are set in the
+     * 64-byte block at blocks[i], which is aligned to 64.
+     */
+    void (*block_test)(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                       unsigned k, uint8_t *answers);
+
+    /* The rest work on whole cache lines: len is a multiple of 64. */
+    uint64_t (*popcount)(const unsigned char *bytes, size_t len);
+    uint64_t (*popcount_or)(const unsigned char *a, const unsigned char *b, size_t len);
+    void (*or_into)(unsigned char *into, const unsigned char *from, size_t len);
+} bry__kernel;
+
+/* The kernels in use: the best that the machine runs, or what BLOOMERY_ISA names. */
+const bry__kernel *bry__kernels(void);
+
+/* For tests: NULL when this build or machine does not have it. */
+const bry__kernel *bry__kernel_of(bry__isa isa);
+
+/* For tests: makes bry__kernels() give that one from now on; false when it cannot. */
+bool bry__kernel_force(bry__isa isa);
+
+extern const bry__kernel bry__kernel_scalar;
+#if defined(__x86_64__)
+extern const bry__kernel bry__kernel_avx2;
+extern const bry__kernel bry__kernel_avx512;
+#elif defined(__aarch64__)
+extern const bry__kernel bry__kernel_neon;
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+#include "kernel/block.h"
+#include "kernel/kernel.h"
+#include "kernel/popcount.h"
+
+#include <immintrin.h>
+
+/* All ones in the lanes whose position is not set; `lanes` says which lanes count. */
+static inline __m256i clear_lanes(const unsigned char *block, __m256i word, __m256i shifts,
+                                  __m256i lanes)
+{
+    __m256i at = _mm256_and_si256(_mm256_srlv_epi64(word, shifts), _mm256_set1_epi64x(511));
+    __m256i picked =
+        _mm256_i64gather_epi64((const long long *)(const void *)block, _mm256_srli_epi64(at, 6), 8);
+    __m256i bit = _mm256_srlv_epi64(picked, _mm256_and_si256(at, _mm256_set1_epi64x(63)));
+    return _mm256_andnot_si256(bit, lanes);
+}
+
+static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                       unsigned k, uint8_t *answers)
+{
+    const __m256i low_shifts = _mm256_setr_epi64x(0, 9, 18, 27);
+    const __m256i high_shifts = _mm256_setr_epi64x(36, 45, 54, 0);
+    for (size_t i = 0; i < n; i++) {
+        bool found = true;
+        for (unsigned done = 0; done < k && found; done += BRY__PER_WORD) {
+            long long left = k - done < BRY__PER_WORD ? (long long)(k - done) : BRY__PER_WORD;
+            __m256i count = _mm256_set1_epi64x(left), one = _mm256_set1_epi64x(1);
+            __m256i low =
+                _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(0, 1, 2, 3)));
+            __m256i high =
+                _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(4, 5, 6, 7)));
+            __m256i word =
+                _mm256_set1_epi64x((long long)bry__word(halves[i], done / BRY__PER_WORD));
+            __m256i clear = _mm256_or_si256(clear_lanes(blocks[i], word, low_shifts, low),
+                                            clear_lanes(blocks[i], word, high_shifts, high));
+            found = _mm256_testz_si256(clear, clear);
+        }
+        answers[i] = found;
+    }
+}
+
+static void or_into(unsigned char *into, const unsigned char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += 32) {
+        __m256i both =
+            _mm256_or_si256(_mm256_loadu_si256((const __m256i *)(const void *)(into + i)),
+                            _mm256_loadu_si256((const __m256i *)(const void *)(from + i)));
+        _mm256_storeu_si256((__m256i *)(void *)(into + i), both);
+    }
+}
+
+const bry__kernel bry__kernel_avx2 = {
+    .isa = BRY__ISA_AVX2,
+    .block_test = block_test,
+    .popcount = bry__popcount_words,
+    .popcount_or = bry__popcount_or_words,
+    .or_into = or_into,
+};

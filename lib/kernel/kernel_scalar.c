@@ -1,0 +1,25 @@
+#include "common/endian.h"
+#include "kernel/block.h"
+#include "kernel/kernel.h"
+#include "kernel/popcount.h"
+
+static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                       unsigned k, uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++)
+        answers[i] = bry__block_test(blocks[i], halves[i], k);
+}
+
+static void or_into(unsigned char *into, const unsigned char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i += 8)
+        bry__store64(into + i, bry__load64(into + i) | bry__load64(from + i));
+}
+
+const bry__kernel bry__kernel_scalar = {
+    .isa = BRY__ISA_SCALAR,
+    .block_test = block_test,
+    .popcount = bry__popcount_words,
+    .popcount_or = bry__popcount_or_words,
+    .or_into = or_into,
+};
