@@ -1,0 +1,107 @@
+# A thin layer over CMake: CMakeLists.txt is the source of truth, this file is what people type.
+# Each target first installs the Debian packages that it needs and lacks (scripts/packages);
+# NO_INSTALL=1 forbids that. `make help` lists the targets.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+TIME ?= 60
+SOAK_TIME ?= 600
+
+# configure FOLDER, OPTIONS: the generator is chosen once, since a folder cannot change it.
+configure = cmake -S . -B $(1) --log-level=WARNING \
+	$$([ -f $(1)/CMakeCache.txt ] || ! command -v ninja >/dev/null || echo -G Ninja) $(2) >/dev/null
+# build FOLDER, OPTIONS
+build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS)
+ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
+
+# Tests run three times: with the flags of a release, and with assertions under each sanitizer.
+tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
+sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O2 -g"
+
+.PHONY: all run test soak bench figures install format lint fuzz clean-room clean help
+.NOTPARALLEL:
+
+all:
+	@scripts/packages all
+	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
+
+run:
+	@scripts/packages run
+	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
+	@scripts/run-examples build/examples
+
+test:
+	@scripts/packages test
+	@echo "== plain"
+	@$(call build,build/test,$(tests))
+	@$(ctest) --test-dir build/test -LE soak
+	@echo "== address and undefined-behaviour sanitizers"
+	@$(call build,build/asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
+	@$(ctest) --test-dir build/asan -LE soak
+	@echo "== thread sanitizer"
+	@$(call build,build/tsan,$(sanitized) -DBLOOMERY_SANITIZE=thread)
+	@$(ctest) --test-dir build/tsan -L thread -LE soak
+	@echo "== all tests passed: plain, address, thread"
+
+# Every long check: the tests with the label soak, then each fuzzer for SOAK_TIME seconds.
+soak:
+	@scripts/packages soak
+	@$(call build,build/test,$(tests))
+	@$(ctest) --test-dir build/test -L soak --no-tests=ignore
+	@$(call build,build/asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
+	@$(ctest) --test-dir build/asan -L soak --no-tests=ignore
+	@$(MAKE) --no-print-directory fuzz TIME=$(SOAK_TIME)
+
+# Each fuzzer for TIME seconds.
+fuzz:
+	@scripts/packages fuzz
+	@$(call build,build/fuzz,-DBLOOMERY_FUZZ=ON -DCMAKE_C_COMPILER=clang \
+		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g")
+	@scripts/fuzz build/fuzz $(TIME)
+
+# A folder of its own, so that what `make install` takes never links the libraries compared with.
+bench:
+	@scripts/packages bench
+	@$(call build,build/bench,-DBLOOMERY_BENCH=ON)
+	@build/bench/bloomery bench all
+
+figures:
+	@scripts/packages figures
+	@echo "There are no figures yet: they come with the engines of the papers."
+
+install: all
+	@scripts/packages install
+	@DESTDIR="$(DESTDIR)" cmake --install build
+
+format:
+	@scripts/packages format
+	@scripts/c-files | xargs clang-format -i
+
+lint:
+	@scripts/packages lint
+	@scripts/lint build/test $(JOBS)
+
+# The whole set-up on a Debian 12 that has nothing but make.
+clean-room:
+	@scripts/packages clean-room
+	@scripts/clean-room
+
+clean:
+	@rm -rf build
+
+help:
+	@echo "make              the program and the library, in build/"
+	@echo "make run          builds and runs the examples"
+	@echo "make test         all tests: plain, address and undefined behaviour, threads"
+	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
+	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
+	@echo "make bench        measures, beside other libraries"
+	@echo "make figures      the figures of the papers"
+	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
+	@echo "make format       formats all C files"
+	@echo "make lint         clang-format, clang-tidy and cppcheck must have nothing to say"
+	@echo "make clean-room   make test and make run on a fresh Debian 12, in a chroot"
+	@echo "make clean        removes build/"
+	@echo
+	@echo "Each installs the Debian packages that it lacks; NO_INSTALL=1 forbids that."

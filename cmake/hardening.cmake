@@ -1,0 +1,15 @@
+# Protection that costs nothing measurable. Sanitizers check more and want none of it.
+include(CheckPIESupported)
+check_pie_supported()
+
+if(NOT BLOOMERY_SANITIZE AND NOT BLOOMERY_FUZZ)
+  add_compile_options(-fstack-protector-strong)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    add_compile_options(-fstack-clash-protection -fcf-protection)
+  endif()
+  add_link_options(-Wl,-z,relro,-z,now)
+  # The fortified functions need an optimising build.
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  endif()
+endif()

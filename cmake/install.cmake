@@ -1,0 +1,31 @@
+# What `make install` puts where, and how other projects find it: pkg-config and find_package().
+include(CMakePackageConfigHelpers)
+
+# Only the jobs that exist: a header is listed here once every function in it is there.
+set(installed_headers base.h hash.h filter.h)
+list(TRANSFORM installed_headers PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
+install(FILES ${installed_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
+
+install(TARGETS bloomery RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Two export sets: users of the shared library need not have libxxhash's development files.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
+foreach(kind shared static)
+  install(TARGETS bloomery_${kind} EXPORT bloomery_${kind}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT bloomery_${kind} NAMESPACE bloomery:: FILE bloomery-${kind}.cmake
+    DESTINATION ${package_dir})
+endforeach()
+
+# Before 1.0 a minor version may change the interface.
+configure_package_config_file(cmake/bloomery-config.cmake.in bloomery-config.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(bloomery-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/bloomery-config-version.cmake DESTINATION ${package_dir})
+
+# The prefix in bloomery.pc is relative to the file, so that an installed tree may be moved.
+cmake_path(APPEND pc_dir ${CMAKE_INSTALL_FULL_LIBDIR} pkgconfig)
+file(RELATIVE_PATH pc_to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/bloomery.pc.in bloomery.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
