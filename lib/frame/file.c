@@ -1,0 +1,210 @@
+#include "frame/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/random.h"
+#include "frame/frame.h"
+
+enum { BUFFER = 16384, TRIES = 16 };
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+/* Small writes gather here, large ones pass by. */
+typedef struct saver {
+    const bry__io *io;
+    int fd;
+    uint64_t offset;
+    size_t held;
+    unsigned char buffer[BUFFER];
+} saver;
+
+static bry_status flush(saver *s)
+{
+    bry_status status = bry__io_write_at(s->io, s->fd, s->buffer, s->held, s->offset);
+    s->offset += s->held;
+    s->held = 0;
+    return status;
+}
+
+static bry_status saver_write(void *opaque, const void *bytes, size_t len)
+{
+    saver *s = opaque;
+    if (len > BUFFER - s->held) {
+        bry_status status = flush(s);
+        if (status != BRY_OK)
+            return status;
+    }
+    if (len > BUFFER) {
+        bry_status status = bry__io_write_at(s->io, s->fd, bytes, len, s->offset);
+        s->offset += len;
+        return status;
+    }
+    if (len)
+        memcpy(s->buffer + s->held, bytes, len);
+    s->held += len;
+    return BRY_OK;
+}
+
+/* The name and mode that the new file shall have. *exists: mode is an old file's. */
+static bry_status find_target(const bry__io *io, const char *path, char target[PATH_MAX],
+                              mode_t *mode, bool *exists)
+{
+    *mode = 0666;
+    *exists = io->resolve(io->opaque, path, target) == 0;
+    if (!*exists) {
+        if (errno != ENOENT)
+            return BRY_E_IO;
+        if (strlen(path) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return BRY_E_IO;
+        }
+        memcpy(target, path, strlen(path) + 1);
+        return BRY_OK;
+    }
+    bry__file_facts facts;
+    if (io->facts_of(io->opaque, target, &facts) < 0)
+        return BRY_E_IO;
+    if (facts.kind != BRY__FILE_REGULAR) {
+        errno = facts.kind == BRY__FILE_FOLDER ? EISDIR : EINVAL;
+        return BRY_E_IO;
+    }
+    *mode = facts.mode;
+    return BRY_OK;
+}
+
+/* A new file in target's folder. Its name does not lean on target's, which may be of full length.
+ */
+static bry_status open_temporary(const bry__io *io, const char *target, mode_t mode,
+                                 char temporary[PATH_MAX], int *fd)
+{
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash - target) + 1 : 0;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t name;
+        bry_status status = bry__random_seed(&name);
+        if (status != BRY_OK)
+            return status;
+        int len = snprintf(temporary, PATH_MAX, "%.*s.bloomery-%016llx.tmp", folder, target,
+                           (unsigned long long)name);
+        if (len < 0 || len >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return BRY_E_IO;
+        }
+        status = bry__io_open(io, temporary, O_WRONLY | O_CREAT | O_EXCL, mode, fd);
+        if (status == BRY_OK || errno != EEXIST)
+            return status;
+    }
+    return BRY_E_IO;
+}
+
+/* Everything between the open and the close of the temporary file. */
+static bry_status fill(const bry__io *io, int fd, bry__file_writer *write, void *context)
+{
+    saver s;
+    s.io = io;
+    s.fd = fd;
+    s.offset = 0;
+    s.held = 0;
+    bry_sink sink = {saver_write, &s};
+    bry_status status = write(context, &sink);
+    if (status == BRY_OK)
+        status = flush(&s);
+    if (status == BRY_OK)
+        status = bry__io_sync(io, fd);
+    return status;
+}
+
+bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer *write,
+                          void *context)
+{
+    char target[PATH_MAX], temporary[PATH_MAX];
+    mode_t mode;
+    bool exists;
+    int fd;
+    bry_status status = find_target(io, path, target, &mode, &exists);
+    if (status == BRY_OK)
+        status = open_temporary(io, target, mode, temporary, &fd);
+    if (status != BRY_OK)
+        return status;
+
+    if (exists && io->set_mode(io->opaque, fd, mode) < 0)
+        status = BRY_E_IO;
+    if (status == BRY_OK)
+        status = fill(io, fd, write, context);
+    if (status != BRY_OK)
+        bry__io_drop(io, fd);
+    else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
+        status = BRY_E_IO;
+    if (status == BRY_OK && io->rename(io->opaque, temporary, target) < 0)
+        status = BRY_E_IO;
+    if (status != BRY_OK) {
+        int kept = errno;
+        io->unlink(io->opaque, temporary);
+        errno = kept;
+        return status;
+    }
+    return bry__io_sync_parent(io, target);
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+typedef struct loader {
+    const bry__io *io;
+    int fd;
+    uint64_t given; /* bytes handed to the reader */
+    size_t at, held;
+    unsigned char buffer[BUFFER];
+} loader;
+
+static bry_status loader_read(void *opaque, void *bytes, size_t len, size_t *got)
+{
+    loader *l = opaque;
+    *got = 0;
+    if (l->at == l->held && len >= BUFFER) {
+        bry_status status = bry__io_read(l->io, l->fd, bytes, len, got);
+        l->given += *got;
+        return status;
+    }
+    if (l->at == l->held) {
+        l->at = l->held = 0;
+        bry_status status = bry__io_read(l->io, l->fd, l->buffer, BUFFER, &l->held);
+        if (status != BRY_OK)
+            return status;
+    }
+    *got = len < l->held - l->at ? len : l->held - l->at;
+    if (*got)
+        memcpy(bytes, l->buffer + l->at, *got);
+    l->at += *got;
+    l->given += *got;
+    return BRY_OK;
+}
+
+bry_status bry__file_load(const bry__io *io, const char *path, bry__file_reader *read,
+                          void *context, bry_load *load)
+{
+    loader l;
+    l.io = io;
+    l.given = 0;
+    l.at = l.held = 0;
+    bry_status status = bry__io_open(io, path, O_RDONLY, 0, &l.fd);
+    if (status != BRY_OK)
+        return bry__load_fail(load, status, 0, "the file cannot be opened");
+
+    bry_source source = {loader_read, &l};
+    status = read(context, &source, load);
+    if (status == BRY_OK) {
+        uint64_t end = l.given;
+        unsigned char more;
+        size_t got;
+        status = loader_read(&l, &more, 1, &got);
+        if (status != BRY_OK)
+            bry__load_fail(load, status, end, "the file cannot be read");
+        else if (got)
+            status = bry__load_fail(load, BRY_E_BADDATA, end, "bytes follow the end");
+    }
+    bry__io_drop(io, l.fd);
+    return status;
+}

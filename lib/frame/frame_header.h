@@ -1,0 +1,54 @@
+/*
+ * The 64 bytes that open every stream and every log, whatever it holds and whichever version wrote
+ * it. doc/format.md draws them.
+ */
+#ifndef BRY_FRAME_FRAME_HEADER_H
+#define BRY_FRAME_FRAME_HEADER_H
+
+#include <bloomery/base.h>
+
+#define BRY__HEADER_BYTES 64u
+
+/* Four characters as a number that reads as those characters in a file. */
+#define BRY__FOUR(a, b, c, d)                                                                      \
+    ((uint32_t)(unsigned char)(a) | (uint32_t)(unsigned char)(b) << 8 |                            \
+     (uint32_t)(unsigned char)(c) << 16 | (uint32_t)(unsigned char)(d) << 24)
+
+/*
+ * The revision of the container, and the bit that builds other than a release add to it: what they
+ * write can never pass for a release's.
+ */
+#define BRY__FORMAT_REVISION 1u
+#define BRY__FORMAT_DEVELOPMENT 0x8000u
+
+typedef struct bry__header {
+    uint16_t format; /* BRY__FORMAT_REVISION, with or without BRY__FORMAT_DEVELOPMENT */
+    uint16_t hash_scheme;
+    uint32_t kind; /* what the payload is, BRY__FOUR */
+    uint16_t kind_version;
+    uint64_t seed;
+} bry__header;
+
+/* What a reader accepts. */
+typedef struct bry__header_wants {
+    bool release; /* a release refuses what a development build wrote */
+    uint32_t kind;
+    uint16_t newest_kind_version; /* 1 to this one */
+} bry__header_wants;
+
+/* The format number that a build writes. */
+uint16_t bry__header_format(bool release);
+
+/* Stores the header and returns its checksum, which seeds those of all that follows. */
+uint64_t bry__header_encode(const bry__header *header, unsigned char bytes[BRY__HEADER_BYTES]);
+
+/*
+ * Checks and takes apart. The checksum comes before any meaning, so damage is always BRY_E_BADDATA
+ * and BRY_E_VERSION speaks of intact data alone. On failure *problem says what and *at where; the
+ * other out-pointers are set on success alone.
+ */
+bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
+                              const bry__header_wants *wants, bry__header *header,
+                              uint64_t *checksum, const char **problem, uint64_t *at);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * The file operations that files and logs are built from, handed in as a table: the tests put a
+ * layer in its place that records, fails, and replays what a crash may leave behind.
+ *
+ * All work as the POSIX calls do that they are named for: -1 and errno on failure. Writes and reads
+ * may be short or stop with EINTR; bry__io_write_at() and its companions below deal with that.
+ */
+#ifndef BRY_FRAME_IO_H
+#define BRY_FRAME_IO_H
+
+#include <bloomery/base.h>
+#include <limits.h>
+#include <sys/types.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+typedef enum bry__file_kind { BRY__FILE_REGULAR, BRY__FILE_FOLDER, BRY__FILE_OTHER } bry__file_kind;
+
+typedef struct bry__file_facts {
+    bry__file_kind kind;
+    mode_t mode; /* permission bits */
+    uint64_t size;
+} bry__file_facts;
+
+typedef struct bry__io {
+    void *opaque;
+    int (*open)(void *opaque, const char *path, int flags, mode_t mode);
+    int (*close)(void *opaque, int fd);
+    ssize_t (*read)(void *opaque, int fd, void *bytes, size_t len);
+    ssize_t (*read_at)(void *opaque, int fd, void *bytes, size_t len, uint64_t offset);
+    ssize_t (*write_at)(void *opaque, int fd, const void *bytes, size_t len, uint64_t offset);
+    int (*truncate)(void *opaque, int fd, uint64_t size);
+    int (*sync)(void *opaque, int fd);
+    int (*set_mode)(void *opaque, int fd, mode_t mode);
+    int (*lock)(void *opaque, int fd); /* against other processes; EWOULDBLOCK when taken */
+    int (*facts)(void *opaque, int fd, bry__file_facts *facts);
+    int (*facts_of)(void *opaque, const char *path, bry__file_facts *facts);
+    int (*resolve)(void *opaque, const char *path, char resolved[PATH_MAX]); /* follows links */
+    int (*rename)(void *opaque, const char *from, const char *to);
+    int (*unlink)(void *opaque, const char *path);
+    int (*sync_folder)(void *opaque, const char *folder);
+} bry__io;
+
+/* The system's own. */
+const bry__io *bry__io_posix(void);
+
+/* All len bytes, or BRY_E_IO with errno set. */
+bry_status bry__io_write_at(const bry__io *io, int fd, const void *bytes, size_t len,
+                            uint64_t offset);
+
+/* Up to len bytes; fewer at the end of the file alone. */
+bry_status bry__io_read_at(const bry__io *io, int fd, void *bytes, size_t len, uint64_t offset,
+                           size_t *got);
+
+/* One read, repeated when a signal broke it off; *got is 0 at the end. */
+bry_status bry__io_read(const bry__io *io, int fd, void *bytes, size_t len, size_t *got);
+
+/* Those that may be broken off by a signal, repeated. A sync that failed is never tried again. */
+bry_status bry__io_open(const bry__io *io, const char *path, int flags, mode_t mode, int *fd);
+bry_status bry__io_truncate(const bry__io *io, int fd, uint64_t size);
+bry_status bry__io_sync(const bry__io *io, int fd);
+
+/* Closes without touching errno: for ways out that have their failure already. */
+void bry__io_drop(const bry__io *io, int fd);
+
+/* Makes the folder that holds path remember its names. */
+bry_status bry__io_sync_parent(const bry__io *io, const char *path);
+
+#endif
