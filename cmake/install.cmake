@@ -2,9 +2,9 @@
 include(CMakePackageConfigHelpers)
 
 # Only the jobs that exist: a header is listed here once every function in it is there.
-set(installed_headers base.h hash.h filter.h)
-list(TRANSFORM installed_headers PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
-install(FILES ${installed_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
+set(BLOOMERY_HEADERS base.h hash.h filter.h)
+list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
+install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
 
 install(TARGETS bloomery RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 

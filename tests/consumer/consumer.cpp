@@ -1,0 +1,27 @@
+// A user's program in C++17: the headers must compile and the names must link. Exits 0 when all is
+// well.
+#include <bloomery/base.h>
+#include <bloomery/filter.h>
+#include <bloomery/hash.h>
+#include <memory>
+#include <string_view>
+
+int main()
+{
+    bry_filter_options options{};
+    options.struct_size = sizeof options;
+    options.seed = 1;
+    bry_filter *made = nullptr;
+    if (bry_filter_create(&options, &made) != BRY_OK)
+        return 1;
+    std::unique_ptr<bry_filter, decltype(&bry_filter_destroy)> filter(made, bry_filter_destroy);
+
+    auto hash = [&](std::string_view key) {
+        return bry_hash_key(bry_filter_seed(filter.get()), key.data(), key.size());
+    };
+    if (bry_filter_add(filter.get(), hash("here"), nullptr) != BRY_OK)
+        return 1;
+    bool right = bry_filter_has(filter.get(), hash("here")) == BRY_PRESENT &&
+                 bry_filter_has(filter.get(), hash("gone")) == BRY_ABSENT;
+    return right ? 0 : 1;
+}

@@ -1,0 +1,199 @@
+"""Checks what the compiler does not: who includes whom, names, sizes, comments, exported names.
+
+structure.py ROOT                         the source tree
+structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare
+
+Prints one line per finding and exits with 1 when there is any.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+# A folder of lib/ includes itself and folders of a lower rank, so those of one rank never include
+# one another.
+RANKS = {
+    "common": 1,
+    "hash": 2,
+    "kernel": 3, "frame": 3,
+    "maplet": 4, "bloom": 4,
+    "map": 5, "window": 5, "index": 5, "filter": 5,
+}
+# These see the public headers and their own files only.
+SURFACES = ("cli", "module", "apps", "examples")
+
+CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
+MAX_LINES = 700
+# Names that a folder has by convention, and folders of data, whose names say nothing.
+COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".gitignore", "expected.csv"}
+DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+NATIVE = "march=" + "native"
+
+
+def files_of(root):
+    """All files of the project, as paths relative to root."""
+    found = []
+    for path in sorted(root.rglob("*")):
+        relative = path.relative_to(root)
+        top = relative.parts[0]
+        if top == ".git" or re.match(r"build(-.*)?$", top) or "__pycache__" in relative.parts:
+            continue
+        if path.is_file():
+            found.append(relative)
+    return found
+
+
+def is_code(path):
+    return path.suffix in CODE or path.name in ("CMakeLists.txt", "Makefile") or \
+        path.parts[0] in ("scripts", ".ci")
+
+
+def is_data(path):
+    return any(path.is_relative_to(folder) for folder in DATA_FOLDERS)
+
+
+def check_lib_include(path, kind, target, root):
+    folder = path.parts[1]
+    if folder not in RANKS:
+        return f"lib/{folder} has no place in the hierarchy"
+    if kind == "<":
+        return None
+    other = target.split("/")[0]
+    if "/" not in target or not (root / "lib" / target).is_file():
+        return f'"{target}" is not written from lib/'
+    if other != folder and RANKS.get(other, 99) >= RANKS[folder]:
+        return f"lib/{folder} must not include lib/{other} ({target})"
+    return None
+
+
+def check_include(path, kind, target, root):
+    """What is wrong with this include, or None."""
+    top = path.parts[0]
+    if target.startswith("bloomery/"):
+        if kind != "<":
+            return f'"{target}": public headers are included with <>'
+        if not (root / "include" / target).is_file():
+            return f"there is no <{target}>"
+        return None
+    if top == "include":
+        if kind == '"' or not re.fullmatch(r"std[a-z]+\.h", target):
+            return f"public headers include the language's and one another, not {target}"
+    elif top == "lib" and len(path.parts) > 2:
+        return check_lib_include(path, kind, target, root)
+    elif top in SURFACES and kind == '"':
+        if not any((base / target).is_file()
+                   for base in ((root / path).parent, root / top)):
+            return f'"{target}" is neither public nor a file of {top}/'
+        if ".." in target:
+            return f'"{target}" leaves its folder'
+    return None
+
+
+def check_includes(root, files):
+    for path in files:
+        if path.suffix not in (".c", ".h", ".cpp"):
+            continue
+        for kind, target in INCLUDE.findall((root / path).read_text()):
+            problem = check_include(path, kind, target, root)
+            if problem:
+                yield f"{path}: {problem}"
+
+
+def check_names(files):
+    seen = {}
+    for path in files:
+        if path.name in COMMON_NAMES or is_data(path):
+            continue
+        if path.name in seen:
+            yield f"{path}: {seen[path.name]} has the same name"
+        seen.setdefault(path.name, path)
+
+
+def check_text(root, files):
+    for path in files:
+        if not is_code(path) or is_data(path):
+            continue
+        text = (root / path).read_text()
+        lines = text.count("\n")
+        if lines > MAX_LINES:
+            yield f"{path}: {lines} lines, more than {MAX_LINES}"
+        if NATIVE in text:
+            yield f"{path}: built for one machine ({NATIVE})"
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def declarations(text):
+    """(line, name, has BRY_API) of each function that a header declares."""
+    text = re.sub(r"/\*.*?\*/", blank, text, flags=re.S)
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
+    text = re.sub(r'extern\s+"C"\s*\{', blank, text)
+    while re.search(r"\{[^{}]*\}", text):
+        text = re.sub(r"\{[^{}]*\}", blank, text)
+    for match in re.finditer(r"[^;]+;", text):
+        statement = match.group().strip().lstrip("}").strip()
+        if re.match(r"typedef\b|static\b", statement):
+            continue
+        name = re.search(r"\b(\w+)\s*\(", statement)
+        if name:
+            start = match.start() + match.group().index(statement)
+            yield text.count("\n", 0, start) + 1, name.group(1), statement.startswith("BRY_API")
+
+
+def check_headers(root, files):
+    """Each public function is marked BRY_API and stands in a paragraph that opens with a comment."""
+    for path in files:
+        if path.parts[0] != "include":
+            continue
+        text = (root / path).read_text()
+        lines = text.split("\n")
+        for number, name, marked in declarations(text):
+            if not marked:
+                yield f"{path}:{number}: {name} lacks BRY_API"
+            first = number - 1
+            while first > 0 and lines[first - 1].strip():
+                first -= 1
+            # What a destroy does is one of the rules that base.h states for all.
+            if not re.match(r"\s*(/\*|\*)", lines[first]) and not name.endswith("_destroy"):
+                yield f"{path}:{number}: {name} has no comment"
+
+
+def check_tree(root):
+    files = files_of(root)
+    yield from check_includes(root, files)
+    yield from check_names(files)
+    yield from check_text(root, files)
+    yield from check_headers(root, files)
+
+
+def check_exports(library, headers):
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                             capture_output=True, text=True).stdout
+    exported = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+    declared = {name for header in headers
+                for _, name, _ in declarations(pathlib.Path(header).read_text())}
+    for name in sorted(declared - exported):
+        yield f"{name} is declared in an installed header, but {library} does not have it"
+    for name in sorted(exported - declared):
+        yield f"{library} exports {name}, which no installed header declares"
+
+
+def main(arguments):
+    if len(arguments) >= 3 and arguments[1] == "--exports":
+        findings = list(check_exports(arguments[2], arguments[3:]))
+    elif len(arguments) == 1:
+        findings = list(check_tree(pathlib.Path(arguments[0]).resolve()))
+    else:
+        sys.exit(__doc__)
+    for finding in findings:
+        print(finding)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,134 @@
+"""structure.py must find what is wrong: trees with one fault each, and one with none."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import structure  # noqa: E402
+
+GOOD = {
+    "include/bloomery/base.h":
+        "/* About. */\n#include <stddef.h>\n\n/* Text. */\nBRY_API int bry_a(void);\n"
+        "BRY_API int bry_b(void (*call)(int));\n\n"
+        "/* A struct. */\ntypedef struct bry_s {\n    int (*f)(int);\n} bry_s;\n"
+        "#define BRY_S \\\n    { \\\n        f() \\\n    }\n"
+        "BRY_API void bry_s_use(bry_s *s);\n\nBRY_API void bry_s_destroy(bry_s *s);\n",
+    "lib/common/size.h": "#include <bloomery/base.h>\n",
+    "lib/hash/hash.c": '#include "common/size.h"\n#include <xxhash.h>\n',
+    "lib/kernel/kernel.h": "\n",
+    "lib/bloom/bloom.c": '#include "kernel/kernel.h"\n#include "bloom/bloom.h"\n',
+    "lib/bloom/bloom.h": "\n",
+    "lib/filter/filter.h": "\n",
+    "lib/map/map.h": "\n",
+    "cli/main.c": '#include "cli.h"\n#include <bloomery/base.h>\n',
+    "cli/cli.h": "\n",
+    "cli/CMakeLists.txt": "\n",
+    "lib/CMakeLists.txt": "\n",
+    "tests/unit/test_bloom.c": '#include "bloom/bloom.h"\n',
+}
+
+
+def findings(changes):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in {**GOOD, **changes}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        return list(structure.check_tree(root))
+
+
+class Tree(unittest.TestCase):
+    def one(self, changes, *words):
+        found = findings(changes)
+        self.assertEqual(len(found), 1, found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+    def test_good(self):
+        self.assertEqual(findings({}), [])
+
+    def test_upwards(self):
+        self.one({"lib/hash/up.c": '#include "bloom/bloom.h"\n'}, "lib/hash must not include")
+
+    def test_jobs_apart(self):
+        self.one({"lib/map/map.c": '#include "filter/filter.h"\n'}, "lib/map must not include")
+
+    def test_indented_include(self):
+        self.one({"lib/hash/up.c": '#  include "bloom/bloom.h"\n'}, "lib/hash must not include")
+
+    def test_unknown_folder(self):
+        self.one({"lib/odd/odd.c": "#include <stdio.h>\n"}, "lib/odd has no place")
+
+    def test_include_not_from_lib(self):
+        self.one({"lib/bloom/near.c": '#include "bloom.h"\n'}, "not written from lib/")
+
+    def test_surface_looks_inside(self):
+        self.one({"cli/peek.c": '#include "bloom/bloom.h"\n'}, "neither public nor a file of cli/")
+
+    def test_surface_climbs(self):
+        self.one({"cli/peek.c": '#include "../lib/bloom/bloom.h"\n'}, "leaves its folder")
+
+    def test_public_includes_private(self):
+        self.one({"include/bloomery/x.h": "#include <xxhash.h>\n"}, "xxhash.h")
+
+    def test_missing_public_header(self):
+        self.one({"cli/lost.c": "#include <bloomery/lost.h>\n"}, "there is no <bloomery/lost.h>")
+
+    def test_public_header_quoted(self):
+        self.one({"cli/quoted.c": '#include "bloomery/base.h"\n'}, "with <>")
+
+    def test_same_name(self):
+        self.one({"lib/map/bloom.c": "\n"}, "lib/map/bloom.c", "lib/bloom/bloom.c")
+
+    def test_long_file(self):
+        self.one({"lib/map/long.c": "\n" * (structure.MAX_LINES + 1)}, "long.c", "lines")
+
+    def test_native(self):
+        self.one({"lib/CMakeLists.txt": f"add_compile_options(-{structure.NATIVE})\n"},
+                 "one machine")
+
+    def test_no_comment(self):
+        self.one({"include/bloomery/x.h": "/* x */\n\nBRY_API int bry_x(\n    int a);\n"},
+                 "x.h:3", "bry_x has no comment")
+
+    def test_comment_above_something_else(self):
+        self.one({"include/bloomery/x.h":
+                  "/* y */\nBRY_API int bry_y(void);\n\nBRY_API int bry_x(void);\n"},
+                 "bry_x has no comment")
+
+    def test_not_marked(self):
+        self.one({"include/bloomery/x.h": '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
+                                          "/* x */\nint bry_x(void);\n"},
+                 "bry_x lacks BRY_API")
+
+
+class Exports(unittest.TestCase):
+    def test_exports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            header = root / "x.h"
+            header.write_text("/* both */\nBRY_API int bry_a(void);\nBRY_API int bry_b(int x);\n")
+            source = root / "x.c"
+            library = root / "libx.so"
+
+            def found(code):
+                source.write_text(code)
+                subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+                return list(structure.check_exports(str(library), [str(header)]))
+
+            both = "int bry_a(void) { return 1; }\nint bry_b(int x) { return x; }\n"
+            self.assertEqual(found(both), [])
+            missing = found("int bry_a(void) { return 1; }\n")
+            self.assertEqual(len(missing), 1, missing)
+            self.assertIn("bry_b is declared", missing[0])
+            extra = found(both + "int bry__inner(void) { return 2; }\n")
+            self.assertEqual(len(extra), 1, extra)
+            self.assertIn("exports bry__inner", extra[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
