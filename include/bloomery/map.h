@@ -1,0 +1,293 @@
+/*
+ * DRAFT. The map is not in the library yet: this is the contract it will be built to. The header is
+ * not installed, and may still change.
+ *
+ * Map: what is the value of this key?
+ *
+ * A map keeps a value for each key in a few bytes a key, whatever the length of the keys, which it
+ * does not keep. Values are byte strings of which many keys share a few (thousands of values under
+ * millions of keys), or small integers.
+ *
+ * It can be wrong in three ways, which are always reported apart:
+ *   false positive  a value for a key that is not there
+ *   false negative  "absent" or "unsure" for a key that is there
+ *   incorrect       another value than the key's
+ * `error` bounds the first as a share of the absent keys asked for, and the sum of the other two as
+ * a share of the present ones.
+ *
+ * Engines: compact (the default) keeps a fingerprint and a value code for each key. It errs only
+ * between two keys that have the same fingerprint: the later one takes over the value, and deleting
+ * either deletes both. It never answers BRY_UNSURE. kbf is the key-value Bloom filter: some keys
+ * cannot be told from their neighbours and are answered with BRY_UNSURE, and a change of such a key
+ * is refused; in exchange two maps can be joined, and a part taken out again by
+ * bry_map_remove(), without looking anything up. It takes about six times the memory.
+ *
+ * At capacity: a map grows unless it is created `fixed`. Growing, it adds tables that are planned
+ * at a falling share of the error, so that the promise holds for any number of keys; stats show
+ * what that costs. A fixed map refuses further keys with BRY_E_FULL.
+ */
+#ifndef BLOOMERY_MAP_H
+#define BLOOMERY_MAP_H
+
+#include <bloomery/base.h>
+#include <bloomery/hash.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bry_map bry_map;
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+/* The longest value, in bytes. */
+#define BRY_MAP_VALUE_MAX 65535u
+
+/*
+ * A value, given or received. In a map of byte strings bytes and len count, and the empty string is
+ * a value like any other (bytes may then be NULL); in a map of integers, number. What a map hands
+ * out points into the map: it is good until the next call that changes or destroys the map, and is
+ * not NUL-terminated. Copy what you keep.
+ */
+typedef struct bry_map_value {
+    const void *bytes;
+    size_t len;
+    uint64_t number;
+} bry_map_value;
+
+static inline bry_map_value bry_map_bytes(const void *bytes, size_t len)
+{
+    bry_map_value value = {bytes, len, 0};
+    return value;
+}
+
+static inline bry_map_value bry_map_number(uint64_t number)
+{
+    bry_map_value value = {NULL, 0, number};
+    return value;
+}
+
+/* ---- making one ---------------------------------------------------------------------------- */
+
+/* How the cells of engine kbf are dimensioned. */
+typedef enum bry_map_layout {
+    BRY_MAP_TUNED = 0, /* fewest cells that keep all three errors within the one asked for */
+    BRY_MAP_PAPER = 1, /* the papers': a Bloom filter's size for that rate of false positives */
+} bry_map_layout;
+
+typedef struct bry_map_options {
+    size_t struct_size;
+    bry_engine engine; /* auto (= compact), compact or kbf */
+    bool fixed; /* false: grows past its capacity; true: BRY_E_FULL there */
+    uint64_t capacity; /* keys to plan for, 1 to 2^40; 0: 1000 */
+    double error; /* see above, 1e-9 to 0.5; 0: 0.001 */
+    uint32_t value_bits; /* 0: values are byte strings; else integers of so many bits: compact 1 to
+                            32, kbf 1 to 13 */
+    uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint, up to 2^32 - 1
+                        may come; kbf: 1 to 16,383, a limit, rounded up to the next 2^t - 1 */
+    uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
+    const bry_allocator *allocator; /* NULL: malloc and free */
+    /* engine kbf alone; BRY_E_UNSUPPORTED where another engine is given them */
+    bry_map_layout layout;
+    uint32_t decode; /* how hard a look-up tries: 1 to 3 as in the papers (one key in a cell; two
+                        cells of two; a cell of two and one of three), 4 consistent; 0: 4 */
+    bool unmasked; /* codes as the papers store them. Few or skewed values then cancel each other:
+                      for reproducing figures only */
+} bry_map_options;
+
+#define BRY_MAP_OPTIONS                                                                            \
+    {                                                                                              \
+        .struct_size = sizeof(bry_map_options)                                                     \
+    }
+
+typedef struct bry_map_errors {
+    double false_positive; /* of absent keys asked for */
+    double false_negative; /* of present keys asked for: absent or unsure */
+    double incorrect; /* of present keys asked for */
+} bry_map_errors;
+
+/* What an object with these options costs and promises. */
+typedef struct bry_map_shape {
+    bry_engine engine;
+    uint64_t capacity;
+    uint64_t values; /* kbf: the most distinct values; compact: those planned for */
+    uint32_t value_bits; /* of a stored code */
+    uint64_t cells; /* kbf: cells; compact: slots at capacity */
+    uint32_t hashes; /* kbf: cells a key; compact: 0 */
+    uint32_t fingerprint_bits; /* compact; kbf: 0 */
+    bry_map_errors errors; /* expected at capacity */
+    uint64_t bytes; /* at capacity, without the bytes of the values themselves */
+    uint64_t bytes_empty; /* allocated by create */
+} bry_map_shape;
+
+/*
+ * Fills *shape without allocating anything.
+ * BRY_E_RANGE: an option is out of its range, or this error cannot be had at this capacity.
+ * BRY_E_UNSUPPORTED: maps do not have that engine, or that engine does not have that option.
+ */
+BRY_API bry_status bry_map_plan(const bry_map_options *options, bry_map_shape *shape);
+
+/* Makes an empty map. As bry_map_plan(), and BRY_E_NOMEM. */
+BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map);
+
+/*
+ * Options that make a map with the engine, seed and shape of `other`, and the default allocator.
+ * They hold wherever they are used, also after `other` is gone. For kbf maps of byte strings that
+ * shall be joined one day, bry_map_create_like() is the one to use.
+ */
+BRY_API bry_map_options bry_map_options_like(const bry_map *other);
+
+/*
+ * An empty map with the engine, seed, shape, allocator *and the codes of the values* of `other`.
+ * BRY_E_NOMEM.
+ */
+BRY_API bry_status bry_map_create_like(const bry_map *other, bry_map **map);
+
+BRY_API void bry_map_destroy(bry_map *map);
+
+/* A second map with the same contents and allocator. BRY_E_NOMEM. */
+BRY_API bry_status bry_map_clone(const bry_map *map, bry_map **copy);
+
+/* Forgets every key and every value, keeps seed and shape, gives the memory back. */
+BRY_API void bry_map_clear(bry_map *map);
+
+/* The seed to hash keys with. */
+BRY_API uint64_t bry_map_seed(const bry_map *map);
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/*
+ * BRY_PRESENT and the value in *value; BRY_ABSENT; or, engine kbf alone, BRY_UNSURE: some value or
+ * none, the cells do not tell. Only BRY_PRESENT writes *value; value may be NULL.
+ */
+BRY_API bry_answer bry_map_get(const bry_map *map, bry_hash hash, bry_map_value *value);
+
+/*
+ * answers[i] = bry_map_get(map, hashes[i], &values[i]), memory latency hidden. answers holds n
+ * bytes, values n values or is NULL.
+ */
+BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
+                           bry_map_value *values, uint8_t *answers);
+
+/* ---- changing ------------------------------------------------------------------------------ */
+
+/*
+ * Every call of this section may return
+ *   BRY_E_RANGE   the value is longer than BRY_MAP_VALUE_MAX, or wider than value_bits
+ *   BRY_E_FULL    a fixed map holds its capacity and the key is new; or no code is left for a new
+ *                 value (stats.values_left is 0 then)
+ *   BRY_E_UNSURE  kbf: the key's present value cannot be told, so it cannot be replaced or deleted
+ *                 without damage to its neighbours; stats count these
+ *   BRY_E_NOMEM
+ * and *was, where `was` is not NULL, tells what the map answered before: BRY_PRESENT or BRY_ABSENT.
+ * A value's bytes are copied.
+ */
+
+/* Sets the key's value, whether it had one or not. */
+BRY_API bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was);
+
+/* Sets the key's value if it has one; else *was is BRY_ABSENT and nothing changes. Never FULL for
+ * want of capacity. */
+BRY_API bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value,
+                                  bry_answer *was);
+
+/*
+ * Adds a key that you know is not there. kbf does not look first, so it is faster than
+ * bry_map_set() and never BRY_E_UNSURE; but inserting a key that is there makes that key
+ * undecodable. compact does the same as bry_map_set().
+ */
+BRY_API bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value);
+
+/* Deletes the key. *was BRY_ABSENT: it was not there, nothing changes. Not RANGE, FULL or NOMEM. */
+BRY_API bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was);
+
+/*
+ * Takes out a pair that you know is there: the exact opposite of bry_map_insert(), never
+ * BRY_E_UNSURE. *was is BRY_ABSENT, and nothing changes, where the map can see that it does not
+ * hold this pair: compact by the value under the fingerprint; kbf by a cell that is empty or
+ * contradicts, which does not catch every mistake. Not RANGE, FULL or NOMEM.
+ */
+BRY_API bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value value,
+                                  bry_answer *was);
+
+/*
+ * n keys at once, all or none. One departure from n single calls: a key that kbf is unsure of does
+ * not fail the batch when there is a `was` to say so: was[i] is BRY_UNSURE, that key stays as it
+ * is, and the others are done. With `was` NULL the whole batch is BRY_E_UNSURE. was holds n bytes.
+ */
+BRY_API bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                                 size_t n, uint8_t *was);
+BRY_API bry_status bry_map_insert_n(bry_map *map, const bry_hash *hashes,
+                                    const bry_map_value *values, size_t n);
+BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was);
+
+/* ---- whole maps ---------------------------------------------------------------------------- */
+
+/*
+ * Adds everything in `from` to `into`. The order of joins makes no difference as long as no key is
+ * in two of the maps. A key that is in both gets the value of `from` with compact, and becomes
+ * undecodable with kbf, which cannot see that it happens.
+ * BRY_E_MISMATCH: engine, seed, kind of values or, for kbf, the shape differ; or, kbf, one code
+ * names a different value in each (maps made by bry_map_create_like() agree on all values that
+ * were known then; integers always agree). BRY_E_FULL: a fixed map would pass its capacity, or the
+ * codes do not suffice. BRY_E_NOMEM.
+ */
+BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
+
+/*
+ * Makes the map as small as its keys allow; no keys are needed for it. max_error bounds the sum of
+ * the estimated errors afterwards; 0: the error promised. kbf folds its tables in half as often as
+ * that permits and joins those that are nearly empty; compact gives unused slots back. Nothing to
+ * gain is BRY_OK. A folded kbf map can only be joined with one folded as often (options_like()
+ * tells the shape). BRY_E_RANGE: max_error. BRY_E_NOMEM.
+ */
+BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
+
+typedef struct bry_map_stats {
+    bry_engine engine;
+    uint64_t seed;
+    uint64_t capacity;
+    uint64_t items; /* keys, as counted by changes; after a join, the sum */
+    uint32_t tables; /* 1 until it grew */
+    double load; /* compact: slots in use; kbf: keys by capacity of the tables */
+    uint64_t values; /* distinct values that have a code; integers: 0 */
+    uint64_t values_left; /* codes left for new values; integers: 0. kbf takes codes back only when
+                             the map is empty, compact when a scan finds none in use */
+    bry_map_errors promised; /* expected at capacity for the options given */
+    bry_map_errors estimated; /* for what the tables hold now */
+    uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
+    uint64_t refused_full; /* changes refused with BRY_E_FULL */
+    uint64_t cells[8]; /* kbf: cells by counter; [7] is stuck and unreadable for good */
+    uint64_t bytes; /* allocated now; of these: */
+    uint64_t bytes_main; /* the tables of keys */
+    uint64_t bytes_secondary; /* finding a value's code */
+    uint64_t bytes_dictionary; /* the values' bytes */
+} bry_map_stats;
+
+/* Reads the whole map once. */
+BRY_API void bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
+
+/* ---- keeping ------------------------------------------------------------------------------- */
+
+/* Writes the map as frames (doc/format.md). What the sink returns, or BRY_OK. */
+BRY_API bry_status bry_map_save(const bry_map *map, const bry_sink *sink);
+
+/*
+ * Reads what bry_map_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returns; load->problem and load->offset say more.
+ * The map has all the options it was created with but the allocator.
+ */
+BRY_API bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map);
+
+/*
+ * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
+ * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
+ */
+BRY_API bry_status bry_map_save_file(const bry_map *map, const char *path);
+BRY_API bry_status bry_map_load_file(const char *path, bry_load *load, bry_map **map);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+/* All headers in one file, those of jobs to come included: no name stands twice, and every
+ * initializer fits its options. */
+#include <bloomery/base.h>
+#include <bloomery/counter.h>
+#include <bloomery/filter.h>
+#include <bloomery/hash.h>
+#include <bloomery/index.h>
+#include <bloomery/map.h>
+#include <bloomery/window.h>
+
+const bry_load contract_load = BRY_LOAD;
+const bry_filter_options contract_filter = BRY_FILTER_OPTIONS;
+const bry_map_options contract_map = BRY_MAP_OPTIONS;
+const bry_window_options contract_window = BRY_WINDOW_OPTIONS;
+const bry_counter_options contract_counter = BRY_COUNTER_OPTIONS;
+const bry_index_options contract_index = BRY_INDEX_OPTIONS;

@@ -1,0 +1,86 @@
+/*
+ * Counts what clients report, once, although they repeat what was not acknowledged in time. Reads
+ * lines "client sequence counter delta", answers each with "ok" or "retry", and survives a crash
+ * at any point: the table is in a folder.
+ */
+#include <bloomery/counter.h>
+#include <bloomery/hash.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void report(const bry_counter *counters)
+{
+    bry_counter_entry entries[64];
+    uint64_t cursor = 0;
+    do {
+        size_t n = bry_counter_scan(counters, &cursor, entries, 64);
+        for (size_t i = 0; i < n; i++)
+            printf("%.*s\t%" PRId64 "\n", (int)entries[i].name_len, (const char *)entries[i].name,
+                   entries[i].value);
+    } while (cursor != 0);
+
+    bry_counter_stats stats;
+    bry_counter_get_stats(counters, &stats);
+    printf("# %" PRIu64 " applied, %" PRIu64 " repeats, of which %.2g were lost increments\n",
+           stats.applied, stats.repeats, stats.expected_lost);
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = argc > 1 ? argv[1] : "counters";
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.window = 10 * 60 * 1000; /* clients give up after five minutes */
+    options.capacity = 1000000;
+    options.max_bytes = UINT64_C(256) << 20;
+
+    bry_counter *counters;
+    bry_load load = BRY_LOAD;
+    bry_status status = bry_counter_open(folder, &options, &load, &counters);
+    if (status == BRY_E_IO && errno == EBUSY) {
+        fprintf(stderr, "%s: in use\n", folder);
+        return 3;
+    }
+    if (status != BRY_OK) {
+        fprintf(stderr, "%s: %s (%s)\n", folder, bry_status_text(status),
+                load.problem ? load.problem : bry_status_word(status));
+        return 3;
+    }
+
+    char client[64], sequence[32], name[64], id[128], line[256];
+    int64_t delta;
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "%63s %31s %63s %" SCNd64, client, sequence, name, &delta) != 4) {
+            puts("malformed");
+            continue;
+        }
+        int len = snprintf(id, sizeof id, "%s %s", client, sequence);
+        bry_hash hash = bry_hash_key(bry_counter_seed(counters), id, (size_t)len);
+        bry_counter_outcome outcome;
+        int64_t value;
+        status = bry_counter_apply(counters, hash, name, strlen(name), delta, now_ms(), &outcome,
+                                   &value);
+        if (status == BRY_OK)
+            printf("ok %s %" PRId64 "%s\n", name, value,
+                   outcome == BRY_COUNTER_REPEAT ? " repeat" : "");
+        else if (status == BRY_E_RANGE)
+            puts("overflow"); /* the name is short and no skew is set: it can be nothing else */
+        else
+            printf("retry %s\n", bry_status_word(status));
+        if (status == BRY_E_IO)
+            break; /* the table takes no more: a new process opens the folder and knows the truth */
+    }
+    report(counters);
+    bry_counter_destroy(counters);
+    return status == BRY_E_IO ? 3 : 0;
+}
