@@ -68,6 +68,9 @@ typedef struct bry_index_options {
     bry_index_control control;
     uint32_t factor; /* by which a rebuild raises capacity (A) or the number of units (B), 2 to 16;
                         0: 2 */
+    /* the exact shape, as options_like() copies it; 0 in both: planned from the above */
+    uint64_t unit_bits;
+    uint32_t hashes; /* bits an element, 1 to 64 */
 } bry_index_options;
 
 #define BRY_INDEX_OPTIONS                                                                          \

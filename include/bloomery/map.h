@@ -93,6 +93,9 @@ typedef struct bry_map_options {
                         cells of two; a cell of two and one of three), 4 consistent; 0: 4 */
     bool unmasked; /* codes as the papers store them. Few or skewed values then cancel each other:
                       for reproducing figures only */
+    /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
+    uint64_t cells; /* a multiple of hashes */
+    uint32_t hashes; /* cells a key, 1 to 32 */
 } bry_map_options;
 
 #define BRY_MAP_OPTIONS                                                                            \

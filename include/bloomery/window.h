@@ -66,6 +66,10 @@ typedef struct bry_window_options {
     bool refresh; /* adding what is there remembers it for a further window */
     uint64_t max_skew; /* a change may bring a `now` of at most T + this; 0: no limit */
     uint64_t start; /* T at creation; 0: the first change sets it, whatever max_skew is */
+    /* fbf: the exact shape, as options_like() copies it; 0 in both: planned from capacity and error
+     */
+    uint64_t bits; /* of one filter */
+    uint32_t hashes; /* bits an element in it, 1 to 64 */
     uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
 } bry_window_options;
