@@ -80,7 +80,8 @@ format:
 
 lint:
 	@scripts/packages lint
-	@scripts/lint build/test $(JOBS)
+	@$(call configure,build/lint,$(tests) -DBLOOMERY_BENCH=ON)
+	@scripts/lint build/lint $(JOBS)
 
 # The whole set-up on a Debian 12 that has nothing but make.
 clean-room:

@@ -54,8 +54,8 @@ LD_LIBRARY_PATH=$libdir "$work/pc_shared" || fail "pkg-config: shared"
 needs_shared "$work/pc_shared" || fail "pc_shared does not use the shared library"
 $cxx -std=c++17 $warnings "$here/consumer.cpp" -o "$work/pc_cpp" $flags
 LD_LIBRARY_PATH=$libdir "$work/pc_cpp" || fail "pkg-config: C++"
-$cc -std=c11 $warnings -static "$here/consumer.c" -o "$work/pc_static" \
-    $(pkg-config --static --cflags --libs bloomery)
+flags=$(pkg-config --static --cflags --libs bloomery)
+$cc -std=c11 $warnings -static "$here/consumer.c" -o "$work/pc_static" $flags
 "$work/pc_static" || fail "pkg-config: static"
 
 # The installed program needs nothing of the build folder.

@@ -84,11 +84,11 @@ def check_include(path, kind, target, root):
     elif top == "lib" and len(path.parts) > 2:
         return check_lib_include(path, kind, target, root)
     elif top in SURFACES and kind == '"':
-        if not any((base / target).is_file()
-                   for base in ((root / path).parent, root / top)):
-            return f'"{target}" is neither public nor a file of {top}/'
         if ".." in target:
             return f'"{target}" leaves its folder'
+        near = (root / path).parent / target
+        if not near.is_file() and not (target.startswith(top + "/") and (root / target).is_file()):
+            return f'"{target}" is neither public nor a file of {top}/'
     return None
 
 

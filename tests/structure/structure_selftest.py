@@ -25,6 +25,7 @@ GOOD = {
     "lib/filter/filter.h": "\n",
     "lib/map/map.h": "\n",
     "cli/main.c": '#include "cli.h"\n#include <bloomery/base.h>\n',
+    "cli/sub/part.c": '#include "cli/cli.h"\n',
     "cli/cli.h": "\n",
     "cli/CMakeLists.txt": "\n",
     "lib/CMakeLists.txt": "\n",
