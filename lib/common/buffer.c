@@ -7,7 +7,8 @@ static bry_status buffer_write(void *opaque, const void *bytes, size_t len)
 {
     bry_buffer *buffer = opaque;
     if (len > buffer->capacity - buffer->len) {
-        if (len > SIZE_MAX / 2 - buffer->len)
+        /* Growing by half must not wrap around. */
+        if (buffer->len > SIZE_MAX / 3 || len > SIZE_MAX / 3 - buffer->len)
             return BRY_E_NOMEM;
         size_t capacity = (buffer->len + len) * 3 / 2;
         unsigned char *grown = realloc(buffer->bytes, capacity);
