@@ -6,7 +6,7 @@
  *
  * Blocked filter: b blocks of 512 bits; a key picks one block and k of its bits, with repetition.
  * Some blocks get more keys than others, so it errs more than a standard filter of the same size;
- * bry__blocked_error() is exact for uniform hashes (see its definition), not an approximation.
+ * bry__blocked_error() is exact for uniform hashes up to rounding (see its definition).
  */
 #ifndef BRY_COMMON_SIZING_H
 #define BRY_COMMON_SIZING_H
