@@ -117,20 +117,17 @@ static bry_status fill(const bry__io *io, int fd, bry__file_writer *write, void 
     return status;
 }
 
-bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer *write,
-                          void *context)
+/* Fills a temporary file beside target and has `place` give it target's name. */
+static bry_status save_at(const bry__io *io, const char *target, mode_t mode, bool set_mode,
+                          int (*place)(const bry__io *, const char *, const char *),
+                          bry__file_writer *write, void *context)
 {
-    char target[PATH_MAX], temporary[PATH_MAX];
-    mode_t mode;
-    bool exists;
+    char temporary[PATH_MAX];
     int fd;
-    bry_status status = find_target(io, path, target, &mode, &exists);
-    if (status == BRY_OK)
-        status = open_temporary(io, target, mode, temporary, &fd);
+    bry_status status = open_temporary(io, target, mode, temporary, &fd);
     if (status != BRY_OK)
         return status;
-
-    if (exists && io->set_mode(io->opaque, fd, mode) < 0)
+    if (set_mode && io->set_mode(io->opaque, fd, mode) < 0)
         status = BRY_E_IO;
     if (status == BRY_OK)
         status = fill(io, fd, write, context);
@@ -138,7 +135,7 @@ bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer 
         bry__io_drop(io, fd);
     else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
         status = BRY_E_IO;
-    if (status == BRY_OK && io->rename(io->opaque, temporary, target) < 0)
+    if (status == BRY_OK && place(io, temporary, target) < 0)
         status = BRY_E_IO;
     if (status != BRY_OK) {
         int kept = errno;
@@ -147,6 +144,38 @@ bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer 
         return status;
     }
     return bry__io_sync_parent(io, target);
+}
+
+static int place_over(const bry__io *io, const char *temporary, const char *target)
+{
+    return io->rename(io->opaque, temporary, target);
+}
+
+/* A rename would replace what another process has put there meanwhile; a second name does not. */
+static int place_new(const bry__io *io, const char *temporary, const char *target)
+{
+    if (io->link(io->opaque, temporary, target) < 0)
+        return -1;
+    io->unlink(io->opaque, temporary);
+    return 0;
+}
+
+bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer *write,
+                          void *context)
+{
+    char target[PATH_MAX];
+    mode_t mode;
+    bool exists;
+    bry_status status = find_target(io, path, target, &mode, &exists);
+    if (status != BRY_OK)
+        return status;
+    return save_at(io, target, mode, exists, place_over, write, context);
+}
+
+bry_status bry__file_create(const bry__io *io, const char *path, bry__file_writer *write,
+                            void *context)
+{
+    return save_at(io, path, 0666, false, place_new, write, context);
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */

@@ -23,6 +23,10 @@ typedef bry_status bry__file_reader(void *context, const bry_source *source, bry
 bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer *write,
                           void *context);
 
+/* The same for a file that must not be there yet: BRY_E_IO with EEXIST, and it is left alone. */
+bry_status bry__file_create(const bry__io *io, const char *path, bry__file_writer *write,
+                            void *context);
+
 /*
  * Opens the file, has `read` take what it wants, and refuses bytes that are left over. What `read`
  * has built is the caller's to throw away when this fails: the left-over bytes show up after it.
