@@ -1,0 +1,25 @@
+# Tests of lib/common, lib/hash, lib/kernel, lib/bloom and lib/filter.
+set(failing support/failing_allocator.c)
+set(band support/band.c)
+
+# The same program once more for each instruction set; one that the machine lacks is ignored by the
+# library, and so is a name that does not exist.
+function(bloomery_isa_variants name)
+  foreach(isa scalar avx2 avx512 nonsense)
+    add_test(NAME ${name}_${isa} COMMAND ${name})
+    set_tests_properties(${name}_${isa} PROPERTIES ENVIRONMENT BLOOMERY_ISA=${isa})
+  endforeach()
+endfunction()
+
+bloomery_unit_test(test_base ${failing})
+bloomery_unit_test(test_pieces ${failing})
+bloomery_unit_test(test_sizing ${band})
+
+bloomery_unit_test(test_hash ${band})
+target_compile_definitions(test_hash PRIVATE
+  HASH_VECTORS="${CMAKE_CURRENT_LIST_DIR}/unit/hash_vectors.tsv")
+add_test(NAME hash_vectors COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/tools/hash_vectors.py
+  --check ${CMAKE_CURRENT_LIST_DIR}/unit/hash_vectors.tsv)
+
+bloomery_unit_test(test_kernel)
+bloomery_isa_variants(test_kernel)
