@@ -34,37 +34,38 @@ run:
 test:
 	@scripts/packages test
 	@echo "== plain"
-	@$(call build,build/test,$(tests))
-	@$(ctest) --test-dir build/test -LE soak
+	@$(call build,build-test,$(tests))
+	@$(ctest) --test-dir build-test -LE soak
 	@echo "== address and undefined-behaviour sanitizers"
-	@$(call build,build/asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
-	@$(ctest) --test-dir build/asan -LE soak
+	@$(call build,build-asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
+	@$(ctest) --test-dir build-asan -LE soak
 	@echo "== thread sanitizer"
-	@$(call build,build/tsan,$(sanitized) -DBLOOMERY_SANITIZE=thread)
-	@$(ctest) --test-dir build/tsan -L thread -LE soak
+	@$(call build,build-tsan,$(sanitized) -DBLOOMERY_SANITIZE=thread)
+	@$(ctest) --test-dir build-tsan -L thread -LE soak
 	@echo "== all tests passed: plain, address, thread"
 
 # Every long check: the tests with the label soak, then each fuzzer for SOAK_TIME seconds.
 soak:
 	@scripts/packages soak
-	@$(call build,build/test,$(tests))
-	@$(ctest) --test-dir build/test -L soak --no-tests=ignore
-	@$(call build,build/asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
-	@$(ctest) --test-dir build/asan -L soak --no-tests=ignore
+	@$(call build,build-test,$(tests))
+	@$(ctest) --test-dir build-test -L soak --no-tests=ignore
+	@$(call build,build-asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
+	@$(ctest) --test-dir build-asan -L soak --no-tests=ignore
 	@$(MAKE) --no-print-directory fuzz TIME=$(SOAK_TIME)
 
 # Each fuzzer for TIME seconds.
 fuzz:
 	@scripts/packages fuzz
-	@$(call build,build/fuzz,-DBLOOMERY_FUZZ=ON -DCMAKE_C_COMPILER=clang \
+	@$(call configure,build-fuzz,-DBLOOMERY_FUZZ=ON -DCMAKE_C_COMPILER=clang \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g")
-	@scripts/fuzz build/fuzz $(TIME)
+	@cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
+	@scripts/fuzz build-fuzz $(TIME)
 
 # A folder of its own, so that what `make install` takes never links the libraries compared with.
 bench:
 	@scripts/packages bench
-	@$(call build,build/bench,-DBLOOMERY_BENCH=ON)
-	@build/bench/bloomery bench all
+	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
+	@build-bench/bloomery bench all
 
 figures:
 	@scripts/packages figures
@@ -80,8 +81,8 @@ format:
 
 lint:
 	@scripts/packages lint
-	@$(call configure,build/lint,$(tests) -DBLOOMERY_BENCH=ON)
-	@scripts/lint build/lint $(JOBS)
+	@$(call configure,build-lint,$(tests) -DBLOOMERY_BENCH=ON)
+	@scripts/lint build-lint $(JOBS)
 
 # The whole set-up on a Debian 12 that has nothing but make.
 clean-room:
@@ -89,7 +90,7 @@ clean-room:
 	@scripts/clean-room
 
 clean:
-	@rm -rf build
+	@rm -rf build build-test build-asan build-tsan build-fuzz build-bench build-lint
 
 help:
 	@echo "make              the program and the library, in build/"
@@ -103,6 +104,6 @@ help:
 	@echo "make format       formats all C files"
 	@echo "make lint         clang-format, clang-tidy and cppcheck must have nothing to say"
 	@echo "make clean-room   make test and make run on a fresh Debian 12, in a chroot"
-	@echo "make clean        removes build/"
+	@echo "make clean        removes what was built"
 	@echo
 	@echo "Each installs the Debian packages that it lacks; NO_INSTALL=1 forbids that."
