@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -40,7 +41,7 @@ int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "counters";
     bry_counter_options options = BRY_COUNTER_OPTIONS;
-    options.window = 10 * 60 * 1000; /* clients give up after five minutes */
+    options.window = UINT64_C(600000); /* clients give up after five minutes */
     options.capacity = 1000000;
     options.max_bytes = UINT64_C(256) << 20;
 
@@ -57,10 +58,12 @@ int main(int argc, char **argv)
         return 3;
     }
 
-    char client[64], sequence[32], name[64], id[128], line[256];
-    int64_t delta;
+    char client[64], sequence[32], name[64], number[32], id[128], line[256], *end;
     while (fgets(line, sizeof line, stdin)) {
-        if (sscanf(line, "%63s %31s %63s %" SCNd64, client, sequence, name, &delta) != 4) {
+        bool whole = sscanf(line, "%63s %31s %63s %31s", client, sequence, name, number) == 4;
+        errno = 0;
+        int64_t delta = whole ? strtoll(number, &end, 10) : 0;
+        if (!whole || errno != 0 || *end != '\0') {
             puts("malformed");
             continue;
         }
