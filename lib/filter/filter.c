@@ -205,15 +205,22 @@ bry_status bry_filter_merge(bry_filter *into, const bry_filter *from)
         a->hashes != b->hashes)
         return BRY_E_MISMATCH;
 
-    /* Keys that both hold are counted once: between the larger count and the sum, the bits tell. */
+    /*
+     * Keys that both hold are counted once: between the larger count and the sum, the bits tell.
+     * Where one filter's bits are all set in the other, its keys are all known there already.
+     */
     uint64_t sum = into->items + from->items;
-    uint64_t most = into->items > from->items ? into->items : from->items;
-    double bits = (double)a->blocks * BRY__BLOCK_BITS;
-    double fill = (double)bry__blocked_count_union(a, b) / bits;
-    double estimate = fill < 1 ? round(bry__blocked_count(a->blocks, a->hashes, fill)) : INFINITY;
-    uint64_t items = estimate >= (double)sum ? sum : (uint64_t)estimate;
-    if (items < most)
-        items = most;
+    uint64_t items = into->items > from->items ? into->items : from->items;
+    uint64_t together = bry__blocked_count_union(a, b);
+    if (together != bry__blocked_count_bits(a) && together != bry__blocked_count_bits(b)) {
+        double fill = (double)together / ((double)a->blocks * BRY__BLOCK_BITS);
+        double estimate =
+            fill < 1 ? round(bry__blocked_count(a->blocks, a->hashes, fill)) : INFINITY;
+        if (estimate >= (double)sum)
+            items = sum;
+        else if (estimate > (double)items)
+            items = (uint64_t)estimate;
+    }
     if (items > into->capacity)
         return BRY_E_FULL;
 
