@@ -23,3 +23,7 @@ add_test(NAME hash_vectors COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_LIST_DI
 
 bloomery_unit_test(test_kernel)
 bloomery_isa_variants(test_kernel)
+
+bloomery_unit_test(test_bloom ${failing})
+bloomery_unit_test(test_filter)
+bloomery_isa_variants(test_filter)

@@ -1,0 +1,34 @@
+/* A look inside a filter: its whole table as one array. */
+#ifndef BRY_TESTS_FILTER_BITS_H
+#define BRY_TESTS_FILTER_BITS_H
+
+#include "filter/filter_object.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Pieces that are not there read as zeros; free() what it returns. NULL: no memory. */
+static inline unsigned char *filter_bits(const bry_filter *filter)
+{
+    const bry__pieces *table = &filter->bloom.table;
+    unsigned char *bytes = calloc(1, (size_t)table->bytes);
+    for (size_t i = 0; bytes && i < table->count; i++)
+        if (table->piece[i])
+            memcpy(bytes + i * BRY__PIECE_BYTES, table->piece[i], bry__piece_size(table, i));
+    return bytes;
+}
+
+/* Whether two filters have the same seed, shape, count and bits. */
+static inline bool filter_same(const bry_filter *a, const bry_filter *b)
+{
+    unsigned char *bits_a = filter_bits(a), *bits_b = filter_bits(b);
+    bool same = a->seed == b->seed && a->capacity == b->capacity && a->items == b->items &&
+                a->error == b->error && a->bloom.blocks == b->bloom.blocks &&
+                a->bloom.hashes == b->bloom.hashes &&
+                memcmp(bits_a, bits_b, (size_t)a->bloom.table.bytes) == 0;
+    free(bits_a);
+    free(bits_b);
+    return same;
+}
+
+#endif

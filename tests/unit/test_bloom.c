@@ -1,0 +1,286 @@
+/* The bits of both Bloom filters: against plain bit arrays, in one piece and in several. */
+#include "bloom/bloom_blocked.h"
+#include "bloom/bloom_standard.h"
+#include "common/sizing.h"
+#include "hash/derive.h"
+#include "kernel/block.h"
+#include "kernel/kernel.h"
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than two pieces, the last one short. */
+#define MANY_BLOCKS (2 * (BRY__PIECE_BYTES / BRY__BLOCK_BYTES) + 3)
+
+enum { KEYS = 3000 };
+static bry_hash keys[KEYS], others[KEYS];
+
+static int draw_keys(void **state)
+{
+    (void)state;
+    generator numbers = {21};
+    for (int i = 0; i < KEYS; i++) {
+        keys[i] = generator_hash(&numbers);
+        others[i] = generator_hash(&numbers);
+    }
+    /* The first and the last block of any table. */
+    keys[0].hi = 0;
+    keys[1].hi = UINT64_MAX;
+    return 0;
+}
+
+/* The table as one array, pieces that are not there as zeros. */
+static unsigned char *flat(const bry__pieces *table)
+{
+    unsigned char *bytes = calloc(1, (size_t)table->bytes);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < table->count; i++)
+        if (table->piece[i])
+            memcpy(bytes + i * BRY__PIECE_BYTES, table->piece[i], bry__piece_size(table, i));
+    return bytes;
+}
+
+static void plain_blocked_add(unsigned char *bytes, const bry__blocked *bloom, bry_hash hash)
+{
+    uint64_t block = (uint64_t)(((bry__u128)hash.hi * bloom->blocks) >> 64);
+    bry__block_set(bytes + block * 64, hash.lo, bloom->hashes);
+}
+
+static void assert_same_bits(const bry__pieces *table, const unsigned char *expected)
+{
+    unsigned char *bytes = flat(table);
+    assert_memory_equal(bytes, expected, (size_t)table->bytes);
+    free(bytes);
+}
+
+static void check_blocked(uint64_t blocks, unsigned k, size_t n)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__blocked bloom;
+    assert_int_equal(bry__blocked_init(&bloom, blocks, k, &memory.allocator), BRY_OK);
+    unsigned char *expected = calloc(1, (size_t)bloom.table.bytes);
+    assert_non_null(expected);
+
+    /* Half one by one, half as a batch with repeats; what was there is told right each time. */
+    assert_int_equal(bry__blocked_reach(&bloom, keys, n, &memory.allocator), BRY_OK);
+    size_t half = n / 2, fresh = 0;
+    for (size_t i = 0; i < half; i++) {
+        bool had = bry__blocked_has(&bloom, keys[i]);
+        assert_int_equal(bry__blocked_add(&bloom, keys[i]), !had);
+        plain_blocked_add(expected, &bloom, keys[i]);
+        assert_true(bry__blocked_has(&bloom, keys[i]));
+    }
+    uint8_t *was = malloc(n + 1), *answers = malloc(n + 1);
+    assert_true(was && answers);
+    bry__blocked twin;
+    assert_int_equal(bry__blocked_clone(&bloom, &twin, &memory.allocator), BRY_OK);
+    assert_int_equal(bry__blocked_reach(&twin, keys, n, &memory.allocator), BRY_OK);
+    was[n] = answers[n] = 0x5a;
+    size_t told = bry__blocked_add_n(&bloom, keys, n, was);
+    for (size_t i = 0; i < n; i++) {
+        bool is_new = bry__blocked_add(&twin, keys[i]);
+        assert_int_equal(was[i], !is_new);
+        fresh += is_new;
+        plain_blocked_add(expected, &bloom, keys[i]);
+    }
+    assert_int_equal(told, fresh);
+    assert_int_equal(was[n], 0x5a);
+    assert_int_equal(bry__blocked_add_n(&bloom, keys, n, NULL), 0);
+    assert_same_bits(&bloom.table, expected);
+    assert_same_bits(&twin.table, expected);
+
+    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
+        if (!bry__kernel_force((bry__isa)isa))
+            continue;
+        bry__blocked_has_n(&bloom, others, n, answers);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(answers[i], bry__blocked_has(&bloom, others[i]));
+        bry__blocked_has_n(&bloom, keys, n, answers);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(answers[i], 1);
+        assert_int_equal(answers[n], 0x5a);
+    }
+
+    /* Counts and the error, from the plain array. */
+    uint64_t bits = 0;
+    double error = 0;
+    for (uint64_t b = 0; b < blocks; b++) {
+        unsigned set = 0;
+        for (int i = 0; i < 512; i++)
+            set += expected[b * 64 + (unsigned)i / 8] >> i % 8 & 1;
+        bits += set;
+        error += pow(set / 512.0, k);
+    }
+    assert_int_equal(bry__blocked_count_bits(&bloom), bits);
+    assert_true(fabs(bry__blocked_error_now(&bloom) - error / (double)blocks) <=
+                1e-12 * (error / (double)blocks) + 1e-300);
+    bry__blocked_free(&bloom, &memory.allocator);
+    bry__blocked_free(&twin, &memory.allocator);
+    assert_int_equal(memory.now, 0);
+    free(expected);
+    free(was);
+    free(answers);
+}
+
+static void test_blocked_bits(void **state)
+{
+    (void)state;
+    for (unsigned k = 1; k <= BRY__BLOCKED_MAX_HASHES; k++)
+        check_blocked(k == 1 ? 1 : 40 + k, k, 100 + k);
+    check_blocked(100, 5, 1);
+    check_blocked(100, 5, 64);
+    check_blocked(100, 5, 65);
+    check_blocked(MANY_BLOCKS, 9, KEYS);
+}
+
+static void test_blocked_union(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    /* Where each of the pieces is in both, in one, in the other; the third in neither. */
+    bry__blocked a, b;
+    assert_int_equal(bry__blocked_init(&a, 4 * 65536, 7, &memory.allocator), BRY_OK);
+    assert_int_equal(bry__blocked_init(&b, 4 * 65536, 7, &memory.allocator), BRY_OK);
+    unsigned char *both = calloc(1, (size_t)a.table.bytes), *only_b;
+    assert_non_null(both);
+    for (int i = 0; i < 400; i++) {
+        bry_hash in_a = keys[2 + i], in_b = others[i];
+        in_a.hi = in_a.hi >> 1; /* pieces 0 and 1 */
+        in_b.hi = in_b.hi >> 2 | (uint64_t)(i & 1) << 63; /* pieces 0 and 2 */
+        assert_int_equal(bry__blocked_reach(&a, &in_a, 1, &memory.allocator), BRY_OK);
+        assert_int_equal(bry__blocked_reach(&b, &in_b, 1, &memory.allocator), BRY_OK);
+        bry__blocked_add(&a, in_a);
+        bry__blocked_add(&b, in_b);
+        plain_blocked_add(both, &a, in_a);
+        plain_blocked_add(both, &a, in_b);
+    }
+    assert_int_equal(a.table.present, 2);
+    assert_int_equal(b.table.present, 2);
+    only_b = flat(&b.table);
+
+    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
+        if (!bry__kernel_force((bry__isa)isa))
+            continue;
+        bry__blocked united;
+        assert_int_equal(bry__blocked_clone(&a, &united, &memory.allocator), BRY_OK);
+        uint64_t expected = 0;
+        for (size_t i = 0; i < (size_t)a.table.bytes; i++)
+            expected += (unsigned)__builtin_popcount(both[i]);
+        assert_int_equal(bry__blocked_count_union(&united, &b), expected);
+        assert_int_equal(bry__blocked_count_union(&b, &united), expected);
+        assert_int_equal(bry__blocked_unite(&united, &b, &memory.allocator), BRY_OK);
+        assert_same_bits(&united.table, both);
+        assert_same_bits(&b.table, only_b);
+        assert_int_equal(united.table.present, 3);
+        assert_int_equal(bry__blocked_count_bits(&united), expected);
+        bry__blocked_clear(&united, &memory.allocator);
+        assert_int_equal(bry__blocked_count_bits(&united), 0);
+        assert_true(bry__blocked_error_now(&united) == 0);
+        bry__blocked_free(&united, &memory.allocator);
+    }
+    bry__blocked_free(&a, &memory.allocator);
+    bry__blocked_free(&b, &memory.allocator);
+    assert_int_equal(memory.now, 0);
+    free(both);
+    free(only_b);
+}
+
+/* ---- standard ---- */
+
+static void check_standard(uint64_t bits, unsigned k, size_t n)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__bloom bloom;
+    assert_int_equal(bry__bloom_init(&bloom, bits, k, &memory.allocator), BRY_OK);
+    assert_int_equal(bloom.table.bytes % 64, 0);
+    assert_in_range(bloom.table.bytes * 8, bits, bits + 511);
+    unsigned char *expected = calloc(1, (size_t)bloom.table.bytes);
+    uint8_t *answers = malloc(n);
+    assert_true(expected && answers);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(bry__bloom_add(&bloom, keys[i], &memory.allocator), BRY_OK);
+        assert_true(bry__bloom_has(&bloom, keys[i]));
+        for (unsigned j = 0; j < k; j++) {
+            uint64_t mixed = bry__mix64(keys[i].lo + j * keys[i].hi);
+            uint64_t p = (uint64_t)(((bry__u128)mixed * bits) >> 64);
+            expected[p / 8] |= (unsigned char)(1u << p % 8);
+        }
+    }
+    assert_same_bits(&bloom.table, expected);
+    uint64_t set = 0;
+    for (size_t i = 0; i < (size_t)bloom.table.bytes; i++)
+        set += (unsigned)__builtin_popcount(expected[i]);
+    assert_true(bry__bloom_fill_now(&bloom) == (double)set / (double)bits);
+    bry__bloom_has_n(&bloom, others, n, answers);
+    for (size_t i = 0; i < n; i++) {
+        bool all = true;
+        for (unsigned j = 0; j < k; j++) {
+            uint64_t p = bry__position(others[i], j, bits);
+            all = all && (expected[p / 8] >> p % 8 & 1);
+        }
+        assert_int_equal(answers[i], all);
+        assert_int_equal(bry__bloom_has(&bloom, others[i]), all);
+    }
+    bry__bloom_clear(&bloom, &memory.allocator);
+    assert_false(bry__bloom_has(&bloom, keys[0]));
+    assert_true(bry__bloom_fill_now(&bloom) == 0);
+    bry__bloom_free(&bloom, &memory.allocator);
+    assert_int_equal(memory.now, 0);
+    free(expected);
+    free(answers);
+}
+
+static void test_standard_bits(void **state)
+{
+    (void)state;
+    check_standard(1, 1, 1);
+    check_standard(511, 3, 50);
+    check_standard(512, 3, 50);
+    check_standard(513, 30, 31);
+    for (unsigned k = 1; k <= 30; k++)
+        check_standard(1000 * k, k, 200 + k);
+    check_standard(8 * 2 * BRY__PIECE_BYTES + 77, 7, KEYS);
+}
+
+static void test_standard_add_is_all_or_nothing(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__bloom bloom;
+    assert_int_equal(bry__bloom_init(&bloom, 8 * 3 * BRY__PIECE_BYTES, 20, &memory.allocator),
+                     BRY_OK);
+    /* Twenty positions reach all three pieces; each of their allocations fails once. */
+    for (uint64_t failing = 1; failing <= 3; failing++) {
+        failing_allocator_restart(&memory);
+        memory.fail_at = failing;
+        assert_int_equal(bry__bloom_add(&bloom, keys[5], &memory.allocator), BRY_E_NOMEM);
+        assert_true(bry__bloom_fill_now(&bloom) == 0);
+        bry__bloom_clear(&bloom, &memory.allocator);
+    }
+    failing_allocator_restart(&memory);
+    memory.fail_at = 4;
+    assert_int_equal(bry__bloom_add(&bloom, keys[5], &memory.allocator), BRY_OK);
+    assert_int_equal(memory.calls, 3);
+    assert_true(bry__bloom_has(&bloom, keys[5]));
+    bry__bloom_free(&bloom, &memory.allocator);
+    assert_int_equal(memory.now, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocked_bits),
+        cmocka_unit_test(test_blocked_union),
+        cmocka_unit_test(test_standard_bits),
+        cmocka_unit_test(test_standard_add_is_all_or_nothing),
+    };
+    return cmocka_run_group_tests_name("bloom", tests, draw_keys, NULL);
+}
