@@ -140,7 +140,7 @@ bry_status bry__frame_reader_read(bry__frame_reader *reader, void *to, size_t le
 bry_status bry__frame_reader_read_frame(bry__frame_reader *reader, uint32_t type, void *to,
                                         size_t length)
 {
-    bry__frame frame;
+    bry__frame frame = {0, 0};
     if (bry__frame_reader_next(reader, &frame) != BRY_OK)
         return reader->status;
     if (frame.type != type)
@@ -156,7 +156,7 @@ bry_status bry__frame_reader_end(bry__frame_reader *reader)
 {
     if (reader->status != BRY_OK || reader->ended)
         return reader->status;
-    bry__frame frame;
+    bry__frame frame = {0, 0};
     if (bry__frame_reader_next(reader, &frame) == BRY_OK && !reader->ended)
         return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame stands past the last");
     return reader->status;

@@ -1,0 +1,375 @@
+/* Whatever a crash leaves: of a file the old or the new content, of a log a prefix of its records.
+ */
+#include <string.h>
+
+#include "common/endian.h"
+#include "frame/file.h"
+#include "frame/frame.h"
+#include "frame/log.h"
+#include "support/cmocka_all.h"
+#include "support/crash_states.h"
+
+#define KIND BRY__FOUR('T', 'E', 'S', 'T')
+#define TYPE BRY__FOUR('D', 'A', 'T', 'A')
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+typedef struct content {
+    unsigned char value;
+    size_t len;
+} content;
+
+static bry_status write_content(void *context, const bry_sink *sink)
+{
+    static unsigned char block[50000];
+    const content *c = context;
+    memset(block, c->value, c->len);
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, sink, KIND, 1, 3);
+    bry__frame_writer_write(&writer, TYPE, block, c->len);
+    bry__frame_writer_write(&writer, TYPE, &c->value, 1);
+    return bry__frame_writer_end(&writer);
+}
+
+/* The value of the content that is there whole. */
+static bry_status read_content(void *context, const bry_source *source, bry_load *load)
+{
+    static unsigned char block[50000];
+    unsigned char last = 0;
+    bry__frame_reader reader;
+    bry__frame frame;
+    bry__frame_reader_open(&reader, source, load, KIND, 1);
+    if (bry__frame_reader_next(&reader, &frame) == BRY_OK)
+        bry__frame_reader_read(&reader, block, frame.length);
+    bry__frame_reader_read_frame(&reader, TYPE, &last, 1);
+    bry__frame_reader_end(&reader);
+    bry__frame_reader_close(&reader);
+    if (reader.status == BRY_OK)
+        *(unsigned char *)context = last;
+    return reader.status;
+}
+
+typedef struct tally {
+    size_t old, new, absent;
+    bool may_be_absent;
+} tally;
+
+/* A mark says that the save has returned: from then on it is the new content. */
+static void check_file(void *context, const crash_state *state)
+{
+    tally *seen = context;
+    unsigned char value = 0;
+    if (seen->may_be_absent && !recording_get(state->fs, "file")) {
+        assert_false(state->marked);
+        seen->absent++;
+        return;
+    }
+    assert_int_equal(bry__file_load(&state->fs->io, "file", read_content, &value, NULL), BRY_OK);
+    if (state->marked)
+        assert_int_equal(value, 2);
+    seen->old += value == 1;
+    seen->new += value == 2;
+    assert_true(value == 1 || value == 2);
+    /* And it can be saved to again. */
+    content third = {3, 10};
+    assert_int_equal(bry__file_save(&state->fs->io, "file", write_content, &third), BRY_OK);
+    assert_int_equal(bry__file_load(&state->fs->io, "file", read_content, &value, NULL), BRY_OK);
+    assert_int_equal(value, 3);
+}
+
+static void replace_file(void **state)
+{
+    (void)state;
+    content old = {1, 30000}, new = {2, 50000};
+    for (int portions = 0; portions < 2; portions++) {
+        recording_io fs;
+        recording_init(&fs);
+        assert_int_equal(bry__file_save(&fs.io, "file", write_content, &old), BRY_OK);
+        recording_start(&fs);
+        fs.at_most = portions ? 11000 : 0; /* more writes, so that more can go missing */
+        assert_int_equal(bry__file_save(&fs.io, "file", write_content, &new), BRY_OK);
+        recording_mark(&fs, 1, 0);
+        tally seen = {0};
+        size_t states = crash_states(&fs, check_file, &seen);
+        assert_int_equal(states, seen.old + seen.new);
+        assert_true(seen.old > 20);
+        assert_true(seen.new >= 2); /* the rename made it to disk before its sync, and after */
+        recording_free(&fs);
+    }
+}
+
+static void first_file(void **state)
+{
+    (void)state;
+    content new = {2, 20000};
+    for (int exclusive = 0; exclusive < 2; exclusive++) {
+        recording_io fs;
+        recording_init(&fs);
+        recording_start(&fs);
+        assert_int_equal(exclusive ? bry__file_create(&fs.io, "file", write_content, &new)
+                                   : bry__file_save(&fs.io, "file", write_content, &new),
+                         BRY_OK);
+        recording_mark(&fs, 1, 0);
+        tally seen = {.may_be_absent = true};
+        size_t states = crash_states(&fs, check_file, &seen);
+        assert_int_equal(states, seen.absent + seen.new);
+        assert_true(seen.absent > 10);
+        assert_true(seen.new >= 2);
+        recording_free(&fs);
+    }
+}
+
+/* A save that skips a step must be caught, or the states are not worth much. */
+static void count_bad(void *context, const crash_state *state)
+{
+    unsigned char value = 0;
+    bry_status status = bry__file_load(&state->fs->io, "file", read_content, &value, NULL);
+    bool third = status != BRY_OK || (value != 1 && value != 2);
+    bool lost = state->marked && value != 2;
+    *(size_t *)context += third || lost;
+}
+
+static int sync_nothing(void *opaque, int fd)
+{
+    (void)opaque;
+    (void)fd;
+    return 0;
+}
+
+static int sync_no_folder(void *opaque, const char *folder)
+{
+    (void)opaque;
+    (void)folder;
+    return 0;
+}
+
+static void missing_syncs_are_caught(void **state)
+{
+    (void)state;
+    content old = {1, 30000}, new = {2, 50000};
+    for (int way = 0; way < 3; way++) {
+        recording_io fs;
+        recording_init(&fs);
+        assert_int_equal(bry__file_save(&fs.io, "file", write_content, &old), BRY_OK);
+        recording_start(&fs);
+        bry__io io = fs.io;
+        if (way == 1)
+            io.sync = sync_nothing;
+        if (way == 2)
+            io.sync_folder = sync_no_folder;
+        assert_int_equal(bry__file_save(&io, "file", write_content, &new), BRY_OK);
+        recording_mark(&fs, 1, 0);
+        size_t bad = 0;
+        crash_states(&fs, count_bad, &bad);
+        assert_true((bad > 0) == (way > 0));
+        recording_free(&fs);
+    }
+}
+
+/* ---- logs ---------------------------------------------------------------------------------- */
+
+static const bry__log_options options = {.kind = KIND, .kind_version = 1, .seed = 7};
+
+static size_t record_len(uint32_t i)
+{
+    return i % 4 == 3 ? 4200 + i : 4 + i * 7 % 60; /* some go out in three writes */
+}
+
+static const unsigned char *make_record(uint32_t i)
+{
+    static unsigned char bytes[5000];
+    memset(bytes, (int)i + 1, sizeof bytes);
+    bry__store32(bytes, i);
+    return bytes;
+}
+
+static bry_status count_record(void *context, const void *payload, size_t len)
+{
+    uint32_t *count = context;
+    assert_int_equal(len, record_len(*count));
+    assert_memory_equal(payload, make_record(*count), len);
+    ++*count;
+    return BRY_OK;
+}
+
+typedef struct log_tally {
+    size_t states, cut, whole;
+    uint32_t guaranteed, most; /* where the states have no marks of their own */
+    int depth; /* how many crashes in a row */
+} log_tally;
+
+static void append(bry__log *log, uint32_t i)
+{
+    assert_int_equal(bry__log_append(log, make_record(i), record_len(i)), BRY_OK);
+}
+
+/*
+ * Marks say (first) how many records were synced and (second) how many appends have begun. Opening
+ * must give a prefix of the records between the two, and take more after it. A crash during that
+ * opening must give the same.
+ */
+static void check_log(void *context, const crash_state *state)
+{
+    log_tally *seen = context;
+    uint32_t least = state->marked ? (uint32_t)state->first : seen->guaranteed;
+    uint32_t most = state->marked ? (uint32_t)state->second : seen->most;
+    recording_io *fs = state->fs;
+    bry__log log;
+    uint32_t count = 0;
+    seen->states++;
+    assert_int_equal(bry__log_open(&log, &fs->io, "log", &options, count_record, &count, NULL),
+                     BRY_OK);
+    assert_in_range(count, least, most);
+    seen->cut += log.cut > 0;
+    seen->whole += count == most;
+    uint32_t first = count;
+    recording_mark(fs, count, count + 1);
+    append(&log, count);
+    assert_int_equal(bry__log_sync(&log), BRY_OK);
+    recording_mark(fs, count + 1, count + 1);
+    assert_int_equal(bry__log_close(&log), BRY_OK);
+
+    if (seen->depth > 1) {
+        log_tally next = {.guaranteed = first, .most = first, .depth = seen->depth - 1};
+        next.guaranteed =
+            least; /* until the open has returned it may find fewer than it did here */
+        crash_states(fs, check_log, &next);
+        seen->states += next.states;
+    }
+    count = 0;
+    assert_int_equal(bry__log_open(&log, &fs->io, "log", &options, count_record, &count, NULL),
+                     BRY_OK);
+    assert_int_equal(count, first + 1);
+    assert_int_equal(bry__log_close(&log), BRY_OK);
+}
+
+/* Appends `n` records to the log in fs, a sync after every `batch`, marks around each step. */
+static void record_appends(recording_io *fs, uint32_t from, uint32_t n, uint32_t batch, bool close)
+{
+    bry__log log;
+    uint32_t count = 0, synced = from;
+    assert_int_equal(bry__log_open(&log, &fs->io, "log", &options, count_record, &count, NULL),
+                     BRY_OK);
+    assert_int_equal(count, from);
+    for (uint32_t i = from; i < from + n; i++) {
+        recording_mark(fs, synced, i + 1);
+        append(&log, i);
+        if ((i + 1 - from) % batch == 0) {
+            assert_int_equal(bry__log_sync(&log), BRY_OK);
+            synced = i + 1;
+            recording_mark(fs, synced, i + 1);
+        }
+    }
+    if (close) {
+        assert_int_equal(bry__log_close(&log), BRY_OK);
+        recording_mark(fs, from + n, from + n);
+    } else {
+        bry__io_drop(&fs->io, log.fd);
+    }
+}
+
+static void append_to_log(void **state)
+{
+    (void)state;
+    for (uint32_t batch = 1; batch <= 5; batch++) {
+        recording_io fs;
+        recording_init(&fs);
+        recording_start(&fs);
+        record_appends(&fs, 0, 11, batch, batch % 2);
+        log_tally seen = {.depth = 1};
+        crash_states(&fs, check_log, &seen);
+        assert_true(seen.states > 100);
+        assert_true(seen.cut > 10);
+        assert_true(seen.whole > 10);
+        recording_free(&fs);
+    }
+}
+
+/* A second crash while the first is mended. */
+static void crash_upon_crash(void **state)
+{
+    (void)state;
+    recording_io fs;
+    recording_init(&fs);
+    record_appends(&fs, 0, 3, 1, true);
+    recording_start(&fs);
+    record_appends(&fs, 3, 4, 3, true);
+    log_tally seen = {.guaranteed = 3, .most = 3, .depth = 2};
+    crash_states(&fs, check_log, &seen);
+    assert_true(seen.states > 1000);
+    recording_free(&fs);
+}
+
+/* An append that failed and was cut back leaves nothing, also after a crash. */
+static void crash_after_failed_append(void **state)
+{
+    (void)state;
+    recording_io fs;
+    recording_init(&fs);
+    record_appends(&fs, 0, 2, 1, true);
+    recording_start(&fs);
+    bry__log log;
+    uint32_t count = 0;
+    assert_int_equal(bry__log_open(&log, &fs.io, "log", &options, count_record, &count, NULL),
+                     BRY_OK);
+    for (uint64_t write = 1; write <= 3; write++) {
+        fs.calls = 0;
+        fs.fail_at = write;
+        assert_int_equal(bry__log_append(&log, make_record(99), 4500), BRY_E_IO);
+        fs.fail_at = 0;
+    }
+    recording_mark(&fs, 2, 3);
+    append(&log, 2);
+    recording_mark(&fs, 2, 4);
+    append(&log, 3);
+    assert_int_equal(bry__log_close(&log), BRY_OK);
+    recording_mark(&fs, 4, 4);
+    log_tally seen = {.guaranteed = 2, .most = 2, .depth = 1};
+    crash_states(&fs, check_log, &seen);
+    assert_true(seen.cut > 10);
+    recording_free(&fs);
+}
+
+/* A log whose syncs do nothing loses records that it promised: the states must show it. */
+static void count_losses(void *context, const crash_state *state)
+{
+    bry__log log;
+    uint32_t count = 0;
+    bry_status status =
+        bry__log_open(&log, &state->fs->io, "log", &options, count_record, &count, NULL);
+    if (status == BRY_OK)
+        bry__log_close(&log);
+    *(size_t *)context += status != BRY_OK || (state->marked && count < state->first);
+}
+
+static void missing_log_syncs_are_caught(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        recording_io fs;
+        recording_init(&fs);
+        record_appends(&fs, 0, 1, 1, true);
+        recording_start(&fs);
+        if (way)
+            fs.io.sync = sync_nothing;
+        record_appends(&fs, 1, 5, 2, false);
+        size_t losses = 0;
+        crash_states(&fs, count_losses, &losses);
+        assert_true((losses > 0) == (way > 0));
+        recording_free(&fs);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replace_file),
+        cmocka_unit_test(first_file),
+        cmocka_unit_test(missing_syncs_are_caught),
+        cmocka_unit_test(append_to_log),
+        cmocka_unit_test(crash_upon_crash),
+        cmocka_unit_test(crash_after_failed_append),
+        cmocka_unit_test(missing_log_syncs_are_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

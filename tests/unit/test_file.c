@@ -1,0 +1,363 @@
+/* Files replaced whole: on the real file system, and with every operation failing in turn. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frame/file.h"
+#include "support/cmocka_all.h"
+#include "support/recording_io.h"
+
+/* Writes `len` bytes of one value, in portions that are now smaller, now larger than any buffer. */
+typedef struct filling {
+    unsigned char value;
+    size_t len;
+    bry_status status; /* to return in the end */
+} filling;
+
+static bry_status write_filling(void *context, const bry_sink *sink)
+{
+    static unsigned char block[40000];
+    const filling *f = context;
+    memset(block, f->value, sizeof block);
+    const size_t portions[] = {1, 100, 0, 40000, 7, 16000, 16384};
+    size_t left = f->len;
+    for (size_t i = 0; left; i++) {
+        size_t portion = portions[i % (sizeof portions / sizeof *portions)];
+        if (portion > left)
+            portion = left;
+        bry_status status = sink->write(sink->opaque, block, portion);
+        if (status != BRY_OK)
+            return status;
+        left -= portion;
+    }
+    return f->status;
+}
+
+/* Takes f->len bytes and checks their value; more may follow. */
+static bry_status read_filling(void *context, const bry_source *source, bry_load *load)
+{
+    static unsigned char block[20000];
+    const filling *f = context;
+    size_t left = f->len;
+    for (size_t turn = 0; left; turn++) {
+        size_t want = turn % 2 ? sizeof block : 33, got;
+        if (want > left)
+            want = left;
+        bry_status status = source->read(source->opaque, block, want, &got);
+        if (status == BRY_OK && got == 0)
+            status = BRY_E_BADDATA;
+        if (status != BRY_OK) {
+            if (load)
+                load->problem = "test";
+            return status;
+        }
+        for (size_t i = 0; i < got; i++)
+            assert_int_equal(block[i], f->value);
+        left -= got;
+    }
+    return f->status;
+}
+
+/* ---- on the real file system --------------------------------------------------------------- */
+
+static char folder[64];
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/bloomery-test-XXXXXX");
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int count_names(void)
+{
+    int count = 0;
+    DIR *open_folder = opendir(".");
+    assert_non_null(open_folder);
+    for (const struct dirent *entry; (entry = readdir(open_folder));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(open_folder);
+    return count;
+}
+
+static int leave_folder(void **state)
+{
+    (void)state;
+    const char *names[] = {"file", "link", "hole", "sub/file"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(names[i]);
+    rmdir("sub");
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0
+                                                 : -1; /* fails when something was left behind */
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    return st.st_mode;
+}
+
+static void save_and_load(void **state)
+{
+    (void)state;
+    const bry__io *io = bry__io_posix();
+    const size_t sizes[] = {0, 1, 16383, 16384, 16385, 200000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        filling f = {(unsigned char)i, sizes[i], BRY_OK};
+        assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
+        assert_int_equal(bry__file_load(io, "file", read_filling, &f, NULL), BRY_OK);
+        assert_int_equal(count_names(), 1);
+    }
+    /* Bytes after the end, and too few. */
+    bry_load load = BRY_LOAD;
+    filling less = {5, 199999, BRY_OK}, more = {5, 200001, BRY_OK};
+    assert_int_equal(bry__file_load(io, "file", read_filling, &less, &load), BRY_E_BADDATA);
+    assert_int_equal(load.offset, 199999);
+    assert_non_null(load.problem);
+    assert_int_equal(bry__file_load(io, "file", read_filling, &more, &load), BRY_E_BADDATA);
+}
+
+static void modes(void **state)
+{
+    (void)state;
+    const bry__io *io = bry__io_posix();
+    filling f = {1, 10, BRY_OK};
+    mode_t before = umask(027);
+    assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
+    assert_int_equal(mode_of("file") & 07777, 0640);
+    /* An old file keeps its mode, also where the umask would not give it. */
+    assert_int_equal(chmod("file", 0666), 0);
+    assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
+    assert_int_equal(mode_of("file") & 07777, 0666);
+    assert_int_equal(chmod("file", 0600), 0);
+    assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
+    assert_int_equal(mode_of("file") & 07777, 0600);
+    umask(before);
+}
+
+static void links(void **state)
+{
+    (void)state;
+    const bry__io *io = bry__io_posix();
+    filling old = {1, 10, BRY_OK}, new = {2, 20, BRY_OK};
+    assert_int_equal(mkdir("sub", 0777), 0);
+    assert_int_equal(bry__file_save(io, "sub/file", write_filling, &old), BRY_OK);
+    assert_int_equal(symlink("sub/file", "link"), 0);
+    assert_int_equal(bry__file_save(io, "link", write_filling, &new), BRY_OK);
+    assert_true(S_ISLNK(mode_of("link")));
+    assert_int_equal(bry__file_load(io, "sub/file", read_filling, &new, NULL), BRY_OK);
+    /* One that leads nowhere. */
+    assert_int_equal(symlink("nowhere", "hole"), 0);
+    assert_int_equal(bry__file_save(io, "hole", write_filling, &new), BRY_OK);
+    assert_true(S_ISREG(mode_of("hole")));
+    assert_int_equal(count_names(), 3);
+}
+
+static void not_a_file(void **state)
+{
+    (void)state;
+    const bry__io *io = bry__io_posix();
+    filling f = {1, 10, BRY_OK};
+    bry_load load = BRY_LOAD;
+    assert_int_equal(mkdir("sub", 0777), 0);
+    const struct {
+        const char *path;
+        int save_errno, load_errno;
+    } cases[] = {
+        {"sub", EISDIR, EISDIR},
+        {"missing/file", ENOENT, ENOENT},
+        {"/dev/null", EINVAL, 0},
+        {"file", 0, ENOENT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        load = (bry_load)BRY_LOAD;
+        if (cases[i].load_errno) {
+            errno = 0;
+            assert_int_equal(bry__file_load(io, cases[i].path, read_filling, &f, &load), BRY_E_IO);
+            assert_int_equal(errno, cases[i].load_errno);
+            assert_non_null(load.problem);
+        }
+        if (cases[i].save_errno) {
+            errno = 0;
+            assert_int_equal(bry__file_save(io, cases[i].path, write_filling, &f), BRY_E_IO);
+            assert_int_equal(errno, cases[i].save_errno);
+        }
+    }
+    assert_int_equal(count_names(), 1);
+}
+
+static void writer_fails(void **state)
+{
+    (void)state;
+    const bry__io *io = bry__io_posix();
+    filling old = {1, 50000, BRY_OK}, new = {2, 50000, BRY_E_NOMEM};
+    assert_int_equal(bry__file_save(io, "file", write_filling, &old), BRY_OK);
+    assert_int_equal(bry__file_save(io, "file", write_filling, &new), BRY_E_NOMEM);
+    assert_int_equal(bry__file_load(io, "file", read_filling, &old, NULL), BRY_OK);
+    assert_int_equal(count_names(), 1);
+}
+
+static void create_only(void **state)
+{
+    (void)state;
+    const bry__io *io = bry__io_posix();
+    filling old = {1, 10, BRY_OK}, new = {2, 10, BRY_OK};
+    assert_int_equal(bry__file_create(io, "file", write_filling, &old), BRY_OK);
+    errno = 0;
+    assert_int_equal(bry__file_create(io, "file", write_filling, &new), BRY_E_IO);
+    assert_int_equal(errno, EEXIST);
+    assert_int_equal(bry__file_load(io, "file", read_filling, &old, NULL), BRY_OK);
+    assert_int_equal(count_names(), 1);
+}
+
+/* A long name leaves room for the temporary file's. */
+static void long_name(void **state)
+{
+    (void)state;
+    char name[NAME_MAX + 1];
+    memset(name, 'n', NAME_MAX);
+    name[NAME_MAX] = '\0';
+    filling f = {1, 10, BRY_OK};
+    assert_int_equal(bry__file_save(bry__io_posix(), name, write_filling, &f), BRY_OK);
+    assert_int_equal(unlink(name), 0);
+    static char path[PATH_MAX + 10];
+    for (size_t i = 0; i < sizeof path - 1; i++)
+        path[i] = i % 2 ? '/' : 'x';
+    errno = 0;
+    assert_int_equal(bry__file_save(bry__io_posix(), path, write_filling, &f), BRY_E_IO);
+    assert_int_equal(errno, ENAMETOOLONG);
+}
+
+/* ---- with faults --------------------------------------------------------------------------- */
+
+static bool holds(const recording_io *fs, const char *path, const filling *f)
+{
+    const recorded_file *file = recording_get(fs, path);
+    if (!file || file->len != f->len)
+        return false;
+    for (size_t i = 0; i < file->len; i++)
+        if (file->bytes[i] != f->value)
+            return false;
+    return true;
+}
+
+/* Every operation fails once. The old content stays until the rename, which is what decides. */
+static void every_operation_fails(void **state)
+{
+    (void)state;
+    filling old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
+    recording_io whole;
+    recording_init(&whole);
+    assert_int_equal(bry__file_save(&whole.io, "file", write_filling, &old), BRY_OK);
+    whole.calls = 0;
+    assert_int_equal(bry__file_save(&whole.io, "file", write_filling, &new), BRY_OK);
+    uint64_t last = whole.calls;
+    recording_free(&whole);
+    for (int error = 0; error < 2; error++) {
+        bool done = false;
+        for (uint64_t n = 1; !done; n++) {
+            recording_io fs;
+            recording_init(&fs);
+            assert_int_equal(bry__file_save(&fs.io, "file", write_filling, &old), BRY_OK);
+            fs.calls = 0;
+            fs.fail_at = n;
+            fs.fail_errno = error ? EIO : ENOSPC;
+            errno = 0;
+            bry_status status = bry__file_save(&fs.io, "file", write_filling, &new);
+            done = fs.calls < n;
+            assert_int_equal(status, done ? BRY_OK : BRY_E_IO);
+            if (!done)
+                assert_int_equal(errno, fs.fail_errno);
+            /* The last operation is the sync of the folder: then the new file is there already. */
+            assert_true(holds(&fs, "file", n < last ? &old : &new));
+            assert_int_equal(recording_names(&fs), 1);
+            assert_int_equal(recording_open_files(&fs), 0);
+            recording_free(&fs);
+        }
+    }
+}
+
+/* All fail from one on: the old file is intact; the temporary one could not be removed. */
+static void nothing_works_any_more(void **state)
+{
+    (void)state;
+    filling old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
+    bool done = false;
+    for (uint64_t n = 1; !done; n++) {
+        recording_io fs;
+        recording_init(&fs);
+        assert_int_equal(bry__file_save(&fs.io, "file", write_filling, &old), BRY_OK);
+        fs.calls = 0;
+        fs.fail_at = n;
+        fs.keep_failing = true;
+        bry_status status = bry__file_save(&fs.io, "file", write_filling, &new);
+        done = fs.calls < n;
+        assert_int_equal(status, done ? BRY_OK : BRY_E_IO);
+        assert_true(holds(&fs, "file", &old) || holds(&fs, "file", &new));
+        assert_int_equal(recording_open_files(&fs), 0);
+        recording_free(&fs);
+    }
+}
+
+static void every_load_operation_fails(void **state)
+{
+    (void)state;
+    filling f = {1, 60000, BRY_OK};
+    recording_io fs;
+    recording_init(&fs);
+    assert_int_equal(bry__file_save(&fs.io, "file", write_filling, &f), BRY_OK);
+    for (uint64_t n = 1;; n++) {
+        fs.calls = 0;
+        fs.fail_at = n;
+        bry_load load = BRY_LOAD;
+        errno = 0;
+        bry_status status = bry__file_load(&fs.io, "file", read_filling, &f, &load);
+        assert_int_equal(recording_open_files(&fs), 0);
+        if (status == BRY_OK)
+            break; /* only the close is left, whose failure says nothing about what was read */
+        assert_int_equal(status, BRY_E_IO);
+        assert_int_equal(errno, EIO);
+        assert_non_null(load.problem);
+    }
+    assert_true(fs.calls <= fs.fail_at);
+    recording_free(&fs);
+}
+
+static void short_and_interrupted(void **state)
+{
+    (void)state;
+    filling f = {3, 50000, BRY_OK};
+    recording_io fs;
+    recording_init(&fs);
+    fs.at_most = 777;
+    fs.interrupt = true;
+    assert_int_equal(bry__file_save(&fs.io, "file", write_filling, &f), BRY_OK);
+    assert_true(holds(&fs, "file", &f));
+    assert_int_equal(bry__file_load(&fs.io, "file", read_filling, &f, NULL), BRY_OK);
+    recording_free(&fs);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(save_and_load),
+        IN_FOLDER(modes),
+        IN_FOLDER(links),
+        IN_FOLDER(not_a_file),
+        IN_FOLDER(writer_fails),
+        IN_FOLDER(create_only),
+        IN_FOLDER(long_name),
+        cmocka_unit_test(every_operation_fails),
+        cmocka_unit_test(nothing_works_any_more),
+        cmocka_unit_test(every_load_operation_fails),
+        cmocka_unit_test(short_and_interrupted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
