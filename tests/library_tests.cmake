@@ -2,6 +2,14 @@
 set(failing support/failing_allocator.c)
 set(band support/band.c)
 
+# As bloomery_unit_test(), for programs outside of unit/.
+function(bloomery_test name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE bloomery_static PkgConfig::CMOCKA PkgConfig::XXHASH m)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
 # The same program once more for each instruction set; one that the machine lacks is ignored by the
 # library, and so is a name that does not exist.
 function(bloomery_isa_variants name)
@@ -27,3 +35,7 @@ bloomery_isa_variants(test_kernel)
 bloomery_unit_test(test_bloom ${failing})
 bloomery_unit_test(test_filter)
 bloomery_isa_variants(test_filter)
+bloomery_unit_test(test_filter_memory ${failing})
+
+bloomery_unit_test(test_band ${band})
+bloomery_test(test_rates stat/test_rates.c ${band})
