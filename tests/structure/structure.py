@@ -26,7 +26,8 @@ SURFACES = ("cli", "module", "apps", "examples")
 CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
 # Names that a folder has by convention, and folders of data, whose names say nothing.
-COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".gitignore", "expected.csv"}
+COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
+                "expected.csv"}
 DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
