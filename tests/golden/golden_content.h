@@ -1,0 +1,28 @@
+/* What the golden streams and logs hold, for the program that writes them and the test that reads.
+ */
+#ifndef BRY_TESTS_GOLDEN_CONTENT_H
+#define BRY_TESTS_GOLDEN_CONTENT_H
+
+#include "frame/frame_header.h"
+
+#define GOLDEN_KIND BRY__FOUR('G', 'O', 'L', 'D')
+#define GOLDEN_LOG_KIND BRY__FOUR('G', 'L', 'O', 'G')
+#define GOLDEN_SEED UINT64_C(0x0123456789abcdef)
+
+/* Lengths on both sides of those at which XXH3 changes its ways: 16, 128, 240. */
+enum { GOLDEN_FRAMES = 8, GOLDEN_RECORDS = 6, GOLDEN_PAYLOAD_MAX = 300 };
+
+static inline uint32_t golden_type(unsigned i)
+{
+    return i % 2 ? BRY__FOUR('O', 'D', 'D', ' ') : BRY__FOUR('E', 'V', 'E', 'N');
+}
+
+static inline size_t golden_payload(unsigned i, unsigned char payload[GOLDEN_PAYLOAD_MAX])
+{
+    static const size_t lengths[GOLDEN_FRAMES] = {0, 1, 7, 16, 17, 129, 241, 300};
+    for (size_t at = 0; at < lengths[i]; at++)
+        payload[at] = (unsigned char)(i * 31 + at * 7);
+    return lengths[i];
+}
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * Writes the golden files: small streams and logs, committed, that every later version must read as
+ * they were. Run it by hand when a kind is new:
+ *
+ *     golden_write FOLDER [NAME]
+ *
+ * They are written with the format number of a release, so that releases read them too: this
+ * program is not the library, and its files hold nothing of value.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/endian.h"
+#include "frame/frame.h"
+#include "frame/log.h"
+#include "golden/golden_content.h"
+#include "support/recording_io.h"
+
+static void stop_at(const char *what)
+{
+    fprintf(stderr, "golden_write: %s failed\n", what);
+    exit(1);
+}
+
+static void put_file(const char *folder, const char *name, const void *bytes, size_t len)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, len, file) != len || fclose(file) != 0)
+        stop_at(path);
+    printf("%s: %zu bytes\n", path, len);
+}
+
+/* ---- streams ------------------------------------------------------------------------------- */
+
+/*
+ * Gives a stream the release's format number, which changes the header's checksum and with it the
+ * whole chain. No other program should be able to do this by accident.
+ */
+static void stamp_released(unsigned char *bytes, size_t len)
+{
+    bry__store16(bytes + 8, bry__header_format(true));
+    uint64_t chain = XXH3_64bits(bytes, 56);
+    bry__store64(bytes + 56, chain);
+    for (size_t at = BRY__HEADER_BYTES; at < len;) {
+        size_t length = bry__load32(bytes + at + 4);
+        chain = XXH3_64bits_withSeed(bytes + at, 8, chain);
+        bry__store64(bytes + at + 8, chain);
+        chain = XXH3_64bits_withSeed(bytes + at + 16, length, chain);
+        bry__store64(bytes + at + 16 + length, chain);
+        at += BRY__FRAME_OVERHEAD + length;
+    }
+}
+
+static void make_stream(const char *folder, const char *name, unsigned frames)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    bry__frame_writer writer;
+    unsigned char payload[GOLDEN_PAYLOAD_MAX];
+    bry__frame_writer_begin(&writer, &sink, GOLDEN_KIND, 1, GOLDEN_SEED);
+    for (unsigned i = 0; i < frames; i++)
+        bry__frame_writer_write(&writer, golden_type(i), payload, golden_payload(i, payload));
+    if (bry__frame_writer_end(&writer) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+}
+
+/* ---- logs ---------------------------------------------------------------------------------- */
+
+static bry_status no_record(void *context, const void *payload, size_t len)
+{
+    (void)context;
+    (void)payload;
+    (void)len;
+    return BRY_E_BADDATA;
+}
+
+/* An empty log that a release could have written, to append to. */
+static void put_header(recording_io *fs)
+{
+    bry__header header = {bry__header_format(true), 1, GOLDEN_LOG_KIND, 1, GOLDEN_SEED};
+    unsigned char bytes[BRY__HEADER_BYTES];
+    bry__header_encode(&header, bytes);
+    recording_put(fs, "log", bytes, sizeof bytes);
+}
+
+static void make_log(const char *folder, const char *name, unsigned records, bool torn)
+{
+    static recording_io fs;
+    recording_init(&fs);
+    put_header(&fs);
+    bry__log_options options = {.kind = GOLDEN_LOG_KIND, .kind_version = 1};
+    bry__log log;
+    if (bry__log_open(&log, &fs.io, "log", &options, no_record, NULL, NULL) != BRY_OK)
+        stop_at(name);
+    unsigned char payload[GOLDEN_PAYLOAD_MAX];
+    for (unsigned i = 0; i < records; i++) {
+        size_t len = golden_payload(i + 1, payload);
+        if (bry__log_append(&log, payload, len) != BRY_OK ||
+            (i % 2 && bry__log_sync(&log) != BRY_OK))
+            stop_at(name);
+    }
+    if (torn)
+        bry__io_drop(&fs.io, log.fd);
+    else if (bry__log_close(&log) != BRY_OK)
+        stop_at(name);
+    const recorded_file *file = recording_get(&fs, "log");
+    put_file(folder, name, file->bytes, file->len - (torn ? 5 : 0));
+    recording_free(&fs);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 && argc != 3) {
+        fputs("usage: golden_write FOLDER [NAME]\n", stderr);
+        return 2;
+    }
+    const char *folder = argv[1], *only = argc == 3 ? argv[2] : NULL;
+#define WANTED(name) (!only || strcmp(only, name) == 0)
+    if (WANTED("stream_empty.bry"))
+        make_stream(folder, "stream_empty.bry", 0);
+    if (WANTED("stream.bry"))
+        make_stream(folder, "stream.bry", GOLDEN_FRAMES);
+    if (WANTED("log_empty.log"))
+        make_log(folder, "log_empty.log", 0, false);
+    if (WANTED("log.log"))
+        make_log(folder, "log.log", GOLDEN_RECORDS, false);
+    if (WANTED("log_torn.log"))
+        make_log(folder, "log_torn.log", GOLDEN_RECORDS, true);
+    return 0;
+}

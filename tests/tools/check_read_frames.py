@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""Runs read_frames.py over all golden files, then over damaged copies that it must refuse.
+
+usage: check_read_frames.py READER FOLDER
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def run(reader, *arguments):
+    return subprocess.run([sys.executable, reader, *map(str, arguments)],
+                          capture_output=True, text=True).returncode
+
+
+def main():
+    reader, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    files = sorted(folder.glob("*.bry")) + sorted(folder.glob("*.log"))
+    failures = []
+
+    def expect(status, what, *arguments):
+        got = run(reader, *arguments)
+        if got != status:
+            failures.append(f"{what}: exit status {got}, not {status}")
+
+    if len(files) < 5:
+        failures.append(f"only {len(files)} golden files in {folder}")
+    expect(0, "all golden files", *files)
+    expect(2, "no argument")
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = pathlib.Path(scratch) / "copy"
+        expect(1, "a missing file", copy)
+        for path in files:
+            data = path.read_bytes()
+            log = ["--log"] if path.suffix == ".log" else []
+            # Places that are never part of an unsynced tail: the header, and what comes first.
+            for place in (0, 8, 12, 24, 40, 56, 63):
+                damaged = bytearray(data)
+                damaged[place] ^= 0x10
+                copy.write_bytes(damaged)
+                expect(1, f"{path.name} with byte {place} changed", *log, copy)
+            copy.write_bytes(data[:63])
+            expect(1, f"{path.name} cut at 63", *log, copy)
+            if log:
+                continue
+            for place in range(64, len(data), 37):
+                damaged = bytearray(data)
+                damaged[place] ^= 0x01
+                copy.write_bytes(damaged)
+                expect(1, f"{path.name} with byte {place} changed", copy)
+                copy.write_bytes(data[:place])
+                expect(1, f"{path.name} cut at {place}", copy)
+            copy.write_bytes(data + b"\0")
+            expect(1, f"{path.name} with a byte added", copy)
+        data = bytearray((folder / "log.log").read_bytes())
+        data[100] ^= 0x01
+        copy.write_bytes(data)
+        expect(1, "log.log with a synced record changed", "--log", copy)
+        copy.write_bytes(data[:90])
+        expect(0, "log.log cut inside its first record", "--log", copy)
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

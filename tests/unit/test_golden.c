@@ -1,0 +1,168 @@
+/*
+ * The golden files: each still reads as what it was written to be, and no truncation and no flip of
+ * a single bit passes. A new kind adds a line to `goldens` and a function that reads it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame/frame.h"
+#include "frame/log.h"
+#include "golden/golden_content.h"
+#include "support/cmocka_all.h"
+#include "support/recording_io.h"
+
+typedef struct golden_file {
+    const char *name;
+    /* Reads and checks all that can be: asserts where bytes that were accepted are not the right.
+     */
+    bry_status (*read)(const struct golden_file *golden, const unsigned char *bytes, size_t len,
+                       bry_load *load);
+    unsigned count; /* of frames, or of records */
+    size_t sealed; /* of a log: flips from here on hit no record that was synced */
+} golden_file;
+
+static unsigned char *read_golden(const char *name, size_t *len)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", GOLDEN_FOLDER, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    unsigned char *bytes = malloc(1 << 20);
+    assert_non_null(bytes);
+    *len = fread(bytes, 1, 1 << 20, file);
+    assert_true(*len > 0 && *len < 1 << 20);
+    fclose(file);
+    return bytes;
+}
+
+static bry_status read_stream(const golden_file *golden, const unsigned char *bytes, size_t len,
+                              bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry__frame_reader reader;
+    bry__frame_reader_open(&reader, &source, load, GOLDEN_KIND, 1);
+    for (unsigned i = 0; i < golden->count; i++) {
+        unsigned char want[GOLDEN_PAYLOAD_MAX], got[GOLDEN_PAYLOAD_MAX];
+        size_t length = golden_payload(i, want);
+        if (bry__frame_reader_read_frame(&reader, golden_type(i), got, length) == BRY_OK)
+            assert_memory_equal(got, want, length);
+    }
+    bry__frame_reader_end(&reader);
+    bry__frame_reader_close(&reader);
+    if (reader.status == BRY_OK) {
+        assert_int_equal(reader.header.seed, GOLDEN_SEED);
+        assert_int_equal(view.at, len);
+    }
+    return reader.status;
+}
+
+static unsigned records_seen;
+
+static bry_status check_record(void *context, const void *payload, size_t len)
+{
+    (void)context;
+    unsigned char want[GOLDEN_PAYLOAD_MAX];
+    assert_true(records_seen < GOLDEN_RECORDS);
+    assert_int_equal(len, golden_payload(records_seen + 1, want));
+    assert_memory_equal(payload, want, len);
+    records_seen++;
+    return BRY_OK;
+}
+
+static bry_status read_log(const golden_file *golden, const unsigned char *bytes, size_t len,
+                           bry_load *load)
+{
+    (void)golden;
+    static recording_io fs;
+    recording_init(&fs);
+    recording_put(&fs, "log", bytes, len);
+    bry__log_options options = {.kind = GOLDEN_LOG_KIND, .kind_version = 1, .must_exist = true};
+    bry__log log;
+    records_seen = 0;
+    bry_status status = bry__log_open(&log, &fs.io, "log", &options, check_record, NULL, load);
+    if (status == BRY_OK) {
+        assert_int_equal(log.header.seed, GOLDEN_SEED);
+        bry__log_close(&log);
+    }
+    recording_free(&fs);
+    return status;
+}
+
+/* The records take 32, 32, 40, 48, 160 and 272 bytes. log.log ends with its seal, which nothing
+ * vouches for; in log_torn.log the last record is torn and the one before it vouches for the first
+ * four. */
+static const golden_file goldens[] = {
+    {"stream_empty.bry", read_stream, 0, 0},
+    {"stream.bry", read_stream, GOLDEN_FRAMES, 0},
+    {"log_empty.log", read_log, 0, 64},
+    {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
+    {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},
+};
+enum { GOLDENS = sizeof goldens / sizeof goldens[0] };
+
+static void still_read(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GOLDENS; i++) {
+        size_t len;
+        unsigned char *bytes = read_golden(goldens[i].name, &len);
+        bry_load load = BRY_LOAD;
+        assert_int_equal(goldens[i].read(&goldens[i], bytes, len, &load), BRY_OK);
+        if (goldens[i].read == read_log)
+            assert_int_equal(records_seen, goldens[i].count);
+        free(bytes);
+    }
+}
+
+/* A log that is cut short is a torn one, and opens with fewer records; a stream is refused. */
+static void truncations(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GOLDENS; i++) {
+        const golden_file *golden = &goldens[i];
+        size_t len;
+        unsigned char *bytes = read_golden(golden->name, &len);
+        for (size_t cut = 0; cut < len; cut++) {
+            bry_load load = BRY_LOAD;
+            bool torn = golden->read == read_log && cut >= BRY__HEADER_BYTES;
+            bry_status status = golden->read(golden, bytes, cut, &load);
+            assert_int_equal(status, torn ? BRY_OK : BRY_E_BADDATA);
+            if (status != BRY_OK)
+                assert_non_null(load.problem);
+        }
+        free(bytes);
+    }
+}
+
+static void bit_flips(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GOLDENS; i++) {
+        const golden_file *golden = &goldens[i];
+        size_t len;
+        unsigned char *bytes = read_golden(golden->name, &len);
+        for (size_t bit = 0; bit < len * 8; bit++) {
+            bry_load load = BRY_LOAD;
+            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            bool torn = golden->sealed && bit / 8 >= golden->sealed;
+            bry_status status = golden->read(golden, bytes, len, &load);
+            assert_int_equal(status, torn ? BRY_OK : BRY_E_BADDATA);
+            if (status != BRY_OK)
+                assert_non_null(load.problem);
+            bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        }
+        free(bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(still_read),
+        cmocka_unit_test(truncations),
+        cmocka_unit_test(bit_flips),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
