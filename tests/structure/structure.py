@@ -6,6 +6,7 @@ structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these heade
 Prints one line per finding and exits with 1 when there is any.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -35,16 +36,13 @@ NATIVE = "march=" + "native"
 
 
 def files_of(root):
-    """All files of the project, as paths relative to root."""
+    """All files of the project, as paths relative to root; build folders are not of it."""
     found = []
-    for path in sorted(root.rglob("*")):
-        relative = path.relative_to(root)
-        top = relative.parts[0]
-        if top == ".git" or re.match(r"build(-.*)?$", top) or "__pycache__" in relative.parts:
-            continue
-        if path.is_file():
-            found.append(relative)
-    return found
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", "__pycache__")
+                      and not (pathlib.Path(folder) / name / "CMakeCache.txt").exists()]
+        found += [(pathlib.Path(folder) / name).relative_to(root) for name in names]
+    return sorted(found)
 
 
 def is_code(path):

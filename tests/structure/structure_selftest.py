@@ -29,6 +29,8 @@ GOOD = {
     "cli/cli.h": "\n",
     "cli/CMakeLists.txt": "\n",
     "lib/CMakeLists.txt": "\n",
+    "out/CMakeCache.txt": "\n",
+    "out/main.c": '#include "bloom/bloom.h"\n',
     "tests/unit/test_bloom.c": '#include "bloom/bloom.h"\n',
 }
 
