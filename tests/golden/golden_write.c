@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "common/endian.h"
 #include "frame/frame.h"
 #include "frame/log.h"
 #include "golden/golden_content.h"
+#include "hash/derive.h"
 #include "support/recording_io.h"
+#include "support/repair.h"
 
 static void stop_at(const char *what)
 {
@@ -36,23 +37,11 @@ static void put_file(const char *folder, const char *name, const void *bytes, si
 
 /* ---- streams ------------------------------------------------------------------------------- */
 
-/*
- * Gives a stream the release's format number, which changes the header's checksum and with it the
- * whole chain. No other program should be able to do this by accident.
- */
+/* The release's format number changes the header's checksum, and with it the whole chain. */
 static void stamp_released(unsigned char *bytes, size_t len)
 {
     bry__store16(bytes + 8, bry__header_format(true));
-    uint64_t chain = XXH3_64bits(bytes, 56);
-    bry__store64(bytes + 56, chain);
-    for (size_t at = BRY__HEADER_BYTES; at < len;) {
-        size_t length = bry__load32(bytes + at + 4);
-        chain = XXH3_64bits_withSeed(bytes + at, 8, chain);
-        bry__store64(bytes + at + 8, chain);
-        chain = XXH3_64bits_withSeed(bytes + at + 16, length, chain);
-        bry__store64(bytes + at + 16 + length, chain);
-        at += BRY__FRAME_OVERHEAD + length;
-    }
+    repair_stream(bytes, len);
 }
 
 static void make_stream(const char *folder, const char *name, unsigned frames)
@@ -84,7 +73,8 @@ static bry_status no_record(void *context, const void *payload, size_t len)
 /* An empty log that a release could have written, to append to. */
 static void put_header(recording_io *fs)
 {
-    bry__header header = {bry__header_format(true), 1, GOLDEN_LOG_KIND, 1, GOLDEN_SEED};
+    bry__header header = {bry__header_format(true), BRY__HASH_SCHEME, GOLDEN_LOG_KIND, 1,
+                          GOLDEN_SEED};
     unsigned char bytes[BRY__HEADER_BYTES];
     bry__header_encode(&header, bytes);
     recording_put(fs, "log", bytes, sizeof bytes);
