@@ -1,0 +1,46 @@
+/*
+ * Long options described as data: the same rows parse the arguments and print the help.
+ *
+ *   --name value   --name=value   --flag   -h, --help   -- (the rest are words)
+ */
+#ifndef BLOOMERY_CLI_ARGS_H
+#define BLOOMERY_CLI_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum cli_kind {
+    CLI_FLAG, /* value points to a bool */
+    CLI_COUNT, /* a uint64_t above 0 (numbers.h) */
+    CLI_BYTES, /* a uint64_t above 0 */
+    CLI_SPAN, /* a uint64_t above 0, in milliseconds */
+    CLI_SHARE, /* a double above 0 and below 1 */
+    CLI_TEXT, /* a const char *, not empty */
+    CLI_ABSENT, /* known, but nothing in this build uses it: refused, and not in the help */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    cli_kind kind;
+    const char *placeholder; /* what the help shows for the value */
+    const char *help; /* one line */
+    void *value; /* where it goes; left alone when the option is not given */
+    bool given; /* set by cli_read_args() */
+} cli_option;
+
+typedef struct cli_syntax {
+    const char *command; /* the subcommand's name */
+    const char *usage; /* what follows it in the help's first line */
+    const char *about; /* a paragraph, with its line breaks */
+    cli_option *options;
+    size_t option_count;
+    const char *more; /* what the help says after the options; may be NULL */
+    size_t most_words; /* arguments that are no options: at most this many */
+} cli_syntax;
+
+/* Moves the words to the front of argv, stores how many, and returns CLI_GO_ON; or has printed the
+ * help or an error, and returns the exit code. */
+#define CLI_GO_ON (-1)
+int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words);
+
+#endif

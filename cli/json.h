@@ -1,0 +1,31 @@
+/*
+ * Writes JSON, indented. Numbers come back as they were when read again; what JSON cannot say
+ * (infinity, not a number) becomes null; text that is not UTF-8 gets U+FFFD where it breaks.
+ * `key` names the member of an object, and is NULL in an array and at the top.
+ */
+#ifndef BLOOMERY_CLI_JSON_H
+#define BLOOMERY_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct cli_json {
+    FILE *out;
+    unsigned depth;
+    bool any; /* the innermost object or array has a member already */
+} cli_json;
+
+#define CLI_JSON_TO(file)                                                                          \
+    {                                                                                              \
+        .out = (file)                                                                              \
+    }
+
+void cli_json_open(cli_json *json, const char *key, char bracket); /* '{' or '[' */
+void cli_json_close(cli_json *json, char bracket); /* '}' or ']'; the last one ends the line */
+void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: null */
+void cli_json_count(cli_json *json, const char *key, uint64_t count);
+void cli_json_number(cli_json *json, const char *key, double number);
+void cli_json_bool(cli_json *json, const char *key, bool value);
+
+#endif

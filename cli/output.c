@@ -1,0 +1,70 @@
+#include "output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *cli_compiler(void)
+{
+#if defined(__clang__)
+    return "clang " __clang_version__;
+#elif defined(__GNUC__)
+    return "gcc " __VERSION__;
+#else
+    return "an unknown compiler";
+#endif
+}
+
+static void report(bry_status status, const char *format, va_list arguments)
+{
+    fprintf(stderr, "bloomery: %s: ", bry_status_word(status));
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+int cli_fail(bry_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(status, format, arguments);
+    va_end(arguments);
+    return CLI_FAILED;
+}
+
+int cli_misuse(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(BRY_E_RANGE, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "Try \"bloomery %s%s--help\".\n", command ? command : "", command ? " " : "");
+    return CLI_USAGE;
+}
+
+cli_quoted cli_quote(const char *word)
+{
+    /* Room for one more character or escape, the dots, the closing quote and the end. */
+    const size_t full = sizeof((cli_quoted *)0)->text - 9;
+    cli_quoted quoted;
+    size_t len = 0;
+    quoted.text[len++] = '"';
+    for (; *word && len < full; word++) {
+        unsigned char c = (unsigned char)*word;
+        if (c < 0x20 || c >= 0x7f)
+            len += (size_t)snprintf(quoted.text + len, sizeof quoted.text - len, "\\x%02x", c);
+        else
+            quoted.text[len++] = (char)c;
+    }
+    strcpy(quoted.text + len, *word ? "...\"" : "\"");
+    return quoted;
+}
+
+int cli_finish(int code)
+{
+    int failed_before = ferror(stdout);
+    errno = 0;
+    if (fflush(stdout) == 0 && !failed_before)
+        return code;
+    return cli_fail(BRY_E_IO, "standard output: %s", errno ? strerror(errno) : "a write failed");
+}

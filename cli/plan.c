@@ -1,0 +1,206 @@
+/*
+ * bloomery plan: bytes and errors by job and engine, from the same functions that creation uses, so
+ * that what it prints is what will be allocated.
+ *
+ * A job that the library learns adds a row to `jobs`, and gives the options that it needs
+ * (--values, --window, --subsets) a kind other than CLI_ABSENT.
+ */
+#include "args.h"
+#include "command.h"
+#include "json.h"
+#include "output.h"
+#include "text_table.h"
+
+#include <bloomery/filter.h>
+#include <math.h>
+
+typedef struct inputs {
+    uint64_t items;
+    double error;
+} inputs;
+
+typedef struct costs {
+    uint64_t bytes, bytes_empty;
+    uint64_t hashes;
+    double bits_per_item;
+    double error; /* expected */
+} costs;
+
+static bry_status plan_filter(bry_engine engine, const inputs *in, costs *out)
+{
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = engine;
+    options.capacity = in->items;
+    options.error = in->error;
+    bry_filter_shape shape;
+    bry_status status = bry_filter_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+        };
+    return status;
+}
+
+typedef struct job {
+    const char *name;
+    bry_engine engine;
+    bry_status (*plan)(bry_engine engine, const inputs *in, costs *out);
+    const char *limits; /* for the message when the inputs are out of range */
+} job;
+
+static const job jobs[] = {
+    {"filter", BRY_ENGINE_BLOOM, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
+};
+enum { JOBS = sizeof jobs / sizeof jobs[0] };
+
+/* What a standard Bloom filter takes by the textbook: m = n·ln(1/p)/ln²2 bits, k = log2(1/p). The
+ * measure that readers know; nothing here creates one. */
+static costs standard_bloom(const inputs *in)
+{
+    double n = (double)in->items;
+    double bits = ceil(n * -log(in->error) / (M_LN2 * M_LN2));
+    double hashes = fmax(1, round(-log2(in->error)));
+    return (costs){
+        .bytes = (uint64_t)ceil(bits / 8),
+        .hashes = (uint64_t)hashes,
+        .bits_per_item = bits / n,
+        .error = pow(-expm1(-hashes * n / bits), hashes),
+    };
+}
+
+static void write_row(cli_json *json, const char *key, const char *job_name, const char *engine,
+                      const inputs *in, const costs *cost, bool exists)
+{
+    cli_json_open(json, key, '{');
+    cli_json_text(json, "job", job_name);
+    cli_json_text(json, "engine", engine);
+    cli_json_count(json, "items", in->items);
+    cli_json_number(json, "error", in->error);
+    cli_json_count(json, "bytes", cost->bytes);
+    if (exists)
+        cli_json_count(json, "bytes_empty", cost->bytes_empty);
+    cli_json_number(json, "bits_per_item", cost->bits_per_item);
+    cli_json_count(json, "hashes", cost->hashes);
+    cli_json_number(json, "expected_error", cost->error);
+    cli_json_close(json, '}');
+}
+
+static void print_json(const inputs *in, const costs *cost, const bool *wanted)
+{
+    cli_json json = CLI_JSON_TO(stdout);
+    costs standard = standard_bloom(in);
+    cli_json_open(&json, NULL, '{');
+    cli_json_open(&json, "plans", '[');
+    for (int i = 0; i < JOBS; i++)
+        if (wanted[i])
+            write_row(&json, NULL, jobs[i].name, bry_engine_name(jobs[i].engine), in, &cost[i],
+                      true);
+    cli_json_close(&json, ']');
+    write_row(&json, "for_comparison", "filter", "standard Bloom filter (textbook)", in, &standard,
+              false);
+    cli_json_close(&json, '}');
+}
+
+static void fill_row(cli_table *table, const char *job_name, const char *engine, const costs *cost)
+{
+    cli_table_add(table, "%s", job_name);
+    cli_table_add(table, "%s", engine);
+    cli_table_add(table, "%llu", (unsigned long long)cost->bytes);
+    if (cost->bytes_empty)
+        cli_table_add(table, "%llu", (unsigned long long)cost->bytes_empty);
+    else
+        cli_table_add(table, "-");
+    cli_table_add(table, "%.2f", cost->bits_per_item);
+    cli_table_add(table, "%llu", (unsigned long long)cost->hashes);
+    cli_table_add(table, "%.4g", cost->error);
+}
+
+static int print_table(const inputs *in, const costs *cost, const bool *wanted)
+{
+    static const char *const head[] = {"job",       "engine", "bytes",         "bytes empty",
+                                       "bits/item", "hashes", "expected error"};
+    cli_table table = CLI_TABLE("llrrrrr");
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        cli_table_add(&table, "%s", head[i]);
+    for (int i = 0; i < JOBS; i++)
+        if (wanted[i])
+            fill_row(&table, jobs[i].name, bry_engine_name(jobs[i].engine), &cost[i]);
+    costs standard = standard_bloom(in);
+    fill_row(&table, "(for comparison)", "standard Bloom, textbook", &standard);
+
+    printf("%llu items, error %g\n\n", (unsigned long long)in->items, in->error);
+    bool printed = cli_table_print(&table, stdout);
+    cli_table_free(&table);
+    return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
+
+/* Marks the rows that this engine's name picks; a message and the exit code when there are none. */
+static int pick_engine(const char *name, bool *wanted)
+{
+    bry_engine engine = BRY_ENGINE_AUTO;
+    if (name && bry_engine_parse(name, &engine) != BRY_OK)
+        return cli_misuse("plan", "--engine: there is no engine %s", cli_quote(name).text);
+    bool any = false;
+    for (int i = 0; i < JOBS; i++)
+        any |= wanted[i] = engine == BRY_ENGINE_AUTO || engine == jobs[i].engine;
+    return any ? CLI_GO_ON
+               : cli_misuse("plan", "--engine: no job of this build has the engine %s", name);
+}
+
+int cli_plan(int argc, char **argv)
+{
+    inputs in = {0};
+    const char *engine = NULL;
+    bool as_json = false;
+    cli_option options[] = {
+        {"items", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items, 0},
+        {"error", CLI_SHARE, "P", "wrong answers to allow, such as 0.01, 0.1% or 1e-3", &in.error,
+         0},
+        {"engine", CLI_TEXT, "E", "only this engine: bloom; auto is all of them (default)", &engine,
+         0},
+        {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
+        {"values", CLI_ABSENT, NULL, NULL, NULL, 0},
+        {"window", CLI_ABSENT, NULL, NULL, NULL, 0},
+        {"rate", CLI_ABSENT, NULL, NULL, NULL, 0},
+        {"subsets", CLI_ABSENT, NULL, NULL, NULL, 0},
+    };
+    const cli_syntax syntax = {
+        .command = "plan",
+        .usage = "--items N --error P [--engine E] [--json]",
+        .about =
+            "What each job and engine costs and how often it errs, before anything is created.\n"
+            "Creating one with the same numbers allocates exactly these bytes.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    for (int i = 0; i < 2; i++)
+        if (!options[i].given)
+            return cli_misuse("plan", "--%s is needed", options[i].name);
+
+    bool wanted[JOBS];
+    code = pick_engine(engine, wanted);
+    if (code != CLI_GO_ON)
+        return code;
+    costs cost[JOBS] = {0};
+    for (int i = 0; i < JOBS; i++) {
+        bry_status status = wanted[i] ? jobs[i].plan(jobs[i].engine, &in, &cost[i]) : BRY_OK;
+        if (status == BRY_E_RANGE)
+            return cli_misuse("plan", "%s %s takes %s", jobs[i].name,
+                              bry_engine_name(jobs[i].engine), jobs[i].limits);
+        if (status != BRY_OK)
+            return cli_fail(status, "%s %s: %s", jobs[i].name, bry_engine_name(jobs[i].engine),
+                            bry_status_text(status));
+    }
+    if (!as_json)
+        return print_table(&in, cost, wanted);
+    print_json(&in, cost, wanted);
+    return CLI_YES;
+}

@@ -1,0 +1,195 @@
+"""Small bench runs: what they say must be complete and true. How fast it was is not looked at."""
+
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from cli_runner import Case, main, run
+
+SMALL = ["--items", "20k", "--rounds", "1"]
+PHASES = ["add", "hit", "miss", "hit_ready", "miss_ready"]
+
+
+def time_names(suffix=""):
+    return [f"ns_{phase}{suffix}{end}" for phase in PHASES for end in ("", "_min")]
+
+
+class Bench(Case):
+    def check_machine(self, answer):
+        machine = answer["machine"]
+        self.assertEqual(list(machine), ["cpu", "cores", "isa", "compiler", "build", "version"])
+        self.assertGreaterEqual(machine["cores"], 1)
+        self.assertTrue(machine["cpu"] and machine["compiler"] and machine["build"])
+
+    def check_times(self, values, names):
+        for name in names:
+            self.assertGreater(values[name], 0, name)
+            if not name.endswith("_min"):
+                self.assertLessEqual(values[name + "_min"], values[name])
+
+    def check_error(self, values, items):
+        p = values["predicted_error"]
+        sigma = math.sqrt(p * (1 - p) / items)
+        self.assertLessEqual(abs(values["false_positive"] - p), 5 * sigma)
+        self.assertGreater(p, 5 * sigma)  # else the band would say nothing
+
+    def check_filter(self, *arguments, items, error, batch=1024, env=None):
+        answer = self.read_json("bench", "filter", "--json", *arguments, env=env)
+        self.assertEqual(list(answer), [
+            "bench", "machine", "engine", "items", "error", "key_bytes", "batch", "rounds",
+            "bytes", "bits_per_item", "predicted_error", "false_positive", *time_names(),
+            *time_names("_batch")])
+        self.check_machine(answer)
+        self.assertEqual([answer[name] for name in ("bench", "engine", "items", "error", "batch")],
+                         ["filter", "bloom", items, error, batch])
+        self.check_times(answer, time_names() + time_names("_batch"))
+        self.check_error(answer, items)
+        plan = self.read_json("plan", "--items", str(items), "--error", repr(error), "--json")
+        self.assertEqual(answer["bytes"], plan["plans"][0]["bytes"])
+        self.assertEqual(answer["predicted_error"], plan["plans"][0]["expected_error"])
+        return answer
+
+    def test_filter(self):
+        first = self.check_filter("--engine", "bloom", *SMALL, items=20000, error=0.01)
+        # Another batch size, one that does not divide the number of keys, changes no answer.
+        other = self.check_filter(*SMALL, "--batch", "7", items=20000, error=0.01, batch=7)
+        self.assertEqual(first["false_positive"], other["false_positive"])
+        self.check_filter("--items", "30001", "--error", "5%", "--rounds", "2", "--batch", "65536",
+                          items=30001, error=0.05, batch=65536)
+
+    def test_isa(self):
+        asked = self.check_filter(*SMALL, "--isa", "scalar", items=20000, error=0.01)
+        forced = self.check_filter(*SMALL, items=20000, error=0.01,
+                                   env={**os.environ, "BLOOMERY_ISA": "scalar"})
+        best = self.check_filter(*SMALL, items=20000, error=0.01)
+        self.assertEqual(asked["machine"]["isa"], "scalar")
+        self.assertEqual(forced["machine"]["isa"], "scalar")
+        self.assertEqual(asked["false_positive"], best["false_positive"])
+        self.assertEqual(forced["false_positive"], best["false_positive"])
+
+    def check_filters(self, answer, items):
+        names = [one["name"] for one in answer["filters"]]
+        expected = ["blocked", "blocked_batch", "standard", "standard_batch"]
+        if answer["libbloom"] is not None:
+            expected.append("libbloom")
+        self.assertEqual(names, expected)
+        for one in answer["filters"]:
+            self.assertEqual(list(one), [
+                "name", "batched", "bytes", "bits_per_item", "predicted_error", "false_positive",
+                *time_names(), "add_vs_libbloom", "hit_vs_libbloom", "miss_vs_libbloom"])
+            self.assertEqual(one["batched"], one["name"].endswith("_batch"))
+            self.assertEqual(one["hit_vs_libbloom"] is None, answer["libbloom"] is None)
+            if one["name"] == "libbloom":
+                self.check_times(one, time_names()[:6])
+                self.assertIsNone(one["ns_hit_ready"])
+            else:
+                self.check_times(one, time_names())
+                self.check_error(one, items)
+
+    def test_filters(self):
+        answer = self.read_json("bench", "filters", *SMALL, "--json")
+        self.check_machine(answer)
+        self.check_filters(answer, 20000)
+
+    def check_hash(self, answer):
+        self.assertEqual([one["bytes"] for one in answer["keys"]], [8, 16, 32, 64, 256])
+        for one in answer["keys"]:
+            self.assertEqual(list(one), ["bytes", "ns", "ns_min", "ns_batch", "ns_batch_min"])
+            self.check_times(one, ["ns", "ns_batch"])
+
+    def test_hash(self):
+        answer = self.read_json("bench", "hash", "--rounds", "1", "--json")
+        self.assertEqual(list(answer), ["bench", "machine", "rounds", "keys"])
+        self.check_machine(answer)
+        self.check_hash(answer)
+
+    def test_tables(self):
+        done = run("bench", "filter", *SMALL)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[2], "filter: 20000 keys of 16 bytes, error asked for 1 %, "
+                                   "batches of 1024")
+        self.assertEqual(lines[4].split(), ["filter", "bits/key", "expected", "observed", "add",
+                                            "hit", "miss", "hit*", "miss*"])
+        self.assertTrue(lines[5].startswith("blocked Bloom "), lines[5])
+        self.assertTrue(lines[6].startswith("blocked Bloom, batch "), lines[6])
+        self.assertIn("median of 1 rounds", done.stdout)
+
+    def test_all_and_the_block_in_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text("before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n")
+            page.chmod(0o640)
+            answer = self.read_json("bench", "all", *SMALL, "--json", "--markdown", str(page))
+            text = page.read_text()
+            self.assertEqual(page.stat().st_mode & 0o777, 0o640)
+            self.assertEqual(os.listdir(folder), ["page.md"])
+        self.assertEqual(list(answer), ["bench", "machine", "hash", "filter"])
+        self.check_hash(answer["hash"])
+        self.check_filters(answer["filter"], 20000)
+        self.assertTrue(text.startswith("before\n<!-- bench:begin -->\nMeasured by "), text)
+        self.assertTrue(text.endswith("\n<!-- bench:end -->\nafter\n"), text)
+        self.assertNotIn("old", text)
+        self.assertIn(answer["machine"]["cpu"], text)
+        rows = [line for line in text.splitlines() if line.startswith("|")]
+        self.assertEqual(len(rows), 2 + len(answer["filter"]["filters"]))
+        self.assertEqual({row.count("|") for row in rows}, {10})
+        observed = answer["filter"]["filters"][0]["false_positive"] * 100
+        self.assertEqual([cell.strip() for cell in rows[2].split("|")][1:5],
+                         ["blocked Bloom", "9.93", "1 %", f"{observed:.4g} %"])
+
+    def test_a_file_without_the_block(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            for text in ("", "<!-- bench:begin -->\n", "<!-- bench:end -->\n<!-- bench:begin -->\n"):
+                page.write_text(text)
+                # At full size this would take minutes: it is refused before anything is measured.
+                self.expect(["bench", "all", "--markdown", str(page)], 3, "",
+                            f"bloomery: BADDATA: {page} has no lines <!-- bench:begin --> and "
+                            "<!-- bench:end -->\n")
+                self.assertEqual(page.read_text(), text)
+            page.unlink()
+            self.expect(["bench", "all", "--markdown", str(page)], 3, "",
+                        f"bloomery: IO: {page}: No such file or directory\n")
+
+    def test_misuse(self):
+        self.expect_misuse(["bench"], "no case is given: hash, filter, filters or all")
+        self.expect_misuse(["bench", "frobnicate"], 'there is no case "frobnicate"')
+        self.expect_misuse(["bench", "hash", "filter"], '"filter" is one argument too many')
+        self.expect_misuse(["bench", "hash", "--items", "5k"], "hash does not use --items")
+        self.expect_misuse(["bench", "filters", "--engine", "bloom"],
+                           "filters does not use --engine")
+        self.expect_misuse(["bench", "filter", "--markdown", "x"], "filter does not use --markdown")
+        self.expect_misuse(["bench", "filter", "--items", "999"],
+                           "--items: 999 is not between 1000 and 4294967296")
+        self.expect_misuse(["bench", "filter", "--items", "1T"],
+                           "--items: 1000000000000 is not between 1000 and 4294967296")
+        self.expect_misuse(["bench", "filter", "--batch", "65537"],
+                           "--batch: 65537 is not between 1 and 65536")
+        self.expect_misuse(["bench", "filter", "--rounds", "100"],
+                           "--rounds: 100 is not between 1 and 99")
+        self.expect_misuse(["bench", "filter", "--engine", "cuckoo"],
+                           '--engine: there is no engine "cuckoo"')
+        self.expect_misuse(["bench", "filter", "--engine", "kbf"],
+                           "--engine: filters have no engine kbf")
+        self.expect_misuse(["bench", "filter", "--isa", "mmx"],
+                           '--isa: there is no instruction set "mmx"')
+        self.expect_misuse(["bench", "filter", "--error", "0.9"],
+                           "--error: 0.9 is not between 1e-09 and 0.5")
+
+    def test_an_isa_of_another_machine(self):
+        other = "avx2" if os.uname().machine == "aarch64" else "neon"
+        self.expect(["bench", "hash", "--isa", other], 3, "",
+                    f"bloomery: UNSUPPORTED: --isa: this machine does not run {other}\n")
+
+    def test_full_disk(self):
+        with open("/dev/full", "w") as full:
+            done = run("bench", "filter", *SMALL, "--json", capture_output=False, stdout=full,
+                       stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "bloomery: IO: standard output: No space left on device\n"))
+
+
+main()

@@ -1,0 +1,260 @@
+"""Help, version, plan, wrong arguments, and output that cannot be written."""
+
+import os
+import subprocess
+
+from cli_runner import Case, ORACLE, PROGRAM, main, run
+
+HELP = """\
+Usage: bloomery COMMAND [options]
+
+Approximate storage: sets in a few bits a key, with an error that you choose.
+
+Commands:
+  plan     what a job costs and how often it errs, before it is created
+  bench    measures speed, size and error on this machine
+
+Options:
+  -h, --help  this text; after a command, the command's
+  --version   version, instruction set of the bit kernels, compiler
+
+Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.
+"""
+
+HELP_PLAN = """\
+Usage: bloomery plan --items N --error P [--engine E] [--json]
+
+What each job and engine costs and how often it errs, before anything is created.
+Creating one with the same numbers allocates exactly these bytes.
+
+Options:
+  --items N   keys to plan for, such as 5000, 10M, 1e6 or 2^20
+  --error P   wrong answers to allow, such as 0.01, 0.1% or 1e-3
+  --engine E  only this engine: bloom; auto is all of them (default)
+  --json      JSON instead of a table
+  -h, --help  this text
+"""
+
+HELP_BENCH = """\
+Usage: bloomery bench CASE [options]
+
+Measures on this machine. Cases:
+  hash     keys of several lengths: --rounds --isa
+  filter   one engine: --engine --items --error --batch --rounds --isa
+  filters  that, a standard Bloom filter and libbloom: all but --engine
+  all      hash and filters
+
+Options:
+  --engine E       of filter: bloom (default)
+  --items N        keys (default 10M)
+  --error P        error to ask for (default 1%)
+  --batch B        keys in a batch (default 1024)
+  --rounds R       rounds to measure (default 5), after one to warm up
+  --isa I          scalar, avx2, avx512 or neon instead of the best
+  --markdown FILE  of all: also rewrite the block of results in this file
+  --json           JSON instead of tables
+  -h, --help       this text
+
+Candidates take turns in each round, with fresh state, on the same keys. Answers
+are checked while measuring: a wrong one ends the run with exit code 3.
+"""
+
+PLAN_TABLE = """\
+10000000 items, error 0.01
+
+job               engine                       bytes  bytes empty  bits/item  hashes  expected error
+filter            bloom                     12397824          128       9.92       6            0.01
+(for comparison)  standard Bloom, textbook  11981323            -       9.59       7         0.01004
+"""
+
+COUNT = "is not a count such as 5000, 64k, 10M, 1e6 or 2^20"
+SHARE = "is not a share such as 0.001, 0.1% or 1e-3"
+
+
+class Program(Case):
+    def test_help(self):
+        for word in ("-h", "--help"):
+            self.expect([word], 0, HELP)
+            self.expect(["plan", word], 0, HELP_PLAN)
+            self.expect(["bench", word], 0, HELP_BENCH)
+        self.expect(["bench", "filter", "--items", "1M", "--help"], 0, HELP_BENCH)
+
+    def test_version(self):
+        done = run("--version")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^bloomery \d+\.\d+\.\d+(-dev)? "
+                                      r"\((scalar|avx2|avx512|neon), (gcc|clang) \d+\.[^)\n]*\)\n$")
+
+    def test_version_names_the_forced_isa(self):
+        done = run("--version", env={**os.environ, "BLOOMERY_ISA": "scalar"})
+        self.assertIn("(scalar, ", done.stdout)
+
+    def test_misuse(self):
+        self.expect_misuse([], "no command is given")
+        self.expect_misuse([""], 'there is no command ""')
+        self.expect_misuse(["frobnicate"], 'there is no command "frobnicate"')
+        self.expect_misuse(["Plan"], 'there is no command "Plan"')
+        self.expect_misuse(["--frobnicate"], 'there is no option "--frobnicate"')
+        self.expect_misuse(["--version", "x"], '"x" is one argument too many')
+        self.expect_misuse(["--help", "plan"], '"plan" is one argument too many')
+
+    def test_words_of_the_user_are_quoted(self):
+        self.expect_misuse(["a\x1b[31m\n"], r'there is no command "a\x1b[31m\x0a"')
+        self.expect_misuse(["\u00e9"], r'there is no command "\xc3\xa9"')
+        self.expect_misuse(["y" * 5000], 'there is no command "' + "y" * 86 + '..."')
+
+
+class Plan(Case):
+    def test_table(self):
+        self.expect(["plan", "--items", "10M", "--error", "1%"], 0, PLAN_TABLE)
+        self.expect(["plan", "--engine=bloom", "--error=0.01", "--items=1e7"], 0, PLAN_TABLE)
+        self.expect(["plan", "--engine", "auto", "--error", "1e-2", "--items", "5", "--items",
+                     "10000k"], 0, PLAN_TABLE)
+
+    def test_json_says_what_the_library_plans_and_makes(self):
+        for items, error in (("1", "0.5"), ("1000", "0.01"), ("20000", "1e-6"), ("300000", "0.001"),
+                             ("4000000", "0.01")):
+            with self.subTest(items=items, error=error):
+                answer = self.read_json("plan", "--items", items, "--error", error, "--json")
+                self.assertEqual(list(answer), ["plans", "for_comparison"])
+                self.assertEqual(len(answer["plans"]), 1)
+                plan = answer["plans"][0]
+                self.assertEqual(list(plan), [
+                    "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
+                    "hashes", "expected_error"])
+                oracle = dict(line.split() for line in subprocess.run(
+                    [ORACLE, items, error], check=True, capture_output=True,
+                    text=True).stdout.splitlines())
+                self.assertEqual((plan["job"], plan["engine"]), ("filter", "bloom"))
+                self.assertEqual(plan["items"], int(items))
+                self.assertEqual(plan["error"], float(error))
+                for name in ("bytes", "bytes_empty", "hashes"):
+                    self.assertEqual(plan[name], int(oracle[name]), name)
+                self.assertEqual(plan["expected_error"], float(oracle["expected_error"]))
+                self.assertEqual(plan["bits_per_item"], plan["bytes"] * 8 / int(items))
+                self.assertLessEqual(plan["expected_error"], float(error))
+                self.assertEqual(plan["bytes_empty"], int(oracle["made_empty"]))
+                # One key reaches one piece of the table; four million reach them all.
+                self.assertEqual(plan["bytes"], int(oracle["made_full"]))
+
+    def test_comparison(self):
+        answer = self.read_json("plan", "--items", "1M", "--error", "0.001", "--json")
+        standard = answer["for_comparison"]
+        self.assertEqual(list(standard), ["job", "engine", "items", "error", "bytes",
+                                          "bits_per_item", "hashes", "expected_error"])
+        self.assertEqual((standard["bytes"], standard["hashes"]), (1797199, 10))
+        self.assertAlmostEqual(standard["bits_per_item"], 14.378, 3)
+
+    def test_numbers_as_people_type_them(self):
+        for text, items in (("1000", 1000), ("1k", 1000), ("1K", 1000), ("1e3", 1000),
+                            ("1E+3", 1000), ("0.001M", 1000), (".5k", 500), ("2^20", 1 << 20),
+                            ("1.5Ki", 1536), ("1Mi", 1 << 20), ("10^6", 10**6), ("2G", 2 * 10**9),
+                            ("1T", 10**12), ("007", 7), ("1.50e2", 150), ("1000e-3", 1)):
+            answer = self.read_json("plan", "--items", text, "--error", "1%", "--json")
+            self.assertEqual(answer["plans"][0]["items"], items, text)
+        for text, error in (("0.1%", 0.001), ("1e-3", 0.001), (".25", 0.25), ("50%", 0.5),
+                            ("0.3%", 0.003), ("1E-6", 1e-6), ("0.0001%", 1e-6)):
+            answer = self.read_json("plan", "--items", "10", "--error", text, "--json")
+            self.assertEqual(answer["plans"][0]["error"], error, text)
+
+    def test_bad_items(self):
+        for text, problem in (
+                ("", COUNT), ("abc", COUNT), ("10X", COUNT), ("10 M", COUNT), (" 10", COUNT),
+                ("10M ", COUNT), ("+5", COUNT), ("0x10", COUNT), ("nan", COUNT), ("inf", COUNT),
+                ("1e", COUNT), ("1e+", COUNT), ("1..2", COUNT), (".", COUNT), ("-", COUNT),
+                ("2^", COUNT), ("2^-1", COUNT), ("2^3k", COUNT), ("1kk", COUNT), ("10MB", COUNT),
+                ("10m", COUNT), ("1,000", COUNT), ("60s", COUNT), ("5%", COUNT), ("--json", COUNT),
+                ("-5", "is below zero"), ("-.5", "is below zero"), ("-1e3", "is below zero"),
+                ("1.5", "is not a whole number"), ("1e-3", "is not a whole number"),
+                ("0.0001k", "is not a whole number"), ("1e30", "is too large"),
+                ("2^64", "is too large"), ("18446744073709551616", "is too large"),
+                ("18446744073709552k", "is too large"), ("1e99999999999999", "is too large"),
+                ("9" * 41, "has more digits than make sense"), ("0", "is not above 0"),
+                ("0.000", "is not above 0"), ("0e9", "is not above 0")):
+            self.expect_misuse(["plan", "--error", "1%", "--items", text],
+                               f'--items: "{text}" {problem}')
+            self.expect_misuse(["plan", f"--items={text}", "--error", "1%"],
+                               f'--items: "{text}" {problem}')
+
+    def test_bad_error(self):
+        share = "is not above 0 and below 1"
+        for text, problem in (
+                ("", SHARE), ("abc", SHARE), ("nan", SHARE), ("-nan", SHARE), ("inf", SHARE),
+                ("1%%", SHARE), ("1 %", SHARE), ("%", SHARE), ("0x1p-3", SHARE), ("1/100", SHARE),
+                ("0,01", SHARE), ("1e-3x", SHARE), ("-0.1", "is below zero"),
+                ("-1%", "is below zero"), ("0", share), ("0%", share), ("1", share),
+                ("100%", share), ("1e-999", share), ("1e999", share), ("0." + "0" * 2000 + "1",
+                                                                      None)):
+            if problem is None:
+                self.assertEqual(run("plan", "--items", "1", "--error", text).returncode, 2)
+                continue
+            self.expect_misuse(["plan", "--items", "1k", "--error", text],
+                               f'--error: "{text}" {problem}')
+
+    def test_beyond_the_library(self):
+        limits = "filter bloom takes items 1 to 2^40, error 1e-9 to 0.5"
+        self.expect_misuse(["plan", "--items", "1k", "--error", "0.7"], limits)
+        self.expect_misuse(["plan", "--items", "1k", "--error", "1e-10"], limits)
+        self.expect_misuse(["plan", "--items", "2T", "--error", "1%"], limits)
+        done = run("plan", "--items", "2^40", "--error", "1e-9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_misuse(self):
+        self.expect_misuse(["plan"], "--items is needed")
+        self.expect_misuse(["plan", "--error", "1%"], "--items is needed")
+        self.expect_misuse(["plan", "--items", "5"], "--error is needed")
+        self.expect_misuse(["plan", "--items"], "--items needs a value")
+        self.expect_misuse(["plan", "--json=yes"], "--json takes no value")
+        self.expect_misuse(["plan", "--item", "5"], 'there is no option "--item"')
+        self.expect_misuse(["plan", "--itemsx=5"], 'there is no option "--itemsx=5"')
+        self.expect_misuse(["plan", "-n", "5"], 'there is no option "-n"')
+        self.expect_misuse(["plan", "10M"], '"10M" is one argument too many')
+        self.expect_misuse(["plan", "--", "--help"], '"--help" is one argument too many')
+        self.expect_misuse(["plan", "-"], '"-" is one argument too many')
+        complete = ["plan", "--items", "5", "--error", "1%"]
+        self.expect_misuse([*complete, "--engine", "cuckoo"],
+                           '--engine: there is no engine "cuckoo"')
+        self.expect_misuse([*complete, "--engine", "Bloom"], '--engine: there is no engine "Bloom"')
+        self.expect_misuse([*complete, "--engine="], '--engine: "" says nothing')
+        for engine in ("kbf", "fbf", "dba"):
+            self.expect_misuse([*complete, "--engine", engine],
+                               f"--engine: no job of this build has the engine {engine}")
+        for absent in ("values", "window", "rate", "subsets"):
+            self.expect_misuse([*complete, f"--{absent}", "5"],
+                               f"--{absent}: no job of this build uses it")
+
+
+class Output(Case):
+    """What cannot be written is a failure, not silence."""
+
+    def check(self, arguments, reason, **options):
+        done = run(*arguments, capture_output=False, stderr=subprocess.PIPE, **options)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, f"bloomery: IO: standard output: {reason}\n"))
+
+    def test_full_disk(self):
+        for arguments in (["--help"], ["--version"], ["plan", "--help"],
+                          ["plan", "--items", "1M", "--error", "1%"],
+                          ["plan", "--items", "1M", "--error", "1%", "--json"]):
+            with open("/dev/full", "w") as full:
+                self.check(arguments, "No space left on device", stdout=full)
+
+    def test_reader_gone(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w") as pipe:
+            self.check(["plan", "--help"], "Broken pipe", stdout=pipe)
+
+    def test_closed(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" --help >&-', PROGRAM], capture_output=True,
+                              text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "bloomery: IO: standard output: Bad file descriptor\n"))
+
+    def test_an_error_stays_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = run("frobnicate", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+
+
+main()

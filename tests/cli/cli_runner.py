@@ -1,0 +1,50 @@
+"""Runs the program under test and compares all that it says, for the other files here."""
+
+import json
+import subprocess
+import sys
+import unittest
+
+PROGRAM, ORACLE = sys.argv[1:3]
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, timeout=300,
+                          **{"capture_output": True, "text": True, **options})
+
+
+def reject_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+def load(text):
+    """JSON, strictly: no NaN, no infinity, no name twice."""
+    def unique(pairs):
+        names = [name for name, _ in pairs]
+        assert len(names) == len(set(names)), names
+        return dict(pairs)
+    return json.loads(text, parse_constant=reject_constant, object_pairs_hook=unique)
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def expect(self, arguments, code, out="", err=""):
+        """Exactly this on stdout and stderr, and this exit code."""
+        with self.subTest(arguments=arguments):
+            done = run(*arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, out, err))
+
+    def expect_misuse(self, arguments, problem):
+        command = arguments[0] + " " if arguments and arguments[0] in ("plan", "bench") else ""
+        self.expect(arguments, 2, "",
+                    f'bloomery: RANGE: {problem}\nTry "bloomery {command}--help".\n')
+
+    def read_json(self, *arguments, **options):
+        done = run(*arguments, **options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return load(done.stdout)
+
+
+def main():
+    unittest.main(argv=sys.argv[:1])

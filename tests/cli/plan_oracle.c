@@ -1,0 +1,45 @@
+/* plan_oracle ITEMS ERROR: what a filter is planned to be, and what one of them allocates when made
+ * and filled, each on a line. The program under test must say the same. */
+#include <bloomery/filter.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *count_alloc(void *opaque, size_t size)
+{
+    *(uint64_t *)opaque += size;
+    return malloc(size);
+}
+
+static void count_free(void *opaque, void *block, size_t size)
+{
+    *(uint64_t *)opaque -= size;
+    free(block);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    uint64_t now = 0;
+    const bry_allocator counting = {count_alloc, count_free, &now};
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.capacity = strtoull(argv[1], NULL, 10);
+    options.error = strtod(argv[2], NULL);
+    options.seed = 1;
+    options.allocator = &counting;
+    bry_filter_shape shape;
+    bry_filter *filter;
+    if (bry_filter_plan(&options, &shape) != BRY_OK ||
+        bry_filter_create(&options, &filter) != BRY_OK)
+        return 1;
+    printf("bytes %llu\nbytes_empty %llu\nhashes %u\nexpected_error %.17g\n",
+           (unsigned long long)shape.bytes, (unsigned long long)shape.bytes_empty, shape.hashes,
+           shape.error);
+    printf("made_empty %llu\n", (unsigned long long)now);
+    for (uint64_t i = 0; i < options.capacity; i++)
+        if (bry_filter_add(filter, bry_hash_key(1, &i, sizeof i), NULL) != BRY_OK)
+            return 1;
+    printf("made_full %llu\n", (unsigned long long)now);
+    bry_filter_destroy(filter);
+    return now == 0 ? 0 : 1;
+}

@@ -1,0 +1,228 @@
+/* The bench harness: turns, fresh states, wrong answers, the middle of values, keys, the block. */
+#include "bench/keys.h"
+#include "bench/measure.h"
+#include "bench/readme_block.h"
+#include "support/cmocka_all.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Candidates that write down what is done with them. */
+static char diary[256];
+static int alive;
+static unsigned spoiled_run; /* the run of b, counted from 1, that answers wrongly; 0: none */
+static unsigned runs_of_b;
+
+static void note(char what)
+{
+    size_t len = strlen(diary);
+    assert_true(len + 1 < sizeof diary);
+    diary[len] = what;
+}
+
+static void *make_a(const void *work)
+{
+    (void)work;
+    note('a');
+    alive++;
+    return diary;
+}
+
+static void *make_b(const void *work)
+{
+    (void)work;
+    note('b');
+    alive++;
+    return diary;
+}
+
+static void *make_none(const void *work)
+{
+    (void)work;
+    return NULL;
+}
+
+static void drop(void *state)
+{
+    assert_ptr_equal(state, diary);
+    note('.');
+    alive--;
+}
+
+static bool run(const void *work, void *state, unsigned phase, bench_watch *watch, uint64_t *found)
+{
+    (void)work, (void)state;
+    note((char)('0' + phase));
+    watch->spent = (uint64_t)(phase + 1) * 1000;
+    *found = phase + 7;
+    return true;
+}
+
+static bool run_b(const void *work, void *state, unsigned phase, bench_watch *watch,
+                  uint64_t *found)
+{
+    run(work, state, phase, watch, found);
+    watch->spent += runs_of_b; /* rounds differ */
+    *found += ++runs_of_b == spoiled_run;
+    return true;
+}
+
+static bool run_failing(const void *work, void *state, unsigned phase, bench_watch *watch,
+                        uint64_t *found)
+{
+    run(work, state, phase, watch, found);
+    return phase != 1;
+}
+
+static bool measure(const bench_candidate *second, unsigned rounds, bench_result *results)
+{
+    bench_candidate candidates[2] = {{"a", make_a, drop, run, 0}, *second};
+    bench_plan plan = {candidates, 2, 2, 10, rounds};
+    memset(diary, 0, sizeof diary);
+    memset(results, 0, 2 * sizeof *results);
+    alive = 0;
+    runs_of_b = 0;
+    return bench_measure(&plan, NULL, results);
+}
+
+static void test_rounds(void **state)
+{
+    (void)state;
+    const bench_candidate b = {"b", make_b, drop, run_b, 0};
+    bench_result results[2];
+    spoiled_run = 0;
+    assert_true(measure(&b, 3, results));
+    /* A round to warm up and three more; each state is new, and who is first changes. */
+    assert_string_equal(diary, "a01.b01."
+                               "b01.a01."
+                               "a01.b01."
+                               "b01.a01.");
+    assert_int_equal(alive, 0);
+    assert_true(results[0].time[0].median == 100 && results[0].time[0].min == 100);
+    assert_true(results[0].time[1].median == 200);
+    /* b's runs are two a round; the warm-up's, 0 and 1, do not count. */
+    assert_true(results[1].time[0].median == 100.4 && results[1].time[0].min == 100.2);
+    assert_true(results[1].time[1].median == 200.5 && results[1].time[1].min == 200.3);
+    assert_int_equal(results[1].found[1], 8);
+}
+
+static void test_skipped_phase(void **state)
+{
+    (void)state;
+    const bench_candidate b = {"b", make_b, drop, run_b, 1u << 1};
+    bench_result results[2];
+    spoiled_run = 0;
+    assert_true(measure(&b, 1, results));
+    assert_string_equal(diary, "a01.b0.b0.a01.");
+    assert_true(isnan(results[1].time[1].median) && isnan(results[1].time[1].min));
+    assert_false(isnan(results[1].time[0].median));
+}
+
+static void test_wrong_answers_fail(void **state)
+{
+    (void)state;
+    bench_candidate b = {"b", make_b, drop, run_b, 0};
+    bench_result results[2];
+    for (spoiled_run = 1; spoiled_run <= 8; spoiled_run++) { /* in any phase of any round */
+        assert_false(measure(&b, 3, results));
+        assert_int_equal(alive, 0);
+    }
+    spoiled_run = 9; /* there is no ninth */
+    assert_true(measure(&b, 3, results));
+    b.run = run_failing;
+    assert_false(measure(&b, 1, results));
+    assert_string_equal(diary, "a01.b01.");
+    b.make = make_none;
+    assert_false(measure(&b, 1, results));
+    assert_int_equal(alive, 0);
+}
+
+static void test_median(void **state)
+{
+    (void)state;
+    double one[] = {5}, odd[] = {9, 1, 4}, even[] = {8, 2, 6, 4};
+    assert_true(bench_median(one, 1) == 5);
+    assert_true(bench_median(odd, 3) == 4);
+    assert_true(bench_median(even, 4) == 5);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return memcmp(a, b, BENCH_KEY_BYTES);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    bench_keys keys;
+    assert_true(bench_keys_make(&keys, COUNT));
+    assert_int_not_equal(memcmp(keys.added, keys.hits, COUNT * BENCH_KEY_BYTES), 0);
+    qsort(keys.added, COUNT, BENCH_KEY_BYTES, compare_keys);
+    qsort(keys.hits, COUNT, BENCH_KEY_BYTES, compare_keys);
+    assert_memory_equal(keys.added, keys.hits, COUNT * BENCH_KEY_BYTES);
+    for (size_t i = 1; i < COUNT; i++)
+        assert_true(compare_keys(keys.added + (i - 1) * BENCH_KEY_BYTES,
+                                 keys.added + i * BENCH_KEY_BYTES) != 0);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_null(bsearch(keys.misses + i * BENCH_KEY_BYTES, keys.added, COUNT, BENCH_KEY_BYTES,
+                            compare_keys));
+    bench_keys_free(&keys);
+    assert_false(bench_keys_make(&keys, UINT64_MAX / 8));
+}
+
+static void put(const char *path, const char *text, size_t len)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, len, file), len);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char held[512] = {0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(held, 1, sizeof held - 1, file) < sizeof held - 1);
+    fclose(file);
+    assert_string_equal(held, text);
+}
+
+static void test_block(void **state)
+{
+    (void)state;
+    char path[] = "bench_block_XXXXXX";
+    int made = mkstemp(path);
+    assert_true(made >= 0);
+    close(made);
+    static const char page[] = "a\n<!-- bench:begin -->\n<!-- bench:end -->\nb";
+    put(path, page, sizeof page - 1);
+    assert_true(bench_block_check(path));
+    assert_true(bench_block_replace(path, "one\n"));
+    assert_true(bench_block_replace(path, "two\n\nthree\n"));
+    assert_holds(path, "a\n<!-- bench:begin -->\ntwo\n\nthree\n<!-- bench:end -->\nb");
+    put(path, page, sizeof page); /* with a zero byte at the end */
+    assert_false(bench_block_check(path));
+    assert_false(bench_block_replace(path, "four\n"));
+    assert_holds(path, page);
+    unlink(path);
+    assert_false(bench_block_replace(path, "five\n"));
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_skipped_phase),
+        cmocka_unit_test(test_wrong_answers_fail),
+        cmocka_unit_test(test_median),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
