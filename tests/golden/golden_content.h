@@ -3,6 +3,9 @@
 #ifndef BRY_TESTS_GOLDEN_CONTENT_H
 #define BRY_TESTS_GOLDEN_CONTENT_H
 
+#include <bloomery/hash.h>
+
+#include "common/endian.h"
 #include "frame/frame_header.h"
 
 #define GOLDEN_KIND BRY__FOUR('G', 'O', 'L', 'D')
@@ -23,6 +26,16 @@ static inline size_t golden_payload(unsigned i, unsigned char payload[GOLDEN_PAY
     for (size_t at = 0; at < lengths[i]; at++)
         payload[at] = (unsigned char)(i * 31 + at * 7);
     return lengths[i];
+}
+
+/* The filter holds keys 0, 1, 2 … as four bytes. */
+enum { GOLDEN_FILTER_CAPACITY = 100, GOLDEN_FILTER_KEYS = 60 };
+
+static inline bry_hash golden_key(uint32_t i)
+{
+    unsigned char bytes[4];
+    bry__store32(bytes, i);
+    return bry_hash_key(GOLDEN_SEED, bytes, sizeof bytes);
 }
 
 #endif

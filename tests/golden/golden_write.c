@@ -7,6 +7,7 @@
  * They are written with the format number of a release, so that releases read them too: this
  * program is not the library, and its files hold nothing of value.
  */
+#include <bloomery/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,29 @@ static void make_stream(const char *folder, const char *name, unsigned frames)
     stamp_released(buffer.bytes, buffer.len);
     put_file(folder, name, buffer.bytes, buffer.len);
     bry_buffer_free(&buffer);
+}
+
+/* ---- objects ------------------------------------------------------------------------------- */
+
+static void make_filter(const char *folder, const char *name, unsigned keys)
+{
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.capacity = GOLDEN_FILTER_CAPACITY;
+    options.seed = GOLDEN_SEED;
+    bry_filter *filter;
+    if (bry_filter_create(&options, &filter) != BRY_OK)
+        stop_at(name);
+    for (uint32_t i = 0; i < keys; i++)
+        if (bry_filter_add(filter, golden_key(i), NULL) != BRY_OK)
+            stop_at(name);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry_filter_save(filter, &sink) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry_filter_destroy(filter);
 }
 
 /* ---- logs ---------------------------------------------------------------------------------- */
@@ -117,6 +141,10 @@ int main(int argc, char **argv)
         make_stream(folder, "stream_empty.bry", 0);
     if (WANTED("stream.bry"))
         make_stream(folder, "stream.bry", GOLDEN_FRAMES);
+    if (WANTED("filter_empty.bry"))
+        make_filter(folder, "filter_empty.bry", 0);
+    if (WANTED("filter.bry"))
+        make_filter(folder, "filter.bry", GOLDEN_FILTER_KEYS);
     if (WANTED("log_empty.log"))
         make_log(folder, "log_empty.log", 0, false);
     if (WANTED("log.log"))

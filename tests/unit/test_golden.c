@@ -2,6 +2,7 @@
  * The golden files: each still reads as what it was written to be, and no truncation and no flip of
  * a single bit passes. A new kind adds a line to `goldens` and a function that reads it.
  */
+#include <bloomery/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct golden_file {
      */
     bry_status (*read)(const struct golden_file *golden, const unsigned char *bytes, size_t len,
                        bry_load *load);
-    unsigned count; /* of frames, or of records */
+    unsigned count; /* of frames, records, keys */
     size_t sealed; /* of a log: flips from here on hit no record that was synced */
 } golden_file;
 
@@ -56,6 +57,26 @@ static bry_status read_stream(const golden_file *golden, const unsigned char *by
         assert_int_equal(view.at, len);
     }
     return reader.status;
+}
+
+static bry_status read_filter(const golden_file *golden, const unsigned char *bytes, size_t len,
+                              bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_filter *filter;
+    bry_status status = bry_filter_load(&source, load, &filter);
+    if (status != BRY_OK)
+        return status;
+    bry_filter_stats stats;
+    bry_filter_get_stats(filter, &stats);
+    assert_int_equal(stats.seed, GOLDEN_SEED);
+    assert_int_equal(stats.capacity, GOLDEN_FILTER_CAPACITY);
+    assert_int_equal(stats.items, golden->count);
+    for (uint32_t i = 0; i < golden->count; i++)
+        assert_int_equal(bry_filter_has(filter, golden_key(i)), BRY_PRESENT);
+    bry_filter_destroy(filter);
+    return BRY_OK;
 }
 
 static unsigned records_seen;
@@ -96,6 +117,8 @@ static bry_status read_log(const golden_file *golden, const unsigned char *bytes
 static const golden_file goldens[] = {
     {"stream_empty.bry", read_stream, 0, 0},
     {"stream.bry", read_stream, GOLDEN_FRAMES, 0},
+    {"filter_empty.bry", read_filter, 0, 0},
+    {"filter.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
     {"log_empty.log", read_log, 0, 64},
     {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
     {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},
