@@ -216,6 +216,10 @@ bry_status bry_filter_merge(bry_filter *into, const bry_filter *from)
         double fill = (double)together / ((double)a->blocks * BRY__BLOCK_BITS);
         double estimate =
             fill < 1 ? round(bry__blocked_count(a->blocks, a->hashes, fill)) : INFINITY;
+        /* A key sets k bits at most; loading a filter counts on that. */
+        uint64_t least = (together + a->hashes - 1) / a->hashes;
+        if (items < least)
+            items = least;
         if (estimate >= (double)sum)
             items = sum;
         else if (estimate > (double)items)
