@@ -19,7 +19,8 @@ const char *cli_compiler(void)
 static void report(bry_status status, const char *format, va_list arguments)
 {
     fprintf(stderr, "bloomery: %s: ", bry_status_word(status));
-    vfprintf(stderr, format, arguments);
+    /* The analyzer loses sight of va_start() in the fortified form of this. */
+    vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     fputc('\n', stderr);
 }
 
@@ -56,7 +57,7 @@ cli_quoted cli_quote(const char *word)
         else
             quoted.text[len++] = (char)c;
     }
-    strcpy(quoted.text + len, *word ? "...\"" : "\"");
+    snprintf(quoted.text + len, sizeof quoted.text - len, "%s", *word ? "...\"" : "\"");
     return quoted;
 }
 

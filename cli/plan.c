@@ -185,7 +185,7 @@ int cli_plan(int argc, char **argv)
         if (!options[i].given)
             return cli_misuse("plan", "--%s is needed", options[i].name);
 
-    bool wanted[JOBS];
+    bool wanted[JOBS] = {0};
     code = pick_engine(engine, wanted);
     if (code != CLI_GO_ON)
         return code;

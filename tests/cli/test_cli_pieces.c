@@ -25,8 +25,10 @@ static void assert_refuses(parse *function, const char *text, const char *part)
 {
     uint64_t value = 42;
     const char *problem = function(text, &value);
-    if (!problem)
+    if (!problem) {
         fail_msg("\"%s\" is taken for %llu", text, (unsigned long long)value);
+        return;
+    }
     if (!strstr(problem, part))
         fail_msg("\"%s\" %s", text, problem);
     assert_int_equal(value, 42);
