@@ -26,6 +26,11 @@ typedef struct bry__kernel {
     uint64_t (*popcount)(const unsigned char *bytes, size_t len);
     uint64_t (*popcount_or)(const unsigned char *a, const unsigned char *b, size_t len);
     void (*or_into)(unsigned char *into, const unsigned char *from, size_t len);
+
+    /* Bit strings, as kernel/bits.h defines them: moves of [from, to) by `by`, and runs. */
+    void (*bits_down)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
+    void (*bits_up)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
+    uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
 } bry__kernel;
 
 /* The kernels in use: the best that the machine runs, or what BLOOMERY_ISA names. */

@@ -1,3 +1,4 @@
+#include "kernel/bits.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
 #include "kernel/popcount.h"
@@ -49,10 +50,52 @@ static void or_into(unsigned char *into, const unsigned char *from, size_t len)
     }
 }
 
+/* 256 bits from any bit: every lane is finished from the word eight bytes on. */
+static inline __m256i bits256(const unsigned char *bytes, uint64_t at)
+{
+    const unsigned char *p = bytes + (at >> 3);
+    __m128i shift = _mm_cvtsi32_si128((int)(at & 7)), back = _mm_cvtsi32_si128(64 - (int)(at & 7));
+    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + 8));
+    return _mm256_or_si256(_mm256_srl_epi64(low, shift), _mm256_sll_epi64(high, back));
+}
+
+static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+{
+    unsigned head = (unsigned)(by - from) & 7;
+    if (to - from >= 512) {
+        if (head)
+            bry__bits_down_words(bytes, from, from + head, by);
+        for (from += head; to - from >= 256 + 72; from += 256)
+            _mm256_storeu_si256((__m256i *)(void *)(bytes + ((from - by) >> 3)),
+                                bits256(bytes, from));
+    }
+    bry__bits_down_words(bytes, from, to, by);
+}
+
+static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+{
+    unsigned tail = (unsigned)(to + by) & 7;
+    if (to - from >= 512) {
+        if (tail)
+            bry__bits_up_words(bytes, to - tail, to, by);
+        /* A step reads up to 72 bits past its own, so the last ones are left to the words. */
+        to -= tail;
+        bry__bits_up_words(bytes, to - 64, to, by);
+        for (to -= 64; to - from >= 256; to -= 256)
+            _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to - 256 + by) >> 3)),
+                                bits256(bytes, to - 256));
+    }
+    bry__bits_up_words(bytes, from, to, by);
+}
+
 const bry__kernel bry__kernel_avx2 = {
     .isa = BRY__ISA_AVX2,
     .block_test = block_test,
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,
     .or_into = or_into,
+    .bits_down = bits_down,
+    .bits_up = bits_up,
+    .run_after = bry__run_after_words, /* with BMI2 */
 };

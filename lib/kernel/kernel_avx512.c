@@ -1,3 +1,4 @@
+#include "kernel/bits.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
 
@@ -50,10 +51,50 @@ static void or_into(unsigned char *into, const unsigned char *from, size_t len)
             into + i, _mm512_or_si512(_mm512_loadu_si512(into + i), _mm512_loadu_si512(from + i)));
 }
 
+/* 512 bits from any bit: every lane is finished from the word eight bytes on. */
+static inline __m512i bits512(const unsigned char *bytes, uint64_t at)
+{
+    const unsigned char *p = bytes + (at >> 3);
+    __m512i shift = _mm512_set1_epi64((long long)(at & 7));
+    __m512i back = _mm512_sub_epi64(_mm512_set1_epi64(64), shift);
+    return _mm512_or_si512(_mm512_srlv_epi64(_mm512_loadu_si512(p), shift),
+                           _mm512_sllv_epi64(_mm512_loadu_si512(p + 8), back));
+}
+
+static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+{
+    unsigned head = (unsigned)(by - from) & 7;
+    if (to - from >= 1024) {
+        if (head)
+            bry__bits_down_words(bytes, from, from + head, by);
+        for (from += head; to - from >= 512 + 72; from += 512)
+            _mm512_storeu_si512(bytes + ((from - by) >> 3), bits512(bytes, from));
+    }
+    bry__bits_down_words(bytes, from, to, by);
+}
+
+static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+{
+    unsigned tail = (unsigned)(to + by) & 7;
+    if (to - from >= 1024) {
+        if (tail)
+            bry__bits_up_words(bytes, to - tail, to, by);
+        /* A step reads up to 72 bits past its own, so the last ones are left to the words. */
+        to -= tail;
+        bry__bits_up_words(bytes, to - 64, to, by);
+        for (to -= 64; to - from >= 512; to -= 512)
+            _mm512_storeu_si512(bytes + ((to - 512 + by) >> 3), bits512(bytes, to - 512));
+    }
+    bry__bits_up_words(bytes, from, to, by);
+}
+
 const bry__kernel bry__kernel_avx512 = {
     .isa = BRY__ISA_AVX512,
     .block_test = block_test,
     .popcount = popcount,
     .popcount_or = popcount_or,
     .or_into = or_into,
+    .bits_down = bits_down,
+    .bits_up = bits_up,
+    .run_after = bry__run_after_words, /* with BMI2 */
 };

@@ -1,3 +1,4 @@
+#include "kernel/bits.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
 
@@ -39,4 +40,7 @@ const bry__kernel bry__kernel_neon = {
     .popcount = popcount,
     .popcount_or = popcount_or,
     .or_into = or_into,
+    .bits_down = bry__bits_down_words,
+    .bits_up = bry__bits_up_words,
+    .run_after = bry__run_after_words,
 };

@@ -1,4 +1,5 @@
 #include "common/endian.h"
+#include "kernel/bits.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
 #include "kernel/popcount.h"
@@ -22,4 +23,7 @@ const bry__kernel bry__kernel_scalar = {
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,
     .or_into = or_into,
+    .bits_down = bry__bits_down_words,
+    .bits_up = bry__bits_up_words,
+    .run_after = bry__run_after_words,
 };

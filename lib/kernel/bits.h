@@ -1,0 +1,148 @@
+/*
+ * Bit fields and bit moves in byte strings: bit i is bit i % 8 of byte i / 8, on every machine.
+ *
+ * These are the definitions. Each instruction set compiles them for itself and replaces the inner
+ * loops where it has something better (kernel_*.c).
+ */
+#ifndef BRY_KERNEL_BITS_H
+#define BRY_KERNEL_BITS_H
+
+#include "common/endian.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BRY__FIELD_MAX 57u /* bits of a field that one unaligned word always covers */
+
+/*
+ * The word that ends with the last byte of field [at, at + len), and the field's place in it. It is
+ * anchored at its end, except at the string's beginning, so that a field is read without touching
+ * anything outside a string of at least eight bytes.
+ */
+static inline size_t bry__field_word(uint64_t at, unsigned len, unsigned *shift)
+{
+    size_t end = (size_t)((at + len + 7) >> 3), word = end > 8 ? end - 8 : 0;
+    *shift = (unsigned)(at - 8 * (uint64_t)word) & 63;
+    return word;
+}
+
+static inline uint64_t bry__low_bits(unsigned len)
+{
+    return ((uint64_t)1 << len) - 1; /* len < 64 */
+}
+
+static inline uint64_t bry__field_get(const unsigned char *bytes, uint64_t at, unsigned len)
+{
+    unsigned shift;
+    size_t word = bry__field_word(at, len, &shift);
+    return bry__load64(bytes + word) >> shift & bry__low_bits(len);
+}
+
+static inline void bry__field_put(unsigned char *bytes, uint64_t at, unsigned len, uint64_t value)
+{
+    unsigned shift;
+    size_t word = bry__field_word(at, len, &shift);
+    uint64_t mask = bry__low_bits(len) << shift;
+    bry__store64(bytes + word, (bry__load64(bytes + word) & ~mask) | (value << shift & mask));
+}
+
+/* 64 bits from any bit; reads nine bytes where `at` is not at a byte. */
+static inline uint64_t bry__bits64(const unsigned char *bytes, uint64_t at)
+{
+    const unsigned char *p = bytes + (at >> 3);
+    unsigned shift = (unsigned)at & 7;
+    uint64_t low = bry__load64(p) >> shift;
+    return shift ? low | (uint64_t)p[8] << (64 - shift) : low;
+}
+
+/* Moves the bits [from, to) down by `by`: towards lower places. Bits outside the target stay. */
+static inline void bry__bits_down_words(unsigned char *bytes, uint64_t from, uint64_t to,
+                                        uint64_t by)
+{
+    /* Up to a byte of the target, then eight bytes at a time, then the rest. */
+    unsigned head = (unsigned)(by - from) & 7;
+    if (head > to - from)
+        head = (unsigned)(to - from);
+    if (head) {
+        bry__field_put(bytes, from - by, head, bry__field_get(bytes, from, head));
+        from += head;
+    }
+    for (; to - from >= 72; from += 64)
+        bry__store64(bytes + ((from - by) >> 3), bry__bits64(bytes, from));
+    while (from < to) {
+        unsigned len = to - from < BRY__FIELD_MAX - 1 ? (unsigned)(to - from) : BRY__FIELD_MAX - 1;
+        bry__field_put(bytes, from - by, len, bry__field_get(bytes, from, len));
+        from += len;
+    }
+}
+
+/* Moves the bits [from, to) up by `by`. Bits outside the target stay. */
+static inline void bry__bits_up_words(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+{
+    unsigned tail = (unsigned)(to + by) & 7;
+    if (tail > to - from)
+        tail = (unsigned)(to - from);
+    if (tail) {
+        to -= tail;
+        bry__field_put(bytes, to + by, tail, bry__field_get(bytes, to, tail));
+    }
+    for (; to - from >= 72; to -= 64)
+        bry__store64(bytes + ((to - 64 + by) >> 3), bry__bits64(bytes, to - 64));
+    while (from < to) {
+        unsigned len = to - from < BRY__FIELD_MAX - 1 ? (unsigned)(to - from) : BRY__FIELD_MAX - 1;
+        to -= len;
+        bry__field_put(bytes, to + by, len, bry__field_get(bytes, to, len));
+    }
+}
+
+/* The place of set bit number i (from 0) of a word that has more than i. */
+static inline unsigned bry__select64(uint64_t word, unsigned i)
+{
+#if defined(__BMI2__)
+    return (unsigned)__builtin_ctzll(__builtin_ia32_pdep_di((uint64_t)1 << i, word));
+#else
+    /* Bytes first: the running sums of their bit counts, all in one word. */
+    uint64_t sums = word - (word >> 1 & UINT64_C(0x5555555555555555));
+    sums = (sums & UINT64_C(0x3333333333333333)) + (sums >> 2 & UINT64_C(0x3333333333333333));
+    sums = ((sums + (sums >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101);
+    unsigned at = 0, before = 0;
+    while ((sums >> at & 0xff) <= i) {
+        before = (unsigned)(sums >> at & 0xff);
+        at += 8;
+    }
+    uint64_t byte = word >> at;
+    for (i -= before; i > 0; i--)
+        byte &= byte - 1;
+    return at + (unsigned)__builtin_ctzll(byte);
+#endif
+}
+
+/*
+ * In a string of runs (each as many 1s as it has members, then a 0): the place after `zeros` 0s
+ * from `at`, where a run begins; *ones is its length. Reads up to eight bytes past the run's 0.
+ */
+static inline uint64_t bry__run_after_words(const unsigned char *bytes, uint64_t at, unsigned zeros,
+                                            unsigned *ones)
+{
+    while (zeros > 0) {
+        uint64_t clear = ~(bry__load64(bytes + (at >> 3)) >> (at & 7)) & bry__low_bits(56);
+        unsigned here = (unsigned)__builtin_popcountll(clear);
+        if (here >= zeros) {
+            at += bry__select64(clear, zeros - 1) + 1;
+            break;
+        }
+        zeros -= here;
+        at += 56;
+    }
+    unsigned length = 0;
+    for (uint64_t look = at;; look += 56) {
+        uint64_t clear = ~(bry__load64(bytes + (look >> 3)) >> (look & 7)) & bry__low_bits(56);
+        if (clear) {
+            *ones = length + (unsigned)__builtin_ctzll(clear);
+            return at;
+        }
+        length += 56;
+    }
+}
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * The maplet: an approximate map from a key's hash to values of a few bits. It stands under the
+ * engine `compact` of every job.
+ *
+ * It keeps a fingerprint of each key, and on fingerprints it is exact: it errs only for a key whose
+ * fingerprint another key has too. A key that was never put in finds something with a probability
+ * of at most `error`, and so does a key in it find another's value beside or instead of its own.
+ *
+ * Up to `capacity` entries live in one table. Where growth is allowed, entries beyond go to further
+ * tables of twice the capacity and a quarter of the error density each, planned at error/2 for the
+ * first, error/4 for the second and so on, so that the sum stays within the error; a look-up asks
+ * all of them. Fingerprints of later tables are the earlier ones' with two more bits, so tables can
+ * be folded back into the first when entries have gone.
+ */
+#ifndef BRY_MAPLET_MAPLET_H
+#define BRY_MAPLET_MAPLET_H
+
+#include "maplet/table.h"
+
+#include <bloomery/hash.h>
+
+#define BRY__MAPLET_TABLES 16u
+
+typedef struct bry__maplet_options {
+    uint64_t capacity; /* entries, 1 to 2^40 */
+    double error; /* 1e-12 to 0.5 */
+    unsigned value_bits; /* 0 to 32 */
+    bool fixed; /* BRY_E_FULL past the capacity instead of further tables */
+} bry__maplet_options;
+
+typedef struct bry__maplet {
+    bry_allocator allocator;
+    bry__maplet_options options;
+    uint64_t range; /* of the first table's fingerprints */
+    unsigned tables; /* at least 1 */
+    bry__table *table[BRY__MAPLET_TABLES];
+} bry__maplet;
+
+/* The first table's range of fingerprints for these options; 0 when they are out of range. */
+uint64_t bry__maplet_range(const bry__maplet_options *options);
+
+/* What a maplet of n entries, at most the capacity, takes; an estimate, good to about 2 %. */
+uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n);
+
+/* Bytes of a maplet without entries, exactly; the struct itself not counted. */
+uint64_t bry__maplet_bytes_empty(void);
+
+/* BRY_E_RANGE, BRY_E_NOMEM. */
+bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
+                            const bry_allocator *allocator);
+void bry__maplet_free(bry__maplet *maplet);
+bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy);
+
+/* Forgets all entries. BRY_E_NOMEM leaves them. */
+bry_status bry__maplet_clear(bry__maplet *maplet);
+
+uint64_t bry__maplet_count(const bry__maplet *maplet);
+uint64_t bry__maplet_bytes(const bry__maplet *maplet);
+
+/* The error that the entries there are now give to an absent key. */
+double bry__maplet_error_now(const bry__maplet *maplet);
+
+/* ---- one key ------------------------------------------------------------------------------- */
+
+/* The smallest value found in the newest table that has the key. */
+bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value);
+
+/* Every value; at most `room` are stored, how many there are is returned. Newest table first,
+ * smallest value first in a table. */
+uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,
+                             uint64_t room);
+
+/*
+ * Sets the value that bry__maplet_get() gives; *was says whether there was one, *old which; both
+ * may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL, BRY_E_NOMEM.
+ */
+bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
+                              uint32_t *old);
+
+/* Adds a value beside those that the key has; equal ones count. Errors as upsert. */
+bry_status bry__maplet_insert(bry__maplet *maplet, bry_hash hash, uint32_t value);
+
+/* Removes every value of the key; how many. */
+uint64_t bry__maplet_remove(bry__maplet *maplet, bry_hash hash);
+
+/* Removes one such value, from the newest table that has it; BRY_ABSENT when there was none. */
+bry_answer bry__maplet_remove_value(bry__maplet *maplet, bry_hash hash, uint32_t value);
+
+/* Makes one value `from` of the key into `to`. *was is BRY_ABSENT when there is no `from`, and
+ * nothing is done then. BRY_E_RANGE, BRY_E_NOMEM. */
+bry_status bry__maplet_replace(bry__maplet *maplet, bry_hash hash, uint32_t from, uint32_t to,
+                               bry_answer *was);
+
+/* The newest table's beginning and end, for shrinking and merging. BRY_E_FULL: growth is not
+ * allowed, or fingerprints would be too long. BRY_E_NOMEM. */
+bry_status bry__maplet_open_table(bry__maplet *maplet);
+void bry__maplet_close_table(bry__maplet *maplet);
+
+/* ---- many keys (maplet_batch.c): exactly what single calls give, memory latency hidden --------
+ */
+
+/* values[i] is set where answers[i] is BRY_PRESENT. */
+void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
+                       uint32_t *values, uint8_t *answers);
+void bry__maplet_has_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
+                       uint8_t *answers);
+/* `room` values for each key, at values[i · room]; totals[i] as bry__maplet_get_all(). */
+void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
+                           uint32_t *values, uint64_t room, uint64_t *totals);
+/* In order, until one fails: *done is how many were done; was may be NULL. */
+bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                                size_t n, uint8_t *was, size_t *done);
+
+/* ---- all entries (maplet_walk.c) ----------------------------------------------------------- */
+
+/* Start from a zeroed cursor; fingerprints are those of the table that `cursor.table` says. */
+typedef struct bry__maplet_cursor {
+    unsigned table;
+    bry__table_cursor in_table;
+} bry__maplet_cursor;
+bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
+                      uint32_t *value);
+
+/*
+ * Removes the entries that `drop` says, in steps of about `budget` entries; fingerprints are the
+ * first table's. *done as bry__table_sweep() says. BRY_E_NOMEM: nothing lost, call again.
+ */
+bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context, uint64_t budget,
+                             bool *done);
+
+/* Every value v becomes map(v). BRY_E_RANGE: one has more than value_bits; BRY_E_NOMEM. In both
+ * cases no value has changed. */
+bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *context);
+
+/* Allows wider values from now on. Segments follow one by one as they are rewritten. BRY_E_RANGE:
+ * narrower, or above 32. */
+bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits);
+
+/* Folds the newest table into the first where all entries fit the capacity again, moving about
+ * `budget` of them; *done when there is nothing (more) to fold. BRY_E_NOMEM: nothing lost. */
+bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done);
+
+/* What to do with an entry whose fingerprint the other maplet has too. */
+typedef enum bry__merge_mode {
+    BRY__MERGE_ALL, /* keep both values */
+    BRY__MERGE_REPLACE, /* as upsert: the one merged in wins */
+} bry__merge_mode;
+
+/*
+ * Adds the entries of `from`. BRY_E_MISMATCH: not of the same capacity and error. BRY_E_RANGE: its
+ * values are wider. BRY_E_FULL: more entries than the error allows, or than the capacity where
+ * `into` is fixed. BRY_E_NOMEM. `into` is unchanged in all these cases.
+ */
+bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode);
+
+#endif

@@ -1,0 +1,167 @@
+/* What goes through all entries of a maplet: listing, sweeping, remapping, folding, merging. */
+#include "maplet/maplet.h"
+
+bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
+                      uint32_t *value)
+{
+    for (; cursor->table < maplet->tables; cursor->table++) {
+        if (bry__table_next(maplet->table[cursor->table], &cursor->in_table, fingerprint, value))
+            return true;
+        cursor->in_table = (bry__table_cursor){0};
+    }
+    return false;
+}
+
+/* ---- sweeping ------------------------------------------------------------------------------ */
+
+typedef struct shifted {
+    bry__drop *drop;
+    void *context;
+    unsigned shift; /* from this table's fingerprints to the first's */
+} shifted;
+
+static bool drop_shifted(void *context, uint64_t fingerprint, uint32_t value)
+{
+    const shifted *to_first = context;
+    return to_first->drop(to_first->context, fingerprint >> to_first->shift, value);
+}
+
+bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context, uint64_t budget,
+                             bool *done)
+{
+    /* One table after the other: those before the one under way have finished this round. */
+    unsigned i = 0;
+    while (i < maplet->tables && !maplet->table[i]->sweeping)
+        i++;
+    if (i == maplet->tables)
+        i = 0;
+    shifted to_first = {drop, context, 2 * i};
+    bool table_done = false;
+    bry_status status = bry__table_sweep(maplet->table[i], drop_shifted, &to_first, budget,
+                                         &table_done, &maplet->allocator);
+    if (status != BRY_OK)
+        return status;
+    if (table_done && i + 1 < maplet->tables) {
+        bry__table *next = maplet->table[i + 1];
+        next->sweeping = true;
+        next->sweep = next->sweep_fingerprint = next->sweep_value = 0;
+        table_done = false;
+    }
+    *done = table_done;
+    return BRY_OK;
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *context)
+{
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value;
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
+        if ((uint64_t)map(context, value) >> maplet->options.value_bits)
+            return BRY_E_RANGE;
+    if (maplet->tables == 1)
+        return bry__table_remap(maplet->table[0], map, context, &maplet->allocator);
+
+    /* With several tables one may fail after another has changed: work on a copy. */
+    bry__maplet copy;
+    bry_status status = bry__maplet_clone(maplet, &copy);
+    if (status != BRY_OK)
+        return status;
+    for (unsigned i = 0; i < copy.tables && status == BRY_OK; i++)
+        status = bry__table_remap(copy.table[i], map, context, &copy.allocator);
+    if (status != BRY_OK) {
+        bry__maplet_free(&copy);
+        return status;
+    }
+    bry__maplet_free(maplet);
+    *maplet = copy;
+    return BRY_OK;
+}
+
+bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
+{
+    if (value_bits < maplet->options.value_bits || value_bits > 32)
+        return BRY_E_RANGE;
+    maplet->options.value_bits = value_bits;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        maplet->table[i]->value_bits = value_bits;
+    return BRY_OK;
+}
+
+/* ---- folding and merging ------------------------------------------------------------------- */
+
+bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
+{
+    if (maplet->tables > 1 && bry__maplet_count(maplet) <= maplet->options.capacity) {
+        unsigned last = maplet->tables - 1;
+        bry__table *first = maplet->table[0], *newest = maplet->table[last];
+        uint64_t fingerprint;
+        uint32_t value;
+        for (uint64_t moved = 0; moved < budget && newest->n > 0; moved++) {
+            /* From its last segment, so that the table shrinks as it is emptied. */
+            bry__table_cursor cursor = {.segment = newest->segments - 1};
+            if (!bry__table_next(newest, &cursor, &fingerprint, &value)) {
+                cursor = (bry__table_cursor){0};
+                bry__table_next(newest, &cursor, &fingerprint, &value);
+            }
+            bry_status status =
+                bry__table_insert(first, fingerprint >> (2 * last), value, &maplet->allocator);
+            if (status != BRY_OK)
+                return status;
+            bry__table_remove(newest, fingerprint, value, &maplet->allocator);
+        }
+        if (newest->n == 0)
+            bry__maplet_close_table(maplet);
+    }
+    *done = maplet->tables == 1 || bry__maplet_count(maplet) > maplet->options.capacity;
+    return BRY_OK;
+}
+
+static bry_status merge_entry(bry__table *table, uint64_t fingerprint, uint32_t value,
+                              bry__merge_mode mode, const bry_allocator *allocator)
+{
+    uint32_t before;
+    if (mode == BRY__MERGE_REPLACE && bry__table_get(table, fingerprint, &before))
+        return before == value ? BRY_OK
+                               : bry__table_replace(table, fingerprint, before, value, allocator);
+    return bry__table_insert(table, fingerprint, value, allocator);
+}
+
+/* Whether the entries of both together keep the promise. */
+static bool fits(const bry__maplet *into, const bry__maplet *from)
+{
+    if (into->options.fixed)
+        return bry__maplet_count(into) + bry__maplet_count(from) <= into->options.capacity;
+    return bry__maplet_error_now(into) + bry__maplet_error_now(from) <= into->options.error;
+}
+
+bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode)
+{
+    if (into->range != from->range || into->options.capacity != from->options.capacity)
+        return BRY_E_MISMATCH;
+    if (from->options.value_bits > into->options.value_bits)
+        return BRY_E_RANGE;
+    if (!fits(into, from))
+        return BRY_E_FULL;
+
+    bry__maplet both;
+    bry_status status = bry__maplet_clone(into, &both);
+    if (status != BRY_OK)
+        return status;
+    while (both.tables < from->tables && status == BRY_OK)
+        status = bry__maplet_open_table(&both);
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value;
+    while (status == BRY_OK && bry__maplet_next(from, &cursor, &fingerprint, &value))
+        status = merge_entry(both.table[cursor.table], fingerprint, value, mode, &both.allocator);
+    if (status != BRY_OK) {
+        bry__maplet_free(&both);
+        return status;
+    }
+    bry__maplet_free(into);
+    *into = both;
+    return BRY_OK;
+}

@@ -1,0 +1,53 @@
+/*
+ * Entries that do not fit their segment, because one fingerprint has very many values or because
+ * hashes that are not uniform crowd one segment: a sorted list of (fingerprint, value), in chunks.
+ * Rare by design, so it is plain: no packing, logarithmic look-up, and at most one chunk moves when
+ * it changes.
+ */
+#ifndef BRY_MAPLET_OVERFLOW_H
+#define BRY_MAPLET_OVERFLOW_H
+
+#include "common/allocator.h"
+
+#define BRY__CHUNK_MAX 256u
+
+typedef struct bry__chunk {
+    unsigned n; /* at least 1 */
+    uint32_t value[BRY__CHUNK_MAX];
+    uint64_t fingerprint[BRY__CHUNK_MAX];
+} bry__chunk;
+
+typedef struct bry__overflow {
+    uint64_t n;
+    size_t chunks, room;
+    bry__chunk **chunk;
+} bry__overflow;
+
+/* A place between two entries: `at` of `chunk`, which may be one past the end of the list. */
+typedef struct bry__overflow_place {
+    size_t chunk;
+    unsigned at;
+} bry__overflow_place;
+
+void bry__overflow_free(bry__overflow *overflow, const bry_allocator *allocator);
+uint64_t bry__overflow_bytes(const bry__overflow *overflow);
+bry_status bry__overflow_clone(const bry__overflow *overflow, bry__overflow *copy,
+                               const bry_allocator *allocator);
+
+/* The first entry that is not below (fingerprint, value). */
+bry__overflow_place bry__overflow_find(const bry__overflow *overflow, uint64_t fingerprint,
+                                       uint32_t value);
+
+/* The entry at the place, which moves on by one; false at the end of the list. */
+bool bry__overflow_next(const bry__overflow *overflow, bry__overflow_place *place,
+                        uint64_t *fingerprint, uint32_t *value);
+
+/* Adds an entry, equal ones side by side. BRY_E_NOMEM. */
+bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, uint32_t value,
+                                const bry_allocator *allocator);
+
+/* Removes the entry at the place. */
+void bry__overflow_remove(bry__overflow *overflow, bry__overflow_place place,
+                          const bry_allocator *allocator);
+
+#endif

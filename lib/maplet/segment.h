@@ -1,0 +1,116 @@
+/*
+ * A segment: up to a few thousand entries (u, value), sorted, in as few bits as they need.
+ * segment.c draws the layout.
+ *
+ * What all segments of a table share is not stored in them but handed in: how many bits u has.
+ */
+#ifndef BRY_MAPLET_SEGMENT_H
+#define BRY_MAPLET_SEGMENT_H
+
+#include "common/allocator.h"
+
+#define BRY__SEGMENT_MAX 2048u /* entries */
+#define BRY__SEGMENT_STEP 32u /* bytes: allocations are multiples of it */
+
+typedef struct bry__entry {
+    uint64_t u;
+    uint32_t value;
+} bry__entry;
+
+/* Sixteen bytes in the table's directory, so that a look-up knows where in the block to look before
+ * it has touched the block. All zero is the empty segment. */
+typedef struct bry__segment {
+    unsigned char *bytes;
+    uint16_t n; /* entries */
+    uint16_t steps; /* allocated, in BRY__SEGMENT_STEP */
+    uint8_t quotients; /* log2 of how many */
+    uint8_t value_bits;
+    uint8_t spilled; /* entries that belong here may be in the table's overflow */
+    uint8_t unused;
+} bry__segment;
+
+/* A place in a segment: the entry of that index, or where it would be put. */
+typedef struct bry__place {
+    unsigned index; /* of the first entry that is not below (u, value) */
+    unsigned run; /* entries from there on that share the quotient */
+    uint64_t bit; /* in the runs, of that entry's 1, or where it would go */
+    bool found; /* the entry there is (u, any value) */
+} bry__place;
+
+/* Where (u, value) is or would go. */
+bry__place bry__segment_find(const bry__segment *segment, unsigned u_bits, uint64_t u,
+                             uint32_t value);
+
+/* Fetches the cache lines that a find of u is going to read. */
+void bry__segment_prefetch(const bry__segment *segment, unsigned u_bits, uint64_t u);
+
+/* The value of an entry; entries are numbered in order from 0. */
+uint32_t bry__segment_value(const bry__segment *segment, unsigned u_bits, unsigned index);
+
+/* Overwrites the value of an entry; it must fit the segment's value_bits and keep the order. */
+void bry__segment_set_value(bry__segment *segment, unsigned u_bits, unsigned index, uint32_t value);
+
+/* How many entries from the place on have the same u (0 when none). */
+unsigned bry__segment_count(const bry__segment *segment, unsigned u_bits, uint64_t u,
+                            bry__place place);
+
+/*
+ * Puts an entry at its place. value_bits is what the segment should have from now on if it has to
+ * be written anew; it must hold the value. The segment has fewer than BRY__SEGMENT_MAX entries.
+ * BRY_E_NOMEM leaves it as it was.
+ */
+bry_status bry__segment_insert(bry__segment *segment, unsigned u_bits, bry__place place,
+                               bry__entry entry, unsigned value_bits,
+                               const bry_allocator *allocator);
+
+/* The same entries with wider values. BRY_E_NOMEM. */
+bry_status bry__segment_widen(bry__segment *segment, unsigned u_bits, unsigned value_bits,
+                              const bry_allocator *allocator);
+
+/* Whether a value fits the segment as it is. */
+static inline bool bry__segment_fits(const bry__segment *segment, uint32_t value)
+{
+    return (uint64_t)value >> segment->value_bits == 0;
+}
+
+/* Removes the entry at the place. Never fails: when a smaller block cannot be had, it keeps the one
+ * it has. */
+void bry__segment_remove(bry__segment *segment, unsigned u_bits, bry__place place, uint64_t u,
+                         const bry_allocator *allocator);
+
+void bry__segment_free(bry__segment *segment, const bry_allocator *allocator);
+size_t bry__segment_bytes(const bry__segment *segment);
+
+/* What a segment of about n entries takes on average. */
+double bry__segment_plan_bytes(double n, unsigned u_bits, unsigned value_bits);
+
+/* Walks the entries in order: start from a zeroed cursor; false at the end. */
+typedef struct bry__segment_cursor {
+    unsigned index;
+    uint64_t bit;
+} bry__segment_cursor;
+bool bry__segment_next(const bry__segment *segment, unsigned u_bits, bry__segment_cursor *cursor,
+                       bry__entry *entry);
+
+/* Builds a segment from entries given in order: begin says how many there will be, each append puts
+ * the next one. BRY_E_NOMEM from begin; appends cannot fail. */
+typedef struct bry__segment_builder {
+    bry__segment segment;
+    unsigned u_bits;
+    unsigned done;
+    unsigned sampled; /* samples that are final */
+} bry__segment_builder;
+bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, unsigned u_bits,
+                              unsigned value_bits, const bry_allocator *allocator);
+void bry__segment_append(bry__segment_builder *builder, bry__entry entry);
+bry__segment bry__segment_end(bry__segment_builder *builder);
+
+/* The same in another block. BRY_E_NOMEM. */
+bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
+                              const bry_allocator *allocator);
+
+/* Checks everything that a look-up relies on: layout, order, counts, clear gap; for data from
+ * outside. u_most is the largest u there can be. NULL when right, else what is wrong. */
+const char *bry__segment_check(const bry__segment *segment, unsigned u_bits, uint64_t u_most);
+
+#endif

@@ -1,0 +1,595 @@
+/*
+ * Segments under linear hashing.
+ *
+ * With S segments, L = floor(log2 S) and p = S - 2^L, fingerprint f belongs to segment
+ *
+ *      i = f mod 2^L,   or, where i < p,   i = f mod 2^(L+1)
+ *
+ * and is known inside it as u = f >> L (or L+1): position and u give the whole fingerprint back.
+ * When entries become too many, segment p is split in two by one more bit of the fingerprint: half
+ * of its entries go to the new segment S. Order is kept, so a split is one walk. When they become
+ * too few, the last segment is folded back. So the table grows and shrinks by one small segment at
+ * a time, memory follows the entries closely, and no operation moves more than a few segments'
+ * worth.
+ *
+ *   S = 5:   segment   0     1     2     3     4           L = 2, p = 1
+ *            f mod 4         1     2     3
+ *            f mod 8   0                       4
+ *
+ * The directory is append-only, in groups of 256 sixteen-byte records.
+ *
+ * The segment holds the BRY__CROWD smallest values of a fingerprint; the overflow list the others.
+ * So the overflow is asked only where a segment shows a full crowd, or is marked as spilled: that
+ * happens when hashes are so uneven that a segment reaches BRY__SEGMENT_MAX entries.
+ */
+#include "maplet/table.h"
+
+#include <string.h>
+
+#define TARGET                                                                                     \
+    384u /* entries a segment: more are fewer bits, but more to move for an insertion              \
+          */
+#define MIN_U_BITS 9u /* a segment is not split when its u would have fewer */
+
+static unsigned bit_length(uint64_t x)
+{
+    return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+}
+
+static void set_segments(bry__table *table, uint64_t segments)
+{
+    table->segments = segments;
+    table->level = bit_length(segments) - 1;
+    table->u_bits[0] = bit_length((table->range - 1) >> table->level);
+    table->u_bits[1] = bit_length((table->range - 1) >> (table->level + 1));
+}
+
+static uint64_t split_point(const bry__table *table)
+{
+    return table->segments - ((uint64_t)1 << table->level);
+}
+
+/* Where a fingerprint is: its segment's number, its name u there, and how many bits that has. */
+typedef struct spot {
+    uint64_t i, u;
+    unsigned u_bits;
+} spot;
+
+static spot spot_of(const bry__table *table, uint64_t fingerprint)
+{
+    uint64_t i = fingerprint & (((uint64_t)1 << table->level) - 1);
+    unsigned deeper = i < split_point(table);
+    unsigned level = table->level + deeper;
+    return (spot){fingerprint & (((uint64_t)1 << level) - 1), fingerprint >> level,
+                  table->u_bits[deeper]};
+}
+
+unsigned bry__table_level(const bry__table *table, uint64_t i)
+{
+    uint64_t half = (uint64_t)1 << table->level;
+    return table->level + (i < split_point(table) || i >= half);
+}
+
+bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
+{
+    return &table->group[i >> BRY__GROUP_SHIFT][i & (BRY__GROUP_SIZE - 1)];
+}
+
+unsigned bry__table_u_bits(const bry__table *table, uint64_t i)
+{
+    return table->u_bits[bry__table_level(table, i) - table->level];
+}
+
+uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
+{
+    return (table->range - 1 - i) >> bry__table_level(table, i);
+}
+
+/* ---- the directory ------------------------------------------------------------------------- */
+
+#define GROUP_BYTES (BRY__GROUP_SIZE * sizeof(bry__segment))
+
+/* Makes sure that segment number i has a record. */
+static bry_status reach(bry__table *table, uint64_t i, const bry_allocator *allocator)
+{
+    size_t index = (size_t)(i >> BRY__GROUP_SHIFT);
+    if (index < table->groups)
+        return BRY_OK;
+    if (index >= table->group_room) {
+        size_t room = table->group_room ? table->group_room * 2 : 1;
+        bry__segment **group = bry__alloc(allocator, room * sizeof *group);
+        if (!group)
+            return BRY_E_NOMEM;
+        if (table->groups)
+            memcpy(group, table->group, table->groups * sizeof *group);
+        bry__free(allocator, table->group, table->group_room * sizeof *group);
+        table->group = group;
+        table->group_room = room;
+    }
+    table->group[index] = bry__alloc(allocator, GROUP_BYTES);
+    if (!table->group[index])
+        return BRY_E_NOMEM;
+    table->groups++;
+    return BRY_OK;
+}
+
+/* Frees the groups behind the last segment. */
+static void trim(bry__table *table, const bry_allocator *allocator)
+{
+    size_t needed = (size_t)((table->segments - 1) >> BRY__GROUP_SHIFT) + 1;
+    while (table->groups > needed)
+        bry__free(allocator, table->group[--table->groups], GROUP_BYTES);
+}
+
+bry_status bry__table_open(bry__table *table, uint64_t range, unsigned value_bits,
+                           uint64_t segments, const bry_allocator *allocator)
+{
+    bry__table made = {.range = range, .value_bits = value_bits};
+    for (uint64_t i = 0; i < segments; i += BRY__GROUP_SIZE) {
+        if (reach(&made, i, allocator) != BRY_OK) {
+            bry__table_free(&made, allocator);
+            return BRY_E_NOMEM;
+        }
+    }
+    set_segments(&made, segments);
+    *table = made;
+    return BRY_OK;
+}
+
+bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
+                           const bry_allocator *allocator)
+{
+    return bry__table_open(table, range, value_bits, 1, allocator);
+}
+
+void bry__table_free(bry__table *table, const bry_allocator *allocator)
+{
+    for (uint64_t i = 0; i < table->segments; i++)
+        bry__segment_free(bry__table_segment(table, i), allocator);
+    for (size_t i = 0; i < table->groups; i++)
+        bry__free(allocator, table->group[i], GROUP_BYTES);
+    bry__free(allocator, table->group, table->group_room * sizeof *table->group);
+    bry__overflow_free(&table->overflow, allocator);
+    *table = (bry__table){0};
+}
+
+bry_status bry__table_clone(const bry__table *table, bry__table *copy,
+                            const bry_allocator *allocator)
+{
+    bry__table made;
+    bry_status status =
+        bry__table_open(&made, table->range, table->value_bits, table->segments, allocator);
+    if (status != BRY_OK)
+        return status;
+    for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++)
+        status = bry__segment_clone(bry__table_segment(table, i), bry__table_segment(&made, i),
+                                    allocator);
+    if (status == BRY_OK)
+        status = bry__overflow_clone(&table->overflow, &made.overflow, allocator);
+    if (status != BRY_OK) {
+        bry__table_free(&made, allocator);
+        return status;
+    }
+    made.n = table->n;
+    made.block_bytes = table->block_bytes;
+    made.moved = table->moved;
+    made.max_step = table->max_step;
+    made.sweeping = table->sweeping;
+    made.sweep = table->sweep;
+    made.sweep_fingerprint = table->sweep_fingerprint;
+    made.sweep_value = table->sweep_value;
+    *copy = made;
+    return BRY_OK;
+}
+
+uint64_t bry__table_bytes(const bry__table *table)
+{
+    return table->block_bytes + table->groups * GROUP_BYTES +
+           table->group_room * sizeof *table->group + bry__overflow_bytes(&table->overflow);
+}
+
+uint64_t bry__table_bytes_empty(void)
+{
+    return GROUP_BYTES + sizeof(bry__segment *);
+}
+
+uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
+{
+    bry__table grown = {.range = range};
+    set_segments(&grown, n > TARGET ? (n + TARGET - 1) / TARGET : 1);
+    double whole = (double)((uint64_t)1 << grown.level), split = (double)split_point(&grown);
+    double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_bits[0], value_bits);
+    double split_bytes =
+        bry__segment_plan_bytes((double)n / whole / 2, grown.u_bits[1], value_bits);
+    uint64_t groups = (grown.segments + BRY__GROUP_SIZE - 1) / BRY__GROUP_SIZE;
+    uint64_t room = groups > 1 ? (uint64_t)1 << bit_length(groups - 1) : 1;
+    return groups * GROUP_BYTES + room * sizeof *grown.group +
+           (uint64_t)((whole - split) * unsplit_bytes + 2 * split * split_bytes);
+}
+
+/* ---- splitting and folding ----------------------------------------------------------------- */
+
+void bry__table_count_step(bry__table *table, uint64_t moved)
+{
+    table->moved += moved;
+    if (moved > table->max_step)
+        table->max_step = (uint32_t)moved;
+}
+
+/* A sweep that has passed segment i must come back to it. */
+static void revisit(bry__table *table, uint64_t i)
+{
+    if (table->sweeping && i < table->sweep)
+        table->sweep = i;
+}
+
+/* Splits the next segment. BRY_E_NOMEM: nothing changed. */
+static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
+{
+    uint64_t low = split_point(table), high = table->segments;
+    bry_status status = reach(table, high, allocator);
+    if (status != BRY_OK)
+        return status;
+    bry__segment *source = bry__table_segment(table, low);
+    unsigned from_bits = table->u_bits[0], to_bits = table->u_bits[1];
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    unsigned odd = 0;
+    while (bry__segment_next(source, from_bits, &cursor, &entry))
+        odd += entry.u & 1;
+
+    bry__segment_builder half[2];
+    status = bry__segment_begin(&half[0], source->n - odd, to_bits, table->value_bits, allocator);
+    if (status == BRY_OK) {
+        status = bry__segment_begin(&half[1], odd, to_bits, table->value_bits, allocator);
+        if (status != BRY_OK)
+            bry__segment_free(&half[0].segment, allocator);
+    }
+    if (status != BRY_OK) {
+        trim(table, allocator);
+        return status;
+    }
+    cursor = (bry__segment_cursor){0};
+    while (bry__segment_next(source, from_bits, &cursor, &entry))
+        bry__segment_append(&half[entry.u & 1], (bry__entry){entry.u >> 1, entry.value});
+
+    *moved += source->n;
+    table->block_bytes -= bry__segment_bytes(source);
+    uint8_t spilled = source->spilled;
+    bry__segment_free(source, allocator);
+    bry__segment *target[2] = {source, bry__table_segment(table, high)};
+    for (unsigned i = 0; i < 2; i++) {
+        *target[i] = bry__segment_end(&half[i]);
+        target[i]->spilled = spilled;
+        table->block_bytes += bry__segment_bytes(target[i]);
+    }
+    set_segments(table, high + 1);
+    return BRY_OK;
+}
+
+/* Folds the last segment back into the one that it was split from. Nothing changes on failure. */
+static bry_status fold(bry__table *table, const bry_allocator *allocator)
+{
+    uint64_t high = table->segments - 1;
+    bry__table after = *table;
+    set_segments(&after, high);
+    uint64_t low = split_point(&after);
+    bry__segment *a = bry__table_segment(table, low), *b = bry__table_segment(table, high);
+    unsigned n = (unsigned)a->n + b->n;
+    if (n > BRY__SEGMENT_MAX)
+        return BRY_E_FULL;
+    unsigned from_bits = after.u_bits[1];
+    bry__segment_builder both;
+    bry_status status = bry__segment_begin(&both, n, after.u_bits[0], table->value_bits, allocator);
+    if (status != BRY_OK)
+        return status;
+
+    bry__segment_cursor at_a = {0}, at_b = {0};
+    bry__entry in_a, in_b;
+    bool more_a = bry__segment_next(a, from_bits, &at_a, &in_a);
+    bool more_b = bry__segment_next(b, from_bits, &at_b, &in_b);
+    while (more_a || more_b) {
+        /* 2u and 2u + 1: even goes first among equals */
+        if (more_a && (!more_b || in_a.u <= in_b.u)) {
+            bry__segment_append(&both, (bry__entry){in_a.u << 1, in_a.value});
+            more_a = bry__segment_next(a, from_bits, &at_a, &in_a);
+        } else {
+            bry__segment_append(&both, (bry__entry){in_b.u << 1 | 1, in_b.value});
+            more_b = bry__segment_next(b, from_bits, &at_b, &in_b);
+        }
+    }
+    table->block_bytes -= bry__segment_bytes(a) + bry__segment_bytes(b);
+    uint8_t spilled = a->spilled | b->spilled;
+    bry__segment_free(a, allocator);
+    bry__segment_free(b, allocator);
+    *b = (bry__segment){0};
+    *a = bry__segment_end(&both);
+    a->spilled = spilled;
+    table->block_bytes += bry__segment_bytes(a);
+    if (table->sweep <= high)
+        revisit(table, low);
+    set_segments(table, high);
+    trim(table, allocator);
+    bry__table_count_step(table, n);
+    return BRY_OK;
+}
+
+/* Entries that are in segments. */
+static uint64_t dense(const bry__table *table)
+{
+    return table->n - table->overflow.n;
+}
+
+/* After an insertion: one split a time keeps up, two catch up when memory was short. It is not an
+ * error when memory is short now: segments are a little fuller meanwhile. */
+static uint64_t grow(bry__table *table, const bry_allocator *allocator)
+{
+    uint64_t moved = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (dense(table) <= TARGET * table->segments || table->u_bits[1] < MIN_U_BITS ||
+            split(table, &moved, allocator) != BRY_OK)
+            break;
+    }
+    return moved;
+}
+
+bool bry__table_shrink(bry__table *table, const bry_allocator *allocator)
+{
+    return table->segments > 1 && dense(table) < TARGET * 3 / 4 * (table->segments - 1) &&
+           fold(table, allocator) == BRY_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/* Whether the overflow may hold entries of a fingerprint of which the segment holds `count`. */
+static bool may_overflow(const bry__table *table, const bry__segment *segment, unsigned count)
+{
+    return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
+}
+
+bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *value)
+{
+    spot at = spot_of(table, fingerprint);
+    const bry__segment *segment = bry__table_segment(table, at.i);
+    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
+    if (place.found)
+        *value = bry__segment_value(segment, at.u_bits, place.index);
+    if (table->overflow.n == 0 || !segment->spilled)
+        return place.found;
+
+    bry__overflow_place spilled = bry__overflow_find(&table->overflow, fingerprint, 0);
+    uint64_t f;
+    uint32_t v;
+    if (!bry__overflow_next(&table->overflow, &spilled, &f, &v) || f != fingerprint)
+        return place.found;
+    if (!place.found || v < *value)
+        *value = v;
+    return true;
+}
+
+/* Where (fingerprint, value) is in the overflow; false when it is not. */
+static bool find_beyond(const bry__table *table, uint64_t fingerprint, uint32_t value,
+                        bry__overflow_place *place)
+{
+    *place = bry__overflow_find(&table->overflow, fingerprint, value);
+    bry__overflow_place next = *place;
+    uint64_t f;
+    uint32_t v;
+    return bry__overflow_next(&table->overflow, &next, &f, &v) && f == fingerprint && v == value;
+}
+
+bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_t value)
+{
+    spot at = spot_of(table, fingerprint);
+    const bry__segment *segment = bry__table_segment(table, at.i);
+    bry__place place = bry__segment_find(segment, at.u_bits, at.u, value);
+    bry__overflow_place beyond;
+    return (place.found && bry__segment_value(segment, at.u_bits, place.index) == value) ||
+           find_beyond(table, fingerprint, value, &beyond);
+}
+
+void bry__table_prefetch_directory(const bry__table *table, uint64_t fingerprint)
+{
+    __builtin_prefetch(bry__table_segment(table, spot_of(table, fingerprint).i));
+}
+
+void bry__table_prefetch_block(const bry__table *table, uint64_t fingerprint)
+{
+    spot at = spot_of(table, fingerprint);
+    bry__segment_prefetch(bry__table_segment(table, at.i), at.u_bits, at.u);
+}
+
+uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
+                            uint64_t room)
+{
+    spot at = spot_of(table, fingerprint);
+    const bry__segment *segment = bry__table_segment(table, at.i);
+    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
+    unsigned count = bry__segment_count(segment, at.u_bits, at.u, place);
+    uint64_t total = 0, f = 0;
+    uint32_t v = 0;
+    bry__overflow_place beyond = {0};
+    bool more = false;
+    if (may_overflow(table, segment, count)) {
+        beyond = bry__overflow_find(&table->overflow, fingerprint, 0);
+        more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
+    }
+    for (unsigned i = 0; i < count || more; total++) {
+        uint32_t in_segment =
+            i < count ? bry__segment_value(segment, at.u_bits, place.index + i) : 0;
+        bool from_segment = i < count && (!more || in_segment <= v);
+        if (total < room)
+            values[total] = from_segment ? in_segment : v;
+        if (from_segment)
+            i++;
+        else
+            more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
+    }
+    return total;
+}
+
+/* ---- changing ------------------------------------------------------------------------------ */
+
+/* Puts `value` among the sorted values of a full crowd, whose largest has left. */
+static void replace_largest(bry__segment *segment, unsigned u_bits, unsigned index, uint32_t value)
+{
+    unsigned i = index + BRY__CROWD - 1;
+    for (; i > index; i--) {
+        uint32_t before = bry__segment_value(segment, u_bits, i - 1);
+        if (before <= value)
+            break;
+        bry__segment_set_value(segment, u_bits, i, before);
+    }
+    bry__segment_set_value(segment, u_bits, i, value);
+}
+
+static bry_status widen(bry__table *table, bry__segment *segment, unsigned u_bits,
+                        const bry_allocator *allocator)
+{
+    size_t before = bry__segment_bytes(segment);
+    bry_status status = bry__segment_widen(segment, u_bits, table->value_bits, allocator);
+    table->block_bytes += bry__segment_bytes(segment) - before;
+    return status;
+}
+
+bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t value,
+                             const bry_allocator *allocator)
+{
+    spot at = spot_of(table, fingerprint);
+    bry__segment *segment = bry__table_segment(table, at.i);
+    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
+    unsigned count = bry__segment_count(segment, at.u_bits, at.u, place);
+    bry_status status = BRY_OK;
+    uint64_t moved = 0;
+    if (count >= BRY__CROWD) {
+        if (!bry__segment_fits(segment, value))
+            status = widen(table, segment, at.u_bits, allocator);
+        if (status != BRY_OK)
+            return status;
+        uint32_t largest = bry__segment_value(segment, at.u_bits, place.index + BRY__CROWD - 1);
+        status = bry__overflow_insert(&table->overflow, fingerprint,
+                                      value < largest ? largest : value, allocator);
+        if (status == BRY_OK && value < largest)
+            replace_largest(segment, at.u_bits, place.index, value);
+    } else if (segment->n >= BRY__SEGMENT_MAX) {
+        status = bry__overflow_insert(&table->overflow, fingerprint, value, allocator);
+        if (status == BRY_OK)
+            segment->spilled = 1;
+    } else {
+        for (unsigned i = 0; i < count; i++) { /* behind the smaller values */
+            if (bry__segment_value(segment, at.u_bits, place.index) >= value)
+                break;
+            place.index++;
+            place.bit++;
+        }
+        size_t before = bry__segment_bytes(segment);
+        moved = segment->n - place.index;
+        status = bry__segment_insert(segment, at.u_bits, place, (bry__entry){at.u, value},
+                                     table->value_bits, allocator);
+        table->block_bytes += bry__segment_bytes(segment) - before;
+    }
+    if (status != BRY_OK)
+        return status;
+    table->n++;
+    bry__table_count_step(table, moved + grow(table, allocator));
+    return BRY_OK;
+}
+
+/* Removes an entry of the segment; the overflow's smallest of that fingerprint takes its place. */
+static void remove_from_segment(bry__table *table, spot at, bry__segment *segment, bry__place place,
+                                uint64_t fingerprint, const bry_allocator *allocator)
+{
+    if (table->overflow.n > 0) {
+        bry__place first = bry__segment_find(segment, at.u_bits, at.u, 0);
+        unsigned count = bry__segment_count(segment, at.u_bits, at.u, first);
+        bry__overflow_place smallest = bry__overflow_find(&table->overflow, fingerprint, 0);
+        bry__overflow_place next = smallest;
+        uint64_t f;
+        uint32_t v;
+        if (count >= BRY__CROWD && bry__overflow_next(&table->overflow, &next, &f, &v) &&
+            f == fingerprint && bry__segment_fits(segment, v)) {
+            unsigned last = first.index + BRY__CROWD - 1;
+            for (unsigned i = place.index; i < last; i++)
+                bry__segment_set_value(segment, at.u_bits, i,
+                                       bry__segment_value(segment, at.u_bits, i + 1));
+            replace_largest(segment, at.u_bits, first.index, v);
+            bry__overflow_remove(&table->overflow, smallest, allocator);
+            revisit(table, at.i);
+            return;
+        }
+    }
+    size_t before = bry__segment_bytes(segment);
+    bry__table_count_step(table, segment->n - place.index);
+    bry__segment_remove(segment, at.u_bits, place, at.u, allocator);
+    table->block_bytes += bry__segment_bytes(segment) - before;
+}
+
+bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
+                     const bry_allocator *allocator)
+{
+    spot at = spot_of(table, fingerprint);
+    bry__segment *segment = bry__table_segment(table, at.i);
+    bry__place place = bry__segment_find(segment, at.u_bits, at.u, value);
+    if (place.found && bry__segment_value(segment, at.u_bits, place.index) == value) {
+        remove_from_segment(table, at, segment, place, fingerprint, allocator);
+    } else {
+        bry__overflow_place there;
+        if (!find_beyond(table, fingerprint, value, &there))
+            return false;
+        bry__overflow_remove(&table->overflow, there, allocator);
+    }
+    table->n--;
+    return true;
+}
+
+bool bry__table_remove(bry__table *table, uint64_t fingerprint, uint32_t value,
+                       const bry_allocator *allocator)
+{
+    bool removed = bry__table_take(table, fingerprint, value, allocator);
+    if (removed)
+        bry__table_shrink(table, allocator);
+    return removed;
+}
+
+bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
+                              const bry_allocator *allocator)
+{
+    spot at = spot_of(table, fingerprint);
+    bry__segment *segment = bry__table_segment(table, at.i);
+    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
+    if (bry__segment_count(segment, at.u_bits, at.u, place) == 1 && !segment->spilled &&
+        bry__segment_fits(segment, to)) {
+        bry__segment_set_value(segment, at.u_bits, place.index, to);
+        return BRY_OK;
+    }
+    bry_status status = bry__table_insert(table, fingerprint, to, allocator);
+    if (status == BRY_OK)
+        bry__table_remove(table, fingerprint, from, allocator);
+    return status;
+}
+
+/* ---- checking ------------------------------------------------------------------------------ */
+
+const char *bry__table_check_overflow(const bry__table *table)
+{
+    bry__overflow_place place = {0};
+    uint64_t fingerprint, last = 0;
+    uint32_t value, last_value = 0;
+    while (bry__overflow_next(&table->overflow, &place, &fingerprint, &value)) {
+        if (fingerprint >= table->range || (uint64_t)value >> table->value_bits)
+            return "an overflow entry is out of range";
+        if (fingerprint < last || (fingerprint == last && value < last_value))
+            return "the overflow is out of order";
+        spot at = spot_of(table, fingerprint);
+        const bry__segment *segment = bry__table_segment(table, at.i);
+        bry__place first = bry__segment_find(segment, at.u_bits, at.u, 0);
+        unsigned count = bry__segment_count(segment, at.u_bits, at.u, first);
+        if (!segment->spilled &&
+            (count != BRY__CROWD || !bry__segment_fits(segment, value) ||
+             bry__segment_value(segment, at.u_bits, first.index + count - 1) > value))
+            return "an overflow entry would not be found";
+        last = fingerprint;
+        last_value = value;
+    }
+    return NULL;
+}

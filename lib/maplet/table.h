@@ -1,0 +1,125 @@
+/*
+ * A table of (fingerprint, value), exact on fingerprints: segments under linear hashing, and an
+ * overflow list. table.c explains. One fingerprint may have any number of values, equal ones too.
+ */
+#ifndef BRY_MAPLET_TABLE_H
+#define BRY_MAPLET_TABLE_H
+
+#include "maplet/overflow.h"
+#include "maplet/segment.h"
+
+#define BRY__TABLE_MIN_RANGE ((uint64_t)1 << 12)
+#define BRY__TABLE_MAX_RANGE ((uint64_t)1 << 62)
+#define BRY__CROWD                                                                                 \
+    8u /* values of one fingerprint that a segment holds; more go to the overflow                  \
+        */
+
+#define BRY__GROUP_SHIFT 8u
+#define BRY__GROUP_SIZE                                                                            \
+    (1u << BRY__GROUP_SHIFT) /* segments that the directory allocates at once                      \
+                              */
+
+typedef struct bry__table {
+    uint64_t range; /* fingerprints are below it */
+    uint64_t n; /* entries, the overflow's included */
+    uint64_t segments; /* at least 1 */
+    unsigned level; /* floor(log2(segments)) */
+    unsigned u_bits[2]; /* of segments at that level, and of those already split (level + 1) */
+    unsigned value_bits; /* that values may have; older segments may still be narrower */
+    bry__segment **group;
+    size_t groups, group_room;
+    bry__overflow overflow;
+    uint64_t block_bytes; /* of all segments' blocks */
+    uint64_t moved; /* entries that structural changes have moved so far */
+    uint32_t max_step; /* the most that one operation has moved */
+    bool sweeping; /* a sweep is under way, and goes on with … */
+    uint64_t sweep; /* … this segment, or when that is past the last, in the overflow with … */
+    uint64_t sweep_fingerprint; /* … this entry */
+    uint32_t sweep_value;
+} bry__table;
+
+/* range between the limits above, value_bits at most 32. BRY_E_NOMEM. */
+bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
+                           const bry_allocator *allocator);
+void bry__table_free(bry__table *table, const bry_allocator *allocator);
+bry_status bry__table_clone(const bry__table *table, bry__table *copy,
+                            const bry_allocator *allocator);
+uint64_t bry__table_bytes(const bry__table *table);
+uint64_t bry__table_bytes_empty(void);
+/* What n entries are expected to take, with uniform hashes. */
+uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n);
+
+/* The smallest value of a fingerprint; false when it has none. */
+bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *value);
+
+/* Whether (fingerprint, value) is there. */
+bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_t value);
+
+/* What bry__table_get() is going to touch: first the directory, then, a little later, the block. */
+void bry__table_prefetch_directory(const bry__table *table, uint64_t fingerprint);
+void bry__table_prefetch_block(const bry__table *table, uint64_t fingerprint);
+
+/* All its values, smallest first; at most `room` are stored, how many there are is returned. */
+uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
+                            uint64_t room);
+
+/* Adds an entry, whatever is there. BRY_E_NOMEM. */
+bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t value,
+                             const bry_allocator *allocator);
+
+/* Makes one entry (fingerprint, from), which must be there, into (fingerprint, to). BRY_E_NOMEM. */
+bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
+                              const bry_allocator *allocator);
+
+/* Removes one entry (fingerprint, value); false when there is none. */
+bool bry__table_remove(bry__table *table, uint64_t fingerprint, uint32_t value,
+                       const bry_allocator *allocator);
+
+/* The same, but leaves giving memory back to the caller. */
+bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
+                     const bry_allocator *allocator);
+
+/* Gives memory back after removals, in steps: every call moves at most one segment. Returns whether
+ * there was anything to do. */
+bool bry__table_shrink(bry__table *table, const bry_allocator *allocator);
+
+/* Walks all entries: start from a zeroed cursor; false at the end. The table must not change
+ * meanwhile. */
+typedef struct bry__table_cursor {
+    uint64_t segment;
+    bry__segment_cursor in_segment;
+    bry__overflow_place in_overflow;
+} bry__table_cursor;
+bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_t *fingerprint,
+                     uint32_t *value);
+
+/*
+ * Removes what `drop` says, about `budget` entries looked at in a call, going on where the last
+ * call stopped; the table may change in between. *done when every entry that was there when the
+ * sweep began, and still is, has been looked at. BRY_E_NOMEM: nothing lost, call again.
+ */
+typedef bool bry__drop(void *context, uint64_t fingerprint, uint32_t value);
+bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
+                            bool *done, const bry_allocator *allocator);
+
+/* Every value v becomes map(v), which must fit value_bits. map is called more than once for a value
+ * and must always answer the same. BRY_E_NOMEM leaves all values as they were. */
+typedef uint32_t bry__map_value(void *context, uint32_t value);
+bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *context,
+                            const bry_allocator *allocator);
+
+/* For table_walk.c and loading: segment number i, how many low bits of a fingerprint chose it, how
+ * many bits are left to u there, and the largest u it can hold. */
+bry__segment *bry__table_segment(const bry__table *table, uint64_t i);
+unsigned bry__table_level(const bry__table *table, uint64_t i);
+unsigned bry__table_u_bits(const bry__table *table, uint64_t i);
+uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
+/* Records that one operation has moved that many entries. */
+void bry__table_count_step(bry__table *table, uint64_t moved);
+/* For loading: an empty table with that many segments. */
+bry_status bry__table_open(bry__table *table, uint64_t range, unsigned value_bits,
+                           uint64_t segments, const bry_allocator *allocator);
+/* For loading: whether every entry of the overflow may be there. */
+const char *bry__table_check_overflow(const bry__table *table);
+
+#endif

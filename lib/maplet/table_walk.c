@@ -1,0 +1,216 @@
+/* What goes through all entries of a table: listing, sweeping, and changing every value. */
+#include "maplet/table.h"
+
+static uint64_t fingerprint_of(const bry__table *table, uint64_t segment, uint64_t u)
+{
+    return u << bry__table_level(table, segment) | segment;
+}
+
+bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_t *fingerprint,
+                     uint32_t *value)
+{
+    for (; cursor->segment < table->segments; cursor->segment++) {
+        bry__entry entry;
+        if (bry__segment_next(bry__table_segment(table, cursor->segment),
+                              bry__table_u_bits(table, cursor->segment), &cursor->in_segment,
+                              &entry)) {
+            *fingerprint = fingerprint_of(table, cursor->segment, entry.u);
+            *value = entry.value;
+            return true;
+        }
+        cursor->in_segment = (bry__segment_cursor){0};
+    }
+    return bry__overflow_next(&table->overflow, &cursor->in_overflow, fingerprint, value);
+}
+
+/* ---- sweeping ------------------------------------------------------------------------------ */
+
+static bool in_overflow(const bry__table *table, uint64_t fingerprint)
+{
+    bry__overflow_place place = bry__overflow_find(&table->overflow, fingerprint, 0);
+    uint64_t f;
+    uint32_t v;
+    return bry__overflow_next(&table->overflow, &place, &f, &v) && f == fingerprint;
+}
+
+/* One entry whose fingerprint has more in the overflow: taking it pulls another into its place,
+ * which must be looked at too. Returns whether there was one. */
+static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *context,
+                         const bry_allocator *allocator)
+{
+    const bry__segment *segment = bry__table_segment(table, i);
+    unsigned u_bits = bry__table_u_bits(table, i);
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    while (bry__segment_next(segment, u_bits, &cursor, &entry)) {
+        uint64_t fingerprint = fingerprint_of(table, i, entry.u);
+        if (drop(context, fingerprint, entry.value) && in_overflow(table, fingerprint))
+            return bry__table_take(table, fingerprint, entry.value, allocator);
+    }
+    return false;
+}
+
+static bry_status sweep_segment(bry__table *table, uint64_t i, bry__drop *drop, void *context,
+                                const bry_allocator *allocator)
+{
+    while (table->overflow.n > 0 && drop_crowded(table, i, drop, context, allocator))
+        ;
+    bry__segment *segment = bry__table_segment(table, i);
+    unsigned u_bits = bry__table_u_bits(table, i), kept = 0;
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    while (bry__segment_next(segment, u_bits, &cursor, &entry))
+        kept += !drop(context, fingerprint_of(table, i, entry.u), entry.value);
+    if (kept == segment->n)
+        return BRY_OK;
+
+    bry__segment_builder builder;
+    bry_status status = bry__segment_begin(&builder, kept, u_bits, table->value_bits, allocator);
+    if (status != BRY_OK)
+        return status;
+    cursor = (bry__segment_cursor){0};
+    while (bry__segment_next(segment, u_bits, &cursor, &entry))
+        if (!drop(context, fingerprint_of(table, i, entry.u), entry.value))
+            bry__segment_append(&builder, entry);
+    table->n -= segment->n - kept;
+    table->block_bytes -= bry__segment_bytes(segment);
+    bry__table_count_step(table, kept);
+    uint8_t spilled = segment->spilled;
+    bry__segment_free(segment, allocator);
+    *segment = bry__segment_end(&builder);
+    segment->spilled = spilled;
+    table->block_bytes += bry__segment_bytes(segment);
+    return BRY_OK;
+}
+
+/* Goes on in the overflow; the key to go on with is one above what was looked at, so that any
+ * number of equal entries is passed at once. Returns whether it reached the end. */
+static bool sweep_overflow(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
+                           const bry_allocator *allocator)
+{
+    for (uint64_t looked = 0; looked < budget; looked++) {
+        bry__overflow_place place =
+            bry__overflow_find(&table->overflow, table->sweep_fingerprint, table->sweep_value);
+        bry__overflow_place next = place;
+        uint64_t fingerprint;
+        uint32_t value;
+        if (!bry__overflow_next(&table->overflow, &next, &fingerprint, &value))
+            return true;
+        if (drop(context, fingerprint, value)) {
+            bry__overflow_remove(&table->overflow, place, allocator);
+            table->n--;
+        } else {
+            table->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
+            table->sweep_value = value + 1;
+        }
+    }
+    return false;
+}
+
+bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
+                            bool *done, const bry_allocator *allocator)
+{
+    if (!table->sweeping) {
+        table->sweeping = true;
+        table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
+    }
+    uint64_t looked = 0;
+    while (table->sweep < table->segments && looked < budget) {
+        uint64_t i = table->sweep;
+        looked += bry__table_segment(table, i)->n + 1u;
+        bry_status status = sweep_segment(table, i, drop, context, allocator);
+        if (status != BRY_OK)
+            return status;
+        table->sweep = i + 1;
+        bry__table_shrink(table, allocator);
+    }
+    *done = false;
+    if (table->sweep >= table->segments && looked < budget &&
+        sweep_overflow(table, drop, context, budget - looked, allocator)) {
+        table->sweeping = false;
+        *done = true;
+    }
+    return BRY_OK;
+}
+
+/* ---- changing values ----------------------------------------------------------------------- */
+
+/* Widens the segments whose new values would not fit; values themselves stay as they are. */
+static bry_status make_room(bry__table *table, bry__map_value *map, void *context,
+                            const bry_allocator *allocator)
+{
+    for (uint64_t i = 0; i < table->segments; i++) {
+        bry__segment *segment = bry__table_segment(table, i);
+        unsigned u_bits = bry__table_u_bits(table, i);
+        bry__segment_cursor cursor = {0};
+        bry__entry entry;
+        while (bry__segment_next(segment, u_bits, &cursor, &entry)) {
+            if (bry__segment_fits(segment, map(context, entry.value)))
+                continue;
+            size_t before = bry__segment_bytes(segment);
+            bry_status status = bry__segment_widen(segment, u_bits, table->value_bits, allocator);
+            if (status != BRY_OK)
+                return status;
+            table->block_bytes += bry__segment_bytes(segment) - before;
+            break;
+        }
+    }
+    return BRY_OK;
+}
+
+static void remap_segment(bry__segment *segment, unsigned u_bits, bry__map_value *map,
+                          void *context)
+{
+    bry__segment_cursor cursor = {0};
+    bry__entry entry, last = {0};
+    unsigned first = 0; /* of the entries with this u, whose values are kept in order */
+    while (bry__segment_next(segment, u_bits, &cursor, &entry)) {
+        unsigned i = cursor.index - 1;
+        if (entry.u != last.u)
+            first = i;
+        last = entry;
+        uint32_t value = map(context, entry.value);
+        for (; i > first; i--) {
+            uint32_t before = bry__segment_value(segment, u_bits, i - 1);
+            if (before <= value)
+                break;
+            bry__segment_set_value(segment, u_bits, i, before);
+        }
+        bry__segment_set_value(segment, u_bits, i, value);
+    }
+}
+
+/* With an overflow, which values are a fingerprint's smallest may change: all go in again. */
+static bry_status remap_by_rebuilding(bry__table *table, bry__map_value *map, void *context,
+                                      const bry_allocator *allocator)
+{
+    bry__table made;
+    bry_status status = bry__table_init(&made, table->range, table->value_bits, allocator);
+    if (status != BRY_OK)
+        return status;
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value;
+    while (bry__table_next(table, &cursor, &fingerprint, &value)) {
+        status = bry__table_insert(&made, fingerprint, map(context, value), allocator);
+        if (status != BRY_OK) {
+            bry__table_free(&made, allocator);
+            return status;
+        }
+    }
+    made.sweeping = table->sweeping; /* begins anew */
+    bry__table_free(table, allocator);
+    *table = made;
+    return BRY_OK;
+}
+
+bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *context,
+                            const bry_allocator *allocator)
+{
+    if (table->overflow.n > 0)
+        return remap_by_rebuilding(table, map, context, allocator);
+    bry_status status = make_room(table, map, context, allocator);
+    for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++)
+        remap_segment(bry__table_segment(table, i), bry__table_u_bits(table, i), map, context);
+    return status;
+}
