@@ -3,10 +3,11 @@
 import math
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 
-from cli_runner import Case, main, run
+from cli_runner import Case, PROGRAM, main, run
 
 SMALL = ["--items", "20k", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_ready", "miss_ready"]
@@ -153,6 +154,20 @@ class Bench(Case):
             page.unlink()
             self.expect(["bench", "all", "--markdown", str(page)], 3, "",
                         f"bloomery: IO: {page}: No such file or directory\n")
+
+    def test_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+            text = "<!-- bench:begin -->\n<!-- bench:end -->\n"
+            page.write_text(text)
+            running = subprocess.Popen(
+                [PROGRAM, "bench", "all", "--markdown", str(page)], stdout=subprocess.PIPE,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            running.send_signal(signal.SIGINT)
+            self.assertEqual(running.communicate()[0], b"")
+            self.assertEqual(running.returncode, -signal.SIGINT)
+            self.assertEqual(page.read_text(), text)
+            self.assertEqual(os.listdir(folder), ["page.md"])
 
     def test_misuse(self):
         self.expect_misuse(["bench"], "no case is given: hash, filter, filters or all")

@@ -169,6 +169,7 @@ class Plan(Case):
                 ("0.0001k", "is not a whole number"), ("1e30", "is too large"),
                 ("2^64", "is too large"), ("18446744073709551616", "is too large"),
                 ("18446744073709552k", "is too large"), ("1e99999999999999", "is too large"),
+                ("9" * 40, "is too large"),
                 ("9" * 41, "has more digits than make sense"), ("0", "is not above 0"),
                 ("0.000", "is not above 0"), ("0e9", "is not above 0")):
             self.expect_misuse(["plan", "--error", "1%", "--items", text],

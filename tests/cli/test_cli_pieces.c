@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef const char *parse(const char *text, uint64_t *value);
 
@@ -242,6 +244,25 @@ static void test_quotes_fit(void **state)
     }
 }
 
+/* A write that failed long before the end, in a child since stdout is lost. */
+static void test_an_early_failure_is_not_forgotten(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/full", "w", stdout) || setvbuf(stdout, NULL, _IONBF, 0) != 0 ||
+            !freopen("/dev/null", "w", stderr))
+            _exit(100);
+        fputs("unbuffered, so that nothing is left to flush", stdout);
+        _exit(cli_finish(CLI_YES));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), CLI_FAILED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_numbers_round_trip),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_quotes_fit),
+        cmocka_unit_test(test_an_early_failure_is_not_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
