@@ -168,7 +168,7 @@ size_t crash_states(const recording_io *recording, crash_check *check, void *con
             continue; /* a sync only takes states away; what it promises shows after the mark */
         /* Where the last operation is not there, the state is one of those before it. */
         uint64_t always = 0;
-        if (last && changes(last))
+        if (last && changes(last) && e.pending_count) /* it is the last of them */
             always = UINT64_C(1) << (e.pending_count - 1);
         visit_subsets(&e, always);
         visit_torn(&e);

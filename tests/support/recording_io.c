@@ -235,7 +235,7 @@ static ssize_t rec_write_at(void *opaque, int fd, const void *bytes, size_t len,
         return -1;
     bool failed = fails(fs);
     int error = errno;
-    len = failed ? len / 2 : limited(fs, len);
+    len = failed && !fs->fail_late ? len / 2 : limited(fs, len);
     recorded_op op = {.kind = RECORDED_WRITE,
                       .file = fs->descriptors[fd].file,
                       .offset = offset,

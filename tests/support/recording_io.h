@@ -49,6 +49,7 @@ typedef struct recording_io {
 
     uint64_t
         fail_at; /* this call fails, counted from 1; 0: none does. A write does half, then fails */
+    bool fail_late; /* a write does all, and fails all the same */
     bool keep_failing; /* and so do all after it, but for closing */
     int fail_errno;
     size_t at_most; /* bytes of one read or write; 0: no limit */
