@@ -103,22 +103,39 @@ double bry__blocked_error(uint64_t blocks, unsigned k, double n)
     return (double)fminl(error + rounding, 1);
 }
 
-/* The fewest blocks that keep n keys at p with k bits each. */
+/*
+ * The fewest blocks that keep n keys at p with k bits each. `low` is too few, `high` is enough. The
+ * error is nearly a power of the size, so a line through the logarithms of both ends finds the
+ * place in a few steps; where an end is not known yet, halving and growing do.
+ */
 static uint64_t blocks_needed(unsigned k, uint64_t n, double p)
 {
-    uint64_t low = 1, high = 1;
-    while (bry__blocked_error(high, k, (double)n) > p) {
-        low = high + 1;
-        high *= 2;
+    double standard = (double)n * k / -log1p(-pow(p, 1.0 / k)) / BRY__BLOCK_BITS;
+    uint64_t low = 0, high = 0, at = standard < 1 ? 1 : (uint64_t)standard;
+    double low_error = 0, high_error = 0;
+    for (;;) {
+        double error = bry__blocked_error(at, k, (double)n);
+        if (error > p) {
+            low = at;
+            low_error = error;
+        } else {
+            high = at;
+            high_error = error;
+        }
+        if (high && high - low == 1)
+            return high;
+        if (!high) {
+            at = low + low / 8 + 1;
+        } else if (!low) {
+            at = high / 2;
+        } else {
+            double share = log(low_error / p) / log(low_error / high_error);
+            double guess = (double)low * pow((double)high / (double)low, share);
+            at = guess <= (double)low + 1    ? low + 1
+                 : guess >= (double)high - 1 ? high - 1
+                                             : (uint64_t)guess;
+        }
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (bry__blocked_error(middle, k, (double)n) > p)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 bry__blocked_shape bry__blocked_plan(uint64_t n, double p)
