@@ -1,13 +1,18 @@
 # Tests of lib/common, lib/hash, lib/kernel, lib/bloom and lib/filter.
 set(failing support/failing_allocator.c)
 set(band support/band.c)
+set(filter_model model/model.c model/filter_model.c model/filter_twin.c ${failing})
 
-# As bloomery_unit_test(), for programs outside of unit/.
-function(bloomery_test name)
+bloomery_fuzzer(fuzz_filter ${filter_model})
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+# As bloomery_unit_test(), for programs outside of unit/; whoever calls it adds the tests.
+function(bloomery_program name)
   add_executable(${name} ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE bloomery_static PkgConfig::CMOCKA PkgConfig::XXHASH m)
-  add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
 # The same program once more for each instruction set; one that the machine lacks is ignored by the
@@ -38,4 +43,19 @@ bloomery_isa_variants(test_filter)
 bloomery_unit_test(test_filter_memory ${failing})
 
 bloomery_unit_test(test_band ${band})
-bloomery_test(test_rates stat/test_rates.c ${band})
+bloomery_program(test_rates stat/test_rates.c ${band})
+add_test(NAME test_rates COMMAND test_rates)
+
+# The thread sanitizer runs the tests with the label thread.
+find_package(Threads REQUIRED)
+bloomery_unit_test(test_threads)
+target_link_libraries(test_threads PRIVATE Threads::Threads)
+set_tests_properties(test_threads PROPERTIES LABELS thread)
+
+# Model tests: object against twin. The models are the fuzzers' too.
+bloomery_unit_test(test_model model/model.c)
+bloomery_program(model_programs model/model_programs.c ${filter_model})
+add_test(NAME model_filter COMMAND model_programs filter 2000 400)
+add_test(NAME model_filter_long COMMAND model_programs filter 30 20000)
+add_test(NAME model_filter_soak COMMAND model_programs filter 300000 400 1000000)
+set_tests_properties(model_filter_soak PROPERTIES LABELS soak TIMEOUT 7200)

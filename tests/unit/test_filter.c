@@ -479,6 +479,33 @@ static void test_merge_into_a_full_filter(void **state)
     }
 }
 
+/* The count after a merge is an estimate, but never one that the bits contradict: a filter with
+ * more bits than its keys can have set does not load. */
+static void test_what_was_merged_loads(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        bry_filter *a = make((bry_filter_options){.capacity = 10, .bits = 512, .hashes = 3});
+        bry_filter *b = make(bry_filter_options_like(a)), *loaded = NULL;
+        add_many(a, seed, 1 + seed % 3);
+        add_many(b, seed + 1000, 1 + seed % 4);
+        assert_int_equal(bry_filter_merge(a, b), BRY_OK);
+        bry_filter_stats stats = stats_of(a);
+        assert_true(stats.fill * 512 <= (double)(stats.items * 3));
+        bry_buffer buffer = BRY_BUFFER;
+        bry_sink sink = bry_buffer_sink(&buffer);
+        assert_int_equal(bry_filter_save(a, &sink), BRY_OK);
+        bry_view view = {buffer.bytes, buffer.len, 0};
+        bry_source source = bry_view_source(&view);
+        assert_int_equal(bry_filter_load(&source, NULL, &loaded), BRY_OK);
+        assert_true(filter_same(a, loaded));
+        bry_buffer_free(&buffer);
+        bry_filter_destroy(a);
+        bry_filter_destroy(b);
+        bry_filter_destroy(loaded);
+    }
+}
+
 static void test_merge_refuses_other_shapes(void **state)
 {
     (void)state;
@@ -537,6 +564,7 @@ int main(void)
         cmocka_unit_test(test_merge_is_the_union_in_either_order),
         cmocka_unit_test(test_merge_counts_shared_keys_once),
         cmocka_unit_test(test_merge_into_a_full_filter),
+        cmocka_unit_test(test_what_was_merged_loads),
         cmocka_unit_test(test_merge_refuses_other_shapes),
         cmocka_unit_test(test_a_saturated_filter_still_counts),
     };

@@ -216,6 +216,25 @@ static bry_status do_merge(pair *both, uint8_t *was, bry_filter **made)
     return bry_filter_merge(both->first, both->second);
 }
 
+static bry_status do_load(pair *both, uint8_t *was, bry_filter **made)
+{
+    (void)was;
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_filter_save(both->second, &sink), BRY_OK);
+    bry_view view = {buffer.bytes, buffer.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load load = BRY_LOAD;
+    load.allocator = &both->memory.allocator;
+    bry_status status = bry_filter_load(&source, &load, made);
+    if (status == BRY_OK)
+        assert_true(filter_same(*made, both->second));
+    else
+        assert_non_null(load.problem);
+    bry_buffer_free(&buffer);
+    return status;
+}
+
 /* Fails allocation 1, 2, … of the operation until none is left, and expects `allocations`. */
 static void check_failures(bry_status (*operation)(pair *, uint8_t *, bry_filter **),
                            uint64_t allocations, bool changes)
@@ -265,6 +284,36 @@ static void test_operations_fail_cleanly(void **state)
     check_failures(do_add_n, PIECES - 1, true);
     check_failures(do_clone, 2 + PIECES, false);
     check_failures(do_merge, PIECES - 1, true);
+    check_failures(do_load, 2 + PIECES, false);
+}
+
+/* The ceiling of a load is the object's memory, to the byte. */
+static void test_ceiling_of_a_load(void **state)
+{
+    (void)state;
+    pair both;
+    pair_make(&both);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_filter_save(both.second, &sink), BRY_OK);
+    bry_filter_stats stats;
+    bry_filter_get_stats(both.second, &stats);
+    uint64_t before = both.memory.now;
+    for (uint64_t less = 0; less < 3; less++) {
+        bry_view view = {buffer.bytes, buffer.len, 0};
+        bry_source source = bry_view_source(&view);
+        bry_load load = BRY_LOAD;
+        load.allocator = &both.memory.allocator;
+        load.max_bytes = stats.bytes - less * less * 1000 - (less > 0);
+        bry_filter *loaded = NULL;
+        bry_status status = bry_filter_load(&source, &load, &loaded);
+        assert_int_equal(status, less ? BRY_E_LIMIT : BRY_OK);
+        assert_int_equal(loaded != NULL, !less);
+        assert_int_equal(both.memory.now, before + (less ? 0 : stats.bytes));
+        bry_filter_destroy(loaded);
+    }
+    bry_buffer_free(&buffer);
+    pair_free(&both);
 }
 
 int main(void)
@@ -273,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_plan_is_what_create_allocates),
         cmocka_unit_test(test_create_fails_cleanly),
         cmocka_unit_test(test_operations_fail_cleanly),
+        cmocka_unit_test(test_ceiling_of_a_load),
     };
     return cmocka_run_group_tests_name("filter memory", tests, NULL, NULL);
 }
