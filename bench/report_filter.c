@@ -133,11 +133,10 @@ bool bench_filters_text(FILE *out, const filter_report *report)
             report->settings.error * 100, report->settings.batch);
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
-    fprintf(
-        out,
-        "\nexpected, observed: the error. Times: ns a key, hashing it included, *: not included;\n"
-        "median of %u rounds (fastest).\n",
-        report->settings.rounds);
+    fprintf(out,
+            "\nexpected, observed: the error. Times: ns of processor time a key, hashing it\n"
+            "median of %u rounds (fastest).\n",
+            report->settings.rounds);
     if (peer)
         fprintf(out, "x: how many times as fast as libbloom %s in this run.\n",
                 filter_libbloom_version());
@@ -168,7 +167,8 @@ bool bench_filters_markdown(FILE *out, const filter_report *report)
     bool printed = cli_table_print_markdown(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\n%llu keys of %u bytes, hashing included, batches of %zu, median of %u rounds "
+            "\n%llu keys of %u bytes; processor time a key, hashing included; batches of %zu, "
+            "median of %u rounds "
             "with all in turn.\n",
             (unsigned long long)report->settings.items, BENCH_KEY_BYTES, report->settings.batch,
             report->settings.rounds);
