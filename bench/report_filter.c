@@ -135,7 +135,7 @@ bool bench_filters_text(FILE *out, const filter_report *report)
     cli_table_free(&table);
     fprintf(out,
             "\nexpected, observed: the error. Times: ns of processor time a key, hashing it\n"
-            "median of %u rounds (fastest).\n",
+            "included, *: not included; median of %u rounds (fastest).\n",
             report->settings.rounds);
     if (peer)
         fprintf(out, "x: how many times as fast as libbloom %s in this run.\n",
