@@ -153,4 +153,21 @@ typedef enum bry__merge_mode {
  */
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode);
 
+/* ---- frames (maplet_save.c, doc/format.md) ------------------------------------------------- */
+
+struct bry__frame_writer;
+struct bry__frame_reader;
+
+/* The maplet as frames of a stream that the caller has begun; failures stick to the writer. */
+void bry__maplet_write(const bry__maplet *maplet, struct bry__frame_writer *writer);
+
+/* Reads what bry__maplet_write() wrote, checked in depth: what a look-up relies on, that every
+ * entry is where its fingerprint leads, and all counts. Failures are told to the reader. */
+bry_status bry__maplet_read(bry__maplet *maplet, struct bry__frame_reader *reader,
+                            const bry_allocator *allocator);
+
+/* A stream of its own, kind MPLT. */
+bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink);
+bry_status bry__maplet_load(bry__maplet *maplet, const bry_source *source, bry_load *load);
+
 #endif

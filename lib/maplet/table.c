@@ -89,8 +89,7 @@ uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
 
 #define GROUP_BYTES (BRY__GROUP_SIZE * sizeof(bry__segment))
 
-/* Makes sure that segment number i has a record. */
-static bry_status reach(bry__table *table, uint64_t i, const bry_allocator *allocator)
+bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *allocator)
 {
     size_t index = (size_t)(i >> BRY__GROUP_SHIFT);
     if (index < table->groups)
@@ -121,33 +120,35 @@ static void trim(bry__table *table, const bry_allocator *allocator)
         bry__free(allocator, table->group[--table->groups], GROUP_BYTES);
 }
 
-bry_status bry__table_open(bry__table *table, uint64_t range, unsigned value_bits,
-                           uint64_t segments, const bry_allocator *allocator)
+bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uint64_t segments)
 {
-    bry__table made = {.range = range, .value_bits = value_bits};
-    for (uint64_t i = 0; i < segments; i += BRY__GROUP_SIZE) {
-        if (reach(&made, i, allocator) != BRY_OK) {
-            bry__table_free(&made, allocator);
-            return BRY_E_NOMEM;
-        }
-    }
-    set_segments(&made, segments);
-    *table = made;
-    return BRY_OK;
+    *table = (bry__table){.range = range, .value_bits = value_bits};
+    if (segments < 1 || segments > range)
+        return false;
+    set_segments(table, segments);
+    return table->u_bits[split_point(table) > 0] >= MIN_U_BITS;
 }
 
 bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
                            const bry_allocator *allocator)
 {
-    return bry__table_open(table, range, value_bits, 1, allocator);
+    bry__table made;
+    bry__table_open(&made, range, value_bits, 1);
+    bry_status status = bry__table_reach(&made, 0, allocator);
+    if (status == BRY_OK)
+        *table = made;
+    else
+        bry__table_free(&made, allocator);
+    return status;
 }
 
 void bry__table_free(bry__table *table, const bry_allocator *allocator)
 {
-    for (uint64_t i = 0; i < table->segments; i++)
-        bry__segment_free(bry__table_segment(table, i), allocator);
-    for (size_t i = 0; i < table->groups; i++)
+    for (size_t i = 0; i < table->groups; i++) {
+        for (unsigned j = 0; j < BRY__GROUP_SIZE; j++)
+            bry__segment_free(&table->group[i][j], allocator);
         bry__free(allocator, table->group[i], GROUP_BYTES);
+    }
     bry__free(allocator, table->group, table->group_room * sizeof *table->group);
     bry__overflow_free(&table->overflow, allocator);
     *table = (bry__table){0};
@@ -156,30 +157,24 @@ void bry__table_free(bry__table *table, const bry_allocator *allocator)
 bry_status bry__table_clone(const bry__table *table, bry__table *copy,
                             const bry_allocator *allocator)
 {
-    bry__table made;
-    bry_status status =
-        bry__table_open(&made, table->range, table->value_bits, table->segments, allocator);
-    if (status != BRY_OK)
-        return status;
-    for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++)
-        status = bry__segment_clone(bry__table_segment(table, i), bry__table_segment(&made, i),
-                                    allocator);
+    bry__table made = *table;
+    made.group = NULL;
+    made.groups = made.group_room = 0;
+    made.overflow = (bry__overflow){0};
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++) {
+        status = bry__table_reach(&made, i, allocator);
+        if (status == BRY_OK)
+            status = bry__segment_clone(bry__table_segment(table, i), bry__table_segment(&made, i),
+                                        allocator);
+    }
     if (status == BRY_OK)
         status = bry__overflow_clone(&table->overflow, &made.overflow, allocator);
-    if (status != BRY_OK) {
+    if (status == BRY_OK)
+        *copy = made;
+    else
         bry__table_free(&made, allocator);
-        return status;
-    }
-    made.n = table->n;
-    made.block_bytes = table->block_bytes;
-    made.moved = table->moved;
-    made.max_step = table->max_step;
-    made.sweeping = table->sweeping;
-    made.sweep = table->sweep;
-    made.sweep_fingerprint = table->sweep_fingerprint;
-    made.sweep_value = table->sweep_value;
-    *copy = made;
-    return BRY_OK;
+    return status;
 }
 
 uint64_t bry__table_bytes(const bry__table *table)
@@ -227,7 +222,7 @@ static void revisit(bry__table *table, uint64_t i)
 static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
 {
     uint64_t low = split_point(table), high = table->segments;
-    bry_status status = reach(table, high, allocator);
+    bry_status status = bry__table_reach(table, high, allocator);
     if (status != BRY_OK)
         return status;
     bry__segment *source = bry__table_segment(table, low);

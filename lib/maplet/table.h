@@ -116,9 +116,11 @@ unsigned bry__table_u_bits(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
 /* Records that one operation has moved that many entries. */
 void bry__table_count_step(bry__table *table, uint64_t moved);
-/* For loading: an empty table with that many segments. */
-bry_status bry__table_open(bry__table *table, uint64_t range, unsigned value_bits,
-                           uint64_t segments, const bry_allocator *allocator);
+/* For loading: a table of that many segments whose records bry__table_reach() still has to make,
+ * one group after the other. False when there cannot be so many. */
+bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uint64_t segments);
+/* Makes the record of segment i, all before it being there. BRY_E_NOMEM. */
+bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *allocator);
 /* For loading: whether every entry of the overflow may be there. */
 const char *bry__table_check_overflow(const bry__table *table);
 
