@@ -65,7 +65,7 @@ fuzz:
 bench:
 	@scripts/packages bench
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
-	@build-bench/bloomery bench all
+	@build-bench/bloomery bench all --markdown README.md
 
 figures:
 	@scripts/packages figures
@@ -79,9 +79,10 @@ format:
 	@scripts/packages format
 	@scripts/c-files | xargs clang-format -i
 
+# A debug build, in which the analysers see the assertions.
 lint:
 	@scripts/packages lint
-	@$(call configure,build-lint,$(tests) -DBLOOMERY_BENCH=ON)
+	@$(call configure,build-lint,$(tests) -DBLOOMERY_BENCH=ON -DCMAKE_BUILD_TYPE=Debug)
 	@scripts/lint build-lint $(JOBS)
 
 # The whole set-up on a Debian 12 that has nothing but make.
@@ -98,11 +99,11 @@ help:
 	@echo "make test         all tests: plain, address and undefined behaviour, threads"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
-	@echo "make bench        measures, beside other libraries"
+	@echo "make bench        measures, beside other libraries; writes the README's table"
 	@echo "make figures      the figures of the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"
-	@echo "make lint         clang-format, clang-tidy and cppcheck must have nothing to say"
+	@echo "make lint         clang-format, clang-tidy, cppcheck and shellcheck must have nothing to say"
 	@echo "make clean-room   make test and make run on a fresh Debian 12, in a chroot"
 	@echo "make clean        removes what was built"
 	@echo
