@@ -147,9 +147,7 @@ double bry__maplet_error_now(const bry__maplet *maplet)
 bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
     for (unsigned i = maplet->tables; i-- > 0;) {
-        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
-        bry__table_prefetch_block(maplet->table[i], fingerprint);
-        if (bry__table_get(maplet->table[i], fingerprint, value))
+        if (bry__table_get(maplet->table[i], fingerprint_of(maplet, i, hash), value))
             return BRY_PRESENT;
     }
     return BRY_ABSENT;
@@ -215,7 +213,6 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
         bry__table *table = maplet->table[i];
         uint64_t fingerprint = fingerprint_of(maplet, i, hash);
         uint32_t before;
-        bry__table_prefetch_block(table, fingerprint);
         if (!bry__table_get(table, fingerprint, &before))
             continue;
         bry_status status = BRY_OK;

@@ -38,8 +38,9 @@ enum { /* the frame TABL */
 
 enum { /* a record of the frame SEGS, followed by the block */
        AT_ENTRIES = 0, /* u16 */
-       AT_STEPS = 2, /* u16, bytes of the block / BRY__SEGMENT_STEP */
-       AT_QUOTIENTS = 4, /* u8 */
+       AT_STEPS =
+           2, /* u16: the block has 16 · steps + 8 bytes, or none when there are no entries */
+       AT_REMAINDER_BITS = 4, /* u8 */
        AT_SEGMENT_VALUE_BITS = 5, /* u8 */
        AT_SPILLED = 6, /* u8: 0 or 1 */
        RECORD_SIZE = 8
@@ -66,7 +67,7 @@ static void write_segments(const bry__table *table, bry__frame_writer *writer)
             unsigned char record[RECORD_SIZE] = {0};
             bry__store16(record + AT_ENTRIES, segment->n);
             bry__store16(record + AT_STEPS, segment->steps);
-            record[AT_QUOTIENTS] = segment->quotients;
+            record[AT_REMAINDER_BITS] = segment->remainder_bits;
             record[AT_SEGMENT_VALUE_BITS] = segment->value_bits;
             record[AT_SPILLED] = segment->spilled;
             bry__frame_writer_put(writer, record, sizeof record);
@@ -172,13 +173,13 @@ static bry_status read_segment(const loading *from, bry__table *table, uint64_t 
     bry__segment read = {
         .n = bry__load16(record + AT_ENTRIES),
         .steps = bry__load16(record + AT_STEPS),
-        .quotients = record[AT_QUOTIENTS],
+        .remainder_bits = record[AT_REMAINDER_BITS],
         .value_bits = record[AT_SEGMENT_VALUE_BITS],
         .spilled = record[AT_SPILLED],
     };
-    size_t size = (size_t)read.steps * BRY__SEGMENT_STEP;
+    size_t size = read.n ? bry__segment_block(read.steps) : 0;
     if (read.spilled > 1 || record[7] != 0 || left - RECORD_SIZE < size ||
-        (read.n == 0) != (size == 0) || read.value_bits > table->value_bits)
+        (read.n == 0 && read.steps != 0) || read.value_bits > table->value_bits)
         return bad(from, "a segment's record is wrong");
     bry_status status = bry__frame_reader_claim(
         from->reader, size + (i % BRY__GROUP_SIZE ? 0 : BRY__GROUP_SIZE * sizeof read));
@@ -197,7 +198,7 @@ static bry_status read_segment(const loading *from, bry__table *table, uint64_t 
     table->n += read.n;
     *used = RECORD_SIZE + size;
     const char *problem =
-        bry__segment_check(&read, bry__table_u_bits(table, i), bry__table_u_most(table, i));
+        bry__segment_check(&read, bry__table_u_most(table, i), bry__table_u_limit(table, i));
     return problem ? bad(from, problem) : BRY_OK;
 }
 

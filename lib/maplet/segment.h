@@ -2,7 +2,7 @@
  * A segment: up to a few thousand entries (u, value), sorted, in as few bits as they need.
  * segment.c draws the layout.
  *
- * What all segments of a table share is not stored in them but handed in: how many bits u has.
+ * What segments of a table share is not stored in them but handed in: the largest u there can be.
  */
 #ifndef BRY_MAPLET_SEGMENT_H
 #define BRY_MAPLET_SEGMENT_H
@@ -10,7 +10,8 @@
 #include "common/allocator.h"
 
 #define BRY__SEGMENT_MAX 2048u /* entries */
-#define BRY__SEGMENT_STEP 32u /* bytes: allocations are multiples of it */
+/* Blocks have a multiple of this many bytes, and eight more: what malloc hands out without loss. */
+#define BRY__SEGMENT_STEP 16u
 
 typedef struct bry__entry {
     uint64_t u;
@@ -23,11 +24,16 @@ typedef struct bry__segment {
     unsigned char *bytes;
     uint16_t n; /* entries */
     uint16_t steps; /* allocated, in BRY__SEGMENT_STEP */
-    uint8_t quotients; /* log2 of how many */
+    uint8_t remainder_bits; /* of u; the rest is the quotient */
     uint8_t value_bits;
     uint8_t spilled; /* entries that belong here may be in the table's overflow */
     uint8_t unused;
 } bry__segment;
+
+static inline size_t bry__segment_block(unsigned steps)
+{
+    return (size_t)steps * BRY__SEGMENT_STEP + 8;
+}
 
 /* A place in a segment: the entry of that index, or where it would be put. */
 typedef struct bry__place {
@@ -38,33 +44,44 @@ typedef struct bry__place {
 } bry__place;
 
 /* Where (u, value) is or would go. */
-bry__place bry__segment_find(const bry__segment *segment, unsigned u_bits, uint64_t u,
+bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint64_t u,
                              uint32_t value);
 
-/* Fetches the cache lines that a find of u is going to read. */
-void bry__segment_prefetch(const bry__segment *segment, unsigned u_bits, uint64_t u);
+/* The smallest value of u; false when it has none. The same as find and value, only faster. */
+bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value);
+
+/*
+ * The same in three steps, for many look-ups at once: fetch the lines that tell where the entry is;
+ * find out, and fetch its line; compare. What one step asks for, the next one finds in the cache.
+ */
+typedef struct bry__segment_run {
+    unsigned index, length; /* entries that share the quotient of u */
+} bry__segment_run;
+void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u);
+bry__segment_run bry__segment_locate(const bry__segment *segment, uint64_t u_most, uint64_t u);
+bool bry__segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
+                       uint32_t *value);
 
 /* The value of an entry; entries are numbered in order from 0. */
-uint32_t bry__segment_value(const bry__segment *segment, unsigned u_bits, unsigned index);
+uint32_t bry__segment_value(const bry__segment *segment, unsigned index);
 
 /* Overwrites the value of an entry; it must fit the segment's value_bits and keep the order. */
-void bry__segment_set_value(bry__segment *segment, unsigned u_bits, unsigned index, uint32_t value);
+void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t value);
 
 /* How many entries from the place on have the same u (0 when none). */
-unsigned bry__segment_count(const bry__segment *segment, unsigned u_bits, uint64_t u,
-                            bry__place place);
+unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place place);
 
 /*
  * Puts an entry at its place. value_bits is what the segment should have from now on if it has to
  * be written anew; it must hold the value. The segment has fewer than BRY__SEGMENT_MAX entries.
  * BRY_E_NOMEM leaves it as it was.
  */
-bry_status bry__segment_insert(bry__segment *segment, unsigned u_bits, bry__place place,
+bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__place place,
                                bry__entry entry, unsigned value_bits,
                                const bry_allocator *allocator);
 
 /* The same entries with wider values. BRY_E_NOMEM. */
-bry_status bry__segment_widen(bry__segment *segment, unsigned u_bits, unsigned value_bits,
+bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
                               const bry_allocator *allocator);
 
 /* Whether a value fits the segment as it is. */
@@ -75,32 +92,32 @@ static inline bool bry__segment_fits(const bry__segment *segment, uint32_t value
 
 /* Removes the entry at the place. Never fails: when a smaller block cannot be had, it keeps the one
  * it has. */
-void bry__segment_remove(bry__segment *segment, unsigned u_bits, bry__place place, uint64_t u,
+void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place place, uint64_t u,
                          const bry_allocator *allocator);
 
 void bry__segment_free(bry__segment *segment, const bry_allocator *allocator);
 size_t bry__segment_bytes(const bry__segment *segment);
 
 /* What a segment of about n entries takes on average. */
-double bry__segment_plan_bytes(double n, unsigned u_bits, unsigned value_bits);
+double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits);
 
 /* Walks the entries in order: start from a zeroed cursor; false at the end. */
 typedef struct bry__segment_cursor {
     unsigned index;
     uint64_t bit;
 } bry__segment_cursor;
-bool bry__segment_next(const bry__segment *segment, unsigned u_bits, bry__segment_cursor *cursor,
+bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segment_cursor *cursor,
                        bry__entry *entry);
 
 /* Builds a segment from entries given in order: begin says how many there will be, each append puts
  * the next one. BRY_E_NOMEM from begin; appends cannot fail. */
 typedef struct bry__segment_builder {
     bry__segment segment;
-    unsigned u_bits;
+    uint64_t u_most;
     unsigned done;
     unsigned sampled; /* samples that are final */
 } bry__segment_builder;
-bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, unsigned u_bits,
+bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
                               unsigned value_bits, const bry_allocator *allocator);
 void bry__segment_append(bry__segment_builder *builder, bry__entry entry);
 bry__segment bry__segment_end(bry__segment_builder *builder);
@@ -110,7 +127,7 @@ bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
                               const bry_allocator *allocator);
 
 /* Checks everything that a look-up relies on: layout, order, counts, clear gap; for data from
- * outside. u_most is the largest u there can be. NULL when right, else what is wrong. */
-const char *bry__segment_check(const bry__segment *segment, unsigned u_bits, uint64_t u_most);
+ * outside. u_limit is the largest u of this one segment. NULL when right, else what is wrong. */
+const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uint64_t u_limit);
 
 #endif

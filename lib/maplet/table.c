@@ -29,7 +29,7 @@
 #define TARGET                                                                                     \
     384u /* entries a segment: more are fewer bits, but more to move for an insertion              \
           */
-#define MIN_U_BITS 9u /* a segment is not split when its u would have fewer */
+#define MIN_U_MOST 511u /* a segment is not split when its u would be limited to less */
 
 static unsigned bit_length(uint64_t x)
 {
@@ -40,8 +40,8 @@ static void set_segments(bry__table *table, uint64_t segments)
 {
     table->segments = segments;
     table->level = bit_length(segments) - 1;
-    table->u_bits[0] = bit_length((table->range - 1) >> table->level);
-    table->u_bits[1] = bit_length((table->range - 1) >> (table->level + 1));
+    table->u_most[0] = (table->range - 1) >> table->level;
+    table->u_most[1] = table->u_most[0] >> 1;
 }
 
 static uint64_t split_point(const bry__table *table)
@@ -52,7 +52,7 @@ static uint64_t split_point(const bry__table *table)
 /* Where a fingerprint is: its segment's number, its name u there, and how many bits that has. */
 typedef struct spot {
     uint64_t i, u;
-    unsigned u_bits;
+    uint64_t u_most;
 } spot;
 
 static spot spot_of(const bry__table *table, uint64_t fingerprint)
@@ -61,7 +61,7 @@ static spot spot_of(const bry__table *table, uint64_t fingerprint)
     unsigned deeper = i < split_point(table);
     unsigned level = table->level + deeper;
     return (spot){fingerprint & (((uint64_t)1 << level) - 1), fingerprint >> level,
-                  table->u_bits[deeper]};
+                  table->u_most[deeper]};
 }
 
 unsigned bry__table_level(const bry__table *table, uint64_t i)
@@ -75,12 +75,12 @@ bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
     return &table->group[i >> BRY__GROUP_SHIFT][i & (BRY__GROUP_SIZE - 1)];
 }
 
-unsigned bry__table_u_bits(const bry__table *table, uint64_t i)
+uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
 {
-    return table->u_bits[bry__table_level(table, i) - table->level];
+    return table->u_most[bry__table_level(table, i) - table->level];
 }
 
-uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
+uint64_t bry__table_u_limit(const bry__table *table, uint64_t i)
 {
     return (table->range - 1 - i) >> bry__table_level(table, i);
 }
@@ -126,7 +126,7 @@ bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uin
     if (segments < 1 || segments > range)
         return false;
     set_segments(table, segments);
-    return table->u_bits[split_point(table) > 0] >= MIN_U_BITS;
+    return table->u_most[split_point(table) > 0] >= MIN_U_MOST;
 }
 
 bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
@@ -193,9 +193,9 @@ uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
     bry__table grown = {.range = range};
     set_segments(&grown, n > TARGET ? (n + TARGET - 1) / TARGET : 1);
     double whole = (double)((uint64_t)1 << grown.level), split = (double)split_point(&grown);
-    double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_bits[0], value_bits);
+    double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_most[0], value_bits);
     double split_bytes =
-        bry__segment_plan_bytes((double)n / whole / 2, grown.u_bits[1], value_bits);
+        bry__segment_plan_bytes((double)n / whole / 2, grown.u_most[1], value_bits);
     uint64_t groups = (grown.segments + BRY__GROUP_SIZE - 1) / BRY__GROUP_SIZE;
     uint64_t room = groups > 1 ? (uint64_t)1 << bit_length(groups - 1) : 1;
     return groups * GROUP_BYTES + room * sizeof *grown.group +
@@ -226,17 +226,17 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
     if (status != BRY_OK)
         return status;
     bry__segment *source = bry__table_segment(table, low);
-    unsigned from_bits = table->u_bits[0], to_bits = table->u_bits[1];
+    uint64_t from_most = table->u_most[0], to_most = table->u_most[1];
     bry__segment_cursor cursor = {0};
     bry__entry entry;
     unsigned odd = 0;
-    while (bry__segment_next(source, from_bits, &cursor, &entry))
+    while (bry__segment_next(source, from_most, &cursor, &entry))
         odd += entry.u & 1;
 
     bry__segment_builder half[2];
-    status = bry__segment_begin(&half[0], source->n - odd, to_bits, table->value_bits, allocator);
+    status = bry__segment_begin(&half[0], source->n - odd, to_most, table->value_bits, allocator);
     if (status == BRY_OK) {
-        status = bry__segment_begin(&half[1], odd, to_bits, table->value_bits, allocator);
+        status = bry__segment_begin(&half[1], odd, to_most, table->value_bits, allocator);
         if (status != BRY_OK)
             bry__segment_free(&half[0].segment, allocator);
     }
@@ -245,7 +245,7 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
         return status;
     }
     cursor = (bry__segment_cursor){0};
-    while (bry__segment_next(source, from_bits, &cursor, &entry))
+    while (bry__segment_next(source, from_most, &cursor, &entry))
         bry__segment_append(&half[entry.u & 1], (bry__entry){entry.u >> 1, entry.value});
 
     *moved += source->n;
@@ -273,24 +273,24 @@ static bry_status fold(bry__table *table, const bry_allocator *allocator)
     unsigned n = (unsigned)a->n + b->n;
     if (n > BRY__SEGMENT_MAX)
         return BRY_E_FULL;
-    unsigned from_bits = after.u_bits[1];
+    uint64_t from_most = after.u_most[1];
     bry__segment_builder both;
-    bry_status status = bry__segment_begin(&both, n, after.u_bits[0], table->value_bits, allocator);
+    bry_status status = bry__segment_begin(&both, n, after.u_most[0], table->value_bits, allocator);
     if (status != BRY_OK)
         return status;
 
     bry__segment_cursor at_a = {0}, at_b = {0};
     bry__entry in_a, in_b;
-    bool more_a = bry__segment_next(a, from_bits, &at_a, &in_a);
-    bool more_b = bry__segment_next(b, from_bits, &at_b, &in_b);
+    bool more_a = bry__segment_next(a, from_most, &at_a, &in_a);
+    bool more_b = bry__segment_next(b, from_most, &at_b, &in_b);
     while (more_a || more_b) {
         /* 2u and 2u + 1: even goes first among equals */
         if (more_a && (!more_b || in_a.u <= in_b.u)) {
             bry__segment_append(&both, (bry__entry){in_a.u << 1, in_a.value});
-            more_a = bry__segment_next(a, from_bits, &at_a, &in_a);
+            more_a = bry__segment_next(a, from_most, &at_a, &in_a);
         } else {
             bry__segment_append(&both, (bry__entry){in_b.u << 1 | 1, in_b.value});
-            more_b = bry__segment_next(b, from_bits, &at_b, &in_b);
+            more_b = bry__segment_next(b, from_most, &at_b, &in_b);
         }
     }
     table->block_bytes -= bry__segment_bytes(a) + bry__segment_bytes(b);
@@ -321,7 +321,7 @@ static uint64_t grow(bry__table *table, const bry_allocator *allocator)
 {
     uint64_t moved = 0;
     for (unsigned i = 0; i < 2; i++) {
-        if (dense(table) <= TARGET * table->segments || table->u_bits[1] < MIN_U_BITS ||
+        if (dense(table) <= TARGET * table->segments || table->u_most[1] < MIN_U_MOST ||
             split(table, &moved, allocator) != BRY_OK)
             break;
     }
@@ -342,24 +342,66 @@ static bool may_overflow(const bry__table *table, const bry__segment *segment, u
     return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
 }
 
+/* The smallest value in the overflow, where the segment has spilled; `found` says whether *value
+ * holds one from the segment. */
+static bool get_spilled(const bry__table *table, uint64_t fingerprint, bool found, uint32_t *value)
+{
+    bry__overflow_place place = bry__overflow_find(&table->overflow, fingerprint, 0);
+    uint64_t f;
+    uint32_t v;
+    if (!bry__overflow_next(&table->overflow, &place, &f, &v) || f != fingerprint)
+        return found;
+    if (!found || v < *value)
+        *value = v;
+    return true;
+}
+
 bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *value)
 {
     spot at = spot_of(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
-    if (place.found)
-        *value = bry__segment_value(segment, at.u_bits, place.index);
-    if (table->overflow.n == 0 || !segment->spilled)
-        return place.found;
+    bool found = bry__segment_get(segment, at.u_most, at.u, value);
+    if (table->overflow.n > 0 && segment->spilled)
+        found = get_spilled(table, fingerprint, found, value);
+    return found;
+}
 
-    bry__overflow_place spilled = bry__overflow_find(&table->overflow, fingerprint, 0);
-    uint64_t f;
-    uint32_t v;
-    if (!bry__overflow_next(&table->overflow, &spilled, &f, &v) || f != fingerprint)
-        return place.found;
-    if (!place.found || v < *value)
-        *value = v;
-    return true;
+void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
+                      uint32_t *values, uint8_t *answers)
+{
+    spot at[BRY__TABLE_BATCH];
+    const bry__segment *segment[BRY__TABLE_BATCH];
+    bry__segment_run run[BRY__TABLE_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        at[i] = spot_of(table, fingerprints[i]);
+        segment[i] = bry__table_segment(table, at[i].i);
+        __builtin_prefetch(segment[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        bry__segment_prefetch(segment[i], at[i].u_most, at[i].u);
+    for (size_t i = 0; i < n; i++)
+        run[i] = bry__segment_locate(segment[i], at[i].u_most, at[i].u);
+    for (size_t i = 0; i < n; i++)
+        if (!answers[i])
+            answers[i] = bry__segment_pick(segment[i], at[i].u, run[i], &values[i]);
+    if (table->overflow.n > 0)
+        for (size_t i = 0; i < n; i++)
+            if (segment[i]->spilled)
+                answers[i] = get_spilled(table, fingerprints[i], answers[i], &values[i]);
+}
+
+void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(bry__table_segment(table, spot_of(table, fingerprints[i]).i));
+    for (size_t i = 0; i < n; i++) {
+        spot at = spot_of(table, fingerprints[i]);
+        bry__segment_prefetch(bry__table_segment(table, at.i), at.u_most, at.u);
+    }
+    for (size_t i = 0; i < n; i++) {
+        spot at = spot_of(table, fingerprints[i]);
+        bry__segment_locate(bry__table_segment(table, at.i), at.u_most, at.u);
+    }
 }
 
 /* Where (fingerprint, value) is in the overflow; false when it is not. */
@@ -377,21 +419,10 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
 {
     spot at = spot_of(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_bits, at.u, value);
+    bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
     bry__overflow_place beyond;
-    return (place.found && bry__segment_value(segment, at.u_bits, place.index) == value) ||
+    return (place.found && bry__segment_value(segment, place.index) == value) ||
            find_beyond(table, fingerprint, value, &beyond);
-}
-
-void bry__table_prefetch_directory(const bry__table *table, uint64_t fingerprint)
-{
-    __builtin_prefetch(bry__table_segment(table, spot_of(table, fingerprint).i));
-}
-
-void bry__table_prefetch_block(const bry__table *table, uint64_t fingerprint)
-{
-    spot at = spot_of(table, fingerprint);
-    bry__segment_prefetch(bry__table_segment(table, at.i), at.u_bits, at.u);
 }
 
 uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
@@ -399,8 +430,8 @@ uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint3
 {
     spot at = spot_of(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
-    unsigned count = bry__segment_count(segment, at.u_bits, at.u, place);
+    bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
+    unsigned count = bry__segment_count(segment, at.u, place);
     uint64_t total = 0, f = 0;
     uint32_t v = 0;
     bry__overflow_place beyond = {0};
@@ -410,8 +441,7 @@ uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint3
         more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
     }
     for (unsigned i = 0; i < count || more; total++) {
-        uint32_t in_segment =
-            i < count ? bry__segment_value(segment, at.u_bits, place.index + i) : 0;
+        uint32_t in_segment = i < count ? bry__segment_value(segment, place.index + i) : 0;
         bool from_segment = i < count && (!more || in_segment <= v);
         if (total < room)
             values[total] = from_segment ? in_segment : v;
@@ -426,23 +456,23 @@ uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint3
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /* Puts `value` among the sorted values of a full crowd, whose largest has left. */
-static void replace_largest(bry__segment *segment, unsigned u_bits, unsigned index, uint32_t value)
+static void replace_largest(bry__segment *segment, unsigned index, uint32_t value)
 {
     unsigned i = index + BRY__CROWD - 1;
     for (; i > index; i--) {
-        uint32_t before = bry__segment_value(segment, u_bits, i - 1);
+        uint32_t before = bry__segment_value(segment, i - 1);
         if (before <= value)
             break;
-        bry__segment_set_value(segment, u_bits, i, before);
+        bry__segment_set_value(segment, i, before);
     }
-    bry__segment_set_value(segment, u_bits, i, value);
+    bry__segment_set_value(segment, i, value);
 }
 
-static bry_status widen(bry__table *table, bry__segment *segment, unsigned u_bits,
+static bry_status widen(bry__table *table, bry__segment *segment, uint64_t u_most,
                         const bry_allocator *allocator)
 {
     size_t before = bry__segment_bytes(segment);
-    bry_status status = bry__segment_widen(segment, u_bits, table->value_bits, allocator);
+    bry_status status = bry__segment_widen(segment, u_most, table->value_bits, allocator);
     table->block_bytes += bry__segment_bytes(segment) - before;
     return status;
 }
@@ -452,34 +482,34 @@ bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t v
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
-    unsigned count = bry__segment_count(segment, at.u_bits, at.u, place);
+    bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
+    unsigned count = bry__segment_count(segment, at.u, place);
     bry_status status = BRY_OK;
     uint64_t moved = 0;
     if (count >= BRY__CROWD) {
         if (!bry__segment_fits(segment, value))
-            status = widen(table, segment, at.u_bits, allocator);
+            status = widen(table, segment, at.u_most, allocator);
         if (status != BRY_OK)
             return status;
-        uint32_t largest = bry__segment_value(segment, at.u_bits, place.index + BRY__CROWD - 1);
+        uint32_t largest = bry__segment_value(segment, place.index + BRY__CROWD - 1);
         status = bry__overflow_insert(&table->overflow, fingerprint,
                                       value < largest ? largest : value, allocator);
         if (status == BRY_OK && value < largest)
-            replace_largest(segment, at.u_bits, place.index, value);
+            replace_largest(segment, place.index, value);
     } else if (segment->n >= BRY__SEGMENT_MAX) {
         status = bry__overflow_insert(&table->overflow, fingerprint, value, allocator);
         if (status == BRY_OK)
             segment->spilled = 1;
     } else {
         for (unsigned i = 0; i < count; i++) { /* behind the smaller values */
-            if (bry__segment_value(segment, at.u_bits, place.index) >= value)
+            if (bry__segment_value(segment, place.index) >= value)
                 break;
             place.index++;
             place.bit++;
         }
         size_t before = bry__segment_bytes(segment);
         moved = segment->n - place.index;
-        status = bry__segment_insert(segment, at.u_bits, place, (bry__entry){at.u, value},
+        status = bry__segment_insert(segment, at.u_most, place, (bry__entry){at.u, value},
                                      table->value_bits, allocator);
         table->block_bytes += bry__segment_bytes(segment) - before;
     }
@@ -495,8 +525,8 @@ static void remove_from_segment(bry__table *table, spot at, bry__segment *segmen
                                 uint64_t fingerprint, const bry_allocator *allocator)
 {
     if (table->overflow.n > 0) {
-        bry__place first = bry__segment_find(segment, at.u_bits, at.u, 0);
-        unsigned count = bry__segment_count(segment, at.u_bits, at.u, first);
+        bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
+        unsigned count = bry__segment_count(segment, at.u, first);
         bry__overflow_place smallest = bry__overflow_find(&table->overflow, fingerprint, 0);
         bry__overflow_place next = smallest;
         uint64_t f;
@@ -505,9 +535,8 @@ static void remove_from_segment(bry__table *table, spot at, bry__segment *segmen
             f == fingerprint && bry__segment_fits(segment, v)) {
             unsigned last = first.index + BRY__CROWD - 1;
             for (unsigned i = place.index; i < last; i++)
-                bry__segment_set_value(segment, at.u_bits, i,
-                                       bry__segment_value(segment, at.u_bits, i + 1));
-            replace_largest(segment, at.u_bits, first.index, v);
+                bry__segment_set_value(segment, i, bry__segment_value(segment, i + 1));
+            replace_largest(segment, first.index, v);
             bry__overflow_remove(&table->overflow, smallest, allocator);
             revisit(table, at.i);
             return;
@@ -515,7 +544,7 @@ static void remove_from_segment(bry__table *table, spot at, bry__segment *segmen
     }
     size_t before = bry__segment_bytes(segment);
     bry__table_count_step(table, segment->n - place.index);
-    bry__segment_remove(segment, at.u_bits, place, at.u, allocator);
+    bry__segment_remove(segment, at.u_most, place, at.u, allocator);
     table->block_bytes += bry__segment_bytes(segment) - before;
 }
 
@@ -524,8 +553,8 @@ bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_bits, at.u, value);
-    if (place.found && bry__segment_value(segment, at.u_bits, place.index) == value) {
+    bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
+    if (place.found && bry__segment_value(segment, place.index) == value) {
         remove_from_segment(table, at, segment, place, fingerprint, allocator);
     } else {
         bry__overflow_place there;
@@ -551,10 +580,10 @@ bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t 
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_bits, at.u, 0);
-    if (bry__segment_count(segment, at.u_bits, at.u, place) == 1 && !segment->spilled &&
+    bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
+    if (bry__segment_count(segment, at.u, place) == 1 && !segment->spilled &&
         bry__segment_fits(segment, to)) {
-        bry__segment_set_value(segment, at.u_bits, place.index, to);
+        bry__segment_set_value(segment, place.index, to);
         return BRY_OK;
     }
     bry_status status = bry__table_insert(table, fingerprint, to, allocator);
@@ -577,11 +606,10 @@ const char *bry__table_check_overflow(const bry__table *table)
             return "the overflow is out of order";
         spot at = spot_of(table, fingerprint);
         const bry__segment *segment = bry__table_segment(table, at.i);
-        bry__place first = bry__segment_find(segment, at.u_bits, at.u, 0);
-        unsigned count = bry__segment_count(segment, at.u_bits, at.u, first);
-        if (!segment->spilled &&
-            (count != BRY__CROWD || !bry__segment_fits(segment, value) ||
-             bry__segment_value(segment, at.u_bits, first.index + count - 1) > value))
+        bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
+        unsigned count = bry__segment_count(segment, at.u, first);
+        if (!segment->spilled && (count != BRY__CROWD || !bry__segment_fits(segment, value) ||
+                                  bry__segment_value(segment, first.index + count - 1) > value))
             return "an overflow entry would not be found";
         last = fingerprint;
         last_value = value;

@@ -24,7 +24,7 @@ typedef struct bry__table {
     uint64_t n; /* entries, the overflow's included */
     uint64_t segments; /* at least 1 */
     unsigned level; /* floor(log2(segments)) */
-    unsigned u_bits[2]; /* of segments at that level, and of those already split (level + 1) */
+    uint64_t u_most[2]; /* the largest u of segments at that level, and of those already split */
     unsigned value_bits; /* that values may have; older segments may still be narrower */
     bry__segment **group;
     size_t groups, group_room;
@@ -55,9 +55,14 @@ bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *val
 /* Whether (fingerprint, value) is there. */
 bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_t value);
 
-/* What bry__table_get() is going to touch: first the directory, then, a little later, the block. */
-void bry__table_prefetch_directory(const bry__table *table, uint64_t fingerprint);
-void bry__table_prefetch_block(const bry__table *table, uint64_t fingerprint);
+/* Many at once: answers[i] = bry__table_get(table, fingerprints[i], &values[i]), where answers[i]
+ * was 0 before; memory latency is hidden. At most BRY__TABLE_BATCH. */
+#define BRY__TABLE_BATCH 64u
+void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
+                      uint32_t *values, uint8_t *answers);
+
+/* Fetches what operations on these fingerprints are going to read. */
+void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n);
 
 /* All its values, smallest first; at most `room` are stored, how many there are is returned. */
 uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
@@ -108,12 +113,12 @@ typedef uint32_t bry__map_value(void *context, uint32_t value);
 bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *context,
                             const bry_allocator *allocator);
 
-/* For table_walk.c and loading: segment number i, how many low bits of a fingerprint chose it, how
- * many bits are left to u there, and the largest u it can hold. */
+/* For table_walk.c and loading: segment number i, how many low bits of a fingerprint chose it, the
+ * largest u of all segments like it, which its layout depends on, and of this very one. */
 bry__segment *bry__table_segment(const bry__table *table, uint64_t i);
 unsigned bry__table_level(const bry__table *table, uint64_t i);
-unsigned bry__table_u_bits(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
+uint64_t bry__table_u_limit(const bry__table *table, uint64_t i);
 /* Records that one operation has moved that many entries. */
 void bry__table_count_step(bry__table *table, uint64_t moved);
 /* For loading: a table of that many segments whose records bry__table_reach() still has to make,

@@ -12,7 +12,7 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
     for (; cursor->segment < table->segments; cursor->segment++) {
         bry__entry entry;
         if (bry__segment_next(bry__table_segment(table, cursor->segment),
-                              bry__table_u_bits(table, cursor->segment), &cursor->in_segment,
+                              bry__table_u_most(table, cursor->segment), &cursor->in_segment,
                               &entry)) {
             *fingerprint = fingerprint_of(table, cursor->segment, entry.u);
             *value = entry.value;
@@ -39,10 +39,10 @@ static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *c
                          const bry_allocator *allocator)
 {
     const bry__segment *segment = bry__table_segment(table, i);
-    unsigned u_bits = bry__table_u_bits(table, i);
+    uint64_t u_most = bry__table_u_most(table, i);
     bry__segment_cursor cursor = {0};
     bry__entry entry;
-    while (bry__segment_next(segment, u_bits, &cursor, &entry)) {
+    while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         uint64_t fingerprint = fingerprint_of(table, i, entry.u);
         if (drop(context, fingerprint, entry.value) && in_overflow(table, fingerprint))
             return bry__table_take(table, fingerprint, entry.value, allocator);
@@ -56,20 +56,20 @@ static bry_status sweep_segment(bry__table *table, uint64_t i, bry__drop *drop, 
     while (table->overflow.n > 0 && drop_crowded(table, i, drop, context, allocator))
         ;
     bry__segment *segment = bry__table_segment(table, i);
-    unsigned u_bits = bry__table_u_bits(table, i), kept = 0;
+    uint64_t u_most = bry__table_u_most(table, i), kept = 0;
     bry__segment_cursor cursor = {0};
     bry__entry entry;
-    while (bry__segment_next(segment, u_bits, &cursor, &entry))
+    while (bry__segment_next(segment, u_most, &cursor, &entry))
         kept += !drop(context, fingerprint_of(table, i, entry.u), entry.value);
     if (kept == segment->n)
         return BRY_OK;
 
     bry__segment_builder builder;
-    bry_status status = bry__segment_begin(&builder, kept, u_bits, table->value_bits, allocator);
+    bry_status status = bry__segment_begin(&builder, kept, u_most, table->value_bits, allocator);
     if (status != BRY_OK)
         return status;
     cursor = (bry__segment_cursor){0};
-    while (bry__segment_next(segment, u_bits, &cursor, &entry))
+    while (bry__segment_next(segment, u_most, &cursor, &entry))
         if (!drop(context, fingerprint_of(table, i, entry.u), entry.value))
             bry__segment_append(&builder, entry);
     table->n -= segment->n - kept;
@@ -141,14 +141,14 @@ static bry_status make_room(bry__table *table, bry__map_value *map, void *contex
 {
     for (uint64_t i = 0; i < table->segments; i++) {
         bry__segment *segment = bry__table_segment(table, i);
-        unsigned u_bits = bry__table_u_bits(table, i);
+        uint64_t u_most = bry__table_u_most(table, i);
         bry__segment_cursor cursor = {0};
         bry__entry entry;
-        while (bry__segment_next(segment, u_bits, &cursor, &entry)) {
+        while (bry__segment_next(segment, u_most, &cursor, &entry)) {
             if (bry__segment_fits(segment, map(context, entry.value)))
                 continue;
             size_t before = bry__segment_bytes(segment);
-            bry_status status = bry__segment_widen(segment, u_bits, table->value_bits, allocator);
+            bry_status status = bry__segment_widen(segment, u_most, table->value_bits, allocator);
             if (status != BRY_OK)
                 return status;
             table->block_bytes += bry__segment_bytes(segment) - before;
@@ -158,25 +158,25 @@ static bry_status make_room(bry__table *table, bry__map_value *map, void *contex
     return BRY_OK;
 }
 
-static void remap_segment(bry__segment *segment, unsigned u_bits, bry__map_value *map,
+static void remap_segment(bry__segment *segment, uint64_t u_most, bry__map_value *map,
                           void *context)
 {
     bry__segment_cursor cursor = {0};
     bry__entry entry, last = {0};
     unsigned first = 0; /* of the entries with this u, whose values are kept in order */
-    while (bry__segment_next(segment, u_bits, &cursor, &entry)) {
+    while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         unsigned i = cursor.index - 1;
         if (entry.u != last.u)
             first = i;
         last = entry;
         uint32_t value = map(context, entry.value);
         for (; i > first; i--) {
-            uint32_t before = bry__segment_value(segment, u_bits, i - 1);
+            uint32_t before = bry__segment_value(segment, i - 1);
             if (before <= value)
                 break;
-            bry__segment_set_value(segment, u_bits, i, before);
+            bry__segment_set_value(segment, i, before);
         }
-        bry__segment_set_value(segment, u_bits, i, value);
+        bry__segment_set_value(segment, i, value);
     }
 }
 
@@ -211,6 +211,6 @@ bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *contex
         return remap_by_rebuilding(table, map, context, allocator);
     bry_status status = make_room(table, map, context, allocator);
     for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++)
-        remap_segment(bry__table_segment(table, i), bry__table_u_bits(table, i), map, context);
+        remap_segment(bry__table_segment(table, i), bry__table_u_most(table, i), map, context);
     return status;
 }
