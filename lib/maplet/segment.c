@@ -64,7 +64,7 @@ static unsigned steps_for(unsigned n, unsigned quotients, unsigned slot)
 static unsigned remainder_bits_for(unsigned n, uint64_t u_most)
 {
     uint64_t least = (n > MIN_QUOTIENTS ? n : MIN_QUOTIENTS) - 1;
-    unsigned bits = 0;
+    unsigned bits = 1; /* never none, so that a split finds the bit it goes by in the slots */
     while (u_most >> (bits + 1) >= least)
         bits++;
     return bits;
@@ -93,10 +93,30 @@ void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t valu
                    segment->value_bits, value);
 }
 
+/* Remainder and value of a slot; one access where they fit one. */
 static void put_slot(bry__segment *segment, unsigned index, uint64_t remainder, uint32_t value)
 {
-    bry__field_put(segment->bytes, slot_at(segment, index), segment->remainder_bits, remainder);
-    bry__segment_set_value(segment, index, value);
+    uint64_t slot = slot_at(segment, index);
+    unsigned bits = slot_bits(segment), low = segment->remainder_bits;
+    if (bits <= BRY__FIELD_MAX) {
+        bry__field_put(segment->bytes, slot, bits, (uint64_t)value << low | remainder);
+    } else {
+        bry__field_put(segment->bytes, slot, low, remainder);
+        bry__field_put(segment->bytes, slot + low, segment->value_bits, value);
+    }
+}
+
+static uint64_t get_slot(const bry__segment *segment, unsigned index, uint32_t *value)
+{
+    uint64_t slot = slot_at(segment, index);
+    unsigned bits = slot_bits(segment), low = segment->remainder_bits;
+    if (bits <= BRY__FIELD_MAX) {
+        uint64_t both = bry__field_get(segment->bytes, slot, bits);
+        *value = (uint32_t)(both >> low);
+        return both & bry__low_bits(low);
+    }
+    *value = (uint32_t)bry__field_get(segment->bytes, slot + low, segment->value_bits);
+    return bry__field_get(segment->bytes, slot, low);
 }
 
 static unsigned char *runs_of(const bry__segment *segment, unsigned quotients)
@@ -171,8 +191,9 @@ bool bry__segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run
 {
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
     for (unsigned i = run.index; i < run.index + run.length; i++) {
-        if (remainder_at(segment, i) == remainder) {
-            *value = bry__segment_value(segment, i);
+        uint32_t found;
+        if (get_slot(segment, i, &found) == remainder) {
+            *value = found;
             return true;
         }
     }
@@ -218,6 +239,16 @@ void bry__segment_free(bry__segment *segment, const bry_allocator *allocator)
 {
     bry__free(allocator, segment->bytes, bry__segment_bytes(segment));
     *segment = (bry__segment){.spilled = segment->spilled};
+}
+
+unsigned bry__segment_count_odd(const bry__segment *segment)
+{
+    unsigned odd = 0; /* the lowest bit of u is the remainder's: no need to look at the runs */
+    for (unsigned i = 0; i < segment->n; i++) {
+        uint64_t at = slot_at(segment, i);
+        odd += segment->bytes[at >> 3] >> (at & 7) & 1;
+    }
+    return odd;
 }
 
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
@@ -286,8 +317,8 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
         cursor->bit += 64 - (cursor->bit & 7);
     }
     uint64_t quotient = cursor->bit - cursor->index;
-    entry->u = quotient << segment->remainder_bits | remainder_at(segment, cursor->index);
-    entry->value = bry__segment_value(segment, cursor->index);
+    entry->u =
+        quotient << segment->remainder_bits | get_slot(segment, cursor->index, &entry->value);
     cursor->bit++;
     cursor->index++;
     return true;
@@ -375,7 +406,7 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
 {
     unsigned n = segment->n + 1u, quotients = quotients_of(segment, u_most);
     if (!segment->bytes || !bry__segment_fits(segment, entry.value) ||
-        (n > quotients && segment->remainder_bits > 0))
+        (n > quotients && segment->remainder_bits > 1))
         return rewrite(segment, u_most, &entry, value_bits, allocator);
     unsigned slot = slot_bits(segment), steps = steps_for(n, quotients, slot);
     if (steps > segment->steps) {
@@ -454,12 +485,12 @@ const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uin
     if (segment->n == 0)
         return segment->bytes ? "an empty segment has memory" : NULL;
     if (!segment->bytes || segment->n > BRY__SEGMENT_MAX || segment->value_bits > 32 ||
-        segment->remainder_bits >= BRY__FIELD_MAX ||
+        segment->remainder_bits < 1 || segment->remainder_bits >= BRY__FIELD_MAX ||
         u_most >> segment->remainder_bits < MIN_QUOTIENTS - 1 ||
         u_most >> segment->remainder_bits >= 16 * BRY__SEGMENT_MAX)
         return "a segment's numbers are out of range";
     unsigned quotients = quotients_of(segment, u_most), slot = slot_bits(segment);
-    if (segment->n > quotients && segment->remainder_bits > 0)
+    if (segment->n > quotients && segment->remainder_bits > 1)
         return "a segment has too few quotients";
     if (steps_for(segment->n, quotients, slot) > segment->steps)
         return "a segment is too small for its entries";

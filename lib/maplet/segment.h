@@ -98,6 +98,9 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
 void bry__segment_free(bry__segment *segment, const bry_allocator *allocator);
 size_t bry__segment_bytes(const bry__segment *segment);
 
+/* Entries whose u is odd. */
+unsigned bry__segment_count_odd(const bry__segment *segment);
+
 /* What a segment of about n entries takes on average. */
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits);
 

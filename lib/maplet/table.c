@@ -227,12 +227,7 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
         return status;
     bry__segment *source = bry__table_segment(table, low);
     uint64_t from_most = table->u_most[0], to_most = table->u_most[1];
-    bry__segment_cursor cursor = {0};
-    bry__entry entry;
-    unsigned odd = 0;
-    while (bry__segment_next(source, from_most, &cursor, &entry))
-        odd += entry.u & 1;
-
+    unsigned odd = bry__segment_count_odd(source);
     bry__segment_builder half[2];
     status = bry__segment_begin(&half[0], source->n - odd, to_most, table->value_bits, allocator);
     if (status == BRY_OK) {
@@ -244,7 +239,8 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
         trim(table, allocator);
         return status;
     }
-    cursor = (bry__segment_cursor){0};
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
     while (bry__segment_next(source, from_most, &cursor, &entry))
         bry__segment_append(&half[entry.u & 1], (bry__entry){entry.u >> 1, entry.value});
 
