@@ -64,7 +64,7 @@ static bool run(const model *which, model_reader *reader)
 
 bool model_run(const model *which, const uint8_t *bytes, size_t len, model_failure *failure)
 {
-    model_failure unread;
+    model_failure unread = {0};
     model_reader reader = {.bytes = bytes, .len = len, .failure = failure ? failure : &unread};
     return run(which, &reader);
 }
@@ -152,7 +152,7 @@ void model_show(const model *which, const uint8_t *bytes, size_t len, FILE *out)
     for (size_t i = 0; i < len; i++)
         fprintf(out, "%s%02x", i % 32 ? "" : "\n  ", bytes[i]);
     fprintf(out, "\n");
-    model_failure failure;
+    model_failure failure = {0};
     model_reader reader = {.bytes = bytes, .len = len, .listener = out, .failure = &failure};
     if (run(which, &reader))
         fprintf(out, "passes\n");

@@ -1,0 +1,53 @@
+/* Filters in one line, for tests that would be all set-up otherwise. They assert that it works. */
+#ifndef BRY_TESTS_FILTER_HELPERS_H
+#define BRY_TESTS_FILTER_HELPERS_H
+
+#include "support/cmocka_all.h"
+#include "support/filter_bits.h"
+#include "support/generator.h"
+
+static inline bry_filter *make(bry_filter_options options)
+{
+    bry_filter *filter = NULL;
+    options.struct_size = sizeof options;
+    if (options.seed == 0)
+        options.seed = 1;
+    assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
+    assert_non_null(filter);
+    return filter;
+}
+
+static inline bry_filter *clone(const bry_filter *filter)
+{
+    bry_filter *copy = NULL;
+    assert_int_equal(bry_filter_clone(filter, &copy), BRY_OK);
+    return copy;
+}
+
+static inline bry_filter_stats stats_of(const bry_filter *filter)
+{
+    bry_filter_stats stats;
+    memset(&stats, 0x5a, sizeof stats);
+    bry_filter_get_stats(filter, &stats);
+    return stats;
+}
+
+/* Adds up to n new keys from the generator's sequence. Returns how many were taken. */
+static inline uint64_t add_many(bry_filter *filter, uint64_t from, uint64_t n)
+{
+    generator numbers = {from};
+    uint64_t taken = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        bry_answer was = BRY_UNSURE;
+        bry_status status = bry_filter_add(filter, generator_hash(&numbers), &was);
+        if (status != BRY_OK) {
+            assert_int_equal(status, BRY_E_FULL);
+            assert_int_equal(was, BRY_UNSURE);
+            break;
+        }
+        taken += was == BRY_ABSENT;
+    }
+    return taken;
+}
+
+#endif
