@@ -377,13 +377,13 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
         bry__segment_prefetch(segment[i], at[i].u_most, at[i].u);
     for (size_t i = 0; i < n; i++)
         run[i] = bry__segment_locate(segment[i], at[i].u_most, at[i].u);
-    for (size_t i = 0; i < n; i++)
-        if (!answers[i])
-            answers[i] = bry__segment_pick(segment[i], at[i].u, run[i], &values[i]);
-    if (table->overflow.n > 0)
-        for (size_t i = 0; i < n; i++)
-            if (segment[i]->spilled)
-                answers[i] = get_spilled(table, fingerprints[i], answers[i], &values[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (answers[i])
+            continue;
+        answers[i] = bry__segment_pick(segment[i], at[i].u, run[i], &values[i]);
+        if (table->overflow.n > 0 && segment[i]->spilled)
+            answers[i] = get_spilled(table, fingerprints[i], answers[i], &values[i]);
+    }
 }
 
 void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n)
