@@ -92,6 +92,21 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 
 /* ---- folding and merging ------------------------------------------------------------------- */
 
+/* A sweep that is under way begins anew: entries move to where it may have been already. */
+static void sweep_anew(bry__maplet *maplet)
+{
+    bool sweeping = false;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        sweeping = sweeping || maplet->table[i]->sweeping;
+        maplet->table[i]->sweeping = false;
+    }
+    if (sweeping) {
+        bry__table *first = maplet->table[0];
+        first->sweeping = true;
+        first->sweep = first->sweep_fingerprint = first->sweep_value = 0;
+    }
+}
+
 bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
 {
     if (maplet->tables > 1 && bry__maplet_count(maplet) <= maplet->options.capacity) {
@@ -99,6 +114,7 @@ bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
         bry__table *first = maplet->table[0], *newest = maplet->table[last];
         uint64_t fingerprint;
         uint32_t value;
+        sweep_anew(maplet);
         for (uint64_t moved = 0; moved < budget && newest->n > 0; moved++) {
             /* From its last segment, so that the table shrinks as it is emptied. */
             bry__table_cursor cursor = {.segment = newest->segments - 1};
