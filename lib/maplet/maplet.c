@@ -186,6 +186,23 @@ void bry__maplet_close_table(bry__maplet *maplet)
     free_table(maplet->table[--maplet->tables], &maplet->allocator);
 }
 
+/* Whether the error asked for allows one more entry in table i. It always does, unless a merge has
+ * filled a table beyond its plan. */
+static bool keeps_promise(const bry__maplet *maplet, unsigned i)
+{
+    bool as_planned = true;
+    for (unsigned j = 0; j < maplet->tables; j++)
+        as_planned = as_planned && maplet->table[j]->n <= maplet->options.capacity << j;
+    if (as_planned)
+        return true;
+    double error = 0;
+    for (unsigned j = 0; j < maplet->tables; j++)
+        error += (double)(maplet->table[j]->n + (i == j)) / (double)maplet->table[j]->range;
+    if (i == maplet->tables)
+        error += 1 / (double)range_of(maplet, i);
+    return error <= maplet->options.error;
+}
+
 bry_status bry__maplet_insert(bry__maplet *maplet, bry_hash hash, uint32_t value)
 {
     if (is_wide(maplet, value))
@@ -193,6 +210,8 @@ bry_status bry__maplet_insert(bry__maplet *maplet, bry_hash hash, uint32_t value
     unsigned i = 0; /* the first table with room */
     while (i < maplet->tables && maplet->table[i]->n >= maplet->options.capacity << i)
         i++;
+    if (!keeps_promise(maplet, i))
+        return BRY_E_FULL;
     bool opened = i == maplet->tables;
     bry_status status = opened ? bry__maplet_open_table(maplet) : BRY_OK;
     if (status != BRY_OK)

@@ -150,7 +150,15 @@ static bool fits(const bry__maplet *into, const bry__maplet *from)
 {
     if (into->options.fixed)
         return bry__maplet_count(into) + bry__maplet_count(from) <= into->options.capacity;
-    return bry__maplet_error_now(into) + bry__maplet_error_now(from) <= into->options.error;
+    double error = 0; /* as bry__maplet_error_now() will have it, to the last bit */
+    for (unsigned i = 0; i < into->tables || i < from->tables; i++) {
+        const bry__table *either = i < into->tables ? into->table[i] : from->table[i];
+        uint64_t n = either->n;
+        if (i < into->tables && i < from->tables)
+            n += from->table[i]->n;
+        error += (double)n / (double)either->range;
+    }
+    return error <= into->options.error;
 }
 
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode)
