@@ -1,0 +1,370 @@
+#include "model/maplet_twin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* A test cannot go on without memory. */
+static void *or_abort(void *block)
+{
+    if (!block)
+        abort();
+    return block;
+}
+
+static int compare(uint64_t f, uint32_t v, const twin_entry *entry)
+{
+    if (f != entry->fingerprint)
+        return f < entry->fingerprint ? -1 : 1;
+    return v < entry->value ? -1 : v > entry->value;
+}
+
+int twin_order(const void *a, const void *b)
+{
+    const twin_entry *entry = a;
+    return compare(entry->fingerprint, entry->value, b);
+}
+
+/* ---- one table ---- */
+
+static twin_list *list_of(twin_table *table, uint64_t f)
+{
+    return &table->list[(size_t)((wide)f * TWIN_LISTS / table->range)];
+}
+
+/* The first entry not below (f, v). */
+static size_t place_of(const twin_list *list, uint64_t f, uint32_t v)
+{
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(f, v, &list->entry[middle]) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Among equal entries the old ones stand first. */
+static void put(twin_table *table, twin_entry entry)
+{
+    twin_list *list = list_of(table, entry.fingerprint);
+    if (list->n == list->room) {
+        list->room = list->room * 2 + 4;
+        list->entry = or_abort(realloc(list->entry, list->room * sizeof entry));
+    }
+    size_t at = place_of(list, entry.fingerprint, entry.value);
+    while (!entry.old && at < list->n &&
+           compare(entry.fingerprint, entry.value, &list->entry[at]) == 0)
+        at++;
+    memmove(list->entry + at + 1, list->entry + at, (list->n - at) * sizeof entry);
+    list->entry[at] = entry;
+    list->n++;
+    table->n++;
+}
+
+static bool take(twin_table *table, uint64_t f, uint32_t v)
+{
+    twin_list *list = list_of(table, f);
+    size_t at = place_of(list, f, v);
+    if (at == list->n || compare(f, v, &list->entry[at]) != 0)
+        return false;
+    list->n--;
+    memmove(list->entry + at, list->entry + at + 1, (list->n - at) * sizeof *list->entry);
+    table->n--;
+    return true;
+}
+
+/* Value number i of a fingerprint, smallest first; false when it has not so many. */
+static bool value_of(twin_table *table, uint64_t f, size_t i, uint32_t *v)
+{
+    const twin_list *list = list_of(table, f);
+    size_t at = place_of(list, f, 0) + i;
+    if (at >= list->n || list->entry[at].fingerprint != f)
+        return false;
+    *v = list->entry[at].value;
+    return true;
+}
+
+static void empty(twin_table *table)
+{
+    for (unsigned i = 0; i < TWIN_LISTS; i++) {
+        free(table->list[i].entry);
+        table->list[i] = (twin_list){0};
+    }
+    table->n = 0;
+}
+
+/* ---- the chain ---- */
+
+static void open_table(maplet_twin *twin, uint64_t range)
+{
+    twin_table *table = or_abort(calloc(1, sizeof *table));
+    table->range = range;
+    twin->table[twin->tables++] = table;
+}
+
+void maplet_twin_close(maplet_twin *twin)
+{
+    twin_table *table = twin->table[--twin->tables];
+    empty(table);
+    free(table);
+}
+
+void maplet_twin_make(maplet_twin *twin, const bry__maplet_options *options, uint64_t range)
+{
+    *twin = (maplet_twin){.options = *options};
+    open_table(twin, range);
+}
+
+void maplet_twin_free(maplet_twin *twin)
+{
+    while (twin->tables > 0)
+        maplet_twin_close(twin);
+}
+
+void maplet_twin_clear(maplet_twin *twin)
+{
+    while (twin->tables > 1)
+        maplet_twin_close(twin);
+    empty(twin->table[0]);
+}
+
+uint64_t maplet_twin_count(const maplet_twin *twin)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < twin->tables; i++)
+        n += twin->table[i]->n;
+    return n;
+}
+
+double maplet_twin_error(const maplet_twin *twin)
+{
+    double error = 0;
+    for (unsigned i = 0; i < twin->tables; i++)
+        error += (double)twin->table[i]->n / (double)twin->table[i]->range;
+    return error;
+}
+
+uint64_t maplet_twin_fingerprint(const maplet_twin *twin, unsigned table, bry_hash hash)
+{
+    return (uint64_t)((wide)hash.hi * twin->table[table]->range >> 64);
+}
+
+static bool too_wide(const maplet_twin *twin, uint32_t value)
+{
+    return twin->options.value_bits < 32 && value >= 1u << twin->options.value_bits;
+}
+
+uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *values,
+                             uint64_t room)
+{
+    uint64_t total = 0;
+    for (unsigned i = twin->tables; i-- > 0;) {
+        uint64_t f = maplet_twin_fingerprint(twin, i, hash);
+        uint32_t v;
+        for (size_t j = 0; value_of(twin->table[i], f, j, &v); j++) {
+            if (total < room)
+                values[total] = v;
+            total++;
+        }
+    }
+    return total;
+}
+
+/* After a merge that filled a table beyond its plan, only so many entries as the error allows. */
+static bool keeps_promise(const maplet_twin *twin, unsigned table)
+{
+    bool beyond = false;
+    double error = 0;
+    for (unsigned i = 0; i <= table || i < twin->tables; i++) {
+        uint64_t n = i < twin->tables ? twin->table[i]->n : 0;
+        beyond = beyond || n > twin->options.capacity << i;
+        error += (double)(n + (i == table)) /
+                 ((double)twin->table[0]->range * (double)(UINT64_C(1) << (2 * i)));
+    }
+    return !beyond || error <= twin->options.error;
+}
+
+bry_status maplet_twin_insert(maplet_twin *twin, bry_hash hash, uint32_t value)
+{
+    if (too_wide(twin, value))
+        return BRY_E_RANGE;
+    unsigned i = 0;
+    while (i < twin->tables && twin->table[i]->n >= twin->options.capacity << i)
+        i++;
+    if (!keeps_promise(twin, i))
+        return BRY_E_FULL;
+    if (i == twin->tables) {
+        uint64_t last = twin->table[i - 1]->range;
+        if (twin->options.fixed || i == BRY__MAPLET_TABLES || last > BRY__TABLE_MAX_RANGE / 4)
+            return BRY_E_FULL;
+        open_table(twin, last * 4);
+    }
+    put(twin->table[i], (twin_entry){maplet_twin_fingerprint(twin, i, hash), value, false});
+    return BRY_OK;
+}
+
+bry_status maplet_twin_upsert(maplet_twin *twin, bry_hash hash, uint32_t value, bry_answer *was,
+                              uint32_t *old)
+{
+    if (too_wide(twin, value))
+        return BRY_E_RANGE;
+    for (unsigned i = twin->tables; i-- > 0;) {
+        uint64_t f = maplet_twin_fingerprint(twin, i, hash);
+        if (!value_of(twin->table[i], f, 0, old))
+            continue;
+        take(twin->table[i], f, *old);
+        put(twin->table[i], (twin_entry){f, value, false});
+        *was = BRY_PRESENT;
+        return BRY_OK;
+    }
+    bry_status status = maplet_twin_insert(twin, hash, value);
+    if (status == BRY_OK)
+        *was = BRY_ABSENT;
+    return status;
+}
+
+uint64_t maplet_twin_remove(maplet_twin *twin, bry_hash hash)
+{
+    uint64_t removed = 0;
+    for (unsigned i = 0; i < twin->tables; i++) {
+        uint64_t f = maplet_twin_fingerprint(twin, i, hash);
+        uint32_t v;
+        while (value_of(twin->table[i], f, 0, &v))
+            removed += take(twin->table[i], f, v);
+    }
+    return removed;
+}
+
+bry_answer maplet_twin_remove_value(maplet_twin *twin, bry_hash hash, uint32_t value)
+{
+    for (unsigned i = twin->tables; i-- > 0;)
+        if (take(twin->table[i], maplet_twin_fingerprint(twin, i, hash), value))
+            return BRY_PRESENT;
+    return BRY_ABSENT;
+}
+
+bry_status maplet_twin_replace(maplet_twin *twin, bry_hash hash, uint32_t from, uint32_t to,
+                               bry_answer *was)
+{
+    if (too_wide(twin, to))
+        return BRY_E_RANGE;
+    *was = BRY_ABSENT;
+    for (unsigned i = twin->tables; i-- > 0 && *was == BRY_ABSENT;) {
+        uint64_t f = maplet_twin_fingerprint(twin, i, hash);
+        if (take(twin->table[i], f, from)) {
+            put(twin->table[i], (twin_entry){f, to, false});
+            *was = BRY_PRESENT;
+        }
+    }
+    return BRY_OK;
+}
+
+bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *context)
+{
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned t = 0; t < twin->tables; t++) {
+            for (unsigned l = 0; l < TWIN_LISTS; l++) {
+                twin_list *list = &twin->table[t]->list[l];
+                for (size_t i = 0; i < list->n; i++) {
+                    uint32_t to = map(context, list->entry[i].value);
+                    if (too_wide(twin, to))
+                        return BRY_E_RANGE; /* in the first pass, which changes nothing */
+                    if (pass > 0)
+                        list->entry[i].value = to;
+                }
+                if (pass > 0 && list->n > 0)
+                    qsort(list->entry, list->n, sizeof *list->entry, twin_order);
+            }
+        }
+    }
+    return BRY_OK;
+}
+
+/* ---- merging ---- */
+
+bry_status maplet_twin_may_merge(const maplet_twin *into, const maplet_twin *from)
+{
+    if (into->options.value_bits < from->options.value_bits)
+        return BRY_E_RANGE;
+    if (into->options.fixed)
+        return maplet_twin_count(into) + maplet_twin_count(from) <= into->options.capacity
+                   ? BRY_OK
+                   : BRY_E_FULL;
+    double error = 0;
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
+        uint64_t n =
+            (i < into->tables ? into->table[i]->n : 0) + (i < from->tables ? from->table[i]->n : 0);
+        error += (double)n / ((double)into->table[0]->range * (double)(UINT64_C(1) << (2 * i)));
+    }
+    return error <= into->options.error ? BRY_OK : BRY_E_FULL;
+}
+
+void maplet_twin_merge_tables(maplet_twin *into, unsigned tables)
+{
+    while (into->tables < tables)
+        open_table(into, into->table[into->tables - 1]->range * 4);
+}
+
+void maplet_twin_merge_entry(maplet_twin *into, unsigned table, uint64_t fingerprint,
+                             uint32_t value, bry__merge_mode mode)
+{
+    uint32_t before;
+    if (mode == BRY__MERGE_REPLACE && value_of(into->table[table], fingerprint, 0, &before))
+        take(into->table[table], fingerprint, before);
+    put(into->table[table], (twin_entry){fingerprint, value, false});
+}
+
+/* ---- what the maplet chooses ---- */
+
+size_t maplet_twin_list(const maplet_twin *twin, unsigned table, twin_entry **entries)
+{
+    const twin_table *from = twin->table[table];
+    size_t n = 0;
+    *entries = or_abort(malloc(((size_t)from->n + 1) * sizeof **entries));
+    for (unsigned i = 0; i < TWIN_LISTS; i++) {
+        if (from->list[i].n > 0)
+            memcpy(*entries + n, from->list[i].entry, from->list[i].n * sizeof **entries);
+        n += from->list[i].n;
+    }
+    return n;
+}
+
+bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left, size_t n,
+                      twin_entry **lost, size_t *lost_n)
+{
+    twin_entry *had;
+    size_t had_n = maplet_twin_list(twin, table, &had), kept = 0;
+    *lost = or_abort(malloc((had_n + 1) * sizeof **lost));
+    *lost_n = 0;
+    /* From behind, so that of equal entries the old ones are lost first. */
+    for (size_t i = had_n; i-- > 0;) {
+        if (kept < n && twin_order(&left[n - 1 - kept], &had[i]) == 0)
+            kept++;
+        else
+            (*lost)[(*lost_n)++] = had[i];
+    }
+    free(had);
+    if (kept < n)
+        return false;
+    for (size_t i = 0; i < *lost_n; i++)
+        take(twin->table[table], (*lost)[i].fingerprint, (*lost)[i].value);
+    return true;
+}
+
+void maplet_twin_fold_entry(maplet_twin *twin, unsigned table, twin_entry entry)
+{
+    entry.fingerprint >>= 2 * table;
+    put(twin->table[0], entry);
+}
+
+void maplet_twin_mark(maplet_twin *twin, bool old)
+{
+    for (unsigned t = 0; t < twin->tables; t++)
+        for (unsigned l = 0; l < TWIN_LISTS; l++)
+            for (size_t i = 0; i < twin->table[t]->list[l].n; i++)
+                twin->table[t]->list[l].entry[i].old = old;
+}

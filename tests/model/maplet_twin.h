@@ -1,0 +1,81 @@
+/*
+ * A maplet the slow way: for each table of the chain a sorted list of (fingerprint, value). Written
+ * from the description in maplet/maplet.h, sharing none of its code; on fingerprints the maplet is
+ * exact, so the two must agree in everything.
+ *
+ * Where the maplet is free to choose, which entries a step of a sweep or of a shrink takes, the
+ * twin is told what is left and says whether that is right.
+ */
+#ifndef BRY_TESTS_MAPLET_TWIN_H
+#define BRY_TESTS_MAPLET_TWIN_H
+
+#include "maplet/maplet.h"
+
+typedef struct twin_entry {
+    uint64_t fingerprint;
+    uint32_t value;
+    bool old; /* was there when the sweep began */
+} twin_entry;
+
+typedef struct twin_list {
+    twin_entry *entry;
+    size_t n, room;
+} twin_list;
+
+#define TWIN_LISTS 256u
+
+typedef struct twin_table {
+    uint64_t range, n;
+    twin_list list[TWIN_LISTS]; /* by the fingerprint's height in the range, each sorted */
+} twin_table;
+
+typedef struct maplet_twin {
+    bry__maplet_options options;
+    unsigned tables;
+    twin_table *table[BRY__MAPLET_TABLES];
+} maplet_twin;
+
+/* By fingerprint, then value. For qsort. */
+int twin_order(const void *a, const void *b);
+
+void maplet_twin_make(maplet_twin *twin, const bry__maplet_options *options, uint64_t range);
+void maplet_twin_free(maplet_twin *twin);
+void maplet_twin_clear(maplet_twin *twin);
+uint64_t maplet_twin_count(const maplet_twin *twin);
+double maplet_twin_error(const maplet_twin *twin);
+uint64_t maplet_twin_fingerprint(const maplet_twin *twin, unsigned table, bry_hash hash);
+
+/* As the maplet's; BRY_E_NOMEM excepted. */
+uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *values,
+                             uint64_t room);
+bry_status maplet_twin_upsert(maplet_twin *twin, bry_hash hash, uint32_t value, bry_answer *was,
+                              uint32_t *old);
+bry_status maplet_twin_insert(maplet_twin *twin, bry_hash hash, uint32_t value);
+uint64_t maplet_twin_remove(maplet_twin *twin, bry_hash hash);
+bry_answer maplet_twin_remove_value(maplet_twin *twin, bry_hash hash, uint32_t value);
+bry_status maplet_twin_replace(maplet_twin *twin, bry_hash hash, uint32_t from, uint32_t to,
+                               bry_answer *was);
+bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *context);
+
+/* Whether a merge of the two may be made, and the merge of one entry of table i. */
+bry_status maplet_twin_may_merge(const maplet_twin *into, const maplet_twin *from);
+void maplet_twin_merge_tables(maplet_twin *into, unsigned tables);
+void maplet_twin_merge_entry(maplet_twin *into, unsigned table, uint64_t fingerprint,
+                             uint32_t value, bry__merge_mode mode);
+
+/* All entries of table i, sorted, behind *entries, which is the caller's to free. */
+size_t maplet_twin_list(const maplet_twin *twin, unsigned table, twin_entry **entries);
+
+/* Table i has become `left`, sorted. What it has lost is behind *lost, the caller's to free. False:
+ * `left` has something that was not there; then nothing is done. */
+bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left, size_t n,
+                      twin_entry **lost, size_t *lost_n);
+
+/* An entry of table i comes back in the first table, as folding does. The emptied table closes. */
+void maplet_twin_fold_entry(maplet_twin *twin, unsigned table, twin_entry entry);
+void maplet_twin_close(maplet_twin *twin);
+
+/* Every entry is old, or none is. */
+void maplet_twin_mark(maplet_twin *twin, bool old);
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * Bit fields, moves and runs of every instruction set against definitions that look at one bit at a
+ * time. Strings are on the heap and exactly as long as the contract says, so that a sanitizer sees
+ * what reads or writes beyond.
+ */
+#include "kernel/bits.h"
+#include "kernel/kernel.h"
+
+#include "support/cmocka_all.h"
+#include "support/generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one bit at a time ---- */
+
+static unsigned bit_of(const unsigned char *bytes, uint64_t i)
+{
+    return bytes[i / 8] >> i % 8 & 1;
+}
+
+static void set_bit(unsigned char *bytes, uint64_t i, unsigned bit)
+{
+    bytes[i / 8] = (unsigned char)((bytes[i / 8] & ~(1u << i % 8)) | bit << i % 8);
+}
+
+/* Target bit i is what source bit i was before anything moved. */
+static void plain_move(unsigned char *bytes, const unsigned char *before, uint64_t from,
+                       uint64_t to, int64_t by)
+{
+    for (uint64_t i = from; i < to; i++)
+        set_bit(bytes, i + (uint64_t)by, bit_of(before, i));
+}
+
+static uint64_t plain_run_after(const unsigned char *bytes, uint64_t at, unsigned zeros,
+                                unsigned *ones)
+{
+    while (zeros > 0)
+        zeros -= !bit_of(bytes, at++);
+    *ones = 0;
+    while (bit_of(bytes, at + *ones))
+        ++*ones;
+    return at;
+}
+
+/* A string of that many bytes, of which some are random and some all 0 or all 1. */
+static unsigned char *string_of(size_t len, generator *numbers)
+{
+    unsigned char *bytes = malloc(len);
+    assert_non_null(bytes);
+    generator_fill(numbers, bytes, len);
+    unsigned kind = (unsigned)generator_below(numbers, 8);
+    if (kind < 2)
+        memset(bytes, kind ? 0xff : 0, len);
+    return bytes;
+}
+
+typedef void each_kernel(const bry__kernel *kernel, generator *numbers);
+
+static void for_each_kernel(each_kernel *run, uint64_t seed)
+{
+    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
+        generator numbers = {seed};
+        const bry__kernel *kernel = bry__kernel_of((bry__isa)isa);
+        if (kernel)
+            run(kernel, &numbers);
+    }
+}
+
+/* ---- fields ---- */
+
+static void test_fields(void **state)
+{
+    (void)state;
+    generator numbers = {1};
+    for (size_t len = 8; len <= 24; len++) {
+        for (unsigned bits = 0; bits <= BRY__FIELD_MAX; bits++) {
+            for (uint64_t at = 0; at + bits <= len * 8; at++) {
+                unsigned char *bytes = string_of(len, &numbers), before[24];
+                memcpy(before, bytes, len);
+                uint64_t expected = 0, value = generator_next(&numbers);
+                for (unsigned i = 0; i < bits; i++)
+                    expected |= (uint64_t)bit_of(bytes, at + i) << i;
+                assert_int_equal(bry__field_get(bytes, at, bits), expected);
+                bry__field_put(bytes, at, bits, value); /* takes the low bits only */
+                for (unsigned i = 0; i < bits; i++)
+                    set_bit(before, at + i, value >> i & 1);
+                assert_memory_equal(bytes, before, len);
+                free(bytes);
+            }
+        }
+    }
+}
+
+static void test_select(void **state)
+{
+    (void)state;
+    generator numbers = {2};
+    for (int round = 0; round < 3000; round++) {
+        uint64_t word = generator_next(&numbers);
+        if (round % 3)
+            word &= generator_next(&numbers) & generator_next(&numbers);
+        if (round % 3 == 2)
+            word = ~word;
+        unsigned number = 0;
+        for (unsigned i = 0; i < 64; i++)
+            if (word >> i & 1)
+                assert_int_equal(bry__select64(word, number++), i);
+    }
+}
+
+static void test_bits64(void **state)
+{
+    (void)state;
+    generator numbers = {3};
+    for (uint64_t at = 0; at < 64; at++) {
+        size_t len = (size_t)(at / 8) + 8 + (at % 8 != 0);
+        unsigned char *bytes = string_of(len, &numbers);
+        uint64_t expected = 0;
+        for (unsigned i = 0; i < 64; i++)
+            expected |= (uint64_t)bit_of(bytes, at + i) << i;
+        assert_int_equal(bry__bits64(bytes, at), expected);
+        free(bytes);
+    }
+}
+
+/* ---- moves ---- */
+
+/* Moves [from, to) in a string that ends with the last byte that the move concerns, if that is at
+ * least eight bytes. Everything but the target must stay. */
+static void compare_move(const bry__kernel *kernel, generator *numbers, bool up, uint64_t from,
+                         uint64_t to, uint64_t by)
+{
+    uint64_t end = up ? to + by : to;
+    size_t len = (size_t)((end + 7) / 8);
+    if (len < 8)
+        len = 8;
+    unsigned char *bytes = string_of(len, numbers), *expected = malloc(len);
+    unsigned char *before = malloc(len);
+    assert_true(expected && before);
+    memcpy(expected, bytes, len);
+    memcpy(before, bytes, len);
+    plain_move(expected, before, from, to, up ? (int64_t)by : -(int64_t)by);
+    if (up)
+        kernel->bits_up(bytes, from, to, by);
+    else
+        kernel->bits_down(bytes, from, to, by);
+    if (memcmp(bytes, expected, len) != 0)
+        fail_msg("%s: [%ju, %ju) %s by %ju", bry__isa_names[kernel->isa], (uintmax_t)from,
+                 (uintmax_t)to, up ? "up" : "down", (uintmax_t)by);
+    free(before);
+    free(expected);
+    free(bytes);
+}
+
+static void small_moves(const bry__kernel *kernel, generator *numbers)
+{
+    for (uint64_t from = 0; from < 18; from++) {
+        for (uint64_t length = 0; length < 160; length++) {
+            for (uint64_t by = 0; by <= 20; by++) {
+                compare_move(kernel, numbers, true, from, from + length, by);
+                compare_move(kernel, numbers, false, from + by, from + by + length, by);
+            }
+        }
+    }
+}
+
+/* Around the lengths at which vector loops begin and end. */
+static void middle_moves(const bry__kernel *kernel, generator *numbers)
+{
+    for (uint64_t length = 240; length < 1800; length += 1 + generator_below(numbers, 3)) {
+        for (unsigned i = 0; i < 8; i++) {
+            uint64_t from = generator_below(numbers, 80), by = generator_below(numbers, 100);
+            compare_move(kernel, numbers, true, from, from + length, by);
+            compare_move(kernel, numbers, false, from + by, from + by + length, by);
+        }
+    }
+}
+
+static void large_moves(const bry__kernel *kernel, generator *numbers)
+{
+    for (int round = 0; round < 600; round++) {
+        uint64_t from = generator_below(numbers, 3000), length = generator_below(numbers, 40000);
+        uint64_t by = round % 4 ? generator_below(numbers, 100) : generator_below(numbers, 5000);
+        compare_move(kernel, numbers, true, from, from + length, by);
+        compare_move(kernel, numbers, false, from + by, from + by + length, by);
+    }
+}
+
+static void test_small_moves(void **state)
+{
+    (void)state;
+    for_each_kernel(small_moves, 10);
+}
+
+static void test_middle_moves(void **state)
+{
+    (void)state;
+    for_each_kernel(middle_moves, 11);
+}
+
+static void test_large_moves(void **state)
+{
+    (void)state;
+    for_each_kernel(large_moves, 12);
+}
+
+/* ---- runs ---- */
+
+/* `runs` runs from bit `start` on, then exactly the eight bytes that may be read past the last 0,
+ * of rubbish. */
+static unsigned char *runs_of(uint64_t start, unsigned runs, unsigned longest, generator *numbers,
+                              uint64_t *places)
+{
+    uint64_t bits = start;
+    for (unsigned i = 0; i < runs; i++) {
+        places[i] = bits;
+        uint64_t ones = generator_below(numbers, longest + 1);
+        bits += (generator_below(numbers, 2) ? ones : ones % 3) + 1;
+    }
+    places[runs] = bits;
+    size_t len = (size_t)((bits - 1) / 8) + 1 + 8;
+    unsigned char *bytes = malloc(len);
+    assert_non_null(bytes);
+    generator_fill(numbers, bytes, len);
+    for (unsigned i = 0; i < runs; i++)
+        for (uint64_t bit = places[i]; bit < places[i + 1]; bit++)
+            set_bit(bytes, bit, bit + 1 < places[i + 1]);
+    return bytes;
+}
+
+static void runs(const bry__kernel *kernel, generator *numbers)
+{
+    static uint64_t places[400];
+    for (int round = 0; round < 700; round++) {
+        unsigned longest = round % 7 == 0 ? 300 : round % 7 < 3 ? 0 : 6;
+        unsigned count = 1 + (unsigned)generator_below(numbers, round % 2 ? 64 : 200);
+        uint64_t start = generator_below(numbers, 40);
+        unsigned char *bytes = runs_of(start, count, longest, numbers, places);
+        for (unsigned first = 0; first < count; first += 1 + (unsigned)(round % 3) * 7) {
+            for (unsigned zeros = 0; first + zeros < count; zeros++) {
+                unsigned ones = 12345, expected;
+                uint64_t at = kernel->run_after(bytes, places[first], zeros, &ones);
+                assert_int_equal(at, places[first + zeros]);
+                assert_int_equal(plain_run_after(bytes, places[first], zeros, &expected), at);
+                assert_int_equal(ones, expected);
+            }
+        }
+        /* From the middle of a run. */
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t from = places[i] + generator_below(numbers, places[i + 1] - places[i]);
+            unsigned zeros = (unsigned)generator_below(numbers, count - i), ones, expected;
+            uint64_t at = kernel->run_after(bytes, from, zeros, &ones);
+            assert_int_equal(plain_run_after(bytes, from, zeros, &expected), at);
+            assert_int_equal(ones, expected);
+        }
+        free(bytes);
+    }
+}
+
+static void test_runs(void **state)
+{
+    (void)state;
+    for_each_kernel(runs, 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields),       cmocka_unit_test(test_select),
+        cmocka_unit_test(test_bits64),       cmocka_unit_test(test_small_moves),
+        cmocka_unit_test(test_middle_moves), cmocka_unit_test(test_large_moves),
+        cmocka_unit_test(test_runs),
+    };
+    return cmocka_run_group_tests_name("bits", tests, NULL, NULL);
+}
