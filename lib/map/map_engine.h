@@ -1,0 +1,130 @@
+/*
+ * What stands between the map and its engines.
+ *
+ * An engine maps a key's hash to a code, a small integer from 0 up. It knows nothing of values: in
+ * a map of integers the code is the value, in a map of byte strings the dictionary says what it
+ * means. The dictionary finds a value's code through a second instance of the same engine, keyed by
+ * the value's hash; that is what find() and add() are for.
+ *
+ * Rules for every function here:
+ *  - What fails changes nothing, and writes nothing through its out-pointers.
+ *  - `codes` is how many codes are assigned: 0 to codes - 1 may be stored, and a candidate beyond
+ *    is none. For integers it is 2^value_bits. It only ever rises while keys are there.
+ *  - Options come checked and with their defaults filled in (map.c), seed and struct_size included;
+ *    options->allocator is not looked at where an allocator is an argument.
+ *  - Memory of an instance comes from the allocator it was made with, and `self` itself does too.
+ */
+#ifndef BRY_MAP_MAP_ENGINE_H
+#define BRY_MAP_MAP_ENGINE_H
+
+#include <bloomery/map.h>
+
+struct bry__frame_writer;
+struct bry__frame_reader;
+
+/* Whether a code is the one that is looked for. */
+typedef bool bry__map_match(void *context, uint32_t code);
+
+typedef struct bry__map_engine {
+    bry_engine engine;
+
+    /* ---- making ---------------------------------------------------------------------------- */
+
+    /*
+     * Checks what is the engine's own to check (value_bits, values, layout, decode, unmasked,
+     * cells, hashes) and fills the whole shape; bytes and bytes_empty are what create() allocates
+     * for `self` and all under it, without facade and dictionary. shape->values: the most codes
+     * that may ever be assigned (kbf), or those planned for (compact).
+     */
+    bry_status (*plan)(const bry_map_options *options, bry_map_shape *shape);
+
+    bry_status (*create)(const bry_map_options *options, const bry_allocator *allocator,
+                         void **self);
+    void (*destroy)(void *self);
+    bry_status (*clone)(const void *self, void **copy);
+    void (*clear)(void *self);
+
+    /* Sets in *options what makes an instance of this one's shape, which may have been folded
+     * since it was made: capacity, cells, hashes. */
+    void (*like)(const void *self, bry_map_options *options);
+
+    /* ---- asking ---------------------------------------------------------------------------- */
+
+    bry_answer (*get)(const void *self, bry_hash hash, uint64_t codes, uint32_t *code);
+    /* codes_out[i] is set where answers[i] is BRY_PRESENT. Prefetches. */
+    void (*get_n)(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
+                  uint32_t *codes_out, uint8_t *answers);
+
+    /*
+     * For the dictionary: a code put in under this hash by add() for which match() is true.
+     * BRY_PRESENT and the code; BRY_ABSENT, and then it is certain that there is none (a hash that
+     * was added is never answered so); BRY_UNSURE: this engine cannot tell.
+     */
+    bry_answer (*find)(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
+                       void *context, uint32_t *code);
+
+    /*
+     * Sets bit c of used, which comes zeroed and has room for `codes`, for each code that a key may
+     * carry, and returns true; or false: it cannot tell, all of them may be in use. kbf: true when
+     * every cell is zero.
+     */
+    bool (*used)(const void *self, uint64_t codes, uint64_t *used);
+
+    /* ---- changing -------------------------------------------------------------------------- */
+
+    /*
+     * n keys, in order, all or none. was[i]: what was there, BRY_UNSURE where key i is left alone
+     * for that reason; with was NULL one such key fails the batch with BRY_E_UNSURE. BRY_E_FULL,
+     * BRY_E_NOMEM. A new code (codes_in[i] ≤ codes - 1 always) may be wider than those before.
+     */
+    bry_status (*set_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
+                        uint64_t codes, uint8_t *was);
+    /* Keys known to be absent: kbf does not look, compact does as set_n(). FULL, NOMEM. */
+    bry_status (*insert_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n);
+    /* BRY_E_UNSURE and was as set_n(). Never FULL or NOMEM where n is 1. */
+    bry_status (*del_n)(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was);
+    /* A key that is there gets the code; an absent one stays absent. UNSURE (the status), NOMEM. */
+    bry_status (*update)(void *self, bry_hash hash, uint32_t code, uint64_t codes, bry_answer *was);
+    /* Takes a pair out, the opposite of insert; was as bry_map_remove() says. */
+    bry_answer (*remove)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
+
+    /* For the dictionary: adds a pair beside what is there (kbf: as insert). FULL, NOMEM. remove()
+     * takes it out again. */
+    bry_status (*add)(void *self, bry_hash hash, uint32_t code);
+
+    /* ---- whole instances ------------------------------------------------------------------- */
+
+    /*
+     * Adds everything of `from`; code c of it becomes recode[c], or stays c where recode is NULL.
+     * codes: assigned in `into` afterwards. BRY_E_MISMATCH: the shapes differ, or codes would have
+     * to change and this engine cannot do that. BRY_E_FULL, BRY_E_NOMEM.
+     */
+    bry_status (*join)(void *into, const void *from, const uint32_t *recode, uint64_t codes);
+    bool recodes; /* whether join() can change codes */
+
+    /* max_error is above 0. */
+    bry_status (*compress)(void *self, double max_error, uint64_t codes);
+
+    /* Adds to *stats what the engine knows: items, tables, load, estimated, cells, bytes_main
+     * (`self` included). The rest is the facade's. */
+    void (*stats)(const void *self, uint64_t codes, bry_map_stats *stats);
+
+    /* ---- frames ---------------------------------------------------------------------------- */
+
+    /* Frames of a stream that the caller has begun; failures stick to the writer. */
+    void (*write)(const void *self, struct bry__frame_writer *writer);
+    /* Reads what write() wrote, for these options, checked in depth; what it allocates is claimed
+     * first, failures are told to the reader. Leaves the stream behind its own last frame. */
+    bry_status (*read)(const bry_map_options *options, uint64_t codes,
+                       struct bry__frame_reader *reader, const bry_allocator *allocator,
+                       void **self);
+} bry__map_engine;
+
+extern const bry__map_engine bry__compact_map_engine; /* compact_map.c */
+extern const bry__map_engine bry__kbf_map_engine; /* kbf_map.c */
+
+/* The dictionary's own instance is planned for this error (kbf: look-ups that are unsure are
+ * answered by a scan of the values, so they shall be rare; compact: found exactly in any case). */
+#define BRY__MAP_SECONDARY_ERROR 1e-6
+
+#endif
