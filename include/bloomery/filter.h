@@ -44,7 +44,8 @@ typedef struct bry_filter_shape {
     uint64_t capacity;
     uint64_t bits; /* of the table */
     uint32_t hashes; /* bits set for one key */
-    double error; /* expected at capacity; at most the error asked for */
+    double error; /* expected at capacity; at most the one asked for, unless an exact shape was
+                     given */
     uint64_t bytes; /* allocated once every piece of the table is in use */
     uint64_t bytes_empty; /* allocated by create; pieces are added when a key first reaches them */
 } bry_filter_shape;
@@ -55,7 +56,8 @@ typedef struct bry_filter_shape {
  */
 BRY_API bry_status bry_filter_plan(const bry_filter_options *options, bry_filter_shape *shape);
 
-/* Makes an empty filter. As bry_filter_plan(), and BRY_E_NOMEM. */
+/* Makes an empty filter. As bry_filter_plan(), and BRY_E_NOMEM; BRY_E_IO when the system has no
+ * random seed to give. */
 BRY_API bry_status bry_filter_create(const bry_filter_options *options, bry_filter **filter);
 
 /*
