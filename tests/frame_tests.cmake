@@ -16,3 +16,5 @@ add_test(NAME read_frames COMMAND ${BLOOMERY_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}
 
 bloomery_fuzzer(fuzz_frame support/repair.c)
 bloomery_fuzzer(fuzz_log support/repair.c support/recording_io.c)
+add_test(NAME read_maplet COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_maplet.py
+  ${CMAKE_CURRENT_SOURCE_DIR}/golden/maplet.bry 300 12)

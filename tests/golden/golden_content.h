@@ -38,4 +38,8 @@ static inline bry_hash golden_key(uint32_t i)
     return bry_hash_key(GOLDEN_SEED, bytes, sizeof bytes);
 }
 
+/* The maplet holds keys 0, 1, 2 … with value i mod 128, more than its first table takes, and key 0
+ * with so many further values that some are in the overflow. */
+enum { GOLDEN_MAPLET_CAPACITY = 200, GOLDEN_MAPLET_KEYS = 300, GOLDEN_MAPLET_CROWD = 12 };
+
 #endif

@@ -17,6 +17,7 @@
 #include "frame/log.h"
 #include "golden/golden_content.h"
 #include "hash/derive.h"
+#include "maplet/maplet.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
 
@@ -84,6 +85,29 @@ static void make_filter(const char *folder, const char *name, unsigned keys)
     bry_filter_destroy(filter);
 }
 
+static void make_maplet(const char *folder, const char *name, unsigned keys, unsigned crowd)
+{
+    bry__maplet_options options = {GOLDEN_MAPLET_CAPACITY, 1e-6, 7, false};
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__maplet maplet;
+    if (bry__maplet_init(&maplet, &options, &allocator) != BRY_OK)
+        stop_at(name);
+    for (uint32_t i = 0; i < crowd; i++)
+        if (bry__maplet_insert(&maplet, golden_key(0), i + 1) != BRY_OK)
+            stop_at(name);
+    for (uint32_t i = 0; i < keys; i++)
+        if (bry__maplet_insert(&maplet, golden_key(i), i % 128) != BRY_OK)
+            stop_at(name);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry__maplet_save(&maplet, &sink) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry__maplet_free(&maplet);
+}
+
 /* ---- logs ---------------------------------------------------------------------------------- */
 
 static bry_status no_record(void *context, const void *payload, size_t len)
@@ -145,6 +169,10 @@ int main(int argc, char **argv)
         make_filter(folder, "filter_empty.bry", 0);
     if (WANTED("filter.bry"))
         make_filter(folder, "filter.bry", GOLDEN_FILTER_KEYS);
+    if (WANTED("maplet_empty.bry"))
+        make_maplet(folder, "maplet_empty.bry", 0, 0);
+    if (WANTED("maplet.bry"))
+        make_maplet(folder, "maplet.bry", GOLDEN_MAPLET_KEYS, GOLDEN_MAPLET_CROWD);
     if (WANTED("log_empty.log"))
         make_log(folder, "log_empty.log", 0, false);
     if (WANTED("log.log"))

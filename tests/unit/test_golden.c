@@ -10,6 +10,7 @@
 #include "frame/frame.h"
 #include "frame/log.h"
 #include "golden/golden_content.h"
+#include "maplet/maplet.h"
 #include "support/cmocka_all.h"
 #include "support/recording_io.h"
 
@@ -79,6 +80,29 @@ static bry_status read_filter(const golden_file *golden, const unsigned char *by
     return BRY_OK;
 }
 
+static bry_status read_maplet(const golden_file *golden, const unsigned char *bytes, size_t len,
+                              bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry__maplet maplet;
+    bry_status status = bry__maplet_load(&maplet, &source, load);
+    if (status != BRY_OK)
+        return status;
+    unsigned crowd = golden->count ? GOLDEN_MAPLET_CROWD : 0;
+    assert_int_equal(bry__maplet_count(&maplet), golden->count + crowd);
+    assert_int_equal(maplet.tables, golden->count ? 2 : 1);
+    uint32_t values[GOLDEN_MAPLET_CROWD + 1];
+    for (uint32_t i = 0; i < golden->count; i++) {
+        uint64_t expected = i ? 1 : GOLDEN_MAPLET_CROWD + 1;
+        assert_int_equal(bry__maplet_get_all(&maplet, golden_key(i), values, expected), expected);
+        for (uint32_t j = 0; j < expected; j++)
+            assert_int_equal(values[j], i ? i % 128 : j);
+    }
+    bry__maplet_free(&maplet);
+    return BRY_OK;
+}
+
 static unsigned records_seen;
 
 static bry_status check_record(void *context, const void *payload, size_t len)
@@ -119,6 +143,8 @@ static const golden_file goldens[] = {
     {"stream.bry", read_stream, GOLDEN_FRAMES, 0},
     {"filter_empty.bry", read_filter, 0, 0},
     {"filter.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
+    {"maplet_empty.bry", read_maplet, 0, 0},
+    {"maplet.bry", read_maplet, GOLDEN_MAPLET_KEYS, 0},
     {"log_empty.log", read_log, 0, 64},
     {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
     {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},
