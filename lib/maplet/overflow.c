@@ -160,6 +160,20 @@ bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, u
     return BRY_OK;
 }
 
+/* Makes chunk i and the next into one if they fill at most half of it. */
+static bool join_chunks(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
+{
+    if (i + 1 >= overflow->chunks)
+        return false;
+    bry__chunk *a = overflow->chunk[i], *b = overflow->chunk[i + 1];
+    if (a->n + b->n > BRY__CHUNK_MAX / 2)
+        return false;
+    move_entries(a, a->n, b, 0, b->n);
+    a->n += b->n;
+    close_chunk(overflow, i + 1, allocator);
+    return true;
+}
+
 void bry__overflow_remove(bry__overflow *overflow, bry__overflow_place place,
                           const bry_allocator *allocator)
 {
@@ -171,14 +185,9 @@ void bry__overflow_remove(bry__overflow *overflow, bry__overflow_place place,
         close_chunk(overflow, place.chunk, allocator);
         return;
     }
-    /* Neighbours that together fill less than half a chunk become one. */
-    size_t left = place.chunk > 0 ? place.chunk - 1 : place.chunk;
-    if (left + 1 < overflow->chunks) {
-        bry__chunk *a = overflow->chunk[left], *b = overflow->chunk[left + 1];
-        if (a->n + b->n <= BRY__CHUNK_MAX / 2) {
-            move_entries(a, a->n, b, 0, b->n);
-            a->n += b->n;
-            close_chunk(overflow, left + 1, allocator);
-        }
-    }
+    /* Neighbours that together fill at most half a chunk become one: with the one before, or else
+     * with the one behind. */
+    if (place.chunk > 0 && join_chunks(overflow, place.chunk - 1, allocator))
+        return;
+    join_chunks(overflow, place.chunk, allocator);
 }
