@@ -7,7 +7,11 @@ if(BLOOMERY_FUZZ)
   return()
 endif()
 
+set(failing support/failing_allocator.c)
+
 bloomery_unit_test(test_bits)
+bloomery_unit_test(test_segment ${failing})
+bloomery_unit_test(test_overflow ${failing})
 
 # Object against twin, in so many operations.
 bloomery_program(maplet_programs model/maplet_programs.c ${maplet_model})
@@ -15,3 +19,10 @@ add_test(NAME model_maplet COMMAND maplet_programs 700000 400)
 add_test(NAME model_maplet_long COMMAND maplet_programs 300000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# Half a billion entries: memory is what it is about, so not under a sanitizer.
+if(NOT BLOOMERY_SANITIZE)
+  bloomery_program(test_maplet_large soak/test_maplet_large.c support/band.c)
+  add_test(NAME test_maplet_large COMMAND test_maplet_large)
+  set_tests_properties(test_maplet_large PROPERTIES LABELS soak TIMEOUT 3600)
+endif()
