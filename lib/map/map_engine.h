@@ -48,6 +48,9 @@ typedef struct bry__map_engine {
      * since it was made: capacity, cells, hashes. */
     void (*like)(const void *self, bry_map_options *options);
 
+    /* Keys, as counted by changes. */
+    uint64_t (*items)(const void *self);
+
     /* ---- asking ---------------------------------------------------------------------------- */
 
     bry_answer (*get)(const void *self, bry_hash hash, uint64_t codes, uint32_t *code);
@@ -88,9 +91,10 @@ typedef struct bry__map_engine {
     /* Takes a pair out, the opposite of insert; was as bry_map_remove() says. */
     bry_answer (*remove)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
-    /* For the dictionary: adds a pair beside what is there (kbf: as insert). FULL, NOMEM. remove()
-     * takes it out again. */
+    /* For the dictionary: adds a pair beside what is there, and takes one out again that is known
+     * to be there (kbf: as insert and remove). FULL, NOMEM. */
     bry_status (*add)(void *self, bry_hash hash, uint32_t code);
+    void (*take)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
     /* ---- whole instances ------------------------------------------------------------------- */
 
@@ -100,7 +104,7 @@ typedef struct bry__map_engine {
      * to change and this engine cannot do that. BRY_E_FULL, BRY_E_NOMEM.
      */
     bry_status (*join)(void *into, const void *from, const uint32_t *recode, uint64_t codes);
-    bool recodes; /* whether join() can change codes */
+    bool recodes; /* whether join() can change codes, and used() tells them apart */
 
     /* max_error is above 0. */
     bry_status (*compress)(void *self, double max_error, uint64_t codes);
