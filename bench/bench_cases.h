@@ -6,6 +6,7 @@
 #define BLOOMERY_BENCH_BENCH_CASES_H
 
 #include "bench/filter_candidates.h"
+#include "bench/maplet_candidates.h"
 #include "cli/json.h"
 
 typedef struct bench_settings {
@@ -13,6 +14,9 @@ typedef struct bench_settings {
     double error;
     size_t batch;
     unsigned rounds;
+    unsigned value_bits; /* of maplet, as what follows */
+    bool grow; /* may grow, instead of having all it will ever hold planned */
+    bool compare; /* with an exact hash table */
 } bench_settings;
 
 /* ---- hash: ns per key by length ------------------------------------------------------------ */
@@ -54,5 +58,31 @@ void bench_filter_json(cli_json *json, const filter_report *report); /* one engi
 void bench_filters_json(cli_json *json, const filter_report *report); /* one object a filter */
 bool bench_filters_text(FILE *out, const filter_report *report);
 bool bench_filters_markdown(FILE *out, const filter_report *report);
+
+/* ---- maplet: speed, size and error --------------------------------------------------------- */
+
+typedef struct maplet_report {
+    bench_settings settings;
+    uint64_t bytes; /* with all entries in it, as all that follows */
+    double bits_per_entry;
+    double
+        load; /* share of the allocated bits that hold entries; the rest leads to them or is free */
+    double predicted_error;
+    double false_positive; /* measured: share of the absent keys that find something */
+    double collided; /* measured: share of the entries whose fingerprint another key has too */
+    double moved_per_insert; /* entries */
+    unsigned max_step; /* the most entries that one insertion has moved */
+    double bits_per_entry_mean, bits_per_entry_max; /* on the way from half of the entries to all */
+    double relative_max; /* the most bytes on the way, against a table made for what it held then */
+    bench_time time[MAPLET_PHASES];
+    uint64_t exact_bytes; /* 0 when not compared */
+    bench_time exact_time[MAPLET_PHASES];
+} maplet_report;
+
+/* False, with a message on stderr, when memory ran out or an answer was wrong. */
+bool bench_maplet(const bench_settings *settings, maplet_report *report);
+void bench_maplet_json(cli_json *json, const maplet_report *report);
+bool bench_maplet_text(FILE *out, const maplet_report *report);
+bool bench_maplet_markdown(FILE *out, const maplet_report *report);
 
 #endif

@@ -129,19 +129,28 @@ class Bench(Case):
             text = page.read_text()
             self.assertEqual(page.stat().st_mode & 0o777, 0o640)
             self.assertEqual(os.listdir(folder), ["page.md"])
-        self.assertEqual(list(answer), ["bench", "machine", "hash", "filter"])
+        self.assertEqual(list(answer), ["bench", "machine", "hash", "filter", "maplet"])
         self.check_hash(answer["hash"])
         self.check_filters(answer["filter"], 20000)
+        self.assertEqual([answer["maplet"][name] for name in ("items", "value_bits", "error")],
+                         [20000, 12, 0.001])
+        self.assertIn("exact", answer["maplet"])
         self.assertTrue(text.startswith("before\n<!-- bench:begin -->\nMeasured by "), text)
         self.assertTrue(text.endswith("\n<!-- bench:end -->\nafter\n"), text)
         self.assertNotIn("old", text)
         self.assertIn(answer["machine"]["cpu"], text)
         rows = [line for line in text.splitlines() if line.startswith("|")]
-        self.assertEqual(len(rows), 2 + len(answer["filter"]["filters"]))
+        maplet = 2 + len(answer["filter"]["filters"])
+        self.assertEqual(len(rows), maplet + 4)
         self.assertEqual({row.count("|") for row in rows}, {10})
         observed = answer["filter"]["filters"][0]["false_positive"] * 100
         self.assertEqual([cell.strip() for cell in rows[2].split("|")][1:5],
                          ["blocked Bloom", "9.93", "1 %", f"{observed:.4g} %"])
+        observed = answer["maplet"]["false_positive"] * 100
+        self.assertEqual([cell.strip() for cell in rows[maplet + 2].split("|")][1:5],
+                         ["maplet", "0.1 %", f"{observed:.4g} %",
+                          f"{answer['maplet']['bits_per_entry']:.2f}"])
+        self.assertTrue(rows[maplet + 3].startswith("| exact hash table "), rows[maplet + 3])
 
     def test_a_file_without_the_block(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +181,7 @@ class Bench(Case):
             self.assertEqual(os.listdir(folder), ["page.md"])
 
     def test_misuse(self):
-        self.expect_misuse(["bench"], "no case is given: hash, filter, filters or all")
+        self.expect_misuse(["bench"], "no case is given: hash, filter, filters, maplet or all")
         self.expect_misuse(["bench", "frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["bench", "hash", "filter"], '"filter" is one argument too many')
         self.expect_misuse(["bench", "hash", "--items", "5k"], "hash does not use --items")
@@ -193,6 +202,8 @@ class Bench(Case):
                            "--engine: filters have no engine kbf")
         self.expect_misuse(["bench", "filter", "--isa", "mmx"],
                            '--isa: there is no instruction set "mmx"')
+        for option in (["--value-bits", "8"], ["--grow"], ["--compare"]):
+            self.expect_misuse(["bench", "filter", *option], f"filter does not use {option[0]}")
         self.expect_misuse(["bench", "filter", "--error", "0.9"],
                            "--error: 0.9 is not between 1e-09 and 0.5")
 

@@ -41,15 +41,22 @@ Usage: bloomery bench CASE [options]
 Measures on this machine. Cases:
   hash     keys of several lengths: --rounds --isa
   filter   one engine: --engine --items --error --batch --rounds --isa
-  filters  that, a standard Bloom filter and libbloom: all but --engine
-  all      hash and filters
+  filters  that, a standard Bloom filter and libbloom: --items --error
+           --batch --rounds --isa
+  maplet   the compact map: --items --value-bits --error --grow --batch
+           --rounds --compare --isa
+  all      hash, filters, and a maplet of at most 2M entries with 12-bit values
+           beside an exact hash table
 
 Options:
   --engine E       of filter: bloom (default)
   --items N        keys (default 10M)
-  --error P        error to ask for (default 1%)
+  --value-bits V   of maplet: 0 to 32 (default 12)
+  --error P        error to ask for (default 1%; of maplet 0.1%)
+  --grow           of maplet: one that may grow
   --batch B        keys in a batch (default 1024)
   --rounds R       rounds to measure (default 5), after one to warm up
+  --compare        of maplet: beside an exact hash table
   --isa I          scalar, avx2, avx512 or neon instead of the best
   --markdown FILE  of all: also rewrite the block of results in this file
   --json           JSON instead of tables
