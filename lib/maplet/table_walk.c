@@ -36,7 +36,7 @@ static bool in_overflow(const bry__table *table, uint64_t fingerprint)
 /* One entry whose fingerprint has more in the overflow: taking it pulls another into its place,
  * which must be looked at too. Returns whether there was one. */
 static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *context,
-                         const bry_allocator *allocator)
+                         uint64_t *looked, const bry_allocator *allocator)
 {
     const bry__segment *segment = bry__table_segment(table, i);
     uint64_t u_most = bry__table_u_most(table, i);
@@ -44,6 +44,7 @@ static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *c
     bry__entry entry;
     while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         uint64_t fingerprint = fingerprint_of(table, i, entry.u);
+        ++*looked;
         if (drop(context, fingerprint, entry.value) && in_overflow(table, fingerprint))
             return bry__table_take(table, fingerprint, entry.value, allocator);
     }
@@ -53,8 +54,6 @@ static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *c
 static bry_status sweep_segment(bry__table *table, uint64_t i, bry__drop *drop, void *context,
                                 const bry_allocator *allocator)
 {
-    while (table->overflow.n > 0 && drop_crowded(table, i, drop, context, allocator))
-        ;
     bry__segment *segment = bry__table_segment(table, i);
     uint64_t u_most = bry__table_u_most(table, i), kept = 0;
     bry__segment_cursor cursor = {0};
@@ -115,16 +114,19 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
         table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
     }
     uint64_t looked = 0;
+    *done = false;
     while (table->sweep < table->segments && looked < budget) {
         uint64_t i = table->sweep;
         looked += bry__table_segment(table, i)->n + 1u;
+        while (table->overflow.n > 0 && drop_crowded(table, i, drop, context, &looked, allocator))
+            if (looked >= budget) /* a crowd may be of any size: on with it in the next call */
+                return BRY_OK;
         bry_status status = sweep_segment(table, i, drop, context, allocator);
         if (status != BRY_OK)
             return status;
         table->sweep = i + 1;
         bry__table_shrink(table, allocator);
     }
-    *done = false;
     if (table->sweep >= table->segments && looked < budget &&
         sweep_overflow(table, drop, context, budget - looked, allocator)) {
         table->sweeping = false;
