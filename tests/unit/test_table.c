@@ -1,0 +1,595 @@
+/*
+ * Tables under what is rare: crowds under one fingerprint, hashes that are not uniform, sweeps
+ * while the table changes, memory that runs out while it grows. And their bytes, at every size.
+ */
+#include "maplet/table.h"
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_STEP = 8192 };
+
+static failing_allocator memory;
+static bry__table table;
+
+static void start(uint64_t range, unsigned value_bits)
+{
+    failing_allocator_init(&memory);
+    assert_int_equal(bry__table_init(&table, range, value_bits, &memory.allocator), BRY_OK);
+    assert_int_equal(memory.now, bry__table_bytes_empty());
+}
+
+static void finish(void)
+{
+    bry__table_free(&table, &memory.allocator);
+    assert_int_equal(memory.now, 0);
+    assert_int_equal(memory.blocks, 0);
+}
+
+static void put(uint64_t fingerprint, uint32_t value)
+{
+    assert_int_equal(bry__table_insert(&table, fingerprint, value, &memory.allocator), BRY_OK);
+}
+
+static void take(uint64_t fingerprint, uint32_t value)
+{
+    assert_true(bry__table_remove(&table, fingerprint, value, &memory.allocator));
+}
+
+/* Everything that must always hold; walks all entries. */
+static void check_table(const bry__table *it)
+{
+    uint64_t bytes = 0, n = it->overflow.n;
+    for (uint64_t i = 0; i < it->segments; i++) {
+        const bry__segment *segment = bry__table_segment(it, i);
+        const char *problem =
+            bry__segment_check(segment, bry__table_u_most(it, i), bry__table_u_limit(it, i));
+        if (problem)
+            fail_msg("segment %ju: %s", (uintmax_t)i, problem);
+        bytes += bry__segment_bytes(segment);
+        n += segment->n;
+    }
+    const char *problem = bry__table_check_overflow(it);
+    if (problem)
+        fail_msg("%s", problem);
+    assert_int_equal(bytes, it->block_bytes);
+    assert_int_equal(n, it->n);
+    assert_true(it->max_step <= LARGEST_STEP);
+}
+
+static void check(void)
+{
+    check_table(&table);
+    assert_int_equal(bry__table_bytes(&table), memory.now);
+}
+
+/* A number of all entries in which their order does not matter. */
+static uint64_t sum_of(const bry__table *it)
+{
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint, sum = 0, n = 0;
+    uint32_t value;
+    for (; bry__table_next(it, &cursor, &fingerprint, &value); n++) {
+        generator mixed = {fingerprint * 31 + value};
+        sum += generator_next(&mixed);
+    }
+    assert_int_equal(n, it->n);
+    return sum;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void expect_values(uint64_t fingerprint, const uint32_t *values, size_t n)
+{
+    static uint32_t sorted[20000], got[20001];
+    memcpy(sorted, values, n * sizeof *values);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    got[n] = 4711;
+    assert_int_equal(bry__table_get_all(&table, fingerprint, got, n), n);
+    assert_memory_equal(got, sorted, n * sizeof *sorted);
+    assert_int_equal(got[n], 4711);
+    assert_int_equal(bry__table_get_all(&table, fingerprint, NULL, 0), n);
+    uint32_t smallest = 0;
+    assert_int_equal(bry__table_get(&table, fingerprint, &smallest), n > 0);
+    if (n > 0)
+        assert_int_equal(smallest, sorted[0]);
+    uint8_t answer = 0;
+    smallest = 0;
+    bry__table_get_n(&table, &fingerprint, 1, &smallest, &answer);
+    assert_int_equal(answer, n > 0);
+    if (n > 0)
+        assert_int_equal(smallest, sorted[0]);
+}
+
+static void fill(generator *numbers, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t fingerprint = generator_below(numbers, table.range);
+        put(fingerprint, (uint32_t)(generator_next(numbers) & ((1u << table.value_bits) - 1)));
+    }
+}
+
+/* ---- crowds ---- */
+
+/* Up to 40 values of one fingerprint, put and taken in all kinds of order. */
+static void test_small_crowds(void **state)
+{
+    (void)state;
+    generator numbers = {1};
+    for (unsigned round = 0; round < 120; round++) {
+        start(UINT64_C(1) << (12 + round % 40), 20);
+        uint64_t fingerprint = generator_below(&numbers, table.range);
+        uint32_t values[40];
+        size_t n = 1 + round % 40;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t spread = (uint32_t)generator_below(&numbers, round % 2 ? 5 : 1 << 20);
+            values[i] = round % 3 == 0 ? (uint32_t)i : round % 3 == 1 ? (uint32_t)(n - i) : spread;
+            put(fingerprint, values[i]);
+            if (fingerprint + 1 < table.range)
+                put(fingerprint + 1, 7); /* a neighbour, with a crowd of its own */
+            expect_values(fingerprint, values, i + 1);
+            check();
+        }
+        while (n > 0) {
+            size_t i = (size_t)generator_below(&numbers, n);
+            assert_true(bry__table_has_entry(&table, fingerprint, values[i]));
+            take(fingerprint, values[i]);
+            values[i] = values[--n];
+            expect_values(fingerprint, values, n);
+            check();
+        }
+        assert_false(bry__table_remove(&table, fingerprint, 3, &memory.allocator));
+        finish();
+    }
+}
+
+static void test_ten_thousand_values(void **state)
+{
+    (void)state;
+    enum { CROWD = 10000 };
+    static uint32_t values[CROWD];
+    generator numbers = {2};
+    for (unsigned kind = 0; kind < 3; kind++) {
+        start(UINT64_C(1) << 30, 24);
+        fill(&numbers, 5000);
+        uint64_t others = table.n, fingerprint = UINT64_C(0x12345678);
+        for (uint32_t i = 0; i < CROWD; i++) {
+            values[i] = kind == 0   ? i
+                        : kind == 1 ? CROWD - i
+                                    : (uint32_t)generator_below(&numbers, 1 << 24);
+            put(fingerprint, values[i]);
+            if (i % 1000 == 0) {
+                expect_values(fingerprint, values, i + 1);
+                check();
+            }
+        }
+        expect_values(fingerprint, values, CROWD);
+        check();
+        assert_true(table.overflow.n >= CROWD - BRY__CROWD);
+        for (uint32_t i = 0; i < 2000; i++) { /* others come in between */
+            uint32_t at = (uint32_t)generator_below(&numbers, CROWD);
+            uint32_t to = (uint32_t)generator_below(&numbers, 1 << 24);
+            assert_int_equal(
+                bry__table_replace(&table, fingerprint, values[at], to, &memory.allocator), BRY_OK);
+            values[at] = to;
+        }
+        expect_values(fingerprint, values, CROWD);
+        check();
+        for (size_t n = CROWD; n > 0;) {
+            size_t at = kind == 0 ? n - 1 : (size_t)generator_below(&numbers, n);
+            take(fingerprint, values[at]);
+            values[at] = values[--n];
+            if (n % 1000 == 0) {
+                expect_values(fingerprint, values, n);
+                check();
+            }
+        }
+        assert_int_equal(table.n, others);
+        assert_int_equal(table.overflow.n, 0);
+        finish();
+    }
+}
+
+/* ---- hashes that are not uniform ---- */
+
+/* All fingerprints agree in their low bits, so that they belong to one segment for long. */
+static void test_spilled_segments(void **state)
+{
+    (void)state;
+    enum { KEYS = 12000 };
+    generator numbers = {3};
+    for (unsigned shift = 8; shift <= 24; shift += 8) {
+        start(UINT64_C(1) << 40, 12);
+        for (uint32_t i = 0; i < KEYS; i++) {
+            put((uint64_t)i << shift, i % 4096);
+            if (i % 3 == 0)
+                put((uint64_t)i << shift, (i + 1) % 4096);
+            if (i % 2000 == 0)
+                check();
+        }
+        check();
+        assert_true(table.overflow.n > 0);
+        for (uint32_t i = 0; i < KEYS; i++) {
+            uint32_t values[2] = {i % 4096, (i + 1) % 4096};
+            expect_values((uint64_t)i << shift, values, i % 3 == 0 ? 2 : 1);
+            if (shift > 0)
+                expect_values((uint64_t)i << shift | 1, values, 0);
+        }
+        /* Uniform ones in between make it split, and the spilled entries stay to be found. */
+        fill(&numbers, 3000);
+        check();
+        for (uint32_t i = 0; i < KEYS; i++)
+            assert_true(bry__table_has_entry(&table, (uint64_t)i << shift, i % 4096));
+        uint64_t before = sum_of(&table);
+        bry__table copy;
+        assert_int_equal(bry__table_clone(&table, &copy, &memory.allocator), BRY_OK);
+        assert_int_equal(sum_of(&copy), before);
+        check_table(&copy);
+        bry__table_free(&copy, &memory.allocator);
+        for (uint32_t i = KEYS; i-- > 0;) {
+            take((uint64_t)i << shift, i % 4096);
+            if (i % 3 == 0)
+                take((uint64_t)i << shift, (i + 1) % 4096);
+            if (i % 2000 == 0)
+                check();
+        }
+        assert_int_equal(table.n, 3000);
+        finish();
+    }
+}
+
+/* As small as ranges get: segments cannot be split any more, and entries are many. */
+static void test_smallest_range(void **state)
+{
+    (void)state;
+    start(BRY__TABLE_MIN_RANGE, 8);
+    generator numbers = {4};
+    static uint8_t count[BRY__TABLE_MIN_RANGE];
+    memset(count, 0, sizeof count);
+    for (unsigned i = 0; i < 40000; i++) {
+        uint64_t fingerprint = generator_below(&numbers, table.range);
+        put(fingerprint, count[fingerprint]++);
+        if (i % 4000 == 0)
+            check();
+    }
+    check();
+    for (uint64_t f = 0; f < table.range; f++) {
+        uint32_t values[256];
+        for (uint32_t i = 0; i < count[f]; i++)
+            values[i] = i;
+        expect_values(f, values, count[f]);
+    }
+    for (unsigned i = 0; i < 40000; i++) {
+        uint64_t fingerprint = i % table.range;
+        while (count[fingerprint] > 0)
+            take(fingerprint, --count[fingerprint]);
+    }
+    assert_int_equal(table.n, 0);
+    check();
+    finish();
+}
+
+/* ---- bytes ---- */
+
+typedef struct measured {
+    uint64_t n, bytes;
+} measured;
+
+/* Bits an entry beyond its value and what its fingerprint says when n of them share the range. */
+static double overhead(const measured *at, uint64_t range, unsigned value_bits)
+{
+    return 8 * (double)at->bytes / (double)at->n - value_bits - log2((double)range / (double)at->n);
+}
+
+/* Grows to 400,000 entries and shrinks back. From 100,000 on, at every moment, an entry takes at
+ * most 1.25 times what it takes at the moment when this engine is at its densest. */
+static void test_bytes_at_every_size(void **state)
+{
+    (void)state;
+    enum { MOST = 400000, LEAST = 100000, STEPS = 2000 };
+    static const struct {
+        uint64_t range;
+        unsigned value_bits;
+    } shapes[] = {{UINT64_C(1) << 31, 0}, {UINT64_C(3000000000), 16}, {UINT64_C(1) << 27, 3}};
+    for (unsigned s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        uint64_t range = shapes[s].range;
+        unsigned value_bits = shapes[s].value_bits, taken = 0;
+        static measured at[STEPS];
+        start(range, value_bits);
+        generator numbers = {s};
+        uint32_t mask = (1u << value_bits) - 1;
+        for (uint64_t i = 0; i < MOST; i++) {
+            uint64_t fingerprint = generator_below(&numbers, range);
+            put(fingerprint, (uint32_t)generator_next(&numbers) & mask);
+            assert_int_equal(bry__table_bytes(&table), memory.now);
+            if (table.n >= LEAST && table.n % 331 == 0)
+                at[taken++] = (measured){table.n, memory.now};
+            if (table.n % 65536 == 0) {
+                uint64_t planned = bry__table_plan_bytes(range, value_bits, table.n);
+                assert_true(fabs((double)planned - (double)memory.now) < 0.02 * (double)memory.now);
+            }
+        }
+        check();
+        generator again = {s};
+        for (uint64_t i = 0; i < MOST; i++) {
+            uint64_t fingerprint = generator_below(&again, range);
+            take(fingerprint, (uint32_t)generator_next(&again) & mask);
+            assert_int_equal(bry__table_bytes(&table), memory.now);
+            if (table.n >= LEAST && table.n % 331 == 0)
+                at[taken++] = (measured){table.n, memory.now};
+        }
+        check();
+        assert_int_equal(table.n, 0);
+        assert_int_equal(table.segments, 1);
+
+        double least = 100, worst = 0;
+        for (unsigned i = 0; i < taken; i++)
+            least = fmin(least, overhead(&at[i], range, value_bits));
+        for (unsigned i = 0; i < taken; i++) {
+            double full = value_bits + log2((double)range / (double)at[i].n) + least;
+            worst = fmax(worst, 8 * (double)at[i].bytes / (double)at[i].n / full);
+        }
+        print_message("%u value bits: %.2f bits beyond at the densest, %.3f times at the worst\n",
+                      value_bits, least, worst);
+        assert_true(taken > STEPS * 8 / 10 && worst <= 1.25);
+        finish();
+    }
+}
+
+/* ---- sweeps ---- */
+
+static uint64_t looked;
+
+/* Those whose value has the lowest bit. */
+static bool drop_odd(void *context, uint64_t fingerprint, uint32_t value)
+{
+    (void)context;
+    assert_true(fingerprint < table.range);
+    looked++;
+    return value & 1;
+}
+
+static bool drop_all(void *context, uint64_t fingerprint, uint32_t value)
+{
+    (void)context;
+    (void)fingerprint;
+    (void)value;
+    looked++;
+    return true;
+}
+
+static uint64_t count_odd(void)
+{
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint, odd = 0;
+    uint32_t value;
+    while (bry__table_next(&table, &cursor, &fingerprint, &value))
+        odd += value & 1;
+    return odd;
+}
+
+/* While steps go on, the table grows, shrinks, gets crowds and loses them, always of even values:
+ * in the end no odd one is left, and every even one is. */
+static void test_sweep_while_the_table_changes(void **state)
+{
+    (void)state;
+    static uint64_t added[100000];
+    for (unsigned kind = 0; kind < 6; kind++) {
+        generator numbers = {kind};
+        unsigned shift = kind % 2 ? 20 : 0;
+        start(UINT64_C(1) << 40, 16);
+        for (unsigned i = 0; i < 20000; i++) {
+            uint64_t fingerprint = (uint64_t)generator_below(&numbers, 1 << 19) << shift;
+            put(i % 10 ? fingerprint : 5, (uint32_t)generator_below(&numbers, 65536));
+        }
+        uint64_t even = table.n - count_odd(), steps = 0;
+        size_t extra = 0;
+        bool done = false;
+        while (!done) {
+            assert_true(steps++ < 100000);
+            assert_int_equal(bry__table_sweep(&table, drop_odd, NULL,
+                                              1 + generator_below(&numbers, 300), &done,
+                                              &memory.allocator),
+                             BRY_OK);
+            bool grows = (kind / 2 == 0) || (kind / 2 == 2 && steps % 60 < 30);
+            for (unsigned i = 0; i < 60 && !done && extra < 90000; i++) {
+                if (grows) {
+                    uint64_t fingerprint = (uint64_t)generator_below(&numbers, 1 << 19) << shift;
+                    added[extra] = i % 20 ? fingerprint : 5;
+                    put(added[extra++], 2);
+                } else if (extra > 0) {
+                    take(added[--extra], 2);
+                }
+            }
+            if (steps % 50 == 0)
+                check();
+        }
+        check();
+        assert_int_equal(count_odd(), 0);
+        assert_int_equal(table.n, even + extra);
+        finish();
+    }
+}
+
+/* A step looks at about as many entries as it was told, also in the overflow. */
+static void test_steps_of_a_sweep(void **state)
+{
+    (void)state;
+    start(UINT64_C(1) << 36, 16);
+    generator numbers = {8};
+    fill(&numbers, 30000);
+    for (uint32_t i = 0; i < 10000; i++)
+        put(99, 2 * i);
+    for (unsigned round = 0; round < 2; round++) {
+        uint64_t most = 0, calls = 0, total = 0;
+        for (bool done = false; !done; calls++) {
+            looked = 0;
+            assert_int_equal(
+                bry__table_sweep(&table, drop_odd, NULL, 500, &done, &memory.allocator), BRY_OK);
+            most = looked > most ? looked : most;
+            total += looked;
+        }
+        /* A segment is looked at whole, and up to three times. */
+        assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX);
+        assert_true(calls > total / (500 + 3 * (uint64_t)BRY__SEGMENT_MAX));
+        assert_int_equal(count_odd(), 0);
+    }
+    check();
+    uint64_t most = 0;
+    for (bool done = false; !done;) {
+        looked = 0;
+        assert_int_equal(bry__table_sweep(&table, drop_all, NULL, 500, &done, &memory.allocator),
+                         BRY_OK);
+        most = looked > most ? looked : most;
+    }
+    assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX); /* a crowd has any number */
+    assert_int_equal(table.n, 0);
+    check();
+    finish();
+}
+
+/* ---- values ---- */
+
+static uint32_t reversed(void *context, uint32_t value)
+{
+    return *(const uint32_t *)context - value;
+}
+
+static uint32_t halved(void *context, uint32_t value)
+{
+    (void)context;
+    return value / 2;
+}
+
+static void test_remap(void **state)
+{
+    (void)state;
+    static uint32_t values[3000];
+    for (unsigned crowd = 0; crowd <= 3000; crowd += 1500) {
+        start(UINT64_C(1) << 33, 8);
+        generator numbers = {crowd};
+        fill(&numbers, 8000);
+        for (unsigned i = 0; i < crowd; i++)
+            put(77, values[i] = (uint32_t)generator_below(&numbers, 256));
+        table.value_bits = 12; /* wider from now on; segments follow when they must */
+        uint32_t top = 4095;
+        uint64_t before = sum_of(&table);
+        for (memory.fail_at = 1;; memory.fail_at += 1 + memory.fail_at / 3) {
+            failing_allocator_restart(&memory);
+            bry_status status = bry__table_remap(&table, reversed, &top, &memory.allocator);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_int_equal(sum_of(&table), before);
+            check();
+        }
+        assert_true(memory.fail_at > 1);
+        memory.fail_at = 0;
+        check();
+        for (unsigned i = 0; i < crowd; i++)
+            values[i] = top - values[i];
+        expect_values(77, values, crowd);
+        assert_int_equal(bry__table_remap(&table, reversed, &top, &memory.allocator), BRY_OK);
+        assert_int_equal(sum_of(&table), before); /* there and back */
+        assert_int_equal(bry__table_remap(&table, halved, NULL, &memory.allocator), BRY_OK);
+        check();
+        for (unsigned i = 0; i < crowd; i++)
+            values[i] = (top - values[i]) / 2;
+        expect_values(77, values, crowd);
+        finish();
+    }
+}
+
+/* ---- memory that is short ---- */
+
+/* Half of all allocations fail for a while: what is refused leaves the table as it was, the others
+ * are there; splits that were put off are made up for. */
+static void test_growth_catches_up(void **state)
+{
+    (void)state;
+    start(UINT64_C(1) << 34, 10);
+    generator numbers = {10};
+    uint64_t refused = 0, n = 0;
+    for (unsigned i = 0; i < 30000; i++) {
+        uint64_t fingerprint = generator_below(&numbers, table.range);
+        uint32_t value = (uint32_t)generator_below(&numbers, 1024);
+        failing_allocator_restart(&memory);
+        memory.fail_at = 1 + i % 3;
+        memory.keep_failing = i % 5 == 0;
+        bry_status status = bry__table_insert(&table, fingerprint, value, &memory.allocator);
+        assert_true(status == BRY_OK || status == BRY_E_NOMEM);
+        assert_int_equal(bry__table_has_entry(&table, fingerprint, value), status == BRY_OK);
+        refused += status != BRY_OK;
+        n += status == BRY_OK;
+        assert_int_equal(table.n, n);
+        assert_int_equal(bry__table_bytes(&table), memory.now);
+    }
+    check();
+    assert_true(refused > 100 && n > 10000);
+    memory.fail_at = 0;
+    fill(&numbers, 2000);
+    check();
+    uint64_t segments = table.segments;
+    double bytes = (double)memory.now;
+    finish();
+
+    start(UINT64_C(1) << 34, 10);
+    fill(&numbers, n + 2000);
+    assert_int_equal(table.segments, segments);
+    assert_true(bytes < 1.1 * (double)memory.now);
+    finish();
+}
+
+static void test_clone_fails_cleanly(void **state)
+{
+    (void)state;
+    start(UINT64_C(1) << 34, 10);
+    generator numbers = {11};
+    fill(&numbers, 5000);
+    for (uint32_t i = 0; i < 1000; i++)
+        put(3, i);
+    uint64_t before = memory.now, sum = sum_of(&table);
+    bry__table copy;
+    for (memory.fail_at = 1;; memory.fail_at++) {
+        failing_allocator_restart(&memory);
+        if (bry__table_clone(&table, &copy, &memory.allocator) == BRY_OK)
+            break;
+        assert_int_equal(memory.now, before);
+    }
+    assert_true(memory.fail_at > table.segments);
+    memory.fail_at = 0;
+    assert_int_equal(sum_of(&copy), sum);
+    assert_int_equal(bry__table_bytes(&copy) + bry__table_bytes(&table), memory.now);
+    check_table(&copy);
+    assert_int_equal(bry__table_insert(&copy, 1, 1, &memory.allocator), BRY_OK);
+    assert_int_equal(sum_of(&table), sum);
+    bry__table_free(&copy, &memory.allocator);
+    check();
+    finish();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_crowds),
+        cmocka_unit_test(test_ten_thousand_values),
+        cmocka_unit_test(test_spilled_segments),
+        cmocka_unit_test(test_smallest_range),
+        cmocka_unit_test(test_bytes_at_every_size),
+        cmocka_unit_test(test_sweep_while_the_table_changes),
+        cmocka_unit_test(test_steps_of_a_sweep),
+        cmocka_unit_test(test_remap),
+        cmocka_unit_test(test_growth_catches_up),
+        cmocka_unit_test(test_clone_fails_cleanly),
+    };
+    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
