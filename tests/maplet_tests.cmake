@@ -12,6 +12,8 @@ set(failing support/failing_allocator.c)
 bloomery_unit_test(test_bits)
 bloomery_unit_test(test_segment ${failing})
 bloomery_unit_test(test_overflow ${failing})
+bloomery_unit_test(test_table ${failing})
+bloomery_unit_test(test_maplet ${failing})
 
 # Object against twin, in so many operations.
 bloomery_program(maplet_programs model/maplet_programs.c ${maplet_model})
