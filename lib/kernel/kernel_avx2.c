@@ -62,10 +62,9 @@ static inline __m256i bits256(const unsigned char *bytes, uint64_t at)
 
 static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
-    unsigned head = (unsigned)(by - from) & 7;
-    if (to - from >= 512) {
-        if (head)
-            bry__bits_down_words(bytes, from, from + head, by);
+    if (to - from >= 256 + 80) {
+        uint64_t head = (by - from) & 7; /* bits up to a byte of the target */
+        bry__bits_down_words(bytes, from, from + head, by);
         for (from += head; to - from >= 256 + 72; from += 256)
             _mm256_storeu_si256((__m256i *)(void *)(bytes + ((from - by) >> 3)),
                                 bits256(bytes, from));
@@ -73,18 +72,22 @@ static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t
     bry__bits_down_words(bytes, from, to, by);
 }
 
+/* From the top. What a step loads reaches into what the step before has stored, which the machine
+ * answers slowly: so each step loads before the one above it stores. */
 static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
-    unsigned tail = (unsigned)(to + by) & 7;
-    if (to - from >= 512) {
-        if (tail)
-            bry__bits_up_words(bytes, to - tail, to, by);
-        /* A step reads up to 72 bits past its own, so the last ones are left to the words. */
-        to -= tail;
-        bry__bits_up_words(bytes, to - 64, to, by);
-        for (to -= 64; to - from >= 256; to -= 256)
-            _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to - 256 + by) >> 3)),
-                                bits256(bytes, to - 256));
+    if (to - from >= 256 + 80) {
+        uint64_t tail = (to + by) & 7; /* bits above the last byte of the target */
+        uint64_t top = to - tail - 64; /* a step reads up to 72 bits past its own */
+        __m256i above = bits256(bytes, top - 256);
+        bry__bits_up_words(bytes, top, to, by);
+        for (to = top - 256; to - from >= 256; to -= 256) {
+            __m256i next = bits256(bytes, to - 256);
+            _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to + by) >> 3)), above);
+            above = next;
+        }
+        /* The words below read nothing that this store writes: it starts above them. */
+        _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to + by) >> 3)), above);
     }
     bry__bits_up_words(bytes, from, to, by);
 }

@@ -52,38 +52,78 @@ static void or_into(unsigned char *into, const unsigned char *from, size_t len)
 }
 
 /* 512 bits from any bit: every lane is finished from the word eight bytes on. */
+static inline __m512i finish(__m512i low, __m512i high, uint64_t at)
+{
+    __m512i shift = _mm512_set1_epi64((long long)(at & 7));
+    __m512i back = _mm512_sub_epi64(_mm512_set1_epi64(64), shift);
+    return _mm512_or_si512(_mm512_srlv_epi64(low, shift), _mm512_sllv_epi64(high, back));
+}
+
 static inline __m512i bits512(const unsigned char *bytes, uint64_t at)
 {
     const unsigned char *p = bytes + (at >> 3);
-    __m512i shift = _mm512_set1_epi64((long long)(at & 7));
-    __m512i back = _mm512_sub_epi64(_mm512_set1_epi64(64), shift);
-    return _mm512_or_si512(_mm512_srlv_epi64(_mm512_loadu_si512(p), shift),
-                           _mm512_sllv_epi64(_mm512_loadu_si512(p + 8), back));
+    return finish(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8), at);
+}
+
+static inline __mmask64 first_bytes(unsigned n)
+{
+    return n >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
+}
+
+/* The same for n < 64 bytes only, reading no byte that holds none of their bits. */
+static inline __m512i some_bits(const unsigned char *bytes, uint64_t at, unsigned n)
+{
+    const unsigned char *p = bytes + (at >> 3);
+    unsigned read = n + ((at & 7) != 0);
+    return finish(_mm512_maskz_loadu_epi8(first_bytes(read), p),
+                  _mm512_maskz_loadu_epi8(first_bytes(read > 8 ? read - 8 : 0), p + 8), at);
 }
 
 static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
-    unsigned head = (unsigned)(by - from) & 7;
-    if (to - from >= 1024) {
-        if (head)
-            bry__bits_down_words(bytes, from, from + head, by);
-        for (from += head; to - from >= 512 + 72; from += 512)
+    uint64_t head = (by - from) & 7; /* bits up to a byte of the target */
+    if (head && head <= to - from) {
+        bry__bits_down_words(bytes, from, from + head, by);
+        from += head;
+    }
+    if (to - from >= 8 && ((from - by) & 7) == 0) {
+        for (; to - from >= 512 + 72; from += 512)
             _mm512_storeu_si512(bytes + ((from - by) >> 3), bits512(bytes, from));
+        while (to - from >= 8) {
+            unsigned n = to - from < 504 ? (unsigned)(to - from) / 8 : 63;
+            _mm512_mask_storeu_epi8(bytes + ((from - by) >> 3), first_bytes(n),
+                                    some_bits(bytes, from, n));
+            from += 8 * (uint64_t)n;
+        }
     }
     bry__bits_down_words(bytes, from, to, by);
 }
 
+/* From the top. What a step loads reaches into what the step before has stored, which the machine
+ * answers slowly: so each step loads before the one above it stores. */
 static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
-    unsigned tail = (unsigned)(to + by) & 7;
-    if (to - from >= 1024) {
-        if (tail)
-            bry__bits_up_words(bytes, to - tail, to, by);
-        /* A step reads up to 72 bits past its own, so the last ones are left to the words. */
+    uint64_t tail = (to + by) & 7; /* bits above the last byte of the target */
+    if (tail && tail <= to - from) {
+        bry__bits_up_words(bytes, to - tail, to, by);
         to -= tail;
-        bry__bits_up_words(bytes, to - 64, to, by);
-        for (to -= 64; to - from >= 512; to -= 512)
-            _mm512_storeu_si512(bytes + ((to - 512 + by) >> 3), bits512(bytes, to - 512));
+    }
+    if (to - from >= 8 && ((to + by) & 7) == 0) {
+        unsigned held = to - from < 504 ? (unsigned)(to - from) / 8 : 63;
+        to -= 8 * (uint64_t)held;
+        __m512i above = some_bits(bytes, to, held);
+        for (; to - from >= 512; to -= 512) {
+            __m512i next = bits512(bytes, to - 512);
+            _mm512_mask_storeu_epi8(bytes + ((to + by) >> 3), first_bytes(held), above);
+            above = next;
+            held = 64;
+        }
+        unsigned rest = (unsigned)(to - from) / 8;
+        to -= 8 * (uint64_t)rest;
+        __m512i last = some_bits(bytes, to, rest);
+        _mm512_mask_storeu_epi8(bytes + ((to + 8 * (uint64_t)rest + by) >> 3), first_bytes(held),
+                                above);
+        _mm512_mask_storeu_epi8(bytes + ((to + by) >> 3), first_bytes(rest), last);
     }
     bry__bits_up_words(bytes, from, to, by);
 }

@@ -11,7 +11,7 @@
  *   │ samples  │ runs              │ zeros         │ slot n-1    │       │ slot 1  │ slot 0  │
  *   └──────────┴───────────────────┴───────────────┴─────────────┴── … ──┴─────────┴─────────┘
  *
- *   samples   16 bits for each 128 quotients but the first: entries with a lower quotient
+ *   samples   16 bits for each 64 quotients but the first: entries with a lower quotient
  *   runs      for every quotient in turn as many 1s as it has entries, then a 0: Q + n bits
  *   slots     remainder (low bits) and value of entry i at bits [end - (i+1)·w, end - i·w), w = r +
  * v
@@ -31,7 +31,7 @@
 
 #include <string.h>
 
-#define SAMPLED 7u /* log2 of the quotients from one sample to the next */
+#define SAMPLED 6u /* log2 of the quotients from one sample to the next */
 #define MIN_QUOTIENTS 64u
 
 /* ---- the layout ---------------------------------------------------------------------------- */
@@ -55,8 +55,8 @@ static unsigned steps_for(unsigned n, unsigned quotients, unsigned slot)
 {
     size_t front = 2 * samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
     size_t slots = ((size_t)n * slot + 7) / 8;
-    if (slots < 8)
-        slots = 8; /* reading the runs may pass their end by this much */
+    if (slots < 24)
+        slots = 24; /* reading the runs may pass their end by this much */
     return (unsigned)((front + slots + BRY__SEGMENT_STEP - 9) / BRY__SEGMENT_STEP);
 }
 
@@ -126,6 +126,10 @@ static unsigned char *runs_of(const bry__segment *segment, unsigned quotients)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
+typedef struct bry__segment_run {
+    unsigned index, length; /* entries that share a quotient */
+} bry__segment_run;
+
 /* The entries of a quotient; *bit is where their 1s begin in the runs. */
 static inline bry__segment_run run_of(const bry__segment *segment, uint64_t u_most,
                                       unsigned quotient, uint64_t *bit)
@@ -163,40 +167,24 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     return place;
 }
 
-void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u)
+/* Compares the entries of a run with u; two at once, which are nearly always all. */
+static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
+                        uint32_t *value)
 {
-    if (!segment->bytes)
-        return;
-    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned quotients = quotients_of(segment, u_most);
-    unsigned index = quotient * segment->n / quotients; /* about */
-    if (quotient >> SAMPLED)
-        __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> SAMPLED));
-    __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
-}
-
-bry__segment_run bry__segment_locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
-{
-    if (!segment->bytes)
-        return (bry__segment_run){0};
-    uint64_t bit;
-    bry__segment_run run = run_of(segment, u_most, (unsigned)(u >> segment->remainder_bits), &bit);
-    if (run.length)
-        __builtin_prefetch(segment->bytes + (slot_at(segment, run.index) >> 3));
-    return run;
-}
-
-bool bry__segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
-                       uint32_t *value)
-{
+    if (run.length == 0)
+        return false;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    for (unsigned i = run.index; i < run.index + run.length; i++) {
-        uint32_t found;
-        if (get_slot(segment, i, &found) == remainder) {
-            *value = found;
+    uint32_t v0, v1;
+    uint64_t r0 = get_slot(segment, run.index, &v0);
+    uint64_t r1 = get_slot(segment, run.index + (run.length > 1), &v1);
+    *value = r0 == remainder ? v0 : v1;
+    if (__builtin_expect(run.length <= 2, 1))
+        return (r0 == remainder) | (r1 == remainder);
+    if (r0 == remainder || r1 == remainder)
+        return true;
+    for (unsigned i = run.index + 2; i < run.index + run.length; i++)
+        if (get_slot(segment, i, value) == remainder)
             return true;
-        }
-    }
     return false;
 }
 
@@ -209,7 +197,50 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     unsigned index = quotient * segment->n / quotients_of(segment, u_most);
     __builtin_prefetch(segment->bytes + (slot_at(segment, index) >> 3));
     uint64_t bit;
-    return bry__segment_pick(segment, u, run_of(segment, u_most, quotient, &bit), value);
+    return pick(segment, u, run_of(segment, u_most, quotient, &bit), value);
+}
+
+/* About where the runs of a quotient are, and the sample before it. */
+static inline void prefetch_runs(const bry__segment *segment, uint64_t u_most, uint64_t u)
+{
+    if (!segment->bytes)
+        return;
+    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
+    unsigned quotients = quotients_of(segment, u_most);
+    unsigned index = quotient * segment->n / quotients;
+    __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> SAMPLED));
+    __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
+}
+
+static inline bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
+{
+    bry__segment_run run = {0};
+    uint64_t bit;
+    if (segment->bytes)
+        run = run_of(segment, u_most, (unsigned)(u >> segment->remainder_bits), &bit);
+    if (run.length)
+        __builtin_prefetch(segment->bytes + (slot_at(segment, run.index) >> 3));
+    return run;
+}
+
+void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, uint8_t *answers)
+{
+    bry__segment_run runs[BRY__SEGMENT_BATCH];
+    for (size_t i = 0; i < n; i++)
+        prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
+    for (size_t i = 0; i < n; i++)
+        runs[i] = locate(queries[i].segment, queries[i].u_most, queries[i].u);
+    for (size_t i = 0; i < n; i++)
+        if (!answers[i])
+            answers[i] = pick(queries[i].segment, queries[i].u, runs[i], &values[i]);
+}
+
+void bry__segment_prefetch_n(const bry__query *queries, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
+    for (size_t i = 0; i < n; i++)
+        (void)locate(queries[i].segment, queries[i].u_most, queries[i].u);
 }
 
 unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place place)

@@ -51,16 +51,20 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
 bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value);
 
 /*
- * The same in three steps, for many look-ups at once: fetch the lines that tell where the entry is;
- * find out, and fetch its line; compare. What one step asks for, the next one finds in the cache.
+ * Many at once, in passes: fetch what tells where the entries are; find out, and fetch those;
+ * compare. What one pass asks for, the next one finds in the cache. answers[i] and values[i] are
+ * set as by bry__segment_get() where answers[i] was 0. At most BRY__SEGMENT_BATCH; the segments'
+ * records, not their blocks, should be in the cache.
  */
-typedef struct bry__segment_run {
-    unsigned index, length; /* entries that share the quotient of u */
-} bry__segment_run;
-void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u);
-bry__segment_run bry__segment_locate(const bry__segment *segment, uint64_t u_most, uint64_t u);
-bool bry__segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
-                       uint32_t *value);
+#define BRY__SEGMENT_BATCH 64u
+typedef struct bry__query {
+    const bry__segment *segment;
+    uint64_t u_most, u;
+} bry__query;
+void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, uint8_t *answers);
+
+/* Fetches what operations on these are going to read first. */
+void bry__segment_prefetch_n(const bry__query *queries, size_t n);
 
 /* The value of an entry; entries are numbered in order from 0. */
 uint32_t bry__segment_value(const bry__segment *segment, unsigned index);

@@ -362,42 +362,41 @@ bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *val
     return found;
 }
 
+/* Where each fingerprint is, its record on the way to the cache. */
+static void query_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
+                    bry__query *queries)
+{
+    for (size_t i = 0; i < n; i++) {
+        spot at = spot_of(table, fingerprints[i]);
+        queries[i] = (bry__query){bry__table_segment(table, at.i), at.u_most, at.u};
+        __builtin_prefetch(queries[i].segment);
+    }
+}
+
 void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
                       uint32_t *values, uint8_t *answers)
 {
-    spot at[BRY__TABLE_BATCH];
-    const bry__segment *segment[BRY__TABLE_BATCH];
-    bry__segment_run run[BRY__TABLE_BATCH];
-    for (size_t i = 0; i < n; i++) {
-        at[i] = spot_of(table, fingerprints[i]);
-        segment[i] = bry__table_segment(table, at[i].i);
-        __builtin_prefetch(segment[i]);
+    bry__query queries[BRY__TABLE_BATCH];
+    if (n == 0)
+        return;
+    query_n(table, fingerprints, n, queries);
+    if (table->overflow.n == 0) {
+        bry__segment_get_n(queries, n, values, answers);
+        return;
     }
+    bry__segment_prefetch_n(queries, n);
     for (size_t i = 0; i < n; i++)
-        bry__segment_prefetch(segment[i], at[i].u_most, at[i].u);
-    for (size_t i = 0; i < n; i++)
-        run[i] = bry__segment_locate(segment[i], at[i].u_most, at[i].u);
-    for (size_t i = 0; i < n; i++) {
-        if (answers[i])
-            continue;
-        answers[i] = bry__segment_pick(segment[i], at[i].u, run[i], &values[i]);
-        if (table->overflow.n > 0 && segment[i]->spilled)
-            answers[i] = get_spilled(table, fingerprints[i], answers[i], &values[i]);
-    }
+        if (!answers[i])
+            answers[i] = bry__table_get(table, fingerprints[i], &values[i]);
 }
 
 void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(bry__table_segment(table, spot_of(table, fingerprints[i]).i));
-    for (size_t i = 0; i < n; i++) {
-        spot at = spot_of(table, fingerprints[i]);
-        bry__segment_prefetch(bry__table_segment(table, at.i), at.u_most, at.u);
-    }
-    for (size_t i = 0; i < n; i++) {
-        spot at = spot_of(table, fingerprints[i]);
-        bry__segment_locate(bry__table_segment(table, at.i), at.u_most, at.u);
-    }
+    bry__query queries[BRY__TABLE_BATCH];
+    if (n == 0)
+        return;
+    query_n(table, fingerprints, n, queries);
+    bry__segment_prefetch_n(queries, n);
 }
 
 /* Where (fingerprint, value) is in the overflow; false when it is not. */

@@ -57,7 +57,7 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
 
 /* Many at once: answers[i] = bry__table_get(table, fingerprints[i], &values[i]), where answers[i]
  * was 0 before; memory latency is hidden. At most BRY__TABLE_BATCH. */
-#define BRY__TABLE_BATCH 64u
+#define BRY__TABLE_BATCH BRY__SEGMENT_BATCH
 void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
                       uint32_t *values, uint8_t *answers);
 
