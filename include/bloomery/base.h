@@ -177,7 +177,7 @@ typedef struct bry_load {
 } bry_load;
 #define BRY_LOAD                                                                                   \
     {                                                                                              \
-        .struct_size = sizeof(bry_load)                                                            \
+        sizeof(bry_load), 0, NULL, 0, NULL                                                         \
     }
 
 /* ---- the machine --------------------------------------------------------------------------- */

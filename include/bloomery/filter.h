@@ -35,7 +35,7 @@ typedef struct bry_filter_options {
 
 #define BRY_FILTER_OPTIONS                                                                         \
     {                                                                                              \
-        .struct_size = sizeof(bry_filter_options)                                                  \
+        sizeof(bry_filter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, NULL                           \
     }
 
 /* What an object with these options costs and promises. */

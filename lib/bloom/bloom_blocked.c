@@ -21,9 +21,10 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCKS_SHIFT (BRY__PIECE_SHIFT - 6) /* blocks of one piece, as a power of two */
-#define BATCH 64u /* enough look-ups in flight to hide memory, few enough to stay in the L1 cache  \
-                   */
+/* Blocks of one piece, as a power of two. */
+#define BLOCKS_SHIFT (BRY__PIECE_SHIFT - 6)
+/* Enough look-ups in flight to hide memory, few enough to stay in the L1 cache. */
+#define BATCH 64u
 
 static const _Alignas(BRY__LINE) unsigned char zeros[BRY__BLOCK_BYTES];
 

@@ -5,7 +5,7 @@
 
 #define BATCH 32u
 #define PREFETCHED 4u /* positions fetched ahead: an absent key rarely gets past them */
-#define LINE_BITS (BRY__LINE * 8u)
+#define LINE_BITS ((uint64_t)BRY__LINE * 8)
 
 /* Tables are whole cache lines so that the kernels can count them; bits past m stay clear. */
 static uint64_t table_bytes(uint64_t bits)
