@@ -1,0 +1,86 @@
+/*
+ * One table of kbf: m cells in k segments, and what can be done to a key's cells in it. How many
+ * keys a table may hold, and what happens beyond, is kbf_map.c's business.
+ *
+ * kbf_cells.c tells the story.
+ */
+#ifndef BRY_MAP_KBF_CELLS_H
+#define BRY_MAP_KBF_CELLS_H
+
+#include "common/pieces.h"
+#include "map/kbf_decode.h"
+
+#include <bloomery/hash.h>
+
+#define BRY__KBF_MAX_CELLS ((uint64_t)1 << 48)
+
+typedef struct bry__kbf {
+    const bry__gf *gf; /* the owner's, and shared by its tables */
+    unsigned hashes; /* k, 1 to BRY__KBF_MAX_HASHES */
+    unsigned level; /* of decoding, 1 to 4 */
+    bool unmasked;
+    uint64_t segment; /* cells of a segment */
+    uint64_t items;
+    uint64_t counts[8]; /* cells by counter */
+    uint64_t capacity; /* the two are kept for the owner: */
+    double error; /* at capacity, as planned */
+    bry__pieces cells;
+} bry__kbf;
+
+/* `like` gives gf, hashes, level, unmasked, segment, capacity and error. BRY_E_NOMEM. */
+bry_status bry__kbf_init(bry__kbf *kbf, const bry__kbf *like, const bry_allocator *allocator);
+void bry__kbf_free(bry__kbf *kbf, const bry_allocator *allocator);
+void bry__kbf_clear(bry__kbf *kbf, const bry_allocator *allocator);
+
+/* ---- one key ------------------------------------------------------------------------------- */
+
+/* codes: how many are assigned. Only BRY_PRESENT sets *code. */
+bry_answer bry__kbf_get(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t *code);
+void bry__kbf_get_n(const bry__kbf *kbf, const bry_hash *hashes, size_t n, uint32_t codes,
+                    uint32_t *codes_out, uint8_t *answers);
+
+/* As bry__kbf_candidates(): at most two codes, -1 for "no clue"; 0 also when a cell is empty. */
+int bry__kbf_ask(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t found[2]);
+
+/* Whether every cell of the key may hold this code for it. */
+bool bry__kbf_may_hold(const bry__kbf *kbf, bry_hash hash, uint32_t code);
+
+/* Brings the key's cells near. */
+void bry__kbf_prefetch(const bry__kbf *kbf, bry_hash hash);
+
+/* Makes the cells of these keys present, so that insert cannot fail. BRY_E_NOMEM. */
+bry_status bry__kbf_reach(bry__kbf *kbf, const bry_hash *hashes, size_t n,
+                          const bry_allocator *allocator);
+
+/*
+ * Adds the pair; its cells must have been reached. Returns a set of the key's cells: bit i for a
+ * counter that got stuck by this.
+ */
+uint32_t bry__kbf_insert(bry__kbf *kbf, bry_hash hash, uint32_t code);
+void bry__kbf_insert_n(bry__kbf *kbf, const bry_hash *hashes, const uint32_t *codes, size_t n);
+
+/* Takes out a pair that is there, or that bry__kbf_may_hold() at least. Counters that are stuck
+ * stay so, but for those in `unstick`, as the insert that is undone here returned them. */
+void bry__kbf_take(bry__kbf *kbf, bry_hash hash, uint32_t code, uint32_t unstick);
+
+/* The key's code is `from` and becomes `to`. */
+void bry__kbf_replace(bry__kbf *kbf, bry_hash hash, uint32_t from, uint32_t to);
+
+/* ---- whole tables -------------------------------------------------------------------------- */
+
+/*
+ * Adds `from` to `into`, whose segments are 2^shift times smaller: JOIN where shift is 0, COMPRESS
+ * where `into` is empty. Everything but the segment is the same in both. BRY_E_NOMEM: nothing was
+ * added.
+ */
+bry_status bry__kbf_add(bry__kbf *into, const bry__kbf *from, unsigned shift,
+                        const bry_allocator *allocator);
+
+/*
+ * Counts the cells anew and tells what is wrong with them for this number of items, or NULL. For
+ * cells from outside: contents must be what so many encodings can give, and the counters of a
+ * segment where none is stuck add up to the items.
+ */
+const char *bry__kbf_check(bry__kbf *kbf);
+
+#endif

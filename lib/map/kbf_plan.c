@@ -1,0 +1,212 @@
+/*
+ * What a kbf table errs, and how large it must be for an error.
+ *
+ * n keys, k segments of s cells, λ = n/s. A cell that an absent key looks at holds c keys with a
+ * probability f_c, Poisson with mean λ. A cell of a *present* key holds the key and c - 1 others:
+ * q_c = f_(c-1). (Counting the latter as random cells too makes the papers' decodability too good
+ * by orders of magnitude.) For a table as it is, f and q come from its counters: q_c is c·f_c
+ * scaled to sum 1, since a cell of c keys is met c times, and what is missing are the keys in stuck
+ * cells.
+ *
+ * With a = 1 - q_1 - q_2 the share of cells that are of no direct use to a present key:
+ *
+ *   level 1  FN = (1 - q_1)^k
+ *   level 2  FN = a^k + k·a^(k-1)·q_2                       fewer than two cells of two
+ *   level 3  FN = a^k + k·q_2·(d^(k-1) + (a^(k-1) - d^(k-1))/2)
+ *            d = a - q_3: a cell of three tells the two candidates apart every other time
+ *   levels 1 to 3  FP = (1 - f_0)^k                         a Bloom filter's
+ *   level 4  FN = a^k + g·k·q_2·z^(k-1)                     no clue; or two candidates remain
+ *            z = 3·q_2/N + q_3/2 + d + 1/s                  a cell that the wrong one passes
+ *            FP = g·k·(f_1 + 2·f_2)·y^(k-1)                 one candidate and it passes everywhere
+ *            y = f_1/N + 3·f_2/N + f_3/2 + f_4 + … + f_7 + 1/s
+ *
+ * where N is the number of encodings and g the share of them that unmask to an assigned code. A
+ * wrong candidate passes a cell of three half of the time (half of all contents are pairs), one of
+ * two in 2/N (the neighbour has that encoding, or four of them coincide; 3/N to be safe), or
+ * because the candidate's key is in this cell too (1/s, which counts in small tables alone). These
+ * are sums over the ways to go wrong, and so above rather than below the truth; measured on 10^6
+ * keys they agree within the noise. Two equal encodings in a cell give no clue either: q_2/N of the
+ * cells of two.
+ *
+ * Unmasked, N is the number of assigned codes at most, and values are taken to be evenly used; if
+ * they are not, nothing here holds, which is why codes are masked.
+ *
+ * A present key is never answered with a wrong value: its own code passes every test, so the answer
+ * is that code or unsure. (Keys that share cells with one that was deleted by mistake may be.)
+ */
+#include "map/kbf_plan.h"
+
+#include "common/sizing.h"
+
+#include <math.h>
+
+/* Segments are a multiple of a power of two, so that they can be folded; no larger than this share
+ * of them, which bounds what rounding costs. */
+#define TUNED_ROUNDING 256u
+#define PAPER_ROUNDING 1024u
+/* Tables scatter about what is expected of them: this much is left for it. */
+#define TUNED_MARGIN 0.95
+#define MOST_CELLS_A_KEY 256u /* no error that can be asked for needs more */
+
+typedef struct odds {
+    double absent[8], present[8]; /* f and q above, by counter */
+    double one_in_segment; /* 1/s */
+} odds;
+
+static double at_most_one(double p)
+{
+    return p < 1 ? p : 1;
+}
+
+static bry__kbf_errors errors_of(const bry__kbf_setting *setting, unsigned k, const odds *of)
+{
+    const double *f = of->absent, *q = of->present;
+    double codes = setting->codes > 0 ? setting->codes : 1;
+    double n = setting->unmasked ? fmin(codes, setting->order) : setting->order;
+    double g = setting->unmasked ? 1 : fmin(1, codes / setting->order);
+    double a = fmax(0, 1 - q[1] - q[2]), d = fmax(0, a - q[3]);
+    bry__kbf_errors errors = {.by_kind = {.incorrect = 0}};
+    double fn, fp = pow(1 - f[0], k);
+    if (setting->level == 1) {
+        fn = pow(1 - q[1], k);
+    } else if (setting->level == 2) {
+        fn = pow(a, k) + k * pow(a, k - 1) * q[2];
+    } else if (setting->level == 3) {
+        double none = pow(d, k - 1);
+        fn = pow(a, k) + k * q[2] * (none + (pow(a, k - 1) - none) / 2);
+    } else {
+        double z = 3 * q[2] / n + q[3] / 2 + d + of->one_in_segment;
+        fn = pow(a + q[2] / n, k) + g * k * q[2] * pow(at_most_one(z), k - 1);
+        double unread = fmax(0, 1 - f[0] - f[1] - f[2] - f[3]);
+        double y = f[1] / n + 3 * f[2] / n + f[3] / 2 + unread + of->one_in_segment;
+        double pass = g * k * pow(at_most_one(y), k - 1);
+        fp = fmin(fp, pass * (f[1] + 2 * f[2]));
+        errors.unsure = at_most_one(pow(f[3] + unread + f[2] / n, k) + pass * f[2]);
+    }
+    if (setting->level < 4)
+        errors.unsure = at_most_one(fn);
+    errors.by_kind.false_negative = at_most_one(fn);
+    errors.by_kind.false_positive = at_most_one(fp);
+    return errors;
+}
+
+double bry__kbf_error(const bry__kbf_errors *errors)
+{
+    const bry_map_errors *kinds = &errors->by_kind;
+    return kinds->false_negative + kinds->false_positive + kinds->incorrect;
+}
+
+/* by[c] = P(c keys) for c up to 6, and the rest in by[7]. */
+static void poisson(double mean, double by[8])
+{
+    double p = exp(-mean), sum = 0;
+    for (int c = 0; c < 7; c++) {
+        by[c] = p;
+        sum += p;
+        p *= mean / (c + 1);
+    }
+    by[7] = fmax(0, 1 - sum);
+}
+
+bry__kbf_errors bry__kbf_errors_at(const bry__kbf_setting *setting, const bry__kbf_shape *shape,
+                                   double n)
+{
+    odds odds_at = {.one_in_segment = 1 / (double)shape->segment};
+    double others[8];
+    poisson(n / (double)shape->segment, odds_at.absent);
+    poisson(fmax(0, n - 1) / (double)shape->segment, others);
+    for (int c = 1; c < 8; c++)
+        odds_at.present[c] = others[c - 1];
+    odds_at.present[7] += others[7];
+    return errors_of(setting, shape->hashes, &odds_at);
+}
+
+bry__kbf_errors bry__kbf_errors_now(const bry__kbf_setting *setting, const bry__kbf *kbf)
+{
+    double cells = (double)kbf->hashes * (double)kbf->segment;
+    double places = (double)kbf->hashes * (double)kbf->items, read = 0;
+    odds odds_now = {.one_in_segment = 1 / (double)kbf->segment};
+    for (int c = 0; c < 8; c++) {
+        odds_now.absent[c] = (double)kbf->counts[c] / cells;
+        if (c < 7 && kbf->items > 0) {
+            odds_now.present[c] = fmin(1, c * (double)kbf->counts[c] / places);
+            read += odds_now.present[c];
+        }
+    }
+    odds_now.present[7] = fmax(0, 1 - read);
+    if (kbf->items == 0) /* the first key to come finds the cells as an absent one does */
+        for (int c = 1; c < 8; c++)
+            odds_now.present[c] = odds_now.absent[c - 1] + (c == 7 ? odds_now.absent[7] : 0);
+    return errors_of(setting, kbf->hashes, &odds_now);
+}
+
+static double error_at(const bry__kbf_setting *setting, unsigned hashes, uint64_t segment, double n)
+{
+    bry__kbf_shape shape = {.hashes = hashes, .segment = segment};
+    bry__kbf_errors errors = bry__kbf_errors_at(setting, &shape, n);
+    return bry__kbf_error(&errors);
+}
+
+/* The next multiple of the largest power of two that is at most 1/share of it. */
+static uint64_t round_segment(uint64_t segment, uint64_t share)
+{
+    uint64_t unit = 1;
+    while (2 * unit * share <= segment)
+        unit *= 2;
+    return (segment + unit - 1) / unit * unit;
+}
+
+/* The smallest segment below `end` that keeps n keys at p; `end` when there is none. */
+static uint64_t smallest_segment(const bry__kbf_setting *setting, unsigned hashes, uint64_t n,
+                                 double p, uint64_t end)
+{
+    uint64_t too_small = 0, enough = end;
+    while (enough - too_small > 1) {
+        uint64_t middle = too_small + (enough - too_small) / 2;
+        if (error_at(setting, hashes, middle, (double)n) <= p)
+            enough = middle;
+        else
+            too_small = middle;
+    }
+    return enough;
+}
+
+bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, uint64_t n, double p,
+                   bry__kbf_shape *shape)
+{
+    if (layout == BRY_MAP_PAPER) {
+        unsigned k = bry__bloom_hashes_for_error(p);
+        uint64_t cells = (uint64_t)ceil(bry__bloom_bits((double)n, p));
+        *shape = (bry__kbf_shape){k, round_segment((cells + k - 1) / k, PAPER_ROUNDING)};
+        return k <= BRY__KBF_MAX_HASHES;
+    }
+    /* Each k has its smallest table; a larger k is tried only below the best one so far. */
+    uint64_t best = n * MOST_CELLS_A_KEY + MOST_CELLS_A_KEY;
+    bool found = false;
+    for (unsigned k = 1; k <= BRY__KBF_MAX_HASHES; k++) {
+        uint64_t end = (best + k - 1) / k;
+        uint64_t segment = smallest_segment(setting, k, n, p * TUNED_MARGIN, end);
+        if (segment == end)
+            continue;
+        *shape = (bry__kbf_shape){k, segment};
+        best = k * segment;
+        found = true;
+    }
+    if (found)
+        shape->segment = round_segment(shape->segment, TUNED_ROUNDING);
+    return found;
+}
+
+uint64_t bry__kbf_capacity(const bry__kbf_setting *setting, const bry__kbf_shape *shape, double p,
+                           uint64_t most)
+{
+    uint64_t fits = 0, end = most + 1;
+    while (end - fits > 1) {
+        uint64_t middle = fits + (end - fits) / 2;
+        if (error_at(setting, shape->hashes, shape->segment, (double)middle) <= p)
+            fits = middle;
+        else
+            end = middle;
+    }
+    return fits;
+}

@@ -1,0 +1,49 @@
+/* The shapes of kbf tables, and what they err. kbf_plan.c derives the formulae. */
+#ifndef BRY_MAP_KBF_PLAN_H
+#define BRY_MAP_KBF_PLAN_H
+
+#include "map/kbf_cells.h"
+
+#include <bloomery/map.h>
+
+/* What the errors depend on besides cells and keys. */
+typedef struct bry__kbf_setting {
+    unsigned level; /* of decoding */
+    bool unmasked;
+    uint32_t order; /* of the field: encodings that there are */
+    uint32_t codes; /* that are or may be assigned */
+} bry__kbf_setting;
+
+typedef struct bry__kbf_shape {
+    unsigned hashes;
+    uint64_t segment; /* cells of each of the `hashes` segments */
+} bry__kbf_shape;
+
+typedef struct bry__kbf_errors {
+    bry_map_errors by_kind;
+    double unsure; /* of absent keys asked for: no error, unless another table has the key */
+} bry__kbf_errors;
+
+/* Expected for a table of that shape with n keys. */
+bry__kbf_errors bry__kbf_errors_at(const bry__kbf_setting *setting, const bry__kbf_shape *shape,
+                                   double n);
+
+/* Estimated from the counters of a table as it is. */
+bry__kbf_errors bry__kbf_errors_now(const bry__kbf_setting *setting, const bry__kbf *kbf);
+
+/* The three kinds, summed. */
+double bry__kbf_error(const bry__kbf_errors *errors);
+
+/*
+ * The papers' shape for n keys at error p, or the smallest one whose errors sum up to p at most.
+ * False: there is none. 1 <= n <= 2^40, 0 < p <= 0.5.
+ */
+bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, uint64_t n, double p,
+                   bry__kbf_shape *shape);
+
+/* The most keys that a shape holds at error p: the largest n, up to `most`, with errors that sum up
+ * to p at most. */
+uint64_t bry__kbf_capacity(const bry__kbf_setting *setting, const bry__kbf_shape *shape, double p,
+                           uint64_t most);
+
+#endif

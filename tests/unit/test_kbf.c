@@ -1,0 +1,518 @@
+/* One kbf table against an exact twin, and the algebra of whole tables to the bit. */
+#include "map/kbf_cells.h"
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bry_allocator heap;
+static bry__gf gf8, gf14;
+
+static int set_up(void **state)
+{
+    (void)state;
+    heap = bry__allocator_or_default(NULL);
+    return bry__gf_init(&gf8, 8, &heap) != BRY_OK || bry__gf_init(&gf14, 14, &heap) != BRY_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    bry__gf_free(&gf8, &heap);
+    bry__gf_free(&gf14, &heap);
+    return 0;
+}
+
+static bry__kbf make(const bry__gf *gf, unsigned hashes, uint64_t segment)
+{
+    bry__kbf like = {.gf = gf, .hashes = hashes, .level = 4, .segment = segment}, kbf;
+    assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
+    return kbf;
+}
+
+static void insert(bry__kbf *kbf, bry_hash hash, uint32_t code)
+{
+    assert_int_equal(bry__kbf_reach(kbf, &hash, 1, &heap), BRY_OK);
+    bry__kbf_insert(kbf, hash, code);
+}
+
+static size_t bytes_of(const bry__kbf *kbf)
+{
+    return (size_t)(kbf->hashes * kbf->segment) * sizeof(uint32_t);
+}
+
+/* The cells as one array; free() it. */
+static uint32_t *cells_of(const bry__kbf *kbf)
+{
+    unsigned char *cells = calloc(1, bytes_of(kbf));
+    assert_non_null(cells);
+    for (size_t i = 0; i < kbf->cells.count; i++)
+        if (kbf->cells.piece[i])
+            memcpy(cells + i * BRY__PIECE_BYTES, kbf->cells.piece[i],
+                   bry__piece_size(&kbf->cells, i));
+    return (uint32_t *)(void *)cells;
+}
+
+static bool same(const bry__kbf *a, const bry__kbf *b)
+{
+    uint32_t *x = cells_of(a), *y = cells_of(b);
+    bool equal = a->hashes == b->hashes && a->segment == b->segment && a->items == b->items &&
+                 memcmp(a->counts, b->counts, sizeof a->counts) == 0 &&
+                 memcmp(x, y, bytes_of(a)) == 0;
+    free(x);
+    free(y);
+    return equal;
+}
+
+static bry__kbf copy_of(const bry__kbf *kbf)
+{
+    bry__kbf copy;
+    assert_int_equal(bry__kbf_init(&copy, kbf, &heap), BRY_OK);
+    assert_int_equal(bry__kbf_add(&copy, kbf, 0, &heap), BRY_OK);
+    assert_true(same(&copy, kbf));
+    return copy;
+}
+
+/* bry__kbf_check() recounts: what was counted along with each change must come out again. */
+static void check(bry__kbf *kbf)
+{
+    uint64_t counts[8];
+    memcpy(counts, kbf->counts, sizeof counts);
+    const char *problem = bry__kbf_check(kbf);
+    if (problem)
+        fail_msg("%s", problem);
+    assert_memory_equal(counts, kbf->counts, sizeof counts);
+}
+
+static bry_hash key(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+/* ---- single keys --------------------------------------------------------------------------- */
+
+static void test_one_key(void **state)
+{
+    (void)state;
+    for (int unmasked = 0; unmasked <= 1; unmasked++) {
+        bry__kbf kbf = make(&gf14, 5, 100);
+        kbf.unmasked = unmasked;
+        uint32_t code = 7;
+        assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_ABSENT);
+        assert_int_equal(code, 7);
+        insert(&kbf, key(1), 16382);
+        assert_int_equal(kbf.counts[1], 5);
+        assert_int_equal(kbf.items, 1);
+        assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_PRESENT);
+        assert_int_equal(code, 16382);
+        /* A code that is not assigned is no candidate. */
+        assert_int_equal(bry__kbf_get(&kbf, key(1), 16382, &code), BRY_ABSENT);
+        assert_true(bry__kbf_may_hold(&kbf, key(1), 16382));
+        assert_false(bry__kbf_may_hold(&kbf, key(1), 16381));
+        assert_false(bry__kbf_may_hold(&kbf, key(2), 16382));
+        bry__kbf_replace(&kbf, key(1), 16382, 0);
+        assert_int_equal(bry__kbf_get(&kbf, key(1), 1, &code), BRY_PRESENT);
+        assert_int_equal(code, 0);
+        bry__kbf_take(&kbf, key(1), 0, 0);
+        assert_int_equal(kbf.counts[0], 500);
+        assert_int_equal(bry__kbf_get(&kbf, key(1), 1, &code), BRY_ABSENT);
+        check(&kbf);
+        bry__kbf_free(&kbf, &heap);
+    }
+}
+
+/* The mask differs from key to key, and unmasked there is none. */
+static void test_masks_differ(void **state)
+{
+    (void)state;
+    uint32_t first[2] = {0, 0};
+    unsigned equal[2] = {0, 0};
+    for (int unmasked = 0; unmasked <= 1; unmasked++)
+        for (uint64_t i = 0; i < 200; i++) {
+            bry__kbf kbf = make(&gf14, 1, 1);
+            kbf.unmasked = unmasked;
+            insert(&kbf, key(i), 5);
+            uint32_t *cells = cells_of(&kbf);
+            if (i == 0)
+                first[unmasked] = cells[0];
+            equal[unmasked] += cells[0] == first[unmasked];
+            free(cells);
+            bry__kbf_free(&kbf, &heap);
+        }
+    assert_int_equal(first[1], 1 | bry__gf_encode(&gf14, 6) << 3);
+    assert_int_equal(equal[1], 200);
+    assert_int_equal(equal[0], 1);
+}
+
+/* Cells of two keys each: told apart by two such cells, and never by one. */
+static void test_decoding_from_pairs(void **state)
+{
+    (void)state;
+    uint32_t a = bry__gf_encode(&gf14, 11), b = bry__gf_encode(&gf14, 12),
+             c = bry__gf_encode(&gf14, 13), d = bry__gf_encode(&gf14, 14), code = 99;
+    uint32_t cells[3] = {(a ^ b) << 3 | 2, (a ^ c) << 3 | 2, (a ^ b ^ d) << 3 | 3};
+    bry__kbf_question question = {&gf14, cells, 2, 0, 100};
+    assert_int_equal(bry__kbf_decode(&question, 1, &code), BRY_UNSURE);
+    for (unsigned level = 2; level <= 4; level++) {
+        code = 99;
+        assert_int_equal(bry__kbf_decode(&question, level, &code), BRY_PRESENT);
+        assert_int_equal(code, 10);
+    }
+    question.n = 1;
+    code = 99;
+    for (unsigned level = 1; level <= 4; level++)
+        assert_int_equal(bry__kbf_decode(&question, level, &code), BRY_UNSURE);
+    uint32_t found[2];
+    assert_int_equal(bry__kbf_candidates(&question, found), 2);
+    assert_true((found[0] == 10 && found[1] == 11) || (found[0] == 11 && found[1] == 10));
+    /* The same pair again says nothing new. */
+    cells[1] = cells[0];
+    question.n = 2;
+    for (unsigned level = 1; level <= 4; level++)
+        assert_int_equal(bry__kbf_decode(&question, level, &code), BRY_UNSURE);
+    /* Both of the pair are in the triple: the papers' level 3 gives up, and so must level 4. */
+    cells[1] = cells[2];
+    assert_int_equal(bry__kbf_decode(&question, 3, &code), BRY_UNSURE);
+    assert_int_equal(bry__kbf_decode(&question, 4, &code), BRY_UNSURE);
+    assert_int_equal(code, 99);
+    /* Equal encodings cancel: no clue at all, but a clue elsewhere is enough. */
+    cells[0] = cells[1] = 2;
+    assert_int_equal(bry__kbf_candidates(&question, found), -1);
+    cells[1] = a << 3 | 1;
+    assert_int_equal(bry__kbf_decode(&question, 4, &code), BRY_PRESENT);
+    assert_int_equal(code, 10);
+    /* Cells that contradict each other: the key is not there. Level 1 believes the first. */
+    cells[0] = b << 3 | 1;
+    assert_int_equal(bry__kbf_decode(&question, 4, &code), BRY_ABSENT);
+    assert_int_equal(bry__kbf_decode(&question, 1, &code), BRY_PRESENT);
+    assert_int_equal(code, 11);
+}
+
+/* A triple decides between two candidates where it can hold one of them only. */
+static void test_decoding_with_triples(void **state)
+{
+    (void)state;
+    generator numbers = {3};
+    unsigned decided = 0, trials = 20000;
+    for (unsigned i = 0; i < trials; i++) {
+        uint32_t x[4], e[4], code[2] = {0, 0};
+        for (int j = 0; j < 4; j++) {
+            x[j] = 1 + (uint32_t)generator_below(&numbers, gf14.order);
+            e[j] = bry__gf_encode(&gf14, x[j]);
+        }
+        uint32_t cells[2] = {(e[0] ^ e[1]) << 3 | 2, (e[0] ^ e[2] ^ e[3]) << 3 | 3};
+        bry__kbf_question question = {&gf14, cells, 2, 0, gf14.order};
+        bry_answer third = bry__kbf_decode(&question, 3, &code[0]);
+        bry_answer fourth = bry__kbf_decode(&question, 4, &code[1]);
+        assert_int_not_equal(fourth, BRY_ABSENT);
+        assert_int_equal(bry__kbf_decode(&question, 2, &code[0]), BRY_UNSURE);
+        if (third == BRY_PRESENT) /* level 4 knows all that level 3 knows */
+            assert_int_equal(fourth, BRY_PRESENT);
+        if (fourth == BRY_PRESENT) {
+            assert_int_equal(code[1] + 1, x[0]);
+            decided++;
+        }
+    }
+    assert_true(decided > trials * 45 / 100 && decided < trials * 55 / 100);
+}
+
+/* ---- against a twin ------------------------------------------------------------------------ */
+
+enum { KEYS = 3000, CODES = 200 };
+#define NONE UINT32_MAX
+
+/*
+ * Random inserts, changes, deletes and look-ups. What the table says of a key is right or unsure,
+ * as long as nothing was deleted that was not there; the twin sees to that.
+ */
+static void random_program(const bry__gf *gf, unsigned hashes, uint64_t segment, uint64_t seed)
+{
+    bry__kbf kbf = make(gf, hashes, segment);
+    uint32_t *twin = malloc(KEYS * sizeof *twin);
+    uint64_t items = 0, unsure = 0, invented = 0, asked = 0;
+    memset(twin, 0xff, KEYS * sizeof *twin);
+    generator numbers = {seed};
+    for (int step = 0; step < 60000; step++) {
+        uint64_t i = generator_below(&numbers, KEYS);
+        uint32_t code = (uint32_t)generator_below(&numbers, CODES), got = NONE;
+        bry_answer answer = bry__kbf_get(&kbf, key(i), CODES, &got);
+        assert_int_equal(got == NONE, answer != BRY_PRESENT);
+        asked++;
+        if (twin[i] == NONE) {
+            invented += answer == BRY_PRESENT;
+            if (items < KEYS / 3) {
+                insert(&kbf, key(i), code);
+                twin[i] = code;
+                items++;
+            }
+            continue;
+        }
+        assert_int_not_equal(answer, BRY_ABSENT);
+        if (answer == BRY_PRESENT)
+            assert_int_equal(got, twin[i]);
+        unsure += answer == BRY_UNSURE;
+        assert_true(bry__kbf_may_hold(&kbf, key(i), twin[i]));
+        uint32_t found[2];
+        int n = bry__kbf_ask(&kbf, key(i), CODES, found);
+        assert_true(n == -1 || (n > 0 && found[0] == twin[i]) || (n == 2 && found[1] == twin[i]));
+        if (generator_below(&numbers, 2)) {
+            bry__kbf_replace(&kbf, key(i), twin[i], code);
+            twin[i] = code;
+        } else {
+            bry__kbf_take(&kbf, key(i), twin[i], 0);
+            twin[i] = NONE;
+            items--;
+        }
+        if (step % 1000 == 0)
+            check(&kbf);
+    }
+    assert_int_equal(kbf.items, items);
+    assert_true(unsure < asked / 10);
+    assert_true(invented < asked / 100);
+
+    /* Batches give what single calls give. */
+    bry_hash hashes_of[KEYS];
+    uint32_t codes[KEYS];
+    uint8_t answers[KEYS];
+    for (uint64_t i = 0; i < KEYS; i++)
+        hashes_of[i] = key(i);
+    memset(codes, 0xff, sizeof codes);
+    bry__kbf_get_n(&kbf, hashes_of, KEYS, CODES, codes, answers);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint32_t got = NONE;
+        assert_int_equal(bry__kbf_get(&kbf, hashes_of[i], CODES, &got), answers[i]);
+        if (answers[i] == BRY_PRESENT)
+            assert_int_equal(got, codes[i]);
+    }
+
+    /* Everything taken out again leaves nothing but stuck cells. */
+    for (uint64_t i = 0; i < KEYS; i++)
+        if (twin[i] != NONE)
+            bry__kbf_take(&kbf, key(i), twin[i], 0);
+    assert_int_equal(kbf.items, 0);
+    uint32_t *cells = cells_of(&kbf);
+    uint64_t stuck = 0;
+    for (uint64_t i = 0; i < hashes * segment; i++) {
+        assert_true(cells[i] == 0 || bry__cell_count(cells[i]) == BRY__KBF_STUCK);
+        assert_int_equal(bry__cell_sum(cells[i]), 0);
+        stuck += cells[i] != 0;
+    }
+    assert_int_equal(stuck, kbf.counts[7]);
+    free(cells);
+    free(twin);
+    bry__kbf_free(&kbf, &heap);
+}
+
+static void test_random_programs(void **state)
+{
+    (void)state;
+    random_program(&gf14, 7, 900, 1); /* about a key a cell */
+    random_program(&gf8, 7, 900, 2);
+    random_program(&gf8, 10, 1500, 3);
+    random_program(&gf14, 32, 3000, 4);
+}
+
+static void test_crowded_cells_stick(void **state)
+{
+    (void)state;
+    bry__kbf kbf = make(&gf8, 3, 4);
+    uint32_t stuck[20];
+    for (uint64_t i = 0; i < 20; i++) {
+        bry_hash hash = key(i);
+        assert_int_equal(bry__kbf_reach(&kbf, &hash, 1, &heap), BRY_OK);
+        bry__kbf before = copy_of(&kbf);
+        stuck[i] = bry__kbf_insert(&kbf, hash, (uint32_t)i);
+        /* Undone at once, to the bit. */
+        bry__kbf_take(&kbf, hash, (uint32_t)i, stuck[i]);
+        assert_true(same(&kbf, &before));
+        assert_int_equal(bry__kbf_insert(&kbf, hash, (uint32_t)i), stuck[i]);
+        bry__kbf_free(&before, &heap);
+        check(&kbf);
+    }
+    assert_true(kbf.counts[7] > 0 && kbf.items == 20);
+    uint64_t was = kbf.counts[7];
+    bry__kbf all = copy_of(&kbf);
+    for (uint64_t i = 20; i-- > 0;) /* without their help, they stay stuck */
+        bry__kbf_take(&kbf, key(i), (uint32_t)i, 0);
+    assert_int_equal(kbf.counts[7], was);
+    assert_int_equal(kbf.counts[0] + was, 12);
+    for (uint64_t i = 20; i-- > 0;) /* with it, all undone in reverse is nothing at all */
+        bry__kbf_take(&all, key(i), (uint32_t)i, stuck[i]);
+    assert_int_equal(all.counts[0], 12);
+    bry__kbf_clear(&kbf, &heap);
+    assert_true(same(&kbf, &all));
+    bry__kbf_free(&kbf, &heap);
+    bry__kbf_free(&all, &heap);
+}
+
+/* ---- whole tables -------------------------------------------------------------------------- */
+
+static bry__kbf filled(uint64_t segment, uint64_t from, uint64_t n)
+{
+    bry__kbf kbf = make(&gf14, 6, segment);
+    for (uint64_t i = from; i < from + n; i++)
+        insert(&kbf, key(i), (uint32_t)(i % 3000));
+    return kbf;
+}
+
+static void add(bry__kbf *into, const bry__kbf *from, unsigned shift)
+{
+    assert_int_equal(bry__kbf_add(into, from, shift, &heap), BRY_OK);
+    check(into);
+}
+
+/* (a + b) + c, a + (c + b), and one table that got everything: the same cells. Also where counters
+ * saturate on the way. */
+static void test_join_is_commutative_and_associative(void **state)
+{
+    (void)state;
+    for (uint64_t segment = 64; segment <= 4096; segment *= 8) {
+        bry__kbf a = filled(segment, 0, 900), b = filled(segment, 1000, 500),
+                 c = filled(segment, 2000, 700), all = filled(segment, 0, 900);
+        for (uint64_t i = 1000; i < 1500; i++)
+            insert(&all, key(i), (uint32_t)(i % 3000));
+        for (uint64_t i = 2000; i < 2700; i++)
+            insert(&all, key(i), (uint32_t)(i % 3000));
+        bry__kbf left = copy_of(&a), right = copy_of(&c);
+        add(&left, &b, 0);
+        add(&left, &c, 0);
+        add(&right, &b, 0);
+        add(&right, &a, 0);
+        assert_true(same(&left, &right));
+        assert_true(same(&left, &all));
+        assert_int_equal(left.counts[7] > 0, segment < 4096);
+        /* Taking one part out again gives the rest back where nothing saturated. */
+        if (segment == 4096) {
+            for (uint64_t i = 1000; i < 1500; i++)
+                bry__kbf_take(&left, key(i), (uint32_t)(i % 3000), 0);
+            bry__kbf rest = copy_of(&a);
+            add(&rest, &c, 0);
+            assert_true(same(&left, &rest));
+            bry__kbf_free(&rest, &heap);
+        }
+        bry__kbf *every[] = {&a, &b, &c, &all, &left, &right};
+        for (int i = 0; i < 6; i++)
+            bry__kbf_free(every[i], &heap);
+    }
+}
+
+/* A folded table is the table that half as many cells would have given. */
+static void test_fold_lands_where_the_hash_does(void **state)
+{
+    (void)state;
+    bry__kbf large = filled(7 * 1024, 0, 1500);
+    for (unsigned shift = 1; shift <= 10; shift++) {
+        bry__kbf small = filled((uint64_t)7 * 1024 >> shift, 0, 1500),
+                 folded = make(&gf14, 6, (uint64_t)7 * 1024 >> shift);
+        add(&folded, &large, shift);
+        assert_true(same(&small, &folded));
+        bry__kbf_free(&small, &heap);
+        bry__kbf_free(&folded, &heap);
+    }
+    bry__kbf_free(&large, &heap);
+}
+
+/* The same over several pieces, where not all are there. */
+static void test_many_pieces(void **state)
+{
+    (void)state;
+    uint64_t segment = 700000; /* six segments, a little over four pieces */
+    bry__kbf large = make(&gf14, 6, segment), small = make(&gf14, 6, segment / 2);
+    assert_int_equal(large.cells.count, 5);
+    for (uint64_t i = 0; i < 3; i++) {
+        insert(&large, key(i), (uint32_t)i);
+        insert(&small, key(i), (uint32_t)i);
+    }
+    bry__kbf folded = make(&gf14, 6, segment / 2), copy = copy_of(&large);
+    add(&folded, &large, 1);
+    assert_true(same(&folded, &small));
+    check(&large);
+    bry__kbf *every[] = {&large, &small, &folded, &copy};
+    for (int i = 0; i < 4; i++)
+        bry__kbf_free(every[i], &heap);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__kbf from = filled(700000, 0, 50), like = from, into;
+    memory.fail_at = 1;
+    assert_int_equal(bry__kbf_init(&into, &like, &memory.allocator), BRY_E_NOMEM);
+    for (memory.fail_at = 2;; memory.fail_at++) {
+        failing_allocator_restart(&memory);
+        assert_int_equal(bry__kbf_init(&into, &like, &memory.allocator), BRY_OK);
+        bry_status status = bry__kbf_add(&into, &from, 0, &memory.allocator);
+        if (status == BRY_OK)
+            break;
+        assert_int_equal(status, BRY_E_NOMEM);
+        assert_int_equal(into.items, 0);
+        assert_int_equal(into.counts[0], 6 * 700000);
+        bry__kbf_free(&into, &memory.allocator);
+        assert_int_equal(memory.now, 0);
+    }
+    assert_true(memory.fail_at > 5);
+    bry__kbf_free(&into, &memory.allocator);
+    bry__kbf_free(&from, &heap);
+}
+
+/* What bry__kbf_check() refuses. */
+static void test_check_sees_what_is_wrong(void **state)
+{
+    (void)state;
+    bry__kbf kbf = make(&gf14, 6, 500);
+    bry_hash hash = key(1);
+    insert(&kbf, hash, 5);
+    uint32_t *cells = (uint32_t *)(void *)kbf.cells.piece[0], *one = cells;
+    while (*one == 0)
+        one++;
+    uint32_t *empty = one + 1;
+    assert_int_equal(*empty, 0);
+    uint32_t good = *one, triple = bry__gf_encode(&gf14, 1) ^ bry__gf_encode(&gf14, 2) ^
+                                   bry__gf_encode(&gf14, 3);
+    assert_false(bry__gf_is_two(&gf14, triple));
+    uint32_t wrong[] = {good ^ 8, /* not an encoding */
+                        1, /* one key, nothing in it */
+                        good ^ 1u << 31, /* beyond the field */
+                        good & ~(uint32_t)7, /* content without a key */
+                        good + 1, /* a single encoding under a count of two */
+                        triple << 3 | 2,
+                        3 /* three keys never give zero */};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        *one = wrong[i];
+        assert_non_null(bry__kbf_check(&kbf));
+    }
+    *one = good;
+    assert_null(bry__kbf_check(&kbf));
+    kbf.items = 2;
+    assert_non_null(bry__kbf_check(&kbf));
+    kbf.items = 1;
+    *empty = good;
+    assert_non_null(bry__kbf_check(&kbf));
+    *empty = BRY__KBF_STUCK; /* then the sum of that segment cannot be told */
+    assert_null(bry__kbf_check(&kbf));
+    assert_int_equal(kbf.counts[7], 1);
+    bry__kbf_free(&kbf, &heap);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_masks_differ),
+        cmocka_unit_test(test_decoding_from_pairs),
+        cmocka_unit_test(test_decoding_with_triples),
+        cmocka_unit_test(test_random_programs),
+        cmocka_unit_test(test_crowded_cells_stick),
+        cmocka_unit_test(test_join_is_commutative_and_associative),
+        cmocka_unit_test(test_fold_lands_where_the_hash_does),
+        cmocka_unit_test(test_many_pieces),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_check_sees_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
