@@ -1,5 +1,6 @@
 #include "maplet/overflow.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool below(const bry__chunk *chunk, unsigned i, uint64_t fingerprint, uint32_t value)
@@ -37,6 +38,7 @@ bry_status bry__overflow_clone(const bry__overflow *overflow, bry__overflow *cop
         if (!made.chunk)
             return BRY_E_NOMEM;
     }
+    assert(overflow->chunks <= made.room);
     for (; made.chunks < overflow->chunks; made.chunks++) {
         bry__chunk *chunk = bry__alloc(allocator, sizeof *chunk);
         if (!chunk) {

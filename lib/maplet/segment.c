@@ -518,7 +518,7 @@ const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uin
     if (!segment->bytes || segment->n > BRY__SEGMENT_MAX || segment->value_bits > 32 ||
         segment->remainder_bits < 1 || segment->remainder_bits >= BRY__FIELD_MAX ||
         u_most >> segment->remainder_bits < MIN_QUOTIENTS - 1 ||
-        u_most >> segment->remainder_bits >= 16 * BRY__SEGMENT_MAX)
+        u_most >> segment->remainder_bits >= (uint64_t)16 * BRY__SEGMENT_MAX)
         return "a segment's numbers are out of range";
     unsigned quotients = quotients_of(segment, u_most), slot = slot_bits(segment);
     if (segment->n > quotients && segment->remainder_bits > 1)

@@ -24,6 +24,7 @@
  */
 #include "maplet/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TARGET                                                                                     \
@@ -38,6 +39,7 @@ static unsigned bit_length(uint64_t x)
 
 static void set_segments(bry__table *table, uint64_t segments)
 {
+    assert(segments >= 1);
     table->segments = segments;
     table->level = bit_length(segments) - 1;
     table->u_most[0] = (table->range - 1) >> table->level;
