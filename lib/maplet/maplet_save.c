@@ -222,6 +222,8 @@ static bry_status read_segments(const loading *from, bry__table *table)
 
 static bry_status read_overflow(const loading *from, bry__table *table, uint64_t n)
 {
+    uint64_t last = 0;
+    uint32_t last_value = 0;
     while (table->overflow.n < n) {
         size_t size;
         bry_status status = read_frame(from, OVERFLOW, "the overflow is missing", &size);
@@ -234,8 +236,13 @@ static bry_status read_overflow(const loading *from, bry__table *table, uint64_t
         if (status != BRY_OK)
             return status;
         for (size_t at = 0; at < size; at += OVERFLOW_ENTRY) {
-            status = bry__overflow_insert(&table->overflow, bry__load64(from->buffer + at),
-                                          bry__load32(from->buffer + at + 8), from->allocator);
+            uint64_t fingerprint = bry__load64(from->buffer + at);
+            uint32_t value = bry__load32(from->buffer + at + 8);
+            if (fingerprint < last || (fingerprint == last && value < last_value))
+                return bad(from, "the overflow is out of order");
+            last = fingerprint;
+            last_value = value;
+            status = bry__overflow_insert(&table->overflow, fingerprint, value, from->allocator);
             if (status != BRY_OK)
                 return no_memory(from);
             table->n++;
