@@ -14,6 +14,8 @@ bloomery_unit_test(test_segment ${failing})
 bloomery_unit_test(test_overflow ${failing})
 bloomery_unit_test(test_table ${failing})
 bloomery_unit_test(test_maplet ${failing})
+bloomery_unit_test(test_maplet_memory ${failing})
+bloomery_unit_test(test_maplet_save ${failing} support/repair.c)
 
 # Object against twin, in so many operations.
 bloomery_program(maplet_programs model/maplet_programs.c ${maplet_model})

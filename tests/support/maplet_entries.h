@@ -1,0 +1,68 @@
+/* What tests of the maplet want to know of all its entries. */
+#ifndef BRY_TESTS_MAPLET_ENTRIES_H
+#define BRY_TESTS_MAPLET_ENTRIES_H
+
+#include "maplet/maplet.h"
+#include "support/cmocka_all.h"
+#include "support/generator.h"
+
+/*
+ * A number that depends on every entry, not on their order, and not on which table an entry is in:
+ * fingerprints are taken as the first table would have them. `drop`: those it drops do not count.
+ */
+static inline uint64_t maplet_sum(const bry__maplet *maplet, bry__drop *drop)
+{
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint, sum = 0, n = 0;
+    uint32_t value;
+    for (; bry__maplet_next(maplet, &cursor, &fingerprint, &value); n++) {
+        fingerprint >>= 2 * cursor.table;
+        generator mixed = {fingerprint * 1000003 + value};
+        if (!drop || !drop(NULL, fingerprint, value))
+            sum += generator_next(&mixed);
+    }
+    assert_int_equal(n, bry__maplet_count(maplet));
+    return sum;
+}
+
+/* Everything that must always hold inside. */
+static inline void maplet_check(const bry__maplet *maplet)
+{
+    for (unsigned t = 0; t < maplet->tables; t++) {
+        const bry__table *table = maplet->table[t];
+        uint64_t bytes = 0, n = table->overflow.n;
+        for (uint64_t i = 0; i < table->segments; i++) {
+            const bry__segment *segment = bry__table_segment(table, i);
+            const char *problem = bry__segment_check(segment, bry__table_u_most(table, i),
+                                                     bry__table_u_limit(table, i));
+            if (problem)
+                fail_msg("table %u, segment %ju: %s", t, (uintmax_t)i, problem);
+            bytes += bry__segment_bytes(segment);
+            n += segment->n;
+        }
+        const char *problem = bry__table_check_overflow(table);
+        if (problem)
+            fail_msg("table %u: %s", t, problem);
+        assert_int_equal(bytes, table->block_bytes);
+        assert_int_equal(n, table->n);
+        assert_true(table->max_step <= 8192);
+    }
+}
+
+static inline bry_buffer maplet_saved(const bry__maplet *maplet)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry__maplet_save(maplet, &sink), BRY_OK);
+    return buffer;
+}
+
+static inline void maplet_assert_saved(const bry__maplet *maplet, const bry_buffer *expected)
+{
+    bry_buffer buffer = maplet_saved(maplet);
+    assert_int_equal(buffer.len, expected->len);
+    assert_memory_equal(buffer.bytes, expected->bytes, buffer.len);
+    bry_buffer_free(&buffer);
+}
+
+#endif

@@ -1,0 +1,445 @@
+/*
+ * When memory runs out: for every kind of operation each of its allocations fails in turn. It then
+ * says BRY_E_NOMEM and all entries are as before, or it is done nevertheless.
+ */
+#include "maplet/maplet.h"
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+#include "support/maplet_entries.h"
+
+static failing_allocator memory;
+static bry__maplet maplet;
+
+static bry_hash key(uint64_t number)
+{
+    generator numbers = {number * 77};
+    return generator_hash(&numbers);
+}
+
+static void make(bry__maplet *it, uint64_t capacity)
+{
+    bry__maplet_options options = {capacity, 1e-4, 8, false};
+    assert_int_equal(bry__maplet_init(it, &options, &memory.allocator), BRY_OK);
+}
+
+static void put(bry__maplet *it, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++)
+        assert_int_equal(bry__maplet_insert(it, key(i), (uint32_t)i & 255), BRY_OK);
+}
+
+static void start(uint64_t capacity, uint64_t n)
+{
+    failing_allocator_init(&memory);
+    make(&maplet, capacity);
+    put(&maplet, 0, n);
+}
+
+static void finish(void)
+{
+    maplet_check(&maplet);
+    assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
+    bry__maplet_free(&maplet);
+    assert_int_equal(memory.now, 0);
+    assert_int_equal(memory.blocks, 0);
+}
+
+/* What an operation is given; what it needs beside the maplet is static. */
+typedef struct trial {
+    uint64_t number;
+    bool finished; /* of operations in steps: this was the last one */
+} trial;
+typedef bry_status operation(trial *given);
+
+/* Fails allocation 1, 2, … of the operation until it has fewer. Returns how often it was refused.
+ * With `steps` it may have done a part, of which `drop` tells what it may not have touched. */
+static unsigned refuse_in_turn(operation *run, uint64_t number, bool steps, bry__drop *drop)
+{
+    unsigned refused = 0;
+    for (memory.fail_at = 1;; memory.fail_at++) {
+        uint64_t n = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, drop);
+        unsigned tables = maplet.tables;
+        trial given = {number, true};
+        failing_allocator_restart(&memory);
+        bry_status status = run(&given);
+        bool failed = memory.calls >= memory.fail_at;
+        if (status != BRY_OK) {
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_true(failed);
+            assert_int_equal(maplet_sum(&maplet, drop), sum);
+            if (!steps) {
+                assert_int_equal(bry__maplet_count(&maplet), n);
+                assert_int_equal(maplet.tables, tables);
+            }
+            refused++;
+        }
+        assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
+        maplet_check(&maplet);
+        if (status == BRY_OK && given.finished)
+            break;
+    }
+    memory.fail_at = 0;
+    return refused;
+}
+
+/* ---- one key ---- */
+
+static bry_status insert(trial *given)
+{
+    return bry__maplet_insert(&maplet, key(given->number), (uint32_t)given->number & 255);
+}
+
+static bry_status upsert(trial *given)
+{
+    bry_answer was = BRY_UNSURE;
+    uint32_t old = 4711;
+    bry_status status = bry__maplet_upsert(&maplet, key(given->number),
+                                           (uint32_t)given->number * 7 & 255, &was, &old);
+    assert_int_equal(status == BRY_OK, was != BRY_UNSURE);
+    assert_int_equal(old != 4711, was == BRY_PRESENT);
+    return status;
+}
+
+static bry_status insert_crowd(trial *given)
+{
+    return bry__maplet_insert(&maplet, key(1), (uint32_t)(given->number * 7 & 255));
+}
+
+static bry_status insert_wider(trial *given)
+{
+    return bry__maplet_insert(&maplet, key(given->number), 256 + (uint32_t)given->number);
+}
+
+static bry_status replace(trial *given)
+{
+    bry_answer was = BRY_UNSURE;
+    uint32_t from = 0;
+    assert_int_equal(bry__maplet_get(&maplet, key(given->number), &from), BRY_PRESENT);
+    bry_status status =
+        bry__maplet_replace(&maplet, key(given->number), from, (from + 77) & 255, &was);
+    assert_int_equal(status == BRY_OK, was == BRY_PRESENT);
+    return status;
+}
+
+/* Growth of segments, of the directory, of the chain. */
+static void test_insert(void **state)
+{
+    (void)state;
+    start(1000, 0);
+    unsigned refused = 0;
+    for (uint64_t i = 0; i < 2500; i++)
+        refused += refuse_in_turn(insert, i, false, NULL);
+    assert_int_equal(bry__maplet_count(&maplet), 2500);
+    assert_int_equal(maplet.tables, 2);
+    assert_true(refused > 100);
+    finish();
+}
+
+static void test_upsert(void **state)
+{
+    (void)state;
+    start(600, 0);
+    unsigned refused = 0;
+    for (uint64_t i = 0; i < 1500; i++)
+        refused += refuse_in_turn(upsert, i % 900, false, NULL);
+    assert_true(refused > 50);
+    finish();
+}
+
+static void test_crowd(void **state)
+{
+    (void)state;
+    start(5000, 500);
+    unsigned refused = 0;
+    for (uint64_t i = 0; i < 1200; i++)
+        refused += refuse_in_turn(insert_crowd, i, false, NULL);
+    assert_true(refused > 5 && maplet.table[0]->overflow.n > 1000);
+    for (uint64_t i = 0; i < 200; i++)
+        refuse_in_turn(replace, 1, false, NULL);
+    finish();
+}
+
+static void test_widening(void **state)
+{
+    (void)state;
+    start(5000, 4000);
+    for (uint32_t i = 0; i < 20; i++)
+        assert_int_equal(bry__maplet_insert(&maplet, key(1), i), BRY_OK);
+    assert_int_equal(bry__maplet_widen(&maplet, 20), BRY_OK);
+    unsigned refused = 0;
+    for (uint64_t i = 0; i < 100; i++)
+        refused += refuse_in_turn(insert_wider, i, false, NULL);
+    assert_true(refused >= 10);
+    finish();
+}
+
+/* Removing gives memory back where it can and works where it cannot. */
+static void test_remove(void **state)
+{
+    (void)state;
+    start(1000, 6000);
+    memory.fail_at = 1;
+    memory.keep_failing = true;
+    for (uint64_t i = 0; i < 6000; i++) {
+        failing_allocator_restart(&memory);
+        if (i % 2)
+            assert_true(bry__maplet_remove(&maplet, key(i)) >= 1);
+        else
+            assert_int_equal(bry__maplet_remove_value(&maplet, key(i), (uint32_t)i & 255),
+                             BRY_PRESENT);
+        if (i % 100 == 0)
+            maplet_check(&maplet);
+        assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
+    }
+    memory.fail_at = 0;
+    memory.keep_failing = false;
+    finish();
+}
+
+static bry_hash hashes[300];
+static uint32_t values[300];
+
+static bry_status upsert_n(trial *given)
+{
+    size_t done = 999, begin = (size_t)given->number;
+    uint8_t was[300] = {0};
+    /* As many as before the failure are there; go on behind them. */
+    bry_status status =
+        bry__maplet_upsert_n(&maplet, hashes + begin, values + begin, 300 - begin, was, &done);
+    assert_int_equal(status == BRY_OK, done == 300 - begin);
+    for (size_t i = 0; i < done; i++) {
+        uint32_t value = 0;
+        assert_int_equal(bry__maplet_get(&maplet, hashes[begin + i], &value), BRY_PRESENT);
+    }
+    return status;
+}
+
+static void test_upsert_n(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        start(200, round * 90);
+        for (unsigned i = 0; i < 300; i++) {
+            hashes[i] = key(1000 * round + i);
+            values[i] = i & 255;
+        }
+        unsigned refused = 0;
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            trial given = {0, true};
+            bry_status status = upsert_n(&given);
+            maplet_check(&maplet);
+            assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            refused++;
+        }
+        memory.fail_at = 0;
+        assert_true(refused > 0);
+        finish();
+    }
+}
+
+/* ---- all entries ---- */
+
+static uint32_t wider(void *context, uint32_t value)
+{
+    (void)context;
+    return value * 16 + 3;
+}
+
+static bry_status remap(trial *given)
+{
+    (void)given;
+    return bry__maplet_remap(&maplet, wider, NULL);
+}
+
+static void test_remap(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 4; kind++) { /* a chain, an overflow, both, neither */
+        start(kind % 2 ? 500 : 5000, 1400);
+        for (uint32_t i = 0; i < (kind / 2 ? 600u : 0); i++)
+            assert_int_equal(bry__maplet_insert(&maplet, key(1), i & 255), BRY_OK);
+        assert_int_equal(bry__maplet_widen(&maplet, 12), BRY_OK);
+        assert_true(refuse_in_turn(remap, 0, false, NULL) >= 3);
+        finish();
+    }
+}
+
+static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
+{
+    (void)context;
+    (void)fingerprint;
+    return value % 2 == 0;
+}
+
+static bry_status sweep(trial *given)
+{
+    given->finished = false;
+    return bry__maplet_sweep(&maplet, drop_even, NULL, 400, &given->finished);
+}
+
+static void test_sweep(void **state)
+{
+    (void)state;
+    start(700, 2500);
+    for (uint32_t i = 0; i < 300; i++)
+        assert_int_equal(bry__maplet_insert(&maplet, key(1), i & 255), BRY_OK);
+    unsigned refused = 0;
+    for (memory.fail_at = 1; memory.fail_at < 4; memory.fail_at++) {
+        /* Each call with one failure, until it has nothing to allocate. */
+        uint64_t sum = maplet_sum(&maplet, drop_even);
+        for (unsigned i = 0; i < 30; i++) {
+            bool done = false;
+            failing_allocator_restart(&memory);
+            bry_status status = bry__maplet_sweep(&maplet, drop_even, NULL, 400, &done);
+            refused += status == BRY_E_NOMEM;
+            assert_true(status == BRY_OK || status == BRY_E_NOMEM);
+            assert_int_equal(maplet_sum(&maplet, drop_even), sum);
+            maplet_check(&maplet);
+        }
+    }
+    assert_true(refused > 0);
+    uint64_t kept = maplet_sum(&maplet, drop_even);
+    refuse_in_turn(sweep, 0, true, drop_even);
+    refuse_in_turn(sweep, 0, true, drop_even); /* a round from the beginning */
+    assert_int_equal(maplet_sum(&maplet, NULL), kept);
+    finish();
+}
+
+static bry_status shrink(trial *given)
+{
+    given->finished = false;
+    return bry__maplet_shrink(&maplet, 30, &given->finished);
+}
+
+static void test_shrink(void **state)
+{
+    (void)state;
+    start(500, 1500);
+    for (uint64_t i = 0; i < 1050; i++)
+        assert_int_equal(bry__maplet_remove_value(&maplet, key(i), (uint32_t)i & 255), BRY_PRESENT);
+    assert_int_equal(maplet.tables, 2);
+    assert_true(refuse_in_turn(shrink, 0, true, NULL) > 0);
+    assert_int_equal(maplet.tables, 1);
+    assert_int_equal(bry__maplet_count(&maplet), 450);
+    finish();
+}
+
+/* ---- whole maplets ---- */
+
+static bry__maplet other;
+
+static bry_status init(trial *given)
+{
+    (void)given;
+    bry__maplet_options options = {1000, 1e-4, 8, false};
+    bry__maplet made;
+    bry_status status = bry__maplet_init(&made, &options, &memory.allocator);
+    if (status == BRY_OK)
+        bry__maplet_free(&made);
+    return status;
+}
+
+static bry_status clone(trial *given)
+{
+    (void)given;
+    bry__maplet made;
+    bry_status status = bry__maplet_clone(&maplet, &made);
+    if (status == BRY_OK) {
+        assert_int_equal(maplet_sum(&made, NULL), maplet_sum(&maplet, NULL));
+        bry__maplet_free(&made);
+    }
+    return status;
+}
+
+static bry_status load(trial *given)
+{
+    (void)given;
+    bry_buffer saved = maplet_saved(&maplet);
+    bry_view view = {saved.bytes, saved.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load how = BRY_LOAD;
+    how.allocator = &memory.allocator;
+    bry__maplet made;
+    bry_status status = bry__maplet_load(&made, &source, &how);
+    if (status == BRY_OK) {
+        maplet_assert_saved(&made, &saved);
+        assert_int_equal(maplet_sum(&made, NULL), maplet_sum(&maplet, NULL));
+        bry__maplet_free(&made);
+    } else {
+        assert_non_null(how.problem);
+    }
+    bry_buffer_free(&saved);
+    return status;
+}
+
+static bry_status clear(trial *given)
+{
+    (void)given;
+    return bry__maplet_clear(&maplet);
+}
+
+static void test_making(void **state)
+{
+    (void)state;
+    start(400, 1500);
+    for (uint32_t i = 0; i < 700; i++)
+        assert_int_equal(bry__maplet_insert(&maplet, key(1), i & 255), BRY_OK);
+    assert_true(refuse_in_turn(init, 0, false, NULL) >= 3);
+    assert_true(refuse_in_turn(clone, 0, false, NULL) > 5);
+    assert_true(refuse_in_turn(load, 0, false, NULL) > 5);
+    assert_true(refuse_in_turn(clear, 0, false, NULL) >= 3);
+    assert_int_equal(bry__maplet_count(&maplet), 0);
+    finish();
+}
+
+static void test_merge(void **state)
+{
+    (void)state;
+    for (unsigned mode = 0; mode < 2; mode++) {
+        failing_allocator_init(&memory);
+        make(&maplet, 1000);
+        make(&other, 1000);
+        put(&maplet, 0, 700);
+        put(&other, 500, 1700); /* two tables */
+        uint64_t count = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, NULL);
+        uint64_t from = maplet_sum(&other, NULL);
+        unsigned refused = 0;
+        bry_status status;
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            status = bry__maplet_merge(&maplet, &other, mode ? BRY__MERGE_REPLACE : BRY__MERGE_ALL);
+            assert_int_equal(maplet_sum(&other, NULL), from);
+            assert_int_equal(bry__maplet_bytes(&maplet) + bry__maplet_bytes(&other), memory.now);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_int_equal(bry__maplet_count(&maplet), count);
+            assert_int_equal(maplet_sum(&maplet, NULL), sum);
+            refused++;
+        }
+        memory.fail_at = 0;
+        assert_true(refused > 10);
+        assert_int_equal(bry__maplet_count(&maplet), mode ? 1700 : 1900);
+        bry__maplet_free(&other);
+        finish();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_insert), cmocka_unit_test(test_upsert),
+        cmocka_unit_test(test_crowd),  cmocka_unit_test(test_widening),
+        cmocka_unit_test(test_remove), cmocka_unit_test(test_upsert_n),
+        cmocka_unit_test(test_remap),  cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_shrink), cmocka_unit_test(test_making),
+        cmocka_unit_test(test_merge),
+    };
+    return cmocka_run_group_tests_name("maplet memory", tests, NULL, NULL);
+}
