@@ -1,0 +1,491 @@
+/*
+ * The engine compact: a fingerprint and a code for each key, in a maplet.
+ *
+ * The maplet can keep several values under one fingerprint; a map keeps one. So of two keys with
+ * the same fingerprint the later takes over, and that is all that can go wrong: an absent key has a
+ * present one's fingerprint with probability n / range, at most the error, and so has a present key
+ * another's, in which case one of the two is answered with the other's value.
+ *
+ * Codes are as wide as the codes that are assigned need, not more. The maplet widens its segments
+ * one by one, so that the hundredth value costs no rewriting of ten million keys at once.
+ *
+ * A batch is all or nothing. It is carried out key by key beside a list of what each key had, and
+ * taken back in reverse order if one fails. Taking back must not need memory: a key that was added
+ * is removed, which never does, and a value that was replaced is put back in place, which never
+ * does either unless the segment has spilled to the maplet's overflow. Uniform hashes never lead to
+ * that; where hashes do, the batch works on a copy.
+ *
+ * The dictionary keeps its values' codes in an instance of its own, through add(), find() and
+ * take(), in which a fingerprint has as many codes as values share it.
+ */
+#include "map/compact_map.h"
+
+#include "frame/frame.h"
+#include "hash/derive.h"
+
+#define MAX_CODE_BITS 32u
+#define SMALL_BATCH 64u
+
+static unsigned bits_for(uint64_t codes)
+{
+    unsigned bits = 0;
+    while (bits < MAX_CODE_BITS && codes > (uint64_t)1 << bits)
+        bits++;
+    return bits;
+}
+
+void bry__compact_widen(bry__compact_map *map, uint64_t codes)
+{
+    unsigned bits = bits_for(codes);
+    if (bits > map->maplet.options.value_bits)
+        bry__maplet_widen(&map->maplet, bits);
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static bry__maplet_options maplet_options(const bry_map_options *options, unsigned value_bits)
+{
+    return (bry__maplet_options){.capacity = options->capacity,
+                                 .error = options->error,
+                                 .value_bits = value_bits,
+                                 .fixed = options->fixed};
+}
+
+static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
+{
+    if (options->layout != BRY_MAP_TUNED || options->decode || options->unmasked ||
+        options->cells || options->hashes)
+        return BRY_E_UNSUPPORTED;
+    if (options->value_bits > MAX_CODE_BITS || options->values > UINT32_MAX)
+        return BRY_E_RANGE;
+    unsigned bits = options->value_bits ? options->value_bits : bits_for(options->values);
+    bry__maplet_options maplet = maplet_options(options, bits);
+    uint64_t range = bry__maplet_range(&maplet);
+    if (range == 0)
+        return BRY_E_RANGE;
+    double shared = (double)options->capacity / (double)range;
+    *shape = (bry_map_shape){
+        .engine = BRY_ENGINE_COMPACT,
+        .capacity = options->capacity,
+        .values = options->value_bits ? 0 : options->values,
+        .value_bits = bits,
+        .cells = options->capacity,
+        .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
+        .errors = {.false_positive = shared, .incorrect = shared / 2},
+        .bytes = sizeof(bry__compact_map) + bry__maplet_plan_bytes(&maplet, options->capacity),
+        .bytes_empty = sizeof(bry__compact_map) + bry__maplet_bytes_empty(),
+    };
+    return BRY_OK;
+}
+
+static bry_status create(const bry_map_options *options, const bry_allocator *allocator,
+                         void **self)
+{
+    bry__compact_map *map = bry__alloc(allocator, sizeof *map);
+    if (!map)
+        return BRY_E_NOMEM;
+    bry__maplet_options maplet = maplet_options(options, options->value_bits);
+    bry_status status = bry__maplet_init(&map->maplet, &maplet, allocator);
+    if (status != BRY_OK) {
+        bry__free(allocator, map, sizeof *map);
+        return status;
+    }
+    *self = map;
+    return BRY_OK;
+}
+
+static void destroy(void *self)
+{
+    bry__compact_map *map = self;
+    bry_allocator allocator = map->maplet.allocator;
+    bry__maplet_free(&map->maplet);
+    bry__free(&allocator, map, sizeof *map);
+}
+
+static bry_status clone(const void *self, void **copy)
+{
+    const bry__compact_map *map = self;
+    bry__compact_map *made = bry__alloc(&map->maplet.allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_status status = bry__maplet_clone(&map->maplet, &made->maplet);
+    if (status != BRY_OK) {
+        bry__free(&map->maplet.allocator, made, sizeof *made);
+        return status;
+    }
+    *copy = made;
+    return BRY_OK;
+}
+
+/* A fresh maplet in place of the old; without memory for it, every entry is taken out. */
+static void clear(void *self)
+{
+    bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
+    if (bry__maplet_clear(maplet) == BRY_OK)
+        return;
+    while (maplet->tables > 1)
+        bry__maplet_close_table(maplet);
+    bry__table *table = maplet->table[0];
+    while (table->n > 0) {
+        /* From its last segment, so that the table shrinks as it is emptied. */
+        bry__table_cursor cursor = {.segment = table->segments - 1};
+        uint64_t fingerprint;
+        uint32_t code;
+        if (!bry__table_next(table, &cursor, &fingerprint, &code)) {
+            cursor = (bry__table_cursor){0};
+            bry__table_next(table, &cursor, &fingerprint, &code);
+        }
+        bry__table_remove(table, fingerprint, code, &maplet->allocator);
+    }
+}
+
+static void like(const void *self, bry_map_options *options)
+{
+    (void)self;
+    (void)options; /* capacity and error are the shape, and do not change */
+}
+
+static uint64_t items(const void *self)
+{
+    return bry__maplet_count(&((const bry__compact_map *)self)->maplet);
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+static bry_answer get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
+{
+    (void)codes;
+    return bry__maplet_get(&((const bry__compact_map *)self)->maplet, hash, code);
+}
+
+static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
+                  uint32_t *codes_out, uint8_t *answers)
+{
+    (void)codes;
+    bry__maplet_get_n(&((const bry__compact_map *)self)->maplet, hashes, n, codes_out, answers);
+}
+
+static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
+                       void *context, uint32_t *code)
+{
+    enum { ROOM = 16 };
+    (void)codes;
+    const bry__compact_map *map = self;
+    uint32_t found[ROOM];
+    uint64_t total = bry__maplet_get_all(&map->maplet, hash, found, ROOM);
+    for (uint64_t i = 0; i < total && i < ROOM; i++)
+        if (match(context, found[i])) {
+            *code = found[i];
+            return BRY_PRESENT;
+        }
+    return total > ROOM ? BRY_UNSURE : BRY_ABSENT;
+}
+
+static bool used(const void *self, uint64_t codes, uint64_t *bits)
+{
+    const bry__compact_map *map = self;
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t code;
+    while (bry__maplet_next(&map->maplet, &cursor, &fingerprint, &code))
+        if (code < codes)
+            bits[code / 64] |= (uint64_t)1 << (code % 64);
+    return true;
+}
+
+/* ---- changing ------------------------------------------------------------------------------ */
+
+/* What a key of the batch had: BRY_ABSENT, or BRY_PRESENT and a code. */
+typedef struct undo {
+    uint32_t *old;
+    uint8_t *was;
+} undo;
+
+/* Whether a value of this fingerprint is replaced without memory. */
+static bool replaces_in_place(const bry__table *table, uint64_t fingerprint)
+{
+    uint64_t segment = fingerprint & (((uint64_t)2 << table->level) - 1);
+    if (segment >= table->segments)
+        segment &= ((uint64_t)1 << table->level) - 1;
+    return !bry__table_segment(table, segment)->spilled;
+}
+
+/* The same for all tables that have the key. */
+static bool is_plain(const bry__maplet *maplet, bry_hash hash)
+{
+    for (unsigned i = 0; i < maplet->tables; i++)
+        if (!replaces_in_place(maplet->table[i], bry__fingerprint(hash, maplet->table[i]->range)))
+            return false;
+    return true;
+}
+
+/* Takes back the first n keys; as many tables as before. */
+static void take_back(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
+                      size_t n, const undo *log, unsigned tables)
+{
+    while (n-- > 0) {
+        bry_answer was;
+        if (log->was[n] == BRY_ABSENT)
+            bry__maplet_remove_value(maplet, hashes[n], codes_in[n]);
+        else if (log->old[n] != codes_in[n])
+            bry__maplet_upsert(maplet, hashes[n], log->old[n], &was, NULL);
+    }
+    while (maplet->tables > tables)
+        bry__maplet_close_table(maplet);
+}
+
+/* In order until one fails or, when *plain, is not plain; *done is how many were done. */
+static bry_status set_some(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
+                           size_t n, const undo *log, bool *plain, size_t *done)
+{
+    bry_status status = BRY_OK;
+    uint32_t ahead[SMALL_BATCH];
+    uint8_t answers[SMALL_BATCH];
+    size_t i = 0;
+    for (; i < n && status == BRY_OK; i++) {
+        if (i % SMALL_BATCH == 0) /* for what it fetches into the cache */
+            bry__maplet_get_n(maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH, ahead,
+                              answers);
+        if (*plain && !is_plain(maplet, hashes[i])) {
+            *plain = false;
+            break;
+        }
+        bry_answer was;
+        status = bry__maplet_upsert(maplet, hashes[i], codes_in[i], &was, &log->old[i]);
+        if (status != BRY_OK)
+            break;
+        log->was[i] = (uint8_t)was;
+    }
+    *done = i;
+    return status;
+}
+
+static bry_status set_logged(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
+                             size_t n, const undo *log)
+{
+    unsigned tables = maplet->tables;
+    bool plain = true;
+    size_t done;
+    bry_status status = set_some(maplet, hashes, codes_in, n, log, &plain, &done);
+    if (status == BRY_OK && plain)
+        return BRY_OK;
+    take_back(maplet, hashes, codes_in, done, log, tables);
+    if (plain)
+        return status;
+
+    bry__maplet copy;
+    status = bry__maplet_clone(maplet, &copy);
+    if (status != BRY_OK)
+        return status;
+    status = set_some(&copy, hashes, codes_in, n, log, &plain, &done);
+    if (status != BRY_OK) {
+        bry__maplet_free(&copy);
+        return status;
+    }
+    bry__maplet_free(maplet);
+    *maplet = copy;
+    return BRY_OK;
+}
+
+static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
+                        uint64_t codes, uint8_t *was)
+{
+    bry__compact_map *map = self;
+    const bry_allocator *allocator = &map->maplet.allocator;
+    bry__compact_widen(map, codes);
+    if (n == 1) {
+        bry_answer answer;
+        bry_status status = bry__maplet_upsert(&map->maplet, hashes[0], codes_in[0], &answer, NULL);
+        if (status == BRY_OK && was)
+            was[0] = (uint8_t)answer;
+        return status;
+    }
+
+    uint32_t old[SMALL_BATCH];
+    uint8_t answers[SMALL_BATCH];
+    undo log = {old, answers};
+    if (n > SIZE_MAX / sizeof *old)
+        return BRY_E_NOMEM;
+    if (n > SMALL_BATCH) {
+        log.old = bry__alloc(allocator, n * sizeof *log.old);
+        log.was = bry__alloc(allocator, n);
+    }
+    bry_status status =
+        log.old && log.was ? set_logged(&map->maplet, hashes, codes_in, n, &log) : BRY_E_NOMEM;
+    if (status == BRY_OK && was)
+        for (size_t i = 0; i < n; i++)
+            was[i] = log.was[i];
+    if (n > SMALL_BATCH) {
+        bry__free(allocator, log.old, n * sizeof *log.old);
+        bry__free(allocator, log.was, n);
+    }
+    return status;
+}
+
+static bry_status insert_n(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n)
+{
+    uint64_t codes = 0;
+    for (size_t i = 0; i < n; i++)
+        if (codes_in[i] >= codes)
+            codes = (uint64_t)codes_in[i] + 1;
+    return set_n(self, hashes, codes_in, n, codes, NULL);
+}
+
+static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was)
+{
+    bry__compact_map *map = self;
+    uint32_t found[SMALL_BATCH];
+    uint8_t answers[SMALL_BATCH];
+    (void)codes;
+    for (size_t i = 0; i < n; i++) {
+        if (i % SMALL_BATCH == 0 && n > 1)
+            bry__maplet_get_n(&map->maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH,
+                              found, answers);
+        uint64_t removed = bry__maplet_remove(&map->maplet, hashes[i]);
+        if (was)
+            was[i] = removed ? BRY_PRESENT : BRY_ABSENT;
+    }
+    return BRY_OK;
+}
+
+static bry_status update(void *self, bry_hash hash, uint32_t code, uint64_t codes, bry_answer *was)
+{
+    bry__compact_map *map = self;
+    uint32_t before;
+    bry_answer answer = bry__maplet_get(&map->maplet, hash, &before);
+    bry_status status = BRY_OK;
+    if (answer == BRY_PRESENT) {
+        bry__compact_widen(map, codes);
+        status = bry__maplet_upsert(&map->maplet, hash, code, &answer, NULL);
+    }
+    if (status == BRY_OK)
+        *was = answer;
+    return status;
+}
+
+/* All that the key has goes, not this code alone: after a join an older table may hold a value that
+ * a newer one hides. */
+static bry_answer remove_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+{
+    bry__compact_map *map = self;
+    uint32_t before;
+    (void)codes;
+    if (bry__maplet_get(&map->maplet, hash, &before) != BRY_PRESENT || before != code)
+        return BRY_ABSENT;
+    bry__maplet_remove(&map->maplet, hash);
+    return BRY_PRESENT;
+}
+
+static bry_status add(void *self, bry_hash hash, uint32_t code)
+{
+    bry__compact_map *map = self;
+    bry__compact_widen(map, (uint64_t)code + 1);
+    return bry__maplet_insert(&map->maplet, hash, code);
+}
+
+static void take(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+{
+    (void)codes;
+    bry__maplet_remove_value(&((bry__compact_map *)self)->maplet, hash, code);
+}
+
+/* ---- telling, keeping ---------------------------------------------------------------------- */
+
+static void stats(const void *self, uint64_t codes, bry_map_stats *stats)
+{
+    const bry__maplet *maplet = &((const bry__compact_map *)self)->maplet;
+    (void)codes;
+    double shared = bry__maplet_error_now(maplet), room = 0;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        room += (double)maplet->options.capacity * (double)((uint64_t)1 << i);
+    stats->items = bry__maplet_count(maplet);
+    stats->tables = maplet->tables;
+    stats->load = (double)stats->items / room;
+    stats->estimated.false_positive = shared;
+    stats->estimated.incorrect = shared / 2;
+    stats->bytes_main = sizeof(bry__compact_map) + bry__maplet_bytes(maplet);
+}
+
+static void write(const void *self, struct bry__frame_writer *writer)
+{
+    bry__maplet_write(&((const bry__compact_map *)self)->maplet, writer);
+}
+
+/* What a map demands beyond what a maplet does; or NULL. */
+static const char *problem_with(const bry__maplet *maplet, const bry_map_options *options,
+                                uint64_t codes)
+{
+    if (maplet->options.capacity != options->capacity || maplet->options.error != options->error ||
+        maplet->options.fixed != options->fixed)
+        return "the table was made with other options than the map";
+    if (options->value_bits ? maplet->options.value_bits != options->value_bits
+                            : maplet->options.value_bits > bits_for(codes))
+        return "the codes have another width than the map's values";
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint, last = 0;
+    uint32_t code;
+    unsigned table = maplet->tables;
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &code)) {
+        const bry__table *in = maplet->table[cursor.table];
+        if (code >= codes)
+            return "a key has a code that no value has";
+        if ((table == cursor.table && fingerprint == last) ||
+            (in->overflow.n > 0 && bry__table_get_all(in, fingerprint, NULL, 0) > 1))
+            return "a key has two values";
+        table = cursor.table;
+        last = fingerprint;
+    }
+    return NULL;
+}
+
+static bry_status read(const bry_map_options *options, uint64_t codes,
+                       struct bry__frame_reader *reader, const bry_allocator *allocator,
+                       void **self)
+{
+    bry_status status = bry__frame_reader_claim(reader, sizeof(bry__compact_map));
+    if (status != BRY_OK)
+        return status;
+    bry__compact_map *map = bry__alloc(allocator, sizeof *map);
+    if (!map)
+        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the map");
+    status = bry__maplet_read(&map->maplet, reader, allocator);
+    if (status != BRY_OK) {
+        bry__free(allocator, map, sizeof *map);
+        return status;
+    }
+    const char *problem = problem_with(&map->maplet, options, codes);
+    if (problem) {
+        destroy(map);
+        return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+    }
+    *self = map;
+    return BRY_OK;
+}
+
+const bry__map_engine bry__compact_map_engine = {
+    .engine = BRY_ENGINE_COMPACT,
+    .plan = plan,
+    .create = create,
+    .destroy = destroy,
+    .clone = clone,
+    .clear = clear,
+    .like = like,
+    .items = items,
+    .get = get,
+    .get_n = get_n,
+    .find = find,
+    .used = used,
+    .set_n = set_n,
+    .insert_n = insert_n,
+    .del_n = del_n,
+    .update = update,
+    .remove = remove_pair,
+    .add = add,
+    .take = take,
+    .join = bry__compact_join,
+    .recodes = true,
+    .compress = bry__compact_compress,
+    .stats = stats,
+    .write = write,
+    .read = read,
+};

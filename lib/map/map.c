@@ -1,0 +1,428 @@
+/*
+ * The map job: options become an engine and a shape, values become codes, and what the engine does
+ * with hashes and codes becomes what the header promises of keys and values.
+ *
+ * A change goes: look whether codes can be taken back; remember the dictionary's state; give codes
+ * to values that have none; let the engine act; and, if it would not, go back to that state. The
+ * engines' own calls are all or nothing, so every call here is.
+ */
+#include "map/map_object.h"
+
+#include "common/allocator.h"
+#include "common/random.h"
+
+#include <string.h>
+
+#define SMALL_BATCH 64u
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+static const bry__map_engine *engine_of(bry_engine engine)
+{
+    switch (engine) {
+    case BRY_ENGINE_COMPACT:
+        return &bry__compact_map_engine;
+    default:
+        return NULL;
+    }
+}
+
+bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *options,
+                                 const bry__map_engine **engine, bry_map_shape *shape)
+{
+    *options = (bry_map_options)BRY_MAP_OPTIONS;
+    if (given) {
+        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+            return BRY_E_RANGE;
+        memcpy(options, given, given->struct_size);
+        options->struct_size = sizeof *options;
+    }
+    if (options->engine == BRY_ENGINE_AUTO)
+        options->engine = BRY_ENGINE_COMPACT;
+    if (options->capacity == 0)
+        options->capacity = 1000;
+    if (options->error == 0)
+        options->error = 0.001;
+    if (options->values == 0)
+        options->values = 1000;
+    if (options->decode == 0 && options->engine == BRY_ENGINE_KBF)
+        options->decode = 4;
+    if (!bry_engine_name(options->engine) || options->capacity > BRY__MAP_MAX_CAPACITY ||
+        !(options->error >= BRY__MAP_MIN_ERROR && options->error <= BRY__MAP_MAX_ERROR) ||
+        (options->layout != BRY_MAP_TUNED && options->layout != BRY_MAP_PAPER) ||
+        options->decode > 4 || (options->cells == 0) != (options->hashes == 0))
+        return BRY_E_RANGE;
+    *engine = engine_of(options->engine);
+    if (!*engine)
+        return BRY_E_UNSUPPORTED;
+
+    bry_status status = (*engine)->plan(options, shape);
+    uint64_t dictionary_empty = 0, dictionary = 0;
+    if (status == BRY_OK && options->value_bits == 0)
+        status =
+            bry__dictionary_plan(*engine, options, shape->values, &dictionary_empty, &dictionary);
+    if (status == BRY_OK) {
+        shape->bytes += sizeof(bry_map) + dictionary;
+        shape->bytes_empty += sizeof(bry_map) + dictionary_empty;
+    }
+    return status;
+}
+
+bry_status bry_map_plan(const bry_map_options *given, bry_map_shape *shape)
+{
+    bry_map_options options;
+    const bry__map_engine *engine;
+    bry_map_shape planned;
+    bry_status status = bry__map_read_options(given, &options, &engine, &planned);
+    if (status == BRY_OK)
+        *shape = planned;
+    return status;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status bry_map_create(const bry_map_options *given, bry_map **map)
+{
+    bry_map_options options;
+    const bry__map_engine *engine;
+    bry_map_shape shape;
+    bry_status status = bry__map_read_options(given, &options, &engine, &shape);
+    if (status == BRY_OK && options.seed == 0)
+        status = bry__random_seed(&options.seed);
+    if (status != BRY_OK)
+        return status;
+
+    bry_allocator allocator = bry__allocator_or_default(options.allocator);
+    options.allocator = NULL;
+    bry_map *made = bry__alloc(&allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = (bry_map){.allocator = allocator, .options = options, .engine = engine};
+    status = engine->create(&options, &allocator, &made->keys);
+    if (status == BRY_OK && bry__map_has_dictionary(made))
+        status =
+            bry__dictionary_init(&made->dictionary, engine, &options, shape.values, &allocator);
+    if (status != BRY_OK) {
+        bry_map_destroy(made);
+        return status;
+    }
+    *map = made;
+    return BRY_OK;
+}
+
+bry_map_options bry_map_options_like(const bry_map *other)
+{
+    bry_map_options options = other->options;
+    other->engine->like(other->keys, &options);
+    return options;
+}
+
+bry_status bry_map_create_like(const bry_map *other, bry_map **map)
+{
+    bry_map_options options = bry_map_options_like(other);
+    options.allocator = &other->allocator;
+    bry_map *made;
+    bry_status status = bry_map_create(&options, &made);
+    if (status != BRY_OK)
+        return status;
+    if (bry__map_has_dictionary(other)) {
+        bry__dictionary copy;
+        status = bry__dictionary_clone(&other->dictionary, &copy);
+        if (status != BRY_OK) {
+            bry_map_destroy(made);
+            return status;
+        }
+        bry__dictionary_free(&made->dictionary);
+        made->dictionary = copy;
+    }
+    *map = made;
+    return BRY_OK;
+}
+
+void bry_map_destroy(bry_map *map)
+{
+    if (!map)
+        return;
+    bry_allocator allocator = map->allocator;
+    if (map->keys)
+        map->engine->destroy(map->keys);
+    if (bry__map_has_dictionary(map) && map->dictionary.secondary)
+        bry__dictionary_free(&map->dictionary);
+    bry__free(&allocator, map, sizeof *map);
+}
+
+bry_status bry_map_clone(const bry_map *map, bry_map **copy)
+{
+    bry_map *made = bry__alloc(&map->allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = *map;
+    made->keys = NULL;
+    made->dictionary.secondary = NULL;
+    bry_status status = map->engine->clone(map->keys, &made->keys);
+    if (status == BRY_OK && bry__map_has_dictionary(map))
+        status = bry__dictionary_clone(&map->dictionary, &made->dictionary);
+    if (status != BRY_OK) {
+        bry_map_destroy(made);
+        return status;
+    }
+    *copy = made;
+    return BRY_OK;
+}
+
+void bry_map_clear(bry_map *map)
+{
+    map->engine->clear(map->keys);
+    if (bry__map_has_dictionary(map))
+        bry__dictionary_clear(&map->dictionary);
+    map->refused_unsure = map->refused_full = 0;
+}
+
+uint64_t bry_map_seed(const bry_map *map)
+{
+    return map->options.seed;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+bry_answer bry_map_get(const bry_map *map, bry_hash hash, bry_map_value *value)
+{
+    uint32_t code;
+    bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
+    if (answer == BRY_PRESENT && value)
+        *value = bry__map_value_of(map, code);
+    return answer;
+}
+
+void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n, bry_map_value *values,
+                   uint8_t *answers)
+{
+    uint32_t codes[SMALL_BATCH];
+    for (size_t done = 0; done < n; done += SMALL_BATCH) {
+        size_t here = n - done < SMALL_BATCH ? n - done : SMALL_BATCH;
+        map->engine->get_n(map->keys, hashes + done, here, bry__map_codes(map), codes,
+                           answers + done);
+        for (size_t i = 0; i < here && values; i++)
+            if (answers[done + i] == BRY_PRESENT)
+                values[done + i] = bry__map_value_of(map, codes[i]);
+    }
+}
+
+/* ---- codes for values ---------------------------------------------------------------------- */
+
+static bool is_valid(const bry_map *map, const bry_map_value *value)
+{
+    return bry__map_has_dictionary(map) ? value->len <= BRY_MAP_VALUE_MAX
+                                        : value->number < bry__map_codes(map);
+}
+
+/* The code that a value has; false when it has none. */
+static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *code)
+{
+    if (bry__map_has_dictionary(map))
+        return bry__dictionary_find(&map->dictionary, value->bytes, value->len, code);
+    *code = (uint32_t)value->number;
+    return is_valid(map, value);
+}
+
+void bry__map_take_codes_back(bry_map *map)
+{
+    bry__dictionary *dictionary = &map->dictionary;
+    dictionary->since_scan = 0;
+    if (dictionary->codes == 0 || (!map->engine->recodes && map->engine->items(map->keys) > 0))
+        return;
+    size_t words = (size_t)(dictionary->codes + 63) / 64, any = 0;
+    uint64_t *used = bry__alloc(&map->allocator, words * sizeof *used);
+    if (!used)
+        return;
+    if (map->engine->used(map->keys, dictionary->codes, used)) {
+        for (size_t i = 0; i < words; i++)
+            any += used[i] != 0;
+        if (any)
+            bry__dictionary_keep(dictionary, used);
+        else
+            bry__dictionary_clear(dictionary);
+    }
+    bry__free(&map->allocator, used, words * sizeof *used);
+}
+
+/*
+ * Before values that may be new. Where the engine can tell codes apart, a scan of all keys is due
+ * when so many codes were given since the last one that it costs each of them the reading of 64
+ * keys; so values that nobody uses any more are at most a 64th of the keys.
+ */
+static bry__dictionary_mark begin_change(bry_map *map)
+{
+    if (!bry__map_has_dictionary(map))
+        return (bry__dictionary_mark){0};
+    if (map->engine->recodes && map->dictionary.since_scan >= 1024 &&
+        map->dictionary.since_scan >= map->engine->items(map->keys) / 64)
+        bry__map_take_codes_back(map);
+    return bry__dictionary_remember(&map->dictionary);
+}
+
+/* What the engine said; after a failure no new value has a code. */
+static bry_status end_change(bry_map *map, const bry__dictionary_mark *mark, bry_status status)
+{
+    if (status != BRY_OK && bry__map_has_dictionary(map))
+        bry__dictionary_forget(&map->dictionary, mark);
+    map->refused_full += status == BRY_E_FULL;
+    map->refused_unsure += status == BRY_E_UNSURE;
+    return status;
+}
+
+static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes)
+{
+    bry_status status = BRY_OK;
+    for (size_t i = 0; i < n && status == BRY_OK; i++)
+        status =
+            bry__dictionary_intern(&map->dictionary, values[i].bytes, values[i].len, &codes[i]);
+    return status;
+}
+
+/* A code for each of these values, which are valid. When codes run out, some may come back. */
+static bry_status give_codes(bry_map *map, bry__dictionary_mark *mark, const bry_map_value *values,
+                             size_t n, uint32_t *codes)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_valid(map, &values[i]))
+            return BRY_E_RANGE;
+    if (!bry__map_has_dictionary(map)) {
+        for (size_t i = 0; i < n; i++)
+            codes[i] = (uint32_t)values[i].number;
+        return BRY_OK;
+    }
+    bry_status status = intern_all(map, values, n, codes);
+    if (status != BRY_E_FULL)
+        return status;
+    bry__dictionary_forget(&map->dictionary, mark);
+    bry__map_take_codes_back(map);
+    *mark = bry__dictionary_remember(&map->dictionary);
+    return intern_all(map, values, n, codes);
+}
+
+/* ---- changing ------------------------------------------------------------------------------ */
+
+bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
+{
+    bry__dictionary_mark mark = begin_change(map);
+    uint32_t code;
+    uint8_t answer;
+    bry_status status = give_codes(map, &mark, &value, 1, &code);
+    if (status == BRY_OK)
+        status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
+    if (status == BRY_OK && answer == BRY_UNSURE)
+        status = BRY_E_UNSURE;
+    status = end_change(map, &mark, status);
+    if (status == BRY_OK && was)
+        *was = (bry_answer)answer;
+    return status;
+}
+
+bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
+{
+    if (!is_valid(map, &value))
+        return BRY_E_RANGE;
+    uint32_t code;
+    bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
+    bry_status status = BRY_OK;
+    if (answer != BRY_ABSENT) { /* an absent key gives no value a code */
+        bry__dictionary_mark mark = begin_change(map);
+        status = answer == BRY_UNSURE ? BRY_E_UNSURE : give_codes(map, &mark, &value, 1, &code);
+        if (status == BRY_OK)
+            status = map->engine->update(map->keys, hash, code, bry__map_codes(map), &answer);
+        status = end_change(map, &mark, status);
+    }
+    if (status == BRY_OK && was)
+        *was = answer;
+    return status;
+}
+
+bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value)
+{
+    bry__dictionary_mark mark = begin_change(map);
+    uint32_t code;
+    bry_status status = give_codes(map, &mark, &value, 1, &code);
+    if (status == BRY_OK)
+        status = map->engine->insert_n(map->keys, &hash, &code, 1);
+    return end_change(map, &mark, status);
+}
+
+bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
+{
+    uint8_t answer;
+    bry_status status = map->engine->del_n(map->keys, &hash, 1, bry__map_codes(map), &answer);
+    if (status == BRY_OK && answer == BRY_UNSURE)
+        status = BRY_E_UNSURE;
+    map->refused_unsure += status == BRY_E_UNSURE;
+    if (status == BRY_OK && was)
+        *was = (bry_answer)answer;
+    return status;
+}
+
+bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
+{
+    uint32_t code;
+    bry_answer answer = BRY_ABSENT;
+    if (find_code(map, &value, &code))
+        answer = map->engine->remove(map->keys, hash, code, bry__map_codes(map));
+    if (was)
+        *was = answer;
+    return BRY_OK;
+}
+
+/* ---- batches ------------------------------------------------------------------------------- */
+
+static uint64_t count_unsure(const uint8_t *was, size_t n)
+{
+    uint64_t unsure = 0;
+    for (size_t i = 0; was && i < n; i++)
+        unsure += was[i] == BRY_UNSURE;
+    return unsure;
+}
+
+/* set_n, or insert_n where `known_absent`. */
+static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                           size_t n, bool known_absent, uint8_t *was)
+{
+    uint32_t small[SMALL_BATCH], *codes = small;
+    if (n > SMALL_BATCH) {
+        codes =
+            n <= SIZE_MAX / sizeof *codes ? bry__alloc(&map->allocator, n * sizeof *codes) : NULL;
+        if (!codes)
+            return BRY_E_NOMEM;
+    }
+    bry__dictionary_mark mark = begin_change(map);
+    bry_status status = give_codes(map, &mark, values, n, codes);
+    if (status == BRY_OK && n > 0)
+        status = known_absent
+                     ? map->engine->insert_n(map->keys, hashes, codes, n)
+                     : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
+    status = end_change(map, &mark, status);
+    if (n > SMALL_BATCH)
+        bry__free(&map->allocator, codes, n * sizeof *codes);
+    if (status == BRY_OK)
+        map->refused_unsure += count_unsure(was, n);
+    return status;
+}
+
+bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                         size_t n, uint8_t *was)
+{
+    return change_n(map, hashes, values, n, false, was);
+}
+
+bry_status bry_map_insert_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                            size_t n)
+{
+    return change_n(map, hashes, values, n, true, NULL);
+}
+
+bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was)
+{
+    bry_status status =
+        n > 0 ? map->engine->del_n(map->keys, hashes, n, bry__map_codes(map), was) : BRY_OK;
+    map->refused_unsure +=
+        status == BRY_OK ? count_unsure(was, n) : (uint64_t)(status == BRY_E_UNSURE);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* The map's inside, shared by map.c (operations) and map_save.c (frames). */
+#ifndef BRY_MAP_MAP_OBJECT_H
+#define BRY_MAP_MAP_OBJECT_H
+
+#include "map/dictionary.h"
+
+#define BRY__MAP_MAX_CAPACITY ((uint64_t)1 << 40)
+#define BRY__MAP_MIN_ERROR 1e-9
+#define BRY__MAP_MAX_ERROR 0.5
+
+struct bry_map {
+    bry_allocator allocator;
+    bry_map_options options; /* as created with, defaults filled in; without the allocator */
+    const bry__map_engine *engine;
+    void *keys; /* the engine's instance: hash → code */
+    bry__dictionary dictionary; /* of byte strings; unused in a map of integers */
+    uint64_t refused_unsure, refused_full;
+};
+
+static inline bool bry__map_has_dictionary(const bry_map *map)
+{
+    return map->options.value_bits == 0;
+}
+
+/* Codes that keys may carry: 0 up to one less. */
+static inline uint64_t bry__map_codes(const bry_map *map)
+{
+    return map->options.value_bits ? (uint64_t)1 << map->options.value_bits : map->dictionary.codes;
+}
+
+static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
+{
+    return bry__map_has_dictionary(map) ? bry__dictionary_value(&map->dictionary, code)
+                                        : bry_map_number(code);
+}
+
+/* Takes back the codes of a dictionary that no key carries; where that cannot be told, or there is
+ * no memory for it, none. */
+void bry__map_take_codes_back(bry_map *map);
+
+/*
+ * Options as this version knows them, with their defaults, the engine that they name, and what it
+ * makes of them; the shape's bytes are those of the whole map. What bry_map_plan() returns.
+ */
+bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *options,
+                                 const bry__map_engine **engine, bry_map_shape *shape);
+
+#endif

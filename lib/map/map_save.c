@@ -1,0 +1,348 @@
+/*
+ * A map as frames (doc/format.md, kind MAP): its options and numbers, the values by rising code,
+ * and what its engine writes. What finds a value's code is made again from the values.
+ */
+#include "common/allocator.h"
+#include "common/endian.h"
+#include "frame/file.h"
+#include "frame/frame.h"
+#include "map/map_object.h"
+
+#define KIND BRY__FOUR('M', 'A', 'P', ' ')
+#define KIND_VERSION 1
+#define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
+#define VALUES BRY__FOUR('V', 'A', 'L', 'S')
+
+/* The frame NUMS. */
+enum {
+    AT_ENGINE = 0, /* u32 */
+    AT_FLAGS = 4, /* u32 */
+    AT_CAPACITY = 8, /* u64 */
+    AT_ERROR = 16, /* double */
+    AT_VALUES = 24, /* u64, planned for */
+    AT_VALUE_BITS = 32, /* u32 */
+    AT_LAYOUT = 36, /* u32 */
+    AT_DECODE = 40, /* u32 */
+    AT_HASHES = 44, /* u32 */
+    AT_CELLS = 48, /* u64 */
+    AT_CODES = 56, /* u64, assigned or free; 0 where values are integers */
+    AT_SINCE_SCAN = 64, /* u64 */
+    AT_REFUSED_UNSURE = 72, /* u64 */
+    AT_REFUSED_FULL = 80, /* u64 */
+    NUMBERS_SIZE = 88
+};
+enum { FLAG_FIXED = 1, FLAG_UNMASKED = 2 };
+
+/* In the frames VALS, before each value: its length, or that the code is free. */
+#define LENGTH_SIZE 4u
+#define FREE_CODE UINT32_MAX
+
+/* A frame takes values until it passes this size; so none passes it by more than a value. */
+#define VALUES_SIZE ((size_t)1 << 18)
+#define BUFFER_SIZE (VALUES_SIZE + LENGTH_SIZE + BRY_MAP_VALUE_MAX)
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static void write_value(const bry__dictionary *dictionary, uint32_t code, bry__frame_writer *writer)
+{
+    unsigned char length[LENGTH_SIZE];
+    if (!bry__dictionary_has(dictionary, code)) {
+        bry__store32(length, FREE_CODE);
+        bry__frame_writer_put(writer, length, sizeof length);
+        return;
+    }
+    bry_map_value value = bry__dictionary_value(dictionary, code);
+    bry__store32(length, (uint32_t)value.len);
+    bry__frame_writer_put(writer, length, sizeof length);
+    if (value.len)
+        bry__frame_writer_put(writer, value.bytes, value.len);
+}
+
+static void write_values(const bry__dictionary *dictionary, bry__frame_writer *writer)
+{
+    for (uint64_t code = 0; code < dictionary->codes;) {
+        uint64_t end = code;
+        size_t size = 0;
+        for (; end < dictionary->codes && size < VALUES_SIZE; end++) {
+            size += LENGTH_SIZE;
+            if (bry__dictionary_has(dictionary, end))
+                size += bry__dictionary_value(dictionary, (uint32_t)end).len;
+        }
+        bry__frame_writer_open(writer, VALUES, size);
+        for (; code < end; code++)
+            write_value(dictionary, (uint32_t)code, writer);
+    }
+}
+
+bry_status bry_map_save(const bry_map *map, const bry_sink *sink)
+{
+    const bry_map_options *options = &map->options;
+    bool values = bry__map_has_dictionary(map);
+    unsigned char numbers[NUMBERS_SIZE];
+    bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
+    bry__store32(numbers + AT_FLAGS,
+                 (options->fixed ? FLAG_FIXED : 0u) | (options->unmasked ? FLAG_UNMASKED : 0u));
+    bry__store64(numbers + AT_CAPACITY, options->capacity);
+    bry__store_double(numbers + AT_ERROR, options->error);
+    bry__store64(numbers + AT_VALUES, options->values);
+    bry__store32(numbers + AT_VALUE_BITS, options->value_bits);
+    bry__store32(numbers + AT_LAYOUT, (uint32_t)options->layout);
+    bry__store32(numbers + AT_DECODE, options->decode);
+    bry__store32(numbers + AT_HASHES, options->hashes);
+    bry__store64(numbers + AT_CELLS, options->cells);
+    bry__store64(numbers + AT_CODES, values ? map->dictionary.codes : 0);
+    bry__store64(numbers + AT_SINCE_SCAN, values ? map->dictionary.since_scan : 0);
+    bry__store64(numbers + AT_REFUSED_UNSURE, map->refused_unsure);
+    bry__store64(numbers + AT_REFUSED_FULL, map->refused_full);
+
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, options->seed);
+    bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
+    if (values)
+        write_values(&map->dictionary, &writer);
+    map->engine->write(map->keys, &writer);
+    return bry__frame_writer_end(&writer);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bry_status bad(bry__frame_reader *reader, const char *problem)
+{
+    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+}
+
+static bry_status no_memory(bry__frame_reader *reader)
+{
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the map");
+}
+
+/* The options as they were when the map was made, checked as they were then. */
+static const char *read_options(const unsigned char *numbers, uint64_t seed,
+                                bry_map_options *options, const bry__map_engine **engine,
+                                bry_map_shape *shape)
+{
+    uint32_t flags = bry__load32(numbers + AT_FLAGS), engine_number, layout;
+    engine_number = bry__load32(numbers + AT_ENGINE);
+    layout = bry__load32(numbers + AT_LAYOUT);
+    if (engine_number != BRY_ENGINE_COMPACT && engine_number != BRY_ENGINE_KBF)
+        return "the engine is not one that maps have";
+    if (seed == 0)
+        return "the seed is 0";
+    if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_UNMASKED))
+        return "a flag that maps do not have";
+    if (layout != BRY_MAP_TUNED && layout != BRY_MAP_PAPER)
+        return "a layout that maps do not have";
+    bry_map_options stored = {
+        .struct_size = sizeof stored,
+        .engine = (bry_engine)engine_number,
+        .fixed = flags & FLAG_FIXED,
+        .capacity = bry__load64(numbers + AT_CAPACITY),
+        .error = bry__load_double(numbers + AT_ERROR),
+        .value_bits = bry__load32(numbers + AT_VALUE_BITS),
+        .values = bry__load64(numbers + AT_VALUES),
+        .seed = seed,
+        .layout = (bry_map_layout)layout,
+        .decode = bry__load32(numbers + AT_DECODE),
+        .unmasked = (flags & FLAG_UNMASKED) != 0,
+        .cells = bry__load64(numbers + AT_CELLS),
+        .hashes = bry__load32(numbers + AT_HASHES),
+    };
+    /* Zeros would become defaults, and a map knows its own. */
+    if (bry__map_read_options(&stored, options, engine, shape) != BRY_OK ||
+        options->capacity != stored.capacity || options->error != stored.error ||
+        options->values != stored.values || options->decode != stored.decode)
+        return "the map's options are out of range";
+    return NULL;
+}
+
+/* The value, or free code, at the beginning of `left` bytes; *used of them. */
+static bry_status read_value(bry__frame_reader *reader, bry__dictionary *dictionary,
+                             const unsigned char *from, size_t left, size_t *used)
+{
+    if (left < LENGTH_SIZE)
+        return bad(reader, "a value is cut short");
+    uint32_t len = bry__load32(from), code;
+    bry_status status;
+    *used = LENGTH_SIZE;
+    if (len == FREE_CODE) {
+        if (!dictionary->engine->recodes)
+            return bad(reader, "a free code where there are none");
+        status = bry__dictionary_append_free(dictionary);
+    } else {
+        const unsigned char *bytes = from + LENGTH_SIZE;
+        if (len > BRY_MAP_VALUE_MAX || len > left - LENGTH_SIZE)
+            return bad(reader, "a value is longer than it can be");
+        if (bry__dictionary_find(dictionary, bytes, len, &code))
+            return bad(reader, "two codes have the same value");
+        *used += len;
+        status = bry__dictionary_append(dictionary, bytes, len);
+    }
+    if (status == BRY_E_NOMEM)
+        return no_memory(reader);
+    return status == BRY_OK ? BRY_OK : bad(reader, "more values than there are codes");
+}
+
+/* The values of one frame, which is in the buffer. Memory is claimed when it is known, after each
+ * frame: a frame's values take little. */
+static bry_status read_values_frame(bry__frame_reader *reader, bry__dictionary *dictionary,
+                                    uint64_t codes, const unsigned char *buffer, size_t size)
+{
+    uint64_t before =
+        bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
+    for (size_t at = 0; at < size;) {
+        if (dictionary->codes == codes)
+            return bad(reader, "more values than the map has");
+        size_t used = 0;
+        bry_status status = read_value(reader, dictionary, buffer + at, size - at, &used);
+        if (status != BRY_OK)
+            return status;
+        at += used;
+    }
+    uint64_t after =
+        bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
+    return bry__frame_reader_claim(reader, after > before ? after - before : 0);
+}
+
+static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictionary,
+                              uint64_t codes)
+{
+    if (codes == 0)
+        return BRY_OK;
+    unsigned char *buffer = bry__alloc(&dictionary->allocator, BUFFER_SIZE);
+    if (!buffer)
+        return no_memory(reader);
+    bry_status status = BRY_OK;
+    while (dictionary->codes < codes && status == BRY_OK) {
+        bry__frame frame;
+        status = bry__frame_reader_next(reader, &frame);
+        if (status == BRY_OK && frame.type != VALUES)
+            status = bad(reader, "values are missing");
+        if (status == BRY_OK && (frame.length == 0 || frame.length > BUFFER_SIZE))
+            status = bad(reader, "a frame has a size that none of its kind has");
+        if (status == BRY_OK)
+            status = bry__frame_reader_read(reader, buffer, frame.length);
+        if (status == BRY_OK)
+            status = read_values_frame(reader, dictionary, codes, buffer, frame.length);
+    }
+    bry__free(&dictionary->allocator, buffer, BUFFER_SIZE);
+    if (status == BRY_OK && bry__dictionary_list_free(dictionary) != BRY_OK)
+        status = no_memory(reader);
+    return status;
+}
+
+/* Whether every key has a code that is not free. */
+static bry_status check_codes(bry__frame_reader *reader, const bry_map *map)
+{
+    const bry__dictionary *dictionary = &map->dictionary;
+    if (!bry__map_has_dictionary(map) || dictionary->free_count == 0)
+        return BRY_OK;
+    size_t words = (size_t)(dictionary->codes + 63) / 64;
+    uint64_t *used = bry__alloc(&map->allocator, words * sizeof *used);
+    if (!used)
+        return no_memory(reader);
+    bry_status status = BRY_OK;
+    map->engine->used(map->keys, dictionary->codes, used);
+    for (size_t i = 0; i < dictionary->free_count && status == BRY_OK; i++) {
+        uint32_t code = dictionary->free[i];
+        if (used[code / 64] >> (code % 64) & 1)
+            status = bad(reader, "a key has a code that no value has");
+    }
+    bry__free(&map->allocator, used, words * sizeof *used);
+    return status;
+}
+
+/* All that follows NUMS, into a map that has its options alone. */
+static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t values,
+                             uint64_t codes, uint64_t since_scan)
+{
+    bry_status status = BRY_OK;
+    if (bry__map_has_dictionary(map)) {
+        status = bry__dictionary_init(&map->dictionary, map->engine, &map->options, values,
+                                      &map->allocator);
+        if (status != BRY_OK)
+            return no_memory(reader);
+        status = read_values(reader, &map->dictionary, codes);
+        map->dictionary.since_scan = since_scan;
+    }
+    if (status == BRY_OK)
+        status = map->engine->read(&map->options, bry__map_codes(map), reader, &map->allocator,
+                                   &map->keys);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
+    return status == BRY_OK ? check_codes(reader, map) : status;
+}
+
+static bry_status read_map(bry__frame_reader *reader, const bry_allocator *allocator, bry_map **map)
+{
+    unsigned char numbers[NUMBERS_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    if (status != BRY_OK)
+        return status;
+    bry_map read = {.allocator = *allocator,
+                    .refused_unsure = bry__load64(numbers + AT_REFUSED_UNSURE),
+                    .refused_full = bry__load64(numbers + AT_REFUSED_FULL)};
+    bry_map_shape shape;
+    const char *problem =
+        read_options(numbers, reader->header.seed, &read.options, &read.engine, &shape);
+    if (problem)
+        return bad(reader, problem);
+    uint64_t codes = bry__load64(numbers + AT_CODES);
+    uint64_t since_scan = bry__load64(numbers + AT_SINCE_SCAN), unused, dictionary = 0;
+    if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && (codes != 0 || since_scan != 0)))
+        return bad(reader, "the number of values is out of range");
+    if (bry__map_has_dictionary(&read))
+        bry__dictionary_plan(read.engine, &read.options, shape.values, &dictionary, &unused);
+    status = bry__frame_reader_claim(reader, sizeof read + dictionary);
+    if (status != BRY_OK)
+        return status;
+    bry_map *made = bry__alloc(allocator, sizeof *made);
+    if (!made)
+        return no_memory(reader);
+    *made = read;
+    status = read_parts(reader, made, shape.values, codes, since_scan);
+    if (status == BRY_OK)
+        *map = made;
+    else
+        bry_map_destroy(made);
+    return status;
+}
+
+bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map)
+{
+    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
+    bry__frame_reader reader;
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
+    if (status == BRY_OK)
+        status = read_map(&reader, &allocator, map);
+    bry__frame_reader_close(&reader);
+    return status;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static bry_status write_file(void *context, const bry_sink *sink)
+{
+    return bry_map_save(context, sink);
+}
+
+bry_status bry_map_save_file(const bry_map *map, const char *path)
+{
+    /* The context is not const for the sake of other writers; this one only reads. */
+    return bry__file_save(bry__io_posix(), path, write_file, (bry_map *)map);
+}
+
+static bry_status read_file(void *context, const bry_source *source, bry_load *load)
+{
+    return bry_map_load(source, load, context);
+}
+
+bry_status bry_map_load_file(const char *path, bry_load *load, bry_map **map)
+{
+    bry_map *read = NULL;
+    bry_status status = bry__file_load(bry__io_posix(), path, read_file, &read, load);
+    if (status == BRY_OK)
+        *map = read;
+    else
+        bry_map_destroy(read);
+    return status;
+}

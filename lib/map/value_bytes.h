@@ -1,0 +1,47 @@
+/*
+ * The bytes of a dictionary's values, one behind the other in pieces of 128 KiB, so that the
+ * longest value fits and large dictionaries never move; only the last piece is smaller and doubles
+ * as it fills. No value straddles two pieces.
+ */
+#ifndef BRY_MAP_VALUE_BYTES_H
+#define BRY_MAP_VALUE_BYTES_H
+
+#include "common/allocator.h"
+
+#define BRY__VALUE_PIECE_SHIFT 17u
+#define BRY__VALUE_PIECE ((size_t)1 << BRY__VALUE_PIECE_SHIFT)
+
+typedef struct bry__value_piece {
+    unsigned char *bytes;
+    size_t room, used;
+} bry__value_piece;
+
+typedef struct bry__value_bytes {
+    bry__value_piece *piece;
+    size_t pieces, room; /* room: for pieces */
+} bry__value_bytes;
+
+void bry__value_bytes_free(bry__value_bytes *values, const bry_allocator *allocator);
+bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_bytes *copy,
+                                  const bry_allocator *allocator);
+uint64_t bry__value_bytes_allocated(const bry__value_bytes *values);
+
+/* Makes room for len more bytes, at most BRY__VALUE_PIECE. BRY_E_NOMEM. */
+bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,
+                                    const bry_allocator *allocator);
+
+/* Puts len bytes, for which there is room, behind the others; their place. */
+uint64_t bry__value_bytes_put(bry__value_bytes *values, const void *bytes, size_t len);
+
+static inline const unsigned char *bry__value_bytes_at(const bry__value_bytes *values,
+                                                       uint64_t place)
+{
+    return values->piece[place >> BRY__VALUE_PIECE_SHIFT].bytes + (place & (BRY__VALUE_PIECE - 1));
+}
+
+/* The array with room for one more element, doubled where it must be; NULL when there is no memory,
+ * and then it is as it was. */
+void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, size_t least,
+                           const bry_allocator *allocator);
+
+#endif
