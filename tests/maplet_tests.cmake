@@ -17,6 +17,9 @@ bloomery_unit_test(test_maplet ${failing})
 bloomery_unit_test(test_maplet_memory ${failing})
 bloomery_unit_test(test_maplet_save ${failing} support/repair.c)
 
+bloomery_program(test_maplet_rates stat/test_maplet_rates.c support/band.c)
+add_test(NAME test_maplet_rates COMMAND test_maplet_rates)
+
 # Object against twin, in so many operations.
 bloomery_program(maplet_programs model/maplet_programs.c ${maplet_model})
 add_test(NAME model_maplet COMMAND maplet_programs 700000 400)

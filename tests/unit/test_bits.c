@@ -207,8 +207,9 @@ static void test_large_moves(void **state)
 
 /* ---- runs ---- */
 
-/* `runs` runs from bit `start` on, then exactly the eight bytes that may be read past the last 0,
- * of rubbish. */
+enum { PAST = 24 }; /* bytes that may be read past the 0 that ends the run */
+
+/* `runs` runs from bit `start` on, then exactly as much rubbish as may be read. */
 static unsigned char *runs_of(uint64_t start, unsigned runs, unsigned longest, generator *numbers,
                               uint64_t *places)
 {
@@ -219,7 +220,7 @@ static unsigned char *runs_of(uint64_t start, unsigned runs, unsigned longest, g
         bits += (generator_below(numbers, 2) ? ones : ones % 3) + 1;
     }
     places[runs] = bits;
-    size_t len = (size_t)((bits - 1) / 8) + 1 + 8;
+    size_t len = (size_t)((bits - 1) / 8) + 1 + PAST;
     unsigned char *bytes = malloc(len);
     assert_non_null(bytes);
     generator_fill(numbers, bytes, len);
@@ -258,6 +259,23 @@ static void runs(const bry__kernel *kernel, generator *numbers)
     }
 }
 
+static void test_ones_before(void **state)
+{
+    (void)state;
+    generator numbers = {21};
+    for (int round = 0; round < 300; round++) {
+        unsigned char *bytes = string_of(16, &numbers);
+        for (uint64_t at = 0; at <= 128; at++) {
+            uint64_t first = generator_below(&numbers, at + 1);
+            unsigned expected = 0;
+            while (expected < at - first && bit_of(bytes, at - 1 - expected))
+                expected++;
+            assert_int_equal(bry__ones_before(bytes, first, at), expected);
+        }
+        free(bytes);
+    }
+}
+
 static void test_runs(void **state)
 {
     (void)state;
@@ -270,7 +288,7 @@ int main(void)
         cmocka_unit_test(test_fields),       cmocka_unit_test(test_select),
         cmocka_unit_test(test_bits64),       cmocka_unit_test(test_small_moves),
         cmocka_unit_test(test_middle_moves), cmocka_unit_test(test_large_moves),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_runs),         cmocka_unit_test(test_ones_before),
     };
     return cmocka_run_group_tests_name("bits", tests, NULL, NULL);
 }
