@@ -303,9 +303,8 @@ static uint64_t first_of(size_t piece)
     return (uint64_t)piece << CELLS_SHIFT;
 }
 
-/* Reaches all that the pieces of `from` fall on. */
-static bry_status reach_for(bry__kbf *into, const bry__kbf *from, unsigned shift,
-                            const bry_allocator *allocator)
+bry_status bry__kbf_reach_for(bry__kbf *into, const bry__kbf *from, unsigned shift,
+                              const bry_allocator *allocator)
 {
     for (size_t i = 0; i < from->cells.count; i++) {
         if (!from->cells.piece[i])
@@ -323,7 +322,7 @@ static bry_status reach_for(bry__kbf *into, const bry__kbf *from, unsigned shift
 bry_status bry__kbf_add(bry__kbf *into, const bry__kbf *from, unsigned shift,
                         const bry_allocator *allocator)
 {
-    bry_status status = reach_for(into, from, shift, allocator);
+    bry_status status = bry__kbf_reach_for(into, from, shift, allocator);
     if (status != BRY_OK)
         return status;
     for (size_t i = 0; i < from->cells.count; i++) {

@@ -32,6 +32,12 @@ bry_status bry__kbf_init(bry__kbf *kbf, const bry__kbf *like, const bry_allocato
 void bry__kbf_free(bry__kbf *kbf, const bry_allocator *allocator);
 void bry__kbf_clear(bry__kbf *kbf, const bry_allocator *allocator);
 
+/* Whether every cell is zero. A table without items may still have cells that are stuck. */
+static inline bool bry__kbf_is_zero(const bry__kbf *kbf)
+{
+    return kbf->counts[0] == kbf->hashes * kbf->segment;
+}
+
 /* ---- one key ------------------------------------------------------------------------------- */
 
 /* codes: how many are assigned. Only BRY_PRESENT sets *code. */
@@ -75,6 +81,10 @@ void bry__kbf_replace(bry__kbf *kbf, bry_hash hash, uint32_t from, uint32_t to);
  */
 bry_status bry__kbf_add(bry__kbf *into, const bry__kbf *from, unsigned shift,
                         const bry_allocator *allocator);
+
+/* Makes all cells present that adding `from` touches, so that it cannot fail. BRY_E_NOMEM. */
+bry_status bry__kbf_reach_for(bry__kbf *into, const bry__kbf *from, unsigned shift,
+                              const bry_allocator *allocator);
 
 /*
  * Counts the cells anew and tells what is wrong with them for this number of items, or NULL. For

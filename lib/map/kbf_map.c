@@ -1,0 +1,412 @@
+/*
+ * The engine kbf: tables in a chain.
+ *
+ * A map that may grow plans its first table for half of the error it promises. When that holds its
+ * capacity, new keys go to a second one of twice the cells, planned for a quarter of the error; and
+ * so on. A look-up asks all of them, and the sum of what they err stays below the promise. All
+ * tables have the same number of hashes, and segments that differ by powers of two: a larger one
+ * folds into a smaller one, so tables that are nearly empty can become one again. With k fixed,
+ * halving the error costs about 5 % of a table's capacity a step.
+ *
+ * A key that is in one table is absent from the others, which may say otherwise. Different codes
+ * from two tables, or one that is unsure, make the answer unsure. A change needs to know the one
+ * table where the key is.
+ */
+#include "map/kbf_map.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 128 }; /* look-ups whose answers from two tables are compared at a time */
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bool bry__kbf_map_setting(const bry_map_options *options, bry__kbf_setting *setting,
+                          unsigned *field_bits)
+{
+    uint64_t codes =
+        options->value_bits ? (uint64_t)1 << (options->value_bits & 63) : options->values;
+    *field_bits = bry__gf_bits_for(codes);
+    if (options->value_bits > 13 || codes == 0 || *field_bits == 0)
+        return false;
+    uint32_t order = ((uint32_t)1 << *field_bits) - 1;
+    *setting = (bry__kbf_setting){
+        .level = options->decode ? options->decode : BRY__KBF_LEVELS,
+        .unmasked = options->unmasked,
+        .order = order,
+        .codes = options->value_bits ? (uint32_t)codes : order,
+    };
+    return setting->level <= BRY__KBF_LEVELS;
+}
+
+/* The first table that these options give, without its cells. */
+static bool plan_table(const bry_map_options *options, const bry__kbf_setting *setting,
+                       bry__kbf *table)
+{
+    double share = options->fixed ? options->error : options->error / 2;
+    bry__kbf_shape shape;
+    if (options->cells) {
+        if (options->hashes > BRY__KBF_MAX_HASHES || options->cells % options->hashes)
+            return false;
+        shape = (bry__kbf_shape){options->hashes, options->cells / options->hashes};
+    } else if (!bry__kbf_plan(setting, options->layout, options->capacity, share, &shape)) {
+        return false;
+    }
+    if (shape.segment > BRY__KBF_MAX_CELLS / shape.hashes)
+        return false;
+    /* What the tables to come halve: the share planned for, or more where the shape was given and
+     * errs more. The papers' shape is far below its share and shall stay so. */
+    bry__kbf_errors errors = bry__kbf_errors_at(setting, &shape, (double)options->capacity);
+    double error = bry__kbf_error(&errors);
+    if (options->layout == BRY_MAP_TUNED)
+        error = fmax(error, share);
+    *table = (bry__kbf){
+        .hashes = shape.hashes,
+        .level = setting->level,
+        .unmasked = setting->unmasked,
+        .segment = shape.segment,
+        .capacity = options->capacity,
+        .error = fmin(error, 1),
+    };
+    return true;
+}
+
+uint64_t bry__kbf_map_bytes_bare(unsigned field_bits)
+{
+    return sizeof(bry__kbf_map) + bry__gf_bytes(field_bits);
+}
+
+static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
+{
+    bry__kbf_setting setting;
+    unsigned field_bits;
+    bry__kbf table;
+    if (!bry__kbf_map_setting(options, &setting, &field_bits) ||
+        !plan_table(options, &setting, &table))
+        return BRY_E_RANGE;
+    bry__kbf_shape cells = bry__kbf_shape_of(&table);
+    uint64_t count = table.hashes * table.segment, bare = bry__kbf_map_bytes_bare(field_bits);
+    *shape = (bry_map_shape){
+        .engine = BRY_ENGINE_KBF,
+        .capacity = options->capacity,
+        .values = setting.codes,
+        .value_bits = field_bits,
+        .cells = count,
+        .hashes = table.hashes,
+        .errors = bry__kbf_errors_at(&setting, &cells, (double)options->capacity).by_kind,
+        .bytes = bare + bry__pieces_bytes_full(count * sizeof(uint32_t)),
+        .bytes_empty = bare + bry__pieces_bytes_empty(count * sizeof(uint32_t)),
+    };
+    return BRY_OK;
+}
+
+bry__kbf_map *bry__kbf_map_make(const bry_map_options *options, const bry_allocator *allocator)
+{
+    bry__kbf_setting setting;
+    unsigned field_bits;
+    if (!bry__kbf_map_setting(options, &setting, &field_bits))
+        return NULL;
+    bry__kbf_map *map = bry__alloc(allocator, sizeof *map);
+    if (!map)
+        return NULL;
+    *map = (bry__kbf_map){.allocator = *allocator, .fixed = options->fixed, .setting = setting};
+    if (bry__gf_init(&map->gf, field_bits, allocator) != BRY_OK) {
+        bry__free(allocator, map, sizeof *map);
+        return NULL;
+    }
+    return map;
+}
+
+void bry__kbf_map_destroy(void *self)
+{
+    bry__kbf_map *map = self;
+    bry_allocator allocator = map->allocator;
+    for (unsigned i = 0; i < map->tables; i++)
+        bry__kbf_free(&map->table[i], &allocator);
+    bry__gf_free(&map->gf, &allocator);
+    bry__free(&allocator, map, sizeof *map);
+}
+
+static bry_status create(const bry_map_options *options, const bry_allocator *allocator,
+                         void **self)
+{
+    bry__kbf_setting setting;
+    unsigned field_bits;
+    bry__kbf like;
+    if (!bry__kbf_map_setting(options, &setting, &field_bits) ||
+        !plan_table(options, &setting, &like))
+        return BRY_E_RANGE;
+    bry__kbf_map *map = bry__kbf_map_make(options, allocator);
+    if (!map)
+        return BRY_E_NOMEM;
+    like.gf = &map->gf;
+    bry_status status = bry__kbf_init(&map->table[0], &like, allocator);
+    if (status != BRY_OK) {
+        bry__kbf_map_destroy(map);
+        return status;
+    }
+    map->tables = 1;
+    *self = map;
+    return BRY_OK;
+}
+
+static bry_status clone(const void *self, void **copy)
+{
+    const bry__kbf_map *map = self;
+    bry__kbf_map *made = bry__alloc(&map->allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made =
+        (bry__kbf_map){.allocator = map->allocator, .fixed = map->fixed, .setting = map->setting};
+    bry_status status = bry__gf_init(&made->gf, map->gf.bits, &map->allocator);
+    if (status != BRY_OK) {
+        bry__free(&map->allocator, made, sizeof *made);
+        return status;
+    }
+    for (unsigned i = 0; i < map->tables && status == BRY_OK; i++) {
+        bry__kbf like = map->table[i];
+        like.gf = &made->gf;
+        status = bry__kbf_init(&made->table[i], &like, &map->allocator);
+        if (status == BRY_OK) {
+            made->tables++;
+            status = bry__kbf_add(&made->table[i], &map->table[i], 0, &map->allocator);
+        }
+    }
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry__kbf_map_destroy(made);
+    return status;
+}
+
+void bry__kbf_map_drop(bry__kbf_map *map, unsigned i)
+{
+    bry__kbf_free(&map->table[i], &map->allocator);
+    map->tables--;
+    memmove(&map->table[i], &map->table[i + 1], (map->tables - i) * sizeof map->table[i]);
+}
+
+static void clear(void *self)
+{
+    bry__kbf_map *map = self;
+    while (map->tables > 1)
+        bry__kbf_map_drop(map, map->tables - 1);
+    bry__kbf_clear(&map->table[0], &map->allocator);
+}
+
+static void like(const void *self, bry_map_options *options)
+{
+    const bry__kbf *first = &((const bry__kbf_map *)self)->table[0];
+    options->capacity = first->capacity;
+    options->cells = first->hashes * first->segment;
+    options->hashes = first->hashes;
+}
+
+int bry__kbf_map_shift(const bry__kbf *large, const bry__kbf *small)
+{
+    int shift = 0;
+    uint64_t segment = small->segment;
+    for (; segment < large->segment; segment *= 2)
+        shift++;
+    return segment == large->segment ? shift : -1;
+}
+
+bool bry__kbf_map_next(const bry__kbf_map *map, bry__kbf *next)
+{
+    bry__kbf made = map->table[0];
+    for (unsigned i = 1; i < map->tables; i++) {
+        if (map->table[i].segment > made.segment)
+            made.segment = map->table[i].segment;
+        if (map->table[i].capacity > made.capacity)
+            made.capacity = map->table[i].capacity;
+        made.error = fmin(made.error, map->table[i].error);
+    }
+    if (map->tables == BRY__KBF_TABLES || made.segment > BRY__KBF_MAX_CELLS / made.hashes / 2)
+        return false;
+    made.segment *= 2;
+    made.error /= 2;
+    bry__kbf_shape shape = bry__kbf_shape_of(&made);
+    made.capacity = bry__kbf_capacity(&map->setting, &shape, made.error, 2 * made.capacity);
+    if (made.capacity == 0)
+        made.capacity = 1;
+    *next = made;
+    return true;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+uint64_t bry__kbf_map_items(const void *self)
+{
+    const bry__kbf_map *map = self;
+    uint64_t items = 0;
+    for (unsigned i = 0; i < map->tables; i++)
+        items += map->table[i].items;
+    return items;
+}
+
+/* No more codes than the field has. */
+static uint32_t limited(uint64_t codes)
+{
+    return codes < UINT32_MAX ? (uint32_t)codes : UINT32_MAX;
+}
+
+bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t codes, bool alone,
+                               unsigned *table, uint32_t *code)
+{
+    bool found = false;
+    uint32_t first = 0, here;
+    unsigned where = 0;
+    for (unsigned i = 0; i < map->tables; i++) {
+        bry_answer answer = bry__kbf_get(&map->table[i], hash, codes, &here);
+        if (answer == BRY_UNSURE)
+            return BRY_UNSURE;
+        if (answer == BRY_ABSENT)
+            continue;
+        if (found && (alone || here != first))
+            return BRY_UNSURE;
+        if (!found)
+            where = i;
+        found = true;
+        first = here;
+    }
+    if (!found)
+        return BRY_ABSENT;
+    *table = where;
+    *code = first;
+    return BRY_PRESENT;
+}
+
+static bry_answer get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
+{
+    unsigned table;
+    return bry__kbf_map_locate(self, hash, limited(codes), false, &table, code);
+}
+
+/* Two tables' answers about one key, together; the code goes to *code. */
+static bry_answer together(bry_answer a, uint32_t *code, bry_answer b, uint32_t code_b)
+{
+    if (a == BRY_ABSENT) {
+        *code = code_b;
+        return b;
+    }
+    if (b == BRY_ABSENT)
+        return a;
+    return a == BRY_PRESENT && b == BRY_PRESENT && *code == code_b ? BRY_PRESENT : BRY_UNSURE;
+}
+
+static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
+                  uint32_t *codes_out, uint8_t *answers)
+{
+    const bry__kbf_map *map = self;
+    bry__kbf_get_n(&map->table[0], hashes, n, limited(codes), codes_out, answers);
+    for (unsigned t = 1; t < map->tables; t++)
+        for (size_t done = 0; done < n; done += BATCH) {
+            size_t here = n - done < BATCH ? n - done : BATCH;
+            uint32_t more[BATCH] = {0};
+            uint8_t said[BATCH];
+            bry__kbf_get_n(&map->table[t], hashes + done, here, limited(codes), more, said);
+            for (size_t i = 0; i < here; i++)
+                answers[done + i] =
+                    (uint8_t)together((bry_answer)answers[done + i], &codes_out[done + i],
+                                      (bry_answer)said[i], more[i]);
+        }
+}
+
+static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
+                       void *context, uint32_t *code)
+{
+    const bry__kbf_map *map = self;
+    bool sure = true;
+    for (unsigned t = 0; t < map->tables; t++) {
+        /* A code that was put in is always among the candidates, where there are any. */
+        uint32_t found[2];
+        int n = bry__kbf_ask(&map->table[t], hash, limited(codes), found);
+        sure &= n >= 0;
+        for (int i = 0; i < n; i++)
+            if (match(context, found[i])) {
+                *code = found[i];
+                return BRY_PRESENT;
+            }
+    }
+    return sure ? BRY_ABSENT : BRY_UNSURE;
+}
+
+static bool used(const void *self, uint64_t codes, uint64_t *bits)
+{
+    (void)codes;
+    (void)bits;
+    const bry__kbf_map *map = self;
+    for (unsigned i = 0; i < map->tables; i++)
+        if (!bry__kbf_is_zero(&map->table[i]))
+            return false;
+    return true;
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static void stats(const void *self, uint64_t codes, bry_map_stats *out)
+{
+    const bry__kbf_map *map = self;
+    bry__kbf_setting setting = map->setting;
+    if (codes < setting.codes)
+        setting.codes = (uint32_t)codes;
+    uint64_t items = bry__kbf_map_items(map);
+    double capacity = 0, fp = 0, fn = 0;
+    for (unsigned i = 0; i < map->tables; i++) {
+        const bry__kbf *table = &map->table[i];
+        bry__kbf_errors errors = bry__kbf_errors_now(&setting, table);
+        /* Of the keys, this share is here; to the others this table is a chance to be unsure. */
+        double here = items > 0 ? (double)table->items / (double)items : 1;
+        fp += errors.by_kind.false_positive;
+        fn += here * errors.by_kind.false_negative +
+              (1 - here) * (errors.by_kind.false_positive + errors.unsure);
+        capacity += (double)table->capacity;
+        for (int c = 0; c < 8; c++)
+            out->cells[c] += table->counts[c];
+        out->bytes_main += bry__pieces_bytes_now(&table->cells);
+    }
+    out->items += items;
+    out->tables += map->tables;
+    out->load = (double)items / capacity;
+    out->estimated.false_positive += fmin(1, fp);
+    out->estimated.false_negative += fmin(1, fn);
+    out->bytes_main += bry__kbf_map_bytes_bare(map->gf.bits);
+}
+
+static bry_status add(void *self, bry_hash hash, uint32_t code)
+{
+    return bry__kbf_map_insert_n(self, &hash, &code, 1);
+}
+
+static void take(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+{
+    bry__kbf_map_remove(self, hash, code, codes);
+}
+
+const bry__map_engine bry__kbf_map_engine = {
+    .engine = BRY_ENGINE_KBF,
+    .plan = plan,
+    .create = create,
+    .destroy = bry__kbf_map_destroy,
+    .clone = clone,
+    .clear = clear,
+    .like = like,
+    .items = bry__kbf_map_items,
+    .get = get,
+    .get_n = get_n,
+    .find = find,
+    .used = used,
+    .set_n = bry__kbf_map_set_n,
+    .insert_n = bry__kbf_map_insert_n,
+    .del_n = bry__kbf_map_del_n,
+    .update = bry__kbf_map_update,
+    .remove = bry__kbf_map_remove,
+    .add = add,
+    .take = take,
+    .join = bry__kbf_map_join,
+    .recodes = false,
+    .compress = bry__kbf_map_compress,
+    .stats = stats,
+    .write = bry__kbf_map_write,
+    .read = bry__kbf_map_read,
+};
