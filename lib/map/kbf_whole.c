@@ -190,9 +190,10 @@ static bry_status smallest(const bry__kbf_map *map, const bry__kbf *const *table
     if (codes < setting.codes)
         setting.codes = (uint32_t)codes;
     uint64_t segment = least;
+    double keys = items > 0 ? (double)items : 1; /* an empty table must still be good for one */
     while (segment % 2 == 0) {
         bry__kbf_shape half = {tables[0]->hashes, segment / 2};
-        bry__kbf_errors errors = bry__kbf_errors_at(&setting, &half, (double)items);
+        bry__kbf_errors errors = bry__kbf_errors_at(&setting, &half, keys);
         if (bry__kbf_error(&errors) > bound)
             break;
         segment /= 2;
