@@ -19,6 +19,8 @@
 
 enum { BATCH = 128 }; /* look-ups whose answers from two tables are compared at a time */
 
+#define MARGIN 0.95
+
 /* ---- making -------------------------------------------------------------------------------- */
 
 bool bry__kbf_map_setting(const bry_map_options *options, bry__kbf_setting *setting,
@@ -44,12 +46,15 @@ static bool plan_table(const bry_map_options *options, const bry__kbf_setting *s
                        bry__kbf *table)
 {
     double share = options->fixed ? options->error : options->error / 2;
+    /* What a table errs scatters about what is expected of it. One that promises the whole error
+     * leaves a little for that. */
+    double planned = options->fixed && options->layout == BRY_MAP_TUNED ? share * MARGIN : share;
     bry__kbf_shape shape;
     if (options->cells) {
         if (options->hashes > BRY__KBF_MAX_HASHES || options->cells % options->hashes)
             return false;
         shape = (bry__kbf_shape){options->hashes, options->cells / options->hashes};
-    } else if (!bry__kbf_plan(setting, options->layout, options->capacity, share, &shape)) {
+    } else if (!bry__kbf_plan(setting, options->layout, options->capacity, planned, &shape)) {
         return false;
     }
     if (shape.segment > BRY__KBF_MAX_CELLS / shape.hashes)

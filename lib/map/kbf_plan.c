@@ -16,17 +16,17 @@
  *            d = a - q_3: a cell of three tells the two candidates apart every other time
  *   levels 1 to 3  FP = (1 - f_0)^k                         a Bloom filter's
  *   level 4  FN = a^k + g·k·q_2·z^(k-1)                     no clue; or two candidates remain
- *            z = 3·q_2/N + q_3/2 + d + 1/s                  a cell that the wrong one passes
+ *            z = 2·q_2/N + q_3/2 + d + 1/s                  a cell that the wrong one passes
  *            FP = g·k·(f_1 + 2·f_2)·y^(k-1)                 one candidate and it passes everywhere
  *            y = f_1/N + 3·f_2/N + f_3/2 + f_4 + … + f_7 + 1/s
  *
  * where N is the number of encodings and g the share of them that unmask to an assigned code. A
- * wrong candidate passes a cell of three half of the time (half of all contents are pairs), one of
- * two in 2/N (the neighbour has that encoding, or four of them coincide; 3/N to be safe), or
- * because the candidate's key is in this cell too (1/s, which counts in small tables alone). These
- * are sums over the ways to go wrong, and so above rather than below the truth; measured on 10^6
- * keys they agree within the noise. Two equal encodings in a cell give no clue either: q_2/N of the
- * cells of two.
+ * wrong candidate passes a cell of three half of the time (half of all contents are pairs); one of
+ * two in 2/N, when the neighbour has that encoding or four of them coincide, and in 3/N where both
+ * are strangers; and any cell that the candidate's key is in too (1/s, which counts in small tables
+ * alone). These are sums over the ways to go wrong, and so above rather than below the truth;
+ * measured on 10^6 keys they agree within the noise. Two equal encodings in a cell give no clue
+ * either: q_2/N of the cells of two.
  *
  * Unmasked, N is the number of assigned codes at most, and values are taken to be evenly used; if
  * they are not, nothing here holds, which is why codes are masked.
@@ -42,10 +42,8 @@
 
 /* Segments are a multiple of a power of two, so that they can be folded; no larger than this share
  * of them, which bounds what rounding costs. */
-#define TUNED_ROUNDING 256u
+#define TUNED_ROUNDING 512u
 #define PAPER_ROUNDING 1024u
-/* Tables scatter about what is expected of them: this much is left for it. */
-#define TUNED_MARGIN 0.95
 #define MOST_CELLS_A_KEY 256u /* no error that can be asked for needs more */
 
 typedef struct odds {
@@ -75,7 +73,7 @@ static bry__kbf_errors errors_of(const bry__kbf_setting *setting, unsigned k, co
         double none = pow(d, k - 1);
         fn = pow(a, k) + k * q[2] * (none + (pow(a, k - 1) - none) / 2);
     } else {
-        double z = 3 * q[2] / n + q[3] / 2 + d + of->one_in_segment;
+        double z = 2 * q[2] / n + q[3] / 2 + d + of->one_in_segment;
         fn = pow(a + q[2] / n, k) + g * k * q[2] * pow(at_most_one(z), k - 1);
         double unread = fmax(0, 1 - f[0] - f[1] - f[2] - f[3]);
         double y = f[1] / n + 3 * f[2] / n + f[3] / 2 + unread + of->one_in_segment;
@@ -185,7 +183,7 @@ bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, uint6
     bool found = false;
     for (unsigned k = 1; k <= BRY__KBF_MAX_HASHES; k++) {
         uint64_t end = (best + k - 1) / k;
-        uint64_t segment = smallest_segment(setting, k, n, p * TUNED_MARGIN, end);
+        uint64_t segment = smallest_segment(setting, k, n, p, end);
         if (segment == end)
             continue;
         *shape = (bry__kbf_shape){k, segment};
