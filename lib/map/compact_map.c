@@ -418,8 +418,7 @@ static const char *problem_with(const bry__maplet *maplet, const bry_map_options
     if (maplet->options.capacity != options->capacity || maplet->options.error != options->error ||
         maplet->options.fixed != options->fixed)
         return "the table was made with other options than the map";
-    if (options->value_bits ? maplet->options.value_bits != options->value_bits
-                            : maplet->options.value_bits > bits_for(codes))
+    if (options->value_bits && maplet->options.value_bits != options->value_bits)
         return "the codes have another width than the map's values";
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint, last = 0;

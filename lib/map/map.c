@@ -22,6 +22,8 @@ static const bry__map_engine *engine_of(bry_engine engine)
     switch (engine) {
     case BRY_ENGINE_COMPACT:
         return &bry__compact_map_engine;
+    case BRY_ENGINE_KBF:
+        return &bry__kbf_map_engine;
     default:
         return NULL;
     }

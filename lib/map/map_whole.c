@@ -106,7 +106,7 @@ void bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
     *stats = (bry_map_stats){
         .engine = map->options.engine,
         .seed = map->options.seed,
-        .capacity = map->options.capacity,
+        .capacity = bry_map_options_like(map).capacity,
         .promised = shape.errors,
         .refused_unsure = map->refused_unsure,
         .refused_full = map->refused_full,

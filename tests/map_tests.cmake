@@ -1,0 +1,15 @@
+# Tests of lib/map: facade, dictionary, frames, and both engines through one model.
+set(map_model model/model.c model/map_model.c model/map_model_keys.c model/map_twin.c
+  support/failing_allocator.c)
+
+bloomery_fuzzer(fuzz_map ${map_model})
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+# Object against twin, in so many answers.
+bloomery_program(map_programs model/map_programs.c ${map_model})
+add_test(NAME model_map COMMAND map_programs 10000000 400)
+add_test(NAME model_map_long COMMAND map_programs 20000000 8000 1000000)
+add_test(NAME model_map_soak COMMAND map_programs 500000000 2000 2000000)
+set_tests_properties(model_map_soak PROPERTIES LABELS soak TIMEOUT 3600)

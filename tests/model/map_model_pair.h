@@ -1,0 +1,44 @@
+/* The map model's inside, shared by map_model.c (whole maps) and map_model_keys.c (keys). */
+#ifndef BRY_TESTS_MAP_MODEL_PAIR_H
+#define BRY_TESTS_MAP_MODEL_PAIR_H
+
+#include "map/map_object.h"
+#include "model/map_model.h"
+#include "model/map_twin.h"
+#include "support/failing_allocator.h"
+
+enum { MAX_BATCH = 200 };
+
+/* Two maps of one shape, so that they can be joined. Operations are on the first of them. */
+typedef struct map_pair {
+    failing_allocator memory;
+    bry_map *map[2];
+    map_twin twin[2];
+    bool hidden[2]; /* compact: a join may have left entries that others hide */
+    bool kbf, fixed, wrong;
+    uint64_t capacity[2]; /* compressing may lower kbf's */
+    double error;
+    unsigned value_bits, window;
+    bool armed; /* an allocation of this operation is to fail */
+    unsigned keys[MAX_BATCH], values[MAX_BATCH];
+    bry_hash hashes[MAX_BATCH];
+    bry_map_value given[MAX_BATCH];
+    uint8_t was[MAX_BATCH + 1];
+} map_pair;
+
+typedef void map_operation(map_pair *both, model_reader *reader);
+
+/* map_model_keys.c */
+map_operation map_do_set, map_do_update, map_do_insert, map_do_del, map_do_remove, map_do_set_n,
+    map_do_insert_n, map_do_del_n, map_do_get_n;
+
+/* Asks map `which` for n keys from `first` on and compares. */
+void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,
+                      size_t n);
+
+/* Whether the operation was refused for want of memory: then nothing has changed. */
+bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status);
+
+extern map_model_counts map_counts;
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * Runs the map's model on programs from a generator until that many answers were compared.
+ *
+ *     map_programs ANSWERS LENGTH [SEED]    programs of at most LENGTH bytes
+ *
+ * A program that fails is shrunk and printed, with the seed that made it. Some programs make kbf for
+ * an error of one in a hundred. Of all that have kbf no more than one in ten may meet a wrong
+ * answer, each comparing some thousand or ten thousand; and no more than one answer in a thousand
+ * may be unsure.
+ */
+#include "model/map_model.h"
+#include "support/generator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool number(const char *text, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return errno == 0 && end != text && *end == 0;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t wanted = 0, length = 0, seed = 1, programs = 0;
+    if (argc < 3 || argc > 4 || !number(argv[1], &wanted) || !number(argv[2], &length) ||
+        (argc == 4 && !number(argv[3], &seed)) || length == 0 || length > 1u << 20) {
+        fputs("usage: map_programs ANSWERS LENGTH [SEED]\n", stderr);
+        return 2;
+    }
+    uint8_t *bytes = malloc(length);
+    if (!bytes)
+        return 1;
+    /* Each program has a seed of its own, so that one can be had again without those before it. */
+    for (; map_model_counted().compared < wanted; programs++, seed++) {
+        generator numbers = {seed};
+        size_t len = 1 + (size_t)generator_below(&numbers, length);
+        generator_fill(&numbers, bytes, len);
+        if (!model_try(&map_model, bytes, len, stderr)) {
+            fprintf(stderr, "again: map_programs 1 %ju %ju\n", (uintmax_t)length, (uintmax_t)seed);
+            free(bytes);
+            return 1;
+        }
+    }
+    free(bytes);
+    map_model_counts counts = map_model_counted();
+    printf(
+        "%ju programs (%ju with kbf, %ju of them with a wrong answer), %ju answers, %ju unsure\n",
+        (uintmax_t)programs, (uintmax_t)counts.programs_kbf, (uintmax_t)counts.programs_wrong,
+        (uintmax_t)counts.compared, (uintmax_t)counts.unsure);
+    return counts.programs_wrong * 10 > counts.programs_kbf ||
+           counts.unsure * 1000 > counts.compared;
+}
