@@ -1,12 +1,12 @@
 /*
  * What a kbf table errs, and how large it must be for an error.
  *
- * n keys, k segments of s cells, λ = n/s. A cell that an absent key looks at holds c keys with a
- * probability f_c, Poisson with mean λ. A cell of a *present* key holds the key and c - 1 others:
- * q_c = f_(c-1). (Counting the latter as random cells too makes the papers' decodability too good
- * by orders of magnitude.) For a table as it is, f and q come from its counters: q_c is c·f_c
- * scaled to sum 1, since a cell of c keys is met c times, and what is missing are the keys in stuck
- * cells.
+ * n keys, k segments of s cells. A cell that an absent key looks at holds c keys with a probability
+ * f_c: binomial, of n trials at 1/s; Poisson with mean λ = n/s in tables of any size. A cell of a
+ * *present* key holds the key and c - 1 of the n - 1 others: q_c = f_(c-1) but for that one.
+ * (Counting the latter as random cells too makes the papers' decodability too good by orders of
+ * magnitude.) For a table as it is, f and q come from its counters: q_c is c·f_c scaled to sum 1,
+ * since a cell of c keys is met c times, and what is missing are the keys in stuck cells.
  *
  * With a = 1 - q_1 - q_2 the share of cells that are of no direct use to a present key:
  *
@@ -94,14 +94,15 @@ double bry__kbf_error(const bry__kbf_errors *errors)
     return kinds->false_negative + kinds->false_positive + kinds->incorrect;
 }
 
-/* by[c] = P(c keys) for c up to 6, and the rest in by[7]. */
-static void poisson(double mean, double by[8])
+/* by[c] = P(c of n keys in one of `segment` cells) for c up to 6, and the rest in by[7]. */
+static void binomial(double n, double segment, double by[8])
 {
-    double p = exp(-mean), sum = 0;
+    double odds_for = 1 / (segment - 1), sum = 0;
+    double p = segment > 1 ? exp(n * log1p(-1 / segment)) : n < 1;
     for (int c = 0; c < 7; c++) {
         by[c] = p;
         sum += p;
-        p *= mean / (c + 1);
+        p = segment > 1 ? p * fmax(0, n - c) / (c + 1) * odds_for : n == c + 1;
     }
     by[7] = fmax(0, 1 - sum);
 }
@@ -111,8 +112,8 @@ bry__kbf_errors bry__kbf_errors_at(const bry__kbf_setting *setting, const bry__k
 {
     odds odds_at = {.one_in_segment = 1 / (double)shape->segment};
     double others[8];
-    poisson(n / (double)shape->segment, odds_at.absent);
-    poisson(fmax(0, n - 1) / (double)shape->segment, others);
+    binomial(n, (double)shape->segment, odds_at.absent);
+    binomial(fmax(0, n - 1), (double)shape->segment, others);
     for (int c = 1; c < 8; c++)
         odds_at.present[c] = others[c - 1];
     odds_at.present[7] += others[7];
