@@ -1,0 +1,447 @@
+/* The map's calls, one by one, on both engines. */
+#include "support/map_helpers.h"
+
+/* An error so small that nothing errs here. */
+static bry_map_options exact(bry_engine engine, uint64_t capacity)
+{
+    return (bry_map_options){.engine = engine, .capacity = capacity, .error = 1e-9};
+}
+
+static bry_status status_of(bry_map_options options)
+{
+    bry_map_shape shape;
+    memset(&shape, 0x5a, sizeof shape);
+    bry_map_shape before = shape;
+    options.struct_size = sizeof options;
+    bry_status status = bry_map_plan(&options, &shape);
+    bry_map *map = NULL;
+    assert_int_equal(bry_map_create(&options, &map), status);
+    if (status != BRY_OK) {
+        assert_memory_equal(&shape, &before, sizeof shape);
+        assert_null(map);
+    }
+    bry_map_destroy(map);
+    return status;
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    bry_map_options defaults = BRY_MAP_OPTIONS;
+    bry_map *map = NULL;
+    assert_int_equal(bry_map_create(NULL, &map), BRY_OK);
+    bry_map_options like = bry_map_options_like(map);
+    assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
+    assert_int_equal(like.capacity, 1000);
+    assert_true(like.error == 0.001);
+    assert_int_equal(like.values, 1000);
+    assert_int_not_equal(like.seed, 0);
+    assert_int_equal(like.seed, bry_map_seed(map));
+    assert_null(like.allocator);
+    bry_map_destroy(map);
+
+    assert_int_equal(status_of(defaults), BRY_OK);
+    assert_int_equal(status_of((bry_map_options){.engine = BRY_ENGINE_BLOOM}), BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_map_options){.engine = (bry_engine)77}), BRY_E_RANGE);
+    assert_int_equal(status_of((bry_map_options){.capacity = (UINT64_C(1) << 40) + 1}),
+                     BRY_E_RANGE);
+    static const double errors[] = {-1, 9e-10, 0.51, 1.0 / 0.0, 0.0 / 0.0};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(status_of((bry_map_options){.error = errors[i]}), BRY_E_RANGE);
+    assert_int_equal(status_of((bry_map_options){.value_bits = 32}), BRY_OK);
+    assert_int_equal(status_of((bry_map_options){.value_bits = 33}), BRY_E_RANGE);
+    assert_int_equal(status_of((bry_map_options){.values = UINT32_MAX}), BRY_OK);
+    assert_int_equal(status_of((bry_map_options){.values = UINT64_C(1) << 32}), BRY_E_RANGE);
+    assert_int_equal(status_of((bry_map_options){.layout = BRY_MAP_PAPER}), BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_map_options){.layout = (bry_map_layout)2}), BRY_E_RANGE);
+    assert_int_equal(status_of((bry_map_options){.decode = 3}), BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_map_options){.unmasked = true}), BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_map_options){.cells = 600, .hashes = 6}), BRY_E_UNSUPPORTED);
+
+    bry_map_options kbf = {.engine = BRY_ENGINE_KBF};
+    assert_int_equal(status_of(kbf), BRY_OK);
+    kbf.values = 16383;
+    assert_int_equal(status_of(kbf), BRY_OK);
+    kbf.values = 16384;
+    assert_int_equal(status_of(kbf), BRY_E_RANGE);
+    kbf.values = 0;
+    kbf.value_bits = 13;
+    assert_int_equal(status_of(kbf), BRY_OK);
+    kbf.value_bits = 14;
+    assert_int_equal(status_of(kbf), BRY_E_RANGE);
+    kbf.value_bits = 0;
+    kbf.decode = 5;
+    assert_int_equal(status_of(kbf), BRY_E_RANGE);
+    kbf.decode = 0;
+    kbf.hashes = 6;
+    assert_int_equal(status_of(kbf), BRY_E_RANGE);
+    kbf.cells = 601;
+    assert_int_equal(status_of(kbf), BRY_E_RANGE);
+    kbf.cells = 600;
+    assert_int_equal(status_of(kbf), BRY_OK);
+
+    /* A caller that was built with fewer fields; one with more. */
+    defaults.struct_size = offsetof(bry_map_options, value_bits);
+    defaults.value_bits = 99;
+    bry_map_shape shape;
+    assert_int_equal(bry_map_plan(&defaults, &shape), BRY_OK);
+    defaults.struct_size = sizeof defaults + 1;
+    assert_int_equal(bry_map_plan(&defaults, &shape), BRY_E_RANGE);
+}
+
+static void test_calls(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = make(exact(map_engines[e], 100));
+        bry_answer was = BRY_UNSURE;
+        bry_map_value value = {NULL, 5, 5};
+        assert_int_equal(bry_map_get(map, key(1), &value), BRY_ABSENT);
+        assert_int_equal(value.len, 5);
+        assert_int_equal(bry_map_set(map, key(1), text("one"), &was), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        assert_int_equal(bry_map_set(map, key(1), text("uno"), &was), BRY_OK);
+        assert_int_equal(was, BRY_PRESENT);
+        assert_true(has(map, key(1), text("uno")));
+        assert_int_equal(bry_map_get(map, key(1), NULL), BRY_PRESENT);
+
+        /* The empty value is a value; an update of an absent key is nothing, not even a code. */
+        set(map, key(2), bry_map_bytes(NULL, 0));
+        assert_true(has(map, key(2), text("")));
+        uint64_t values = stats_of(map).values;
+        assert_int_equal(bry_map_update(map, key(3), text("three"), &was), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        assert_int_equal(bry_map_get(map, key(3), NULL), BRY_ABSENT);
+        assert_int_equal(stats_of(map).values, values);
+        assert_int_equal(bry_map_update(map, key(2), text("two"), &was), BRY_OK);
+        assert_int_equal(was, BRY_PRESENT);
+        assert_true(has(map, key(2), text("two")));
+
+        assert_int_equal(bry_map_insert(map, key(4), text("two")), BRY_OK);
+        assert_int_equal(stats_of(map).items, 3);
+        assert_int_equal(bry_map_remove(map, key(4), text("never seen"), &was), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        assert_int_equal(bry_map_remove(map, key(4), text("uno"), &was), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        assert_true(has(map, key(4), text("two")));
+        assert_int_equal(bry_map_remove(map, key(4), text("two"), &was), BRY_OK);
+        assert_int_equal(was, BRY_PRESENT);
+        assert_int_equal(bry_map_get(map, key(4), NULL), BRY_ABSENT);
+        assert_int_equal(bry_map_del(map, key(4), &was), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        assert_int_equal(bry_map_del(map, key(2), &was), BRY_OK);
+        assert_int_equal(was, BRY_PRESENT);
+        assert_int_equal(stats_of(map).items, 1);
+
+        bry_map_clear(map);
+        assert_int_equal(stats_of(map).items, 0);
+        assert_int_equal(stats_of(map).values, 0);
+        assert_int_equal(bry_map_get(map, key(1), NULL), BRY_ABSENT);
+        bry_map_destroy(map);
+    }
+}
+
+static void test_values_too_long(void **state)
+{
+    (void)state;
+    static unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
+    generator_fill(&(generator){5}, bytes, sizeof bytes);
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = make(exact(map_engines[e], 100));
+        bry_map_value longest = bry_map_bytes(bytes, BRY_MAP_VALUE_MAX);
+        bry_map_value longer = bry_map_bytes(bytes, BRY_MAP_VALUE_MAX + 1);
+        bry_answer was = BRY_UNSURE;
+        set(map, key(1), longest);
+        set(map, key(2), bry_map_bytes(bytes, BRY_MAP_VALUE_MAX - 1));
+        assert_int_equal(bry_map_set(map, key(1), longer, &was), BRY_E_RANGE);
+        assert_int_equal(bry_map_update(map, key(1), longer, &was), BRY_E_RANGE);
+        assert_int_equal(bry_map_insert(map, key(3), longer), BRY_E_RANGE);
+        bry_hash hashes[2] = {key(3), key(4)};
+        bry_map_value values[2] = {text("fine"), longer};
+        uint8_t answers[2] = {9, 9};
+        assert_int_equal(bry_map_set_n(map, hashes, values, 2, answers), BRY_E_RANGE);
+        assert_int_equal(bry_map_insert_n(map, hashes, values, 2), BRY_E_RANGE);
+        assert_int_equal(answers[0], 9);
+        assert_int_equal(was, BRY_UNSURE);
+        assert_int_equal(bry_map_remove(map, key(1), longer, &was), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        assert_true(has(map, key(1), longest));
+        assert_int_equal(stats_of(map).items, 2);
+        assert_int_equal(stats_of(map).values, 2);
+        bry_map_destroy(map);
+    }
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        unsigned most = e == 0 ? 32 : 13;
+        for (unsigned bits = 1; bits <= most; bits++) {
+            bry_map_options options = exact(map_engines[e], 100);
+            options.value_bits = bits;
+            bry_map *map = make(options);
+            uint64_t largest = (UINT64_C(1) << bits) - 1;
+            set(map, key(1), bry_map_number(largest));
+            set(map, key(2), bry_map_number(0));
+            assert_true(has(map, key(1), bry_map_number(largest)));
+            assert_true(has(map, key(2), bry_map_number(0)));
+            assert_int_equal(bry_map_set(map, key(1), bry_map_number(largest + 1), NULL),
+                             BRY_E_RANGE);
+            assert_int_equal(bry_map_update(map, key(3), bry_map_number(UINT64_MAX), NULL),
+                             BRY_E_RANGE);
+            bry_answer was = BRY_UNSURE;
+            assert_int_equal(bry_map_remove(map, key(1), bry_map_number(largest + 1), &was),
+                             BRY_OK);
+            assert_int_equal(was, BRY_ABSENT);
+            bry_map_stats stats = stats_of(map);
+            assert_int_equal(stats.values, 0);
+            assert_int_equal(stats.bytes_secondary + stats.bytes_dictionary, 0);
+            bry_map_destroy(map);
+        }
+    }
+}
+
+static void test_more_values_than_codes(void **state)
+{
+    (void)state;
+    bry_map_options options = exact(BRY_ENGINE_KBF, 2000);
+    options.values = 200; /* rounded up to 255 */
+    bry_map *map = make(options);
+    set_many(map, 0, 255, 255);
+    assert_int_equal(stats_of(map).values_left, 0);
+    assert_int_equal(bry_map_set(map, key(1000), text("one more"), NULL), BRY_E_FULL);
+    assert_int_equal(bry_map_update(map, key(7), text("one more"), NULL), BRY_E_FULL);
+    assert_int_equal(bry_map_insert(map, key(1000), text("one more")), BRY_E_FULL);
+    bry_hash hashes[2] = {key(1000), key(1001)};
+    bry_map_value values[2] = {text("value 3"), text("one more")};
+    assert_int_equal(bry_map_set_n(map, hashes, values, 2, NULL), BRY_E_FULL);
+    assert_int_equal(stats_of(map).refused_full, 4);
+    assert_int_equal(stats_of(map).items, 255);
+    set(map, key(1000), text("value 9")); /* a known value is no problem */
+
+    /* Codes come back when the map is empty, not before. */
+    for (uint64_t i = 0; i < 255; i++)
+        assert_int_equal(bry_map_remove(map, key(i), numbered(i), NULL), BRY_OK);
+    assert_int_equal(bry_map_set(map, key(1), text("one more"), NULL), BRY_E_FULL);
+    assert_true(has(map, key(1000), text("value 9")));
+    assert_int_equal(bry_map_del(map, key(1000), NULL), BRY_OK);
+    set(map, key(1), text("one more"));
+    assert_true(has(map, key(1), text("one more")));
+    assert_int_equal(stats_of(map).values, 1);
+    bry_map_destroy(map);
+}
+
+/* Values that come and go: their codes are used again, and memory does not grow without end. */
+static void test_codes_come_back(void **state)
+{
+    (void)state;
+    bry_map *map = make(exact(BRY_ENGINE_COMPACT, 1000));
+    uint64_t most = 0;
+    for (uint64_t i = 0; i < 50000; i++) {
+        set(map, key(i % 500), numbered(i));
+        if (i % 1000 == 999) {
+            bry_map_stats stats = stats_of(map);
+            assert_true(stats.values >= 500 && stats.values <= 500 + 2 * 1024);
+            if (stats.bytes > most)
+                most = stats.bytes;
+        }
+    }
+    for (uint64_t i = 49500; i < 50000; i++)
+        assert_true(has(map, key(i % 500), numbered(i)));
+    assert_true(most < 250000);
+    assert_int_equal(bry_map_compress(map, 0), BRY_OK);
+    assert_int_equal(stats_of(map).values, 500);
+    for (uint64_t i = 49500; i < 50000; i++)
+        assert_true(has(map, key(i % 500), numbered(i)));
+    bry_map_destroy(map);
+}
+
+static void test_fixed_is_full_at_capacity(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    bry_hash hashes[N + 1];
+    bry_map_value values[N + 1];
+    uint8_t was[N + 1];
+    for (unsigned i = 0; i <= N; i++) {
+        hashes[i] = key(i);
+        values[i] = text(i % 3 ? "a" : "b");
+    }
+    for (int e = 0; e < 2; e++) {
+        bry_map_options options = exact(map_engines[e], N);
+        options.fixed = true;
+        bry_map *map = make(options);
+        memset(was, 9, sizeof was);
+        assert_int_equal(bry_map_set_n(map, hashes, values, N + 1, was), BRY_E_FULL);
+        assert_int_equal(was[0], 9);
+        assert_int_equal(bry_map_insert_n(map, hashes, values, N + 1), BRY_E_FULL);
+        assert_int_equal(stats_of(map).items, 0);
+        assert_int_equal(stats_of(map).values, 0);
+        assert_int_equal(bry_map_insert_n(map, hashes, values, N), BRY_OK);
+        assert_int_equal(bry_map_set(map, hashes[N], text("c"), NULL), BRY_E_FULL);
+        assert_int_equal(stats_of(map).values, 2); /* "c" got no code */
+        assert_int_equal(stats_of(map).refused_full, 3);
+        set(map, hashes[0], text("c"));
+        assert_int_equal(bry_map_set_n(map, hashes, values, N, was), BRY_OK);
+        for (unsigned i = 0; i < N; i++)
+            assert_int_equal(was[i], BRY_PRESENT);
+        assert_int_equal(bry_map_del_n(map, hashes, N + 1, was), BRY_OK);
+        for (unsigned i = 0; i <= N; i++)
+            assert_int_equal(was[i], i < N ? BRY_PRESENT : BRY_ABSENT);
+        assert_int_equal(stats_of(map).items, 0);
+        assert_int_equal(bry_map_set_n(map, hashes, values, 0, NULL), BRY_OK);
+        bry_map_destroy(map);
+    }
+}
+
+/* ---- joins --------------------------------------------------------------------------------- */
+
+static void test_unlike_maps_do_not_join(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        bry_map_options options = exact(map_engines[e], 1000);
+        bry_map *map = make(options);
+        set(map, key(1), text("a"));
+        bry_map_options unlike[6];
+        for (int i = 0; i < 6; i++)
+            unlike[i] = options;
+        unlike[0].engine = map_engines[1 - e];
+        unlike[1].seed = 2;
+        unlike[2].value_bits = 8;
+        unlike[3].capacity = 1500;
+        unlike[4].error = 1e-8;
+        unlike[5].fixed = true;
+        for (int i = 0; i < 6; i++) {
+            bry_map *other = make(unlike[i]);
+            set(other, key(2), i == 2 ? bry_map_number(3) : text("b"));
+            assert_int_equal(bry_map_join(map, other), BRY_E_MISMATCH);
+            bry_map_destroy(other);
+        }
+        assert_int_equal(stats_of(map).items, 1);
+        assert_int_equal(stats_of(map).values, 1);
+        bry_map_destroy(map);
+    }
+
+    /* kbf: the same code for different values. */
+    bry_map *a = make(exact(BRY_ENGINE_KBF, 100)), *b = make(exact(BRY_ENGINE_KBF, 100));
+    set(a, key(1), text("a"));
+    set(b, key(2), text("b"));
+    assert_int_equal(bry_map_join(a, b), BRY_E_MISMATCH);
+    assert_true(has(a, key(1), text("a")));
+    assert_int_equal(bry_map_get(a, key(2), NULL), BRY_ABSENT);
+    bry_map_destroy(b);
+    assert_int_equal(bry_map_create_like(a, &b), BRY_OK);
+    assert_int_equal(stats_of(b).values, 1);
+    assert_int_equal(stats_of(b).items, 0);
+    set(b, key(2), text("a"));
+    set(b, key(3), text("b"));
+    assert_int_equal(bry_map_join(a, b), BRY_OK);
+    assert_true(has(a, key(1), text("a")) && has(a, key(2), text("a")) &&
+                has(a, key(3), text("b")));
+    bry_map_destroy(a);
+    bry_map_destroy(b);
+}
+
+/* Three maps, joined in different orders; with compact their dictionaries number values
+ * differently.
+ */
+static void test_order_of_joins(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        bry_map *first = make(exact(map_engines[e], 3000));
+        for (uint64_t i = 0; i < 60 && e == 1; i++) /* one order of codes for all */
+            set(first, key(i), numbered(i));
+        bry_map *joined[3];
+        static const int order[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+        for (int j = 0; j < 3; j++) {
+            assert_int_equal(bry_map_create_like(first, &joined[j]), BRY_OK);
+            for (int p = 0; p < 3; p++) {
+                bry_map *part = NULL;
+                assert_int_equal(bry_map_create_like(first, &part), BRY_OK);
+                uint64_t n = (uint64_t)order[j][p] * 1000;
+                for (uint64_t i = 0; i < 900; i++)
+                    set(part, key(n + i), numbered((n + i * 7) % 60));
+                assert_int_equal(bry_map_join(joined[j], part), BRY_OK);
+                bry_map_destroy(part);
+            }
+        }
+        for (int j = 0; j < 3; j++) {
+            assert_int_equal(stats_of(joined[j]).items, 2700);
+            assert_int_equal(stats_of(joined[j]).values, 60);
+            for (uint64_t n = 0; n < 3000; n += 1000)
+                for (uint64_t i = 0; i < 900; i++)
+                    assert_true(has(joined[j], key(n + i), numbered((n + i * 7) % 60)));
+            bry_map_destroy(joined[j]);
+        }
+        bry_map_destroy(first);
+    }
+}
+
+/* compact: the joined map's value wins, in whichever table of a grown map either has the key. */
+static void test_joined_values_win(void **state)
+{
+    (void)state;
+    bry_map *a = make(exact(BRY_ENGINE_COMPACT, 500)), *b = make(exact(BRY_ENGINE_COMPACT, 500));
+    set_many(a, 0, 900, 7); /* keys 500 to 899 are in its second table */
+    for (uint64_t i = 250; i < 750; i++)
+        set(b, key(i), numbered(100 + i % 3)); /* in the first */
+    for (uint64_t i = 0; i < 100; i++)
+        set(b, key(i), numbered(200)); /* in the second */
+    assert_int_equal(stats_of(a).tables, 2);
+    assert_int_equal(stats_of(b).tables, 2);
+    assert_int_equal(bry_map_join(a, b), BRY_OK);
+    for (uint64_t i = 0; i < 900; i++) {
+        uint64_t expected = i < 100 ? 200 : i >= 250 && i < 750 ? 100 + i % 3 : i % 7;
+        assert_true(has(a, key(i), numbered(expected)));
+    }
+    for (uint64_t i = 200; i < 900; i++)
+        assert_int_equal(bry_map_del(a, key(i), NULL), BRY_OK);
+    assert_int_equal(bry_map_compress(a, 0), BRY_OK);
+    assert_int_equal(stats_of(a).tables, 1);
+    assert_int_equal(stats_of(a).items, 200);
+    for (uint64_t i = 0; i < 1000; i++) {
+        bry_map_value expected = numbered(i < 100 ? 200 : i % 7);
+        assert_int_equal(has(a, key(i), expected), i < 200);
+    }
+    bry_map_destroy(a);
+    bry_map_destroy(b);
+}
+
+static void test_compress_range(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = make(exact(map_engines[e], 1000));
+        set_many(map, 0, 100, 5);
+        static const double wrong[] = {-0.1, 1.1, 0.0 / 0.0};
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(bry_map_compress(map, wrong[i]), BRY_E_RANGE);
+        uint64_t before = stats_of(map).bytes;
+        assert_int_equal(bry_map_compress(map, 0), BRY_OK);
+        assert_true(stats_of(map).bytes <= before);
+        for (uint64_t i = 0; i < 100; i++)
+            assert_true(has(map, key(i), numbered(i % 5)));
+        bry_map_destroy(map);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_values_too_long),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_more_values_than_codes),
+        cmocka_unit_test(test_codes_come_back),
+        cmocka_unit_test(test_fixed_is_full_at_capacity),
+        cmocka_unit_test(test_unlike_maps_do_not_join),
+        cmocka_unit_test(test_order_of_joins),
+        cmocka_unit_test(test_joined_values_win),
+        cmocka_unit_test(test_compress_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
