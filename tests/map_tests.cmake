@@ -14,4 +14,6 @@ add_test(NAME model_map_long COMMAND map_programs 20000000 8000 1000000)
 add_test(NAME model_map_soak COMMAND map_programs 500000000 2000 2000000)
 set_tests_properties(model_map_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
+bloomery_unit_test(test_dictionary support/failing_allocator.c)
 bloomery_unit_test(test_map support/failing_allocator.c)
+bloomery_unit_test(test_map_memory support/failing_allocator.c)
