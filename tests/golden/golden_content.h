@@ -42,4 +42,14 @@ static inline bry_hash golden_key(uint32_t i)
  * with so many further values that some are in the overflow. */
 enum { GOLDEN_MAPLET_CAPACITY = 200, GOLDEN_MAPLET_KEYS = 300, GOLDEN_MAPLET_CROWD = 12 };
 
+/* The maps hold keys 0, 1, 2 … with value i mod 7, as "v0", "v1" … "v6" or as a number; more than
+ * their first table takes. */
+enum { GOLDEN_MAP_CAPACITY = 40, GOLDEN_MAP_KEYS = 50, GOLDEN_MAP_VALUES = 7 };
+
+static inline void golden_map_value(uint32_t i, char bytes[2])
+{
+    bytes[0] = 'v';
+    bytes[1] = (char)('0' + i % GOLDEN_MAP_VALUES);
+}
+
 #endif

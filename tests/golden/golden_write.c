@@ -8,6 +8,7 @@
  * program is not the library, and its files hold nothing of value.
  */
 #include <bloomery/filter.h>
+#include <bloomery/map.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,36 @@ static void make_maplet(const char *folder, const char *name, unsigned keys, uns
     bry__maplet_free(&maplet);
 }
 
+static void make_map(const char *folder, const char *name, bry_engine engine, unsigned value_bits,
+                     unsigned keys)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.engine = engine;
+    options.capacity = GOLDEN_MAP_CAPACITY;
+    options.value_bits = value_bits;
+    options.values = 100;
+    options.seed = GOLDEN_SEED;
+    bry_map *map;
+    if (bry_map_create(&options, &map) != BRY_OK)
+        stop_at(name);
+    for (uint32_t i = 0; i < keys; i++) {
+        char bytes[2];
+        golden_map_value(i, bytes);
+        bry_map_value value =
+            value_bits ? bry_map_number(i % GOLDEN_MAP_VALUES) : bry_map_bytes(bytes, sizeof bytes);
+        if (bry_map_set(map, golden_key(i), value, NULL) != BRY_OK)
+            stop_at(name);
+    }
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry_map_save(map, &sink) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry_map_destroy(map);
+}
+
 /* ---- logs ---------------------------------------------------------------------------------- */
 
 static bry_status no_record(void *context, const void *payload, size_t len)
@@ -173,6 +204,14 @@ int main(int argc, char **argv)
         make_maplet(folder, "maplet_empty.bry", 0, 0);
     if (WANTED("maplet.bry"))
         make_maplet(folder, "maplet.bry", GOLDEN_MAPLET_KEYS, GOLDEN_MAPLET_CROWD);
+    if (WANTED("map_empty.bry"))
+        make_map(folder, "map_empty.bry", BRY_ENGINE_COMPACT, 0, 0);
+    if (WANTED("map_compact.bry"))
+        make_map(folder, "map_compact.bry", BRY_ENGINE_COMPACT, 0, GOLDEN_MAP_KEYS);
+    if (WANTED("map_numbers.bry"))
+        make_map(folder, "map_numbers.bry", BRY_ENGINE_COMPACT, 5, GOLDEN_MAP_KEYS);
+    if (WANTED("map_kbf.bry"))
+        make_map(folder, "map_kbf.bry", BRY_ENGINE_KBF, 0, GOLDEN_MAP_KEYS);
     if (WANTED("log_empty.log"))
         make_log(folder, "log_empty.log", 0, false);
     if (WANTED("log.log"))

@@ -3,6 +3,7 @@
  * a single bit passes. A new kind adds a line to `goldens` and a function that reads it.
  */
 #include <bloomery/filter.h>
+#include <bloomery/map.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,36 @@ static bry_status read_maplet(const golden_file *golden, const unsigned char *by
     return BRY_OK;
 }
 
+static bry_status read_map(const golden_file *golden, const unsigned char *bytes, size_t len,
+                           bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_map *map;
+    bry_status status = bry_map_load(&source, load, &map);
+    if (status != BRY_OK)
+        return status;
+    bry_map_stats stats;
+    bry_map_get_stats(map, &stats);
+    assert_int_equal(stats.seed, GOLDEN_SEED);
+    assert_int_equal(stats.capacity, GOLDEN_MAP_CAPACITY);
+    assert_int_equal(stats.items, golden->count);
+    assert_int_equal(stats.tables, golden->count ? 2 : 1);
+    bool numbers = bry_map_options_like(map).value_bits == 5;
+    for (uint32_t i = 0; i < golden->count; i++) {
+        char wanted[2];
+        golden_map_value(i, wanted);
+        bry_map_value value;
+        assert_int_equal(bry_map_get(map, golden_key(i), &value), BRY_PRESENT);
+        assert_int_equal(value.len, numbers ? 0 : sizeof wanted);
+        assert_int_equal(value.number, numbers ? i % GOLDEN_MAP_VALUES : 0);
+        if (!numbers)
+            assert_memory_equal(value.bytes, wanted, sizeof wanted);
+    }
+    bry_map_destroy(map);
+    return BRY_OK;
+}
+
 static unsigned records_seen;
 
 static bry_status check_record(void *context, const void *payload, size_t len)
@@ -145,6 +176,10 @@ static const golden_file goldens[] = {
     {"filter.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
     {"maplet_empty.bry", read_maplet, 0, 0},
     {"maplet.bry", read_maplet, GOLDEN_MAPLET_KEYS, 0},
+    {"map_empty.bry", read_map, 0, 0},
+    {"map_compact.bry", read_map, GOLDEN_MAP_KEYS, 0},
+    {"map_numbers.bry", read_map, GOLDEN_MAP_KEYS, 0},
+    {"map_kbf.bry", read_map, GOLDEN_MAP_KEYS, 0},
     {"log_empty.log", read_log, 0, 64},
     {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
     {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},
