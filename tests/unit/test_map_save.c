@@ -1,0 +1,340 @@
+/* Maps as frames: what comes back is what was saved, and nothing else is let in. */
+#include "common/endian.h"
+#include "frame/frame_header.h"
+#include "support/map_helpers.h"
+#include "support/repair.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HEADER = 64, FRAME_HEAD = 16, NUMBERS = 88 };
+enum { NUMBERS_AT = HEADER + FRAME_HEAD, VALUES_AT = NUMBERS_AT + NUMBERS + 8 + FRAME_HEAD };
+
+static bry_buffer saved_of(const bry_map *map)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    return buffer;
+}
+
+static bry_status load_bytes(const unsigned char *bytes, size_t len, bry_load *load, bry_map **map)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    *map = NULL;
+    bry_status status = bry_map_load(&source, load, map);
+    if (status == BRY_OK)
+        assert_int_equal(view.at, len);
+    else
+        assert_null(*map);
+    return status;
+}
+
+/* A map with all that a file can hold: grown, with codes that are free, with refusals. */
+static bry_map *busy(bry_engine engine, unsigned value_bits)
+{
+    bry_map *map = make((bry_map_options){
+        .engine = engine, .capacity = 200, .error = 1e-6, .value_bits = value_bits, .values = 77});
+    for (uint64_t i = 0; i < 500; i++)
+        set(map, key(i), value_bits ? bry_map_number(i % 30) : numbered(i % 60));
+    for (uint64_t i = 0; i < 500; i++)
+        if (i % 60 % 7 == 3)
+            assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
+    if (engine == BRY_ENGINE_COMPACT)
+        assert_int_equal(bry_map_compress(map, 0), BRY_OK); /* frees codes */
+    map->refused_full = 5;
+    map->refused_unsure = 6;
+    return map;
+}
+
+static void assert_same(const bry_map *a, const bry_map *b)
+{
+    bry_map_options x = a->options, y = b->options;
+    assert_int_equal(x.engine, y.engine);
+    assert_int_equal(x.fixed, y.fixed);
+    assert_int_equal(x.capacity, y.capacity);
+    assert_true(x.error == y.error);
+    assert_int_equal(x.value_bits, y.value_bits);
+    assert_int_equal(x.values, y.values);
+    assert_int_equal(x.seed, y.seed);
+    assert_int_equal(x.layout, y.layout);
+    assert_int_equal(x.decode, y.decode);
+    assert_int_equal(x.unmasked, y.unmasked);
+    assert_int_equal(x.cells, y.cells);
+    assert_int_equal(x.hashes, y.hashes);
+    bry_map_stats s = stats_of(a), t = stats_of(b);
+    assert_int_equal(s.items, t.items);
+    assert_int_equal(s.tables, t.tables);
+    assert_int_equal(s.values, t.values);
+    assert_int_equal(s.values_left, t.values_left);
+    assert_int_equal(s.refused_full, t.refused_full);
+    assert_int_equal(s.refused_unsure, t.refused_unsure);
+    for (uint64_t i = 0; i < 600; i++) {
+        bry_map_value value = {NULL, 0, 0};
+        bry_answer answer = bry_map_get(a, key(i), &value);
+        if (answer == BRY_PRESENT)
+            assert_true(has(b, key(i), value));
+        else
+            assert_int_equal(bry_map_get(b, key(i), NULL), answer);
+    }
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++)
+        for (unsigned bits = 0; bits <= 9; bits += 9) {
+            bry_map *map = busy(map_engines[e], bits), *loaded;
+            bry_buffer first = saved_of(map);
+            failing_allocator memory;
+            failing_allocator_init(&memory);
+            bry_load load = BRY_LOAD;
+            load.allocator = &memory.allocator;
+            assert_int_equal(load_bytes(first.bytes, first.len, &load, &loaded), BRY_OK);
+            assert_same(map, loaded);
+            assert_int_equal(stats_of(loaded).bytes, memory.now);
+            bry_buffer second = saved_of(loaded);
+            assert_int_equal(first.len, second.len);
+            assert_memory_equal(first.bytes, second.bytes, first.len);
+
+            /* Both go on alike. */
+            for (uint64_t i = 400; i < 600; i++) {
+                bry_map_value value = bits ? bry_map_number(i % 99) : numbered(i);
+                assert_int_equal(bry_map_set(map, key(i), value, NULL),
+                                 bry_map_set(loaded, key(i), value, NULL));
+            }
+            assert_same(map, loaded);
+            bry_buffer_free(&second);
+            bry_buffer_free(&first);
+            bry_map_destroy(map);
+            bry_map_destroy(loaded);
+            assert_int_equal(memory.now, 0);
+        }
+}
+
+static void test_large_values(void **state)
+{
+    (void)state;
+    static unsigned char bytes[BRY_MAP_VALUE_MAX];
+    generator_fill(&(generator){8}, bytes, sizeof bytes);
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = make((bry_map_options){.engine = map_engines[e], .error = 1e-9}), *loaded;
+        for (uint64_t i = 0; i < 40; i++) /* several frames of values, and several pieces */
+            set(map, key(i), bry_map_bytes(bytes + i, sizeof bytes - 100 * i));
+        bry_buffer saved = saved_of(map);
+        assert_int_equal(load_bytes(saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+        for (uint64_t i = 0; i < 40; i++)
+            assert_true(has(loaded, key(i), bry_map_bytes(bytes + i, sizeof bytes - 100 * i)));
+        bry_map_destroy(loaded);
+
+        /* The ceiling holds: half of it is too little, all of it and a little for the way is not.
+         */
+        uint64_t needed = stats_of(map).bytes;
+        bry_load load = BRY_LOAD;
+        for (load.max_bytes = 100; load.max_bytes < needed / 2; load.max_bytes *= 3)
+            assert_int_equal(load_bytes(saved.bytes, saved.len, &load, &loaded), BRY_E_LIMIT);
+        load.max_bytes = needed + needed / 4;
+        assert_int_equal(load_bytes(saved.bytes, saved.len, &load, &loaded), BRY_OK);
+        bry_map_destroy(loaded);
+        bry_buffer_free(&saved);
+        bry_map_destroy(map);
+    }
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char path[] = "test_map_save_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = busy(map_engines[e], 0), *loaded = NULL;
+        assert_int_equal(bry_map_save_file(map, path), BRY_OK);
+        bry_load load = BRY_LOAD;
+        assert_int_equal(bry_map_load_file(path, &load, &loaded), BRY_OK);
+        assert_same(map, loaded);
+        bry_map_destroy(loaded);
+        bry_map_destroy(map);
+    }
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    fputc('x', file);
+    fclose(file);
+    bry_load load = BRY_LOAD;
+    bry_map *loaded = NULL;
+    assert_int_equal(bry_map_load_file(path, &load, &loaded), BRY_E_BADDATA);
+    assert_null(loaded);
+    close(fd);
+    unlink(path);
+    assert_int_equal(bry_map_load_file(path, &load, &loaded), BRY_E_IO);
+}
+
+/* ---- forged files: every checksum right, and one thing wrong ------------------------------- */
+
+typedef struct forgery {
+    unsigned char bytes[1 << 16];
+    size_t len;
+} forgery;
+
+static void forge(forgery *file, const bry_map *map)
+{
+    bry_buffer saved = saved_of(map);
+    assert_true(saved.len <= sizeof file->bytes);
+    memcpy(file->bytes, saved.bytes, saved.len);
+    file->len = saved.len;
+    bry_buffer_free(&saved);
+}
+
+static void assert_refused(forgery *file, const char *problem)
+{
+    bry_load load = BRY_LOAD;
+    bry_map *map;
+    repair_stream(file->bytes, file->len);
+    assert_int_equal(load_bytes(file->bytes, file->len, &load, &map), BRY_E_BADDATA);
+    assert_non_null(load.problem);
+    if (problem)
+        assert_string_equal(load.problem, problem);
+}
+
+static void test_forged_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned at, bytes;
+        uint64_t value;
+        const char *problem;
+    } forged[] = {
+        {0, 4, BRY_ENGINE_BLOOM, "the engine is not one that maps have"},
+        {4, 4, 4, "a flag that maps do not have"},
+        {4, 4, 1, NULL}, /* fixed, but it has two tables */
+        {8, 8, 0, "the map's options are out of range"},
+        {8, 8, UINT64_MAX, "the map's options are out of range"},
+        {16, 8, 0, "the map's options are out of range"},
+        {16, 8, UINT64_C(0x7ff8000000000000), "the map's options are out of range"},
+        {24, 8, 0, "the map's options are out of range"},
+        {24, 8, UINT64_MAX, "the map's options are out of range"},
+        {32, 4, 5, "the number of values is out of range"},
+        {32, 4, 99, "the map's options are out of range"},
+        {36, 4, 2, "a layout that maps do not have"},
+        {40, 4, 5, "the map's options are out of range"},
+        {44, 4, 7, "the map's options are out of range"},
+        {56, 8, 0, NULL},
+        {56, 8, 20, NULL},
+        {56, 8, 61, NULL},
+        {56, 8, UINT64_C(1) << 32, "the number of values is out of range"},
+    };
+    static forgery file;
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = busy(map_engines[e], 0);
+        for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
+            forge(&file, map);
+            if (forged[i].bytes == 4)
+                bry__store32(file.bytes + NUMBERS_AT + forged[i].at, (uint32_t)forged[i].value);
+            else
+                bry__store64(file.bytes + NUMBERS_AT + forged[i].at, forged[i].value);
+            assert_refused(&file, forged[i].problem);
+        }
+        if (map_engines[e] == BRY_ENGINE_COMPACT) {
+            forge(&file, map);
+            bry__store64(file.bytes + NUMBERS_AT + 8, 201); /* not the table's capacity */
+            assert_refused(&file, "the table was made with other options than the map");
+        }
+        bry_map_destroy(map);
+    }
+}
+
+static void test_forged_values(void **state)
+{
+    (void)state;
+    static forgery file;
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = make((bry_map_options){.engine = map_engines[e], .error = 1e-9});
+        set(map, key(1), text("aaa"));
+        set(map, key(2), text("bbb"));
+        set(map, key(3), text("ccc"));
+        unsigned char *values = file.bytes + VALUES_AT;
+        forge(&file, map);
+        assert_memory_equal(values, "\3\0\0\0aaa\3\0\0\0bbb\3\0\0\0ccc", 21);
+        memcpy(values + 11, "aaa", 3);
+        assert_refused(&file, "two codes have the same value");
+        forge(&file, map);
+        bry__store32(values, 4);
+        assert_refused(&file, NULL); /* the lengths lead astray */
+        forge(&file, map);
+        bry__store32(values + 14, 4);
+        assert_refused(&file, "a value is longer than it can be");
+        forge(&file, map);
+        bry__store32(values + 14, 1);
+        assert_refused(&file, NULL); /* more values than the map has, or bytes left over */
+        forge(&file, map);
+        bry__store32(values, BRY_MAP_VALUE_MAX + 1);
+        assert_refused(&file, "a value is longer than it can be");
+        forge(&file, map);
+        memcpy(file.bytes + VALUES_AT - FRAME_HEAD, "VALT", 4);
+        assert_refused(&file, "values are missing");
+        bry_map_destroy(map);
+    }
+
+    /* compact: a code that is free, and in use. */
+    bry_map *map = make((bry_map_options){.error = 1e-9});
+    set(map, key(1), text(""));
+    set(map, key(2), text("b"));
+    forge(&file, map);
+    bry__store32(file.bytes + VALUES_AT, UINT32_MAX);
+    assert_refused(&file, "a key has a code that no value has");
+    bry_map_destroy(map);
+    map = make((bry_map_options){.engine = BRY_ENGINE_KBF, .error = 1e-9});
+    set(map, key(1), text(""));
+    forge(&file, map);
+    bry__store32(file.bytes + VALUES_AT, UINT32_MAX);
+    assert_refused(&file, "a free code where there are none");
+    bry_map_destroy(map);
+}
+
+/* Any one byte changed to anything, all checksums made right: it loads or it does not, but what
+ * loads can be used, and saves as what it was loaded from. */
+static void test_any_byte_forged(void **state)
+{
+    (void)state;
+    static forgery file;
+    generator numbers = {11};
+    for (int e = 0; e < 2; e++) {
+        bry_map *map = busy(map_engines[e], 0);
+        forge(&file, map);
+        size_t len = file.len;
+        unsigned step = len > 6000 ? 7 : 1, loaded_count = 0;
+        for (size_t at = HEADER + FRAME_HEAD; at < len; at += step) {
+            forge(&file, map);
+            file.bytes[at] ^= (unsigned char)(1 + generator_below(&numbers, 255));
+            repair_stream(file.bytes, file.len);
+            bry_map *loaded;
+            bry_load load = BRY_LOAD;
+            load.max_bytes = 1 << 24;
+            if (load_bytes(file.bytes, file.len, &load, &loaded) != BRY_OK)
+                continue;
+            loaded_count++;
+            for (uint64_t i = 0; i < 200; i++) {
+                bry_map_value value;
+                if (bry_map_get(loaded, key(i), &value) == BRY_PRESENT)
+                    assert_true(value.len <= BRY_MAP_VALUE_MAX);
+                (void)bry_map_set(loaded, key(i + 100), numbered(i), NULL);
+                (void)bry_map_del(loaded, key(2 * i), NULL);
+            }
+            (void)bry_map_compress(loaded, 0);
+            bry_map_destroy(loaded);
+        }
+        assert_true(loaded_count > 0); /* a value's bytes may be any */
+        bry_map_destroy(map);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_large_values),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_forged_values), cmocka_unit_test(test_any_byte_forged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
