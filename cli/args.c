@@ -23,8 +23,8 @@ static int print_help(const cli_syntax *syntax)
         const cli_option *option = &syntax->options[i];
         if (option->kind == CLI_ABSENT)
             continue;
-        int used =
-            printf("  --%s %s", option->name, option->placeholder ? option->placeholder : "");
+        int used = printf("  %s%s %s", option->name[1] ? "--" : "-", option->name,
+                          option->placeholder ? option->placeholder : "");
         printf("%*s  %s\n", width + 2 - used, "", option->help);
     }
     printf("  %-*s  %s\n", width, "-h, --help", "this text");
@@ -74,9 +74,10 @@ static const char *store(const cli_option *option, const char *text)
 /* Reads the option in argv[at]; *at moves on where the value is the next argument. */
 static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
 {
-    const char *name = argv[*at] + 2;
+    bool letter = argv[*at][1] != '-';
+    const char *name = argv[*at] + (letter ? 1 : 2);
     size_t len = strcspn(name, "=");
-    cli_option *option = find(syntax, name, len);
+    cli_option *option = (len == 1) == letter ? find(syntax, name, len) : NULL;
     if (!option)
         return cli_misuse(syntax->command, "there is no option %s", cli_quote(argv[*at]).text);
     if (option->kind == CLI_ABSENT)
@@ -84,7 +85,8 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     option->given = true;
     if (option->kind == CLI_FLAG) {
         if (name[len] == '=')
-            return cli_misuse(syntax->command, "--%s takes no value", option->name);
+            return cli_misuse(syntax->command, "%s%s takes no value", letter ? "-" : "--",
+                              option->name);
         *(bool *)option->value = true;
         return CLI_GO_ON;
     }
@@ -111,12 +113,10 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
             options_end = true;
         } else if (!options_end && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
             return print_help(syntax);
-        } else if (!options_end && strncmp(word, "--", 2) == 0) {
+        } else if (!options_end && word[0] == '-' && word[1]) {
             int code = read_option(syntax, argc, argv, &at);
             if (code != CLI_GO_ON)
                 return code;
-        } else if (!options_end && word[0] == '-' && word[1]) {
-            return cli_misuse(syntax->command, "there is no option %s", cli_quote(word).text);
         } else if (count == syntax->most_words) {
             return cli_misuse(syntax->command, "%s is one argument too many", cli_quote(word).text);
         } else {

@@ -2,6 +2,8 @@
  * Long options described as data: the same rows parse the arguments and print the help.
  *
  *   --name value   --name=value   --flag   -h, --help   -- (the rest are words)
+ *
+ * A name of one letter takes one dash.
  */
 #ifndef BLOOMERY_CLI_ARGS_H
 #define BLOOMERY_CLI_ARGS_H

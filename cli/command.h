@@ -15,6 +15,7 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_plan(int argc, char **argv);
+int cli_map(int argc, char **argv);
 int cli_bench(int argc, char **argv); /* bench/bench.c */
 
 #endif

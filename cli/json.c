@@ -1,31 +1,17 @@
 #include "json.h"
 
+#include "utf8.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-/* Bytes of the UTF-8 character that starts here; 0 when none does. Overlong forms, surrogates and
- * numbers past U+10FFFF are none. */
-static unsigned character(const unsigned char *s)
-{
-    unsigned len = s[0] < 0x80                   ? 1
-                   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                 : 0;
-    for (unsigned i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return len;
-}
+#include <string.h>
 
 static void write_string(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        unsigned len = character(s);
+    const unsigned char *s = (const unsigned char *)text, *end = s + strlen(text);
+    while (s < end) {
+        size_t len = cli_utf8_character(s, (size_t)(end - s));
         if (len == 0)
             fputs("\\ufffd", out);
         else if (*s == '"' || *s == '\\')

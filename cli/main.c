@@ -12,6 +12,7 @@
 
 static const cli_command commands[] = {
     {"plan", "what a job costs and how often it errs, before it is created", cli_plan},
+    {"map", "approximate maps in files: build, ask, change, join", cli_map},
     {"bench", "measures speed, size and error on this machine", cli_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -20,7 +21,7 @@ static int help(void)
 {
     puts("Usage: bloomery COMMAND [options]\n"
          "\n"
-         "Approximate storage: sets in a few bits a key, with an error that you choose.\n"
+         "Approximate storage: sets and maps in a few bytes a key, with an error you choose.\n"
          "\n"
          "Commands:");
     for (int i = 0; i < COMMANDS; i++)

@@ -3,7 +3,7 @@
  * that what it prints is what will be allocated.
  *
  * A job that the library learns adds a row to `jobs`, and gives the options that it needs
- * (--values, --window, --subsets) a kind other than CLI_ABSENT.
+ * (--window, --subsets) a kind other than CLI_ABSENT.
  */
 #include "args.h"
 #include "command.h"
@@ -12,10 +12,13 @@
 #include "text_table.h"
 
 #include <bloomery/filter.h>
+#include <bloomery/map.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct inputs {
     uint64_t items;
+    uint64_t values; /* 0: the default */
     double error;
 } inputs;
 
@@ -24,12 +27,27 @@ typedef struct costs {
     uint64_t hashes;
     double bits_per_item;
     double error; /* expected */
+    bool is_map; /* and then: */
+    bry_map_errors errors;
+    uint64_t values;
+    uint32_t value_bits;
 } costs;
 
-static bry_status plan_filter(bry_engine engine, const inputs *in, costs *out)
+typedef struct job job;
+typedef bry_status planner(const job *of, const inputs *in, costs *out);
+
+struct job {
+    const char *name;
+    bry_engine engine;
+    const char *layout; /* where the engine has more than one, else NULL */
+    planner *plan;
+    const char *limits; /* for the message when the inputs are out of range */
+};
+
+static bry_status plan_filter(const job *of, const inputs *in, costs *out)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.engine = engine;
+    options.engine = of->engine;
     options.capacity = in->items;
     options.error = in->error;
     bry_filter_shape shape;
@@ -45,15 +63,42 @@ static bry_status plan_filter(bry_engine engine, const inputs *in, costs *out)
     return status;
 }
 
-typedef struct job {
-    const char *name;
-    bry_engine engine;
-    bry_status (*plan)(bry_engine engine, const inputs *in, costs *out);
-    const char *limits; /* for the message when the inputs are out of range */
-} job;
+static bry_status plan_map(const job *of, const inputs *in, costs *out)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.engine = of->engine;
+    options.capacity = in->items;
+    options.values = in->values;
+    options.error = in->error;
+    if (of->layout)
+        options.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+    bry_map_shape shape;
+    bry_status status = bry_map_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            /* what the error asked for bounds: the first, and the sum of the others */
+            .error = fmax(shape.errors.false_positive,
+                          shape.errors.false_negative + shape.errors.incorrect),
+            .is_map = true,
+            .errors = shape.errors,
+            .values = shape.values,
+            .value_bits = shape.value_bits,
+        };
+    return status;
+}
 
 static const job jobs[] = {
-    {"filter", BRY_ENGINE_BLOOM, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
+    {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
+    {"map", BRY_ENGINE_COMPACT, NULL, plan_map,
+     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"},
+    {"map", BRY_ENGINE_KBF, "tuned", plan_map,
+     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
+    {"map", BRY_ENGINE_KBF, "paper", plan_map,
+     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
@@ -72,12 +117,14 @@ static costs standard_bloom(const inputs *in)
     };
 }
 
-static void write_row(cli_json *json, const char *key, const char *job_name, const char *engine,
+static void write_row(cli_json *json, const char *key, const job *of, const char *engine,
                       const inputs *in, const costs *cost, bool exists)
 {
     cli_json_open(json, key, '{');
-    cli_json_text(json, "job", job_name);
+    cli_json_text(json, "job", of->name);
     cli_json_text(json, "engine", engine);
+    if (of->layout)
+        cli_json_text(json, "layout", of->layout);
     cli_json_count(json, "items", in->items);
     cli_json_number(json, "error", in->error);
     cli_json_count(json, "bytes", cost->bytes);
@@ -86,6 +133,13 @@ static void write_row(cli_json *json, const char *key, const char *job_name, con
     cli_json_number(json, "bits_per_item", cost->bits_per_item);
     cli_json_count(json, "hashes", cost->hashes);
     cli_json_number(json, "expected_error", cost->error);
+    if (cost->is_map) {
+        cli_json_number(json, "false_positive", cost->errors.false_positive);
+        cli_json_number(json, "false_negative", cost->errors.false_negative);
+        cli_json_number(json, "incorrect", cost->errors.incorrect);
+        cli_json_count(json, "values", cost->values);
+        cli_json_count(json, "value_bits", cost->value_bits);
+    }
     cli_json_close(json, '}');
 }
 
@@ -97,25 +151,28 @@ static void print_json(const inputs *in, const costs *cost, const bool *wanted)
     cli_json_open(&json, "plans", '[');
     for (int i = 0; i < JOBS; i++)
         if (wanted[i])
-            write_row(&json, NULL, jobs[i].name, bry_engine_name(jobs[i].engine), in, &cost[i],
-                      true);
+            write_row(&json, NULL, &jobs[i], bry_engine_name(jobs[i].engine), in, &cost[i], true);
     cli_json_close(&json, ']');
-    write_row(&json, "for_comparison", "filter", "standard Bloom filter (textbook)", in, &standard,
+    write_row(&json, "for_comparison", &jobs[0], "standard Bloom filter (textbook)", in, &standard,
               false);
     cli_json_close(&json, '}');
 }
 
-static void fill_row(cli_table *table, const char *job_name, const char *engine, const costs *cost)
+static void fill_row(cli_table *table, const char *job_name, const char *engine, const char *layout,
+                     const costs *cost)
 {
     cli_table_add(table, "%s", job_name);
-    cli_table_add(table, "%s", engine);
+    cli_table_add(table, "%s%s%s", engine, layout ? ", " : "", layout ? layout : "");
     cli_table_add(table, "%llu", (unsigned long long)cost->bytes);
     if (cost->bytes_empty)
         cli_table_add(table, "%llu", (unsigned long long)cost->bytes_empty);
     else
         cli_table_add(table, "-");
     cli_table_add(table, "%.2f", cost->bits_per_item);
-    cli_table_add(table, "%llu", (unsigned long long)cost->hashes);
+    if (cost->hashes)
+        cli_table_add(table, "%llu", (unsigned long long)cost->hashes);
+    else
+        cli_table_add(table, "-");
     cli_table_add(table, "%.4g", cost->error);
 }
 
@@ -128,9 +185,10 @@ static int print_table(const inputs *in, const costs *cost, const bool *wanted)
         cli_table_add(&table, "%s", head[i]);
     for (int i = 0; i < JOBS; i++)
         if (wanted[i])
-            fill_row(&table, jobs[i].name, bry_engine_name(jobs[i].engine), &cost[i]);
+            fill_row(&table, jobs[i].name, bry_engine_name(jobs[i].engine), jobs[i].layout,
+                     &cost[i]);
     costs standard = standard_bloom(in);
-    fill_row(&table, "(for comparison)", "standard Bloom, textbook", &standard);
+    fill_row(&table, "(for comparison)", "standard Bloom, textbook", NULL, &standard);
 
     printf("%llu items, error %g\n\n", (unsigned long long)in->items, in->error);
     bool printed = cli_table_print(&table, stdout);
@@ -151,6 +209,27 @@ static int pick_engine(const char *name, bool *wanted)
                : cli_misuse("plan", "--engine: no job of this build has the engine %s", name);
 }
 
+/* Unmarks the rows that cannot be had with these inputs; a message when that is all of them. */
+static int plan_all(const inputs *in, costs *cost, bool *wanted)
+{
+    const job *refused = NULL;
+    bool any = false;
+    for (int i = 0; i < JOBS; i++) {
+        const job *of = &jobs[i];
+        bry_status status = wanted[i] ? of->plan(of, in, &cost[i]) : BRY_OK;
+        if (status != BRY_OK && status != BRY_E_RANGE)
+            return cli_fail(status, "%s %s: %s", of->name, bry_engine_name(of->engine),
+                            bry_status_text(status));
+        if (status == BRY_E_RANGE && !refused)
+            refused = of;
+        wanted[i] = wanted[i] && status == BRY_OK;
+        any |= wanted[i];
+    }
+    return any ? CLI_GO_ON
+               : cli_misuse("plan", "%s %s takes %s", refused->name,
+                            bry_engine_name(refused->engine), refused->limits);
+}
+
 int cli_plan(int argc, char **argv)
 {
     inputs in = {0};
@@ -160,20 +239,22 @@ int cli_plan(int argc, char **argv)
         {"items", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items, 0},
         {"error", CLI_SHARE, "P", "wrong answers to allow, such as 0.01, 0.1% or 1e-3", &in.error,
          0},
-        {"engine", CLI_TEXT, "E", "only this engine: bloom; auto is all of them (default)", &engine,
-         0},
+        {"values", CLI_COUNT, "V", "of map: distinct values (default 1000)", &in.values, 0},
+        {"engine", CLI_TEXT, "E", "only this engine: bloom, compact or kbf; auto is all (default)",
+         &engine, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
-        {"values", CLI_ABSENT, NULL, NULL, NULL, 0},
         {"window", CLI_ABSENT, NULL, NULL, NULL, 0},
         {"rate", CLI_ABSENT, NULL, NULL, NULL, 0},
         {"subsets", CLI_ABSENT, NULL, NULL, NULL, 0},
     };
     const cli_syntax syntax = {
         .command = "plan",
-        .usage = "--items N --error P [--engine E] [--json]",
+        .usage = "--items N --error P [--values V] [--engine E] [--json]",
         .about =
             "What each job and engine costs and how often it errs, before anything is created.\n"
-            "Creating one with the same numbers allocates exactly these bytes.",
+            "Creating a filter with the same numbers allocates exactly these bytes; maps are\n"
+            "planned to grow, and without the bytes of the values. Left out is what cannot be\n"
+            "had with these numbers.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
     };
@@ -190,15 +271,9 @@ int cli_plan(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     costs cost[JOBS] = {0};
-    for (int i = 0; i < JOBS; i++) {
-        bry_status status = wanted[i] ? jobs[i].plan(jobs[i].engine, &in, &cost[i]) : BRY_OK;
-        if (status == BRY_E_RANGE)
-            return cli_misuse("plan", "%s %s takes %s", jobs[i].name,
-                              bry_engine_name(jobs[i].engine), jobs[i].limits);
-        if (status != BRY_OK)
-            return cli_fail(status, "%s %s: %s", jobs[i].name, bry_engine_name(jobs[i].engine),
-                            bry_status_text(status));
-    }
+    code = plan_all(&in, cost, wanted);
+    if (code != CLI_GO_ON)
+        return code;
     if (!as_json)
         return print_table(&in, cost, wanted);
     print_json(&in, cost, wanted);

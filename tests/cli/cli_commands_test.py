@@ -8,10 +8,11 @@ from cli_runner import Case, ORACLE, PROGRAM, main, run
 HELP = """\
 Usage: bloomery COMMAND [options]
 
-Approximate storage: sets in a few bits a key, with an error that you choose.
+Approximate storage: sets and maps in a few bytes a key, with an error you choose.
 
 Commands:
   plan     what a job costs and how often it errs, before it is created
+  map      approximate maps in files: build, ask, change, join
   bench    measures speed, size and error on this machine
 
 Options:
@@ -22,15 +23,18 @@ Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.
 """
 
 HELP_PLAN = """\
-Usage: bloomery plan --items N --error P [--engine E] [--json]
+Usage: bloomery plan --items N --error P [--values V] [--engine E] [--json]
 
 What each job and engine costs and how often it errs, before anything is created.
-Creating one with the same numbers allocates exactly these bytes.
+Creating a filter with the same numbers allocates exactly these bytes; maps are
+planned to grow, and without the bytes of the values. Left out is what cannot be
+had with these numbers.
 
 Options:
   --items N   keys to plan for, such as 5000, 10M, 1e6 or 2^20
   --error P   wrong answers to allow, such as 0.01, 0.1% or 1e-3
-  --engine E  only this engine: bloom; auto is all of them (default)
+  --values V  of map: distinct values (default 1000)
+  --engine E  only this engine: bloom, compact or kbf; auto is all (default)
   --json      JSON instead of a table
   -h, --help  this text
 """
@@ -113,10 +117,21 @@ class Program(Case):
 
 class Plan(Case):
     def test_table(self):
-        self.expect(["plan", "--items", "10M", "--error", "1%"], 0, PLAN_TABLE)
         self.expect(["plan", "--engine=bloom", "--error=0.01", "--items=1e7"], 0, PLAN_TABLE)
-        self.expect(["plan", "--engine", "auto", "--error", "1e-2", "--items", "5", "--items",
+        self.expect(["plan", "--engine", "bloom", "--error", "1e-2", "--items", "5", "--items",
                      "10000k"], 0, PLAN_TABLE)
+
+    def test_table_of_all_engines(self):
+        done = run("plan", "--items", "10M", "--error", "1%")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, run("plan", "--engine", "auto", "--items", "10M", "--error",
+                                          "1%").stdout)
+        lines = done.stdout.splitlines()
+        for line in PLAN_TABLE.splitlines():
+            self.assertIn(line.split(), [row.split() for row in lines])
+        self.assertEqual([line[:28].split() for line in lines[3:-1]],
+                         [["filter", "bloom"], ["map", "compact"], ["map", "kbf,", "tuned"],
+                          ["map", "kbf,", "paper"]])
 
     def test_json_says_what_the_library_plans_and_makes(self):
         for items, error in (("1", "0.5"), ("1000", "0.01"), ("20000", "1e-6"), ("300000", "0.001"),
@@ -124,7 +139,8 @@ class Plan(Case):
             with self.subTest(items=items, error=error):
                 answer = self.read_json("plan", "--items", items, "--error", error, "--json")
                 self.assertEqual(list(answer), ["plans", "for_comparison"])
-                self.assertEqual(len(answer["plans"]), 1)
+                self.assertEqual([plan["job"] for plan in answer["plans"]],
+                                 ["filter", "map", "map", "map"])
                 plan = answer["plans"][0]
                 self.assertEqual(list(plan), [
                     "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
@@ -143,6 +159,33 @@ class Plan(Case):
                 self.assertEqual(plan["bytes_empty"], int(oracle["made_empty"]))
                 # One key reaches one piece of the table; four million reach them all.
                 self.assertEqual(plan["bytes"], int(oracle["made_full"]))
+
+    def test_json_of_maps_says_what_the_library_plans(self):
+        for items, error, values in (("1000", "0.01", "10"), ("20000", "1e-6", "3000"),
+                                     ("300000", "0.001", "16383"), ("5000", "0.5", "60000")):
+            with self.subTest(items=items, error=error, values=values):
+                plans = self.read_json("plan", "--items", items, "--error", error, "--values",
+                                       values, "--json")["plans"][1:]
+                oracle = [line.split() for line in subprocess.run(
+                    [ORACLE, items, error, values], check=True, capture_output=True,
+                    text=True).stdout.splitlines()]
+                self.assertEqual(len(plans), 1 if values == "60000" else 3)
+                self.assertEqual(len(plans), len(oracle))
+                for plan, (engine, layout, *numbers) in zip(plans, oracle):
+                    names = ["bytes", "bytes_empty", "hashes", "false_positive", "false_negative",
+                             "incorrect", "values", "value_bits"]
+                    self.assertEqual(list(plan), [
+                        "job", "engine", *(["layout"] if engine == "kbf" else []), "items", "error",
+                        "bytes", "bytes_empty", "bits_per_item", "hashes", "expected_error",
+                        *names[3:]])
+                    self.assertEqual((plan["engine"], plan.get("layout", "tuned")),
+                                     (engine, layout))
+                    for name, number in zip(names, numbers):
+                        self.assertEqual(plan[name], float(number), name)
+                    self.assertEqual(plan["expected_error"],
+                                     max(plan["false_positive"],
+                                         plan["false_negative"] + plan["incorrect"]))
+                    self.assertLessEqual(plan["expected_error"], float(error))
 
     def test_comparison(self):
         answer = self.read_json("plan", "--items", "1M", "--error", "0.001", "--json")
@@ -224,10 +267,12 @@ class Plan(Case):
                            '--engine: there is no engine "cuckoo"')
         self.expect_misuse([*complete, "--engine", "Bloom"], '--engine: there is no engine "Bloom"')
         self.expect_misuse([*complete, "--engine="], '--engine: "" says nothing')
-        for engine in ("kbf", "fbf", "dba"):
+        for engine in ("fbf", "dba"):
             self.expect_misuse([*complete, "--engine", engine],
                                f"--engine: no job of this build has the engine {engine}")
-        for absent in ("values", "window", "rate", "subsets"):
+        self.expect_misuse([*complete, "--engine", "kbf", "--values", "16384"],
+                           "map kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383")
+        for absent in ("window", "rate", "subsets"):
             self.expect_misuse([*complete, f"--{absent}", "5"],
                                f"--{absent}: no job of this build uses it")
 

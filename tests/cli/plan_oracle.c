@@ -1,6 +1,10 @@
-/* plan_oracle ITEMS ERROR: what a filter is planned to be, and what one of them allocates when made
- * and filled, each on a line. The program under test must say the same. */
+/*
+ * plan_oracle ITEMS ERROR: what a filter is planned to be, and what one of them allocates when made
+ * and filled, each on a line. plan_oracle ITEMS ERROR VALUES: what each engine of a map is planned
+ * to be, where it can be. The program under test must say the same.
+ */
 #include <bloomery/filter.h>
+#include <bloomery/map.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +20,36 @@ static void count_free(void *opaque, void *block, size_t size)
     free(block);
 }
 
+static void print_map(const bry_map_options *options)
+{
+    bry_map_shape s;
+    if (bry_map_plan(options, &s) != BRY_OK)
+        return;
+    printf("%s %s %llu %llu %u %.17g %.17g %.17g %llu %u\n", bry_engine_name(s.engine),
+           options->layout == BRY_MAP_PAPER ? "paper" : "tuned", (unsigned long long)s.bytes,
+           (unsigned long long)s.bytes_empty, s.hashes, s.errors.false_positive,
+           s.errors.false_negative, s.errors.incorrect, (unsigned long long)s.values, s.value_bits);
+}
+
+static int print_maps(char **argv)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.capacity = strtoull(argv[1], NULL, 10);
+    options.error = strtod(argv[2], NULL);
+    options.values = strtoull(argv[3], NULL, 10);
+    options.engine = BRY_ENGINE_COMPACT;
+    print_map(&options);
+    options.engine = BRY_ENGINE_KBF;
+    print_map(&options);
+    options.layout = BRY_MAP_PAPER;
+    print_map(&options);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4)
+        return print_maps(argv);
     if (argc != 3)
         return 2;
     uint64_t now = 0;
