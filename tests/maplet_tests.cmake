@@ -22,7 +22,7 @@ add_test(NAME test_maplet_rates COMMAND test_maplet_rates)
 
 # Object against twin, in so many operations.
 bloomery_program(maplet_programs model/maplet_programs.c ${maplet_model})
-add_test(NAME model_maplet COMMAND maplet_programs 700000 400)
+add_test(NAME model_maplet COMMAND maplet_programs 1500000 400)
 add_test(NAME model_maplet_long COMMAND maplet_programs 300000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)

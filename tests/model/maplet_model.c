@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BATCH = 255 };
+enum { MAX_BATCH = 255, LARGEST_MERGED = 20000 };
 
 typedef enum key_kind {
     KEYS_UNIFORM,
@@ -21,6 +21,7 @@ typedef struct pair {
     failing_allocator memory;
     bry__isa isa_before, isa;
     key_kind keys;
+    unsigned most_keys; /* the fewer, the more often the same ones */
     maplet_side side[2];
     bool armed; /* an allocation of this operation is to fail */
     bry_hash hashes[MAX_BATCH];
@@ -58,10 +59,12 @@ static void *create(model_reader *reader)
         .value_bits = widths[model_below(reader, 8)],
     };
     options.fixed = model_below(reader, 6) == 5;
-    both->keys = (key_kind)model_below(reader, KEY_KINDS);
-    model_say(reader, "create capacity %ju, error %g, %u bits, %s, keys %d",
+    unsigned keys = model_byte(reader);
+    both->keys = (key_kind)(keys % KEY_KINDS);
+    both->most_keys = 0x10000u >> (keys / KEY_KINDS % 5 * 2);
+    model_say(reader, "create capacity %ju, error %g, %u bits, %s, %u keys of kind %d",
               (uintmax_t)options.capacity, options.error, options.value_bits,
-              options.fixed ? "fixed" : "growing", both->keys);
+              options.fixed ? "fixed" : "growing", both->most_keys, both->keys);
     for (int i = 0; i < 2; i++) {
         maplet_side *side = &both->side[i];
         model_expect(reader,
@@ -112,8 +115,7 @@ static bry_hash key(const pair *both, unsigned number)
     number &= 0xffff;
     if (number >= 0xfffe)
         return (bry_hash){number, number & 1 ? UINT64_MAX : 0};
-    if (number >= 0xff00) /* a few that come often */
-        number &= 3;
+    number %= number >= 0xff00 ? 3 : both->most_keys; /* a few come often */
     if (both->keys == KEYS_UNIFORM)
         return (bry_hash){number, mix(number + 1)};
     if (both->keys == KEYS_DENSE)
@@ -497,6 +499,9 @@ static void do_merge(pair *both, model_reader *reader)
     model_say(reader, "merge %s, %s", from == into ? "itself" : "the other",
               mode == BRY__MERGE_ALL ? "all" : "replace");
     count_operations(both, 1);
+    /* Otherwise a few bytes of program could make work without end. */
+    if (maplet_twin_count(&from->twin) > LARGEST_MERGED)
+        return;
     /* The order in which entries of one fingerprint come decides what replaces what. */
     size_t n = (size_t)maplet_twin_count(&from->twin), at = 0;
     merged_entry *entries = malloc((n + 1) * sizeof *entries);

@@ -420,6 +420,23 @@ static void test_without_memory(void **state)
     finish(&it);
 }
 
+/* A segment that has lost most entries is not much larger than one that never had them. */
+static void test_memory_comes_back(void **state)
+{
+    (void)state;
+    static beside it;
+    start(&it, (1 << 14) - 1, 0, 12);
+    while (it.n < 2000)
+        insert(&it, some_entry(&it));
+    while (it.n > 1) {
+        remove_at(&it, (unsigned)generator_below(&it.numbers, it.n));
+        double fresh = bry__segment_plan_bytes(it.n, it.u_most, 0);
+        assert_true((double)bry__segment_bytes(&it.segment) <= 1.3 * fresh + 64);
+    }
+    compare_all(&it);
+    finish(&it);
+}
+
 static void test_plan(void **state)
 {
     (void)state;
@@ -587,12 +604,19 @@ static void test_rubbish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_ranges_that_are_no_powers),
-        cmocka_unit_test(test_full_segments), cmocka_unit_test(test_instruction_sets_agree),
-        cmocka_unit_test(test_builder),       cmocka_unit_test(test_widen),
-        cmocka_unit_test(test_clone),         cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_plan),          cmocka_unit_test(test_every_flip),
-        cmocka_unit_test(test_wrong_numbers), cmocka_unit_test(test_rubbish),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_ranges_that_are_no_powers),
+        cmocka_unit_test(test_full_segments),
+        cmocka_unit_test(test_instruction_sets_agree),
+        cmocka_unit_test(test_builder),
+        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_clone),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_memory_comes_back),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_every_flip),
+        cmocka_unit_test(test_wrong_numbers),
+        cmocka_unit_test(test_rubbish),
     };
     return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
 }

@@ -201,50 +201,89 @@ static void test_ten_thousand_values(void **state)
 
 /* ---- hashes that are not uniform ---- */
 
-/* All fingerprints agree in their low bits, so that they belong to one segment for long. */
+/* Fingerprint number i of those that agree in their low bits. */
+static uint64_t aligned(uint32_t i, unsigned shift, uint64_t low)
+{
+    return (uint64_t)i << shift | low;
+}
+
+/* Value i, and for every third fingerprint i + 1 too. */
+static void expect_aligned(uint32_t keys, unsigned shift, uint64_t low)
+{
+    for (uint32_t i = 0; i < keys; i++) {
+        uint32_t values[2] = {i % 4096, (i + 1) % 4096};
+        expect_values(aligned(i, shift, low), values, i % 3 == 0 ? 2 : 1);
+        expect_values(aligned(i, shift, low) ^ 1, values, 0);
+    }
+}
+
+/* All belong to one segment for long: the lowest one, the highest one, or one in between. While
+ * they are there, others make the table split and fold. */
+static void spill(unsigned shift, uint64_t low)
+{
+    enum { KEYS = 5000, OTHERS = 6000 };
+    start(UINT64_C(1) << 40, 12);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        put(aligned(i, shift, low), i % 4096);
+        if (i % 3 == 0)
+            put(aligned(i, shift, low), (i + 1) % 4096);
+        if (i % 2000 == 0)
+            check();
+    }
+    check();
+    assert_true(table.overflow.n > 0);
+    expect_aligned(KEYS, shift, low);
+    uint64_t before = sum_of(&table), segments = table.segments;
+    generator numbers = {low};
+    fill(&numbers, OTHERS);
+    check();
+    assert_true(table.segments > segments + 10);
+    for (uint32_t i = 0; i < KEYS; i++)
+        assert_true(bry__table_has_entry(&table, aligned(i, shift, low), i % 4096));
+    bry__table copy;
+    assert_int_equal(bry__table_clone(&table, &copy, &memory.allocator), BRY_OK);
+    assert_int_equal(sum_of(&copy), sum_of(&table));
+    check_table(&copy);
+    bry__table_free(&copy, &memory.allocator);
+
+    numbers = (generator){low};
+    segments = table.segments;
+    for (uint64_t i = 0; i < OTHERS; i++) {
+        uint64_t fingerprint = generator_below(&numbers, table.range);
+        take(fingerprint, (uint32_t)(generator_next(&numbers) & 4095));
+    }
+    assert_true(table.segments < segments);
+    check();
+    assert_int_equal(sum_of(&table), before);
+    expect_aligned(KEYS, shift, low);
+    /* First what the segment holds: it folds, and what is in the overflow stays to be found. */
+    for (uint32_t i = 0; i < KEYS; i++) {
+        take(aligned(i, shift, low), i % 4096);
+        if (i % 3 == 0)
+            take(aligned(i, shift, low), (i + 1) % 4096);
+        if (i % 500)
+            continue;
+        check();
+        for (uint32_t j = i + 1; j < KEYS; j++) {
+            uint32_t value = 9999;
+            assert_true(bry__table_get(&table, aligned(j, shift, low), &value));
+            assert_int_equal(value, j % 3 == 0 && j % 4096 == 4095 ? 0 : j % 4096);
+        }
+    }
+    assert_int_equal(table.n, 0);
+    assert_int_equal(table.segments, 1);
+    finish();
+}
+
 static void test_spilled_segments(void **state)
 {
     (void)state;
-    enum { KEYS = 12000 };
-    generator numbers = {3};
-    for (unsigned shift = 8; shift <= 24; shift += 8) {
-        start(UINT64_C(1) << 40, 12);
-        for (uint32_t i = 0; i < KEYS; i++) {
-            put((uint64_t)i << shift, i % 4096);
-            if (i % 3 == 0)
-                put((uint64_t)i << shift, (i + 1) % 4096);
-            if (i % 2000 == 0)
-                check();
-        }
-        check();
-        assert_true(table.overflow.n > 0);
-        for (uint32_t i = 0; i < KEYS; i++) {
-            uint32_t values[2] = {i % 4096, (i + 1) % 4096};
-            expect_values((uint64_t)i << shift, values, i % 3 == 0 ? 2 : 1);
-            if (shift > 0)
-                expect_values((uint64_t)i << shift | 1, values, 0);
-        }
-        /* Uniform ones in between make it split, and the spilled entries stay to be found. */
-        fill(&numbers, 3000);
-        check();
-        for (uint32_t i = 0; i < KEYS; i++)
-            assert_true(bry__table_has_entry(&table, (uint64_t)i << shift, i % 4096));
-        uint64_t before = sum_of(&table);
-        bry__table copy;
-        assert_int_equal(bry__table_clone(&table, &copy, &memory.allocator), BRY_OK);
-        assert_int_equal(sum_of(&copy), before);
-        check_table(&copy);
-        bry__table_free(&copy, &memory.allocator);
-        for (uint32_t i = KEYS; i-- > 0;) {
-            take((uint64_t)i << shift, i % 4096);
-            if (i % 3 == 0)
-                take((uint64_t)i << shift, (i + 1) % 4096);
-            if (i % 2000 == 0)
-                check();
-        }
-        assert_int_equal(table.n, 3000);
-        finish();
-    }
+    spill(8, 5); /* all in one run: slow, and right */
+    spill(16, 0);
+    spill(16, 1);
+    spill(24, 0);
+    spill(24, 5);
+    spill(24, (UINT64_C(1) << 24) - 1);
 }
 
 /* As small as ranges get: segments cannot be split any more, and entries are many. */
@@ -367,6 +406,15 @@ static bool drop_all(void *context, uint64_t fingerprint, uint32_t value)
     return true;
 }
 
+static bool drop_none(void *context, uint64_t fingerprint, uint32_t value)
+{
+    (void)context;
+    (void)fingerprint;
+    (void)value;
+    looked++;
+    return false;
+}
+
 static uint64_t count_odd(void)
 {
     bry__table_cursor cursor = {0};
@@ -418,6 +466,61 @@ static void test_sweep_while_the_table_changes(void **state)
         assert_int_equal(table.n, even + extra);
         finish();
     }
+}
+
+/* Removing from a crowd pulls others out of the overflow, to where the sweep has been already. */
+static void test_sweep_while_a_crowd_is_pulled_in(void **state)
+{
+    (void)state;
+    start(UINT64_C(1) << 40, 16);
+    generator numbers = {9};
+    for (unsigned i = 0; i < 30000; i++)
+        put(generator_below(&numbers, table.range), 2);
+    for (uint32_t i = 0; i < 60; i++)
+        put(5, 2 * i);
+    for (uint32_t i = 0; i < 60; i++)
+        put(5, 1001 + 2 * i);
+    bool done = false;
+    uint32_t steps = 0;
+    for (; !done; steps++) {
+        assert_true(steps < 1000);
+        assert_int_equal(bry__table_sweep(&table, drop_odd, NULL, 1, &done, &memory.allocator),
+                         BRY_OK);
+        if (steps < 60)
+            take(5, 2 * steps); /* the smallest */
+    }
+    assert_true(steps > 70);
+    assert_int_equal(count_odd(), 0);
+    assert_int_equal(table.n, 30000);
+    check();
+    finish();
+}
+
+/* The largest value there can be, in the overflow: the sweep gets past it. */
+static void test_sweep_of_the_largest_values(void **state)
+{
+    (void)state;
+    start(UINT64_C(1) << 40, 32);
+    for (unsigned i = 0; i < 30; i++) {
+        put(7, UINT32_MAX);
+        put(8, UINT32_MAX - 1);
+        put(table.range - 1, UINT32_MAX);
+        put(table.range - 1, UINT32_MAX - 1);
+    }
+    looked = 0;
+    for (bool done = false; !done;) {
+        assert_true(looked < 10000);
+        assert_int_equal(bry__table_sweep(&table, drop_none, NULL, 10, &done, &memory.allocator),
+                         BRY_OK);
+    }
+    assert_int_equal(table.n, 120);
+    for (bool done = false; !done;)
+        assert_int_equal(bry__table_sweep(&table, drop_odd, NULL, 10, &done, &memory.allocator),
+                         BRY_OK);
+    assert_int_equal(table.n, 60);
+    assert_int_equal(count_odd(), 0);
+    check();
+    finish();
 }
 
 /* A step looks at about as many entries as it was told, also in the overflow. */
@@ -586,6 +689,8 @@ int main(void)
         cmocka_unit_test(test_smallest_range),
         cmocka_unit_test(test_bytes_at_every_size),
         cmocka_unit_test(test_sweep_while_the_table_changes),
+        cmocka_unit_test(test_sweep_while_a_crowd_is_pulled_in),
+        cmocka_unit_test(test_sweep_of_the_largest_values),
         cmocka_unit_test(test_steps_of_a_sweep),
         cmocka_unit_test(test_remap),
         cmocka_unit_test(test_growth_catches_up),
