@@ -11,3 +11,12 @@ bloomery_program(test_kbf_rates stat/test_kbf_rates.c support/band.c)
 add_test(NAME test_kbf_rates COMMAND test_kbf_rates 100000)
 add_test(NAME test_kbf_rates_soak COMMAND test_kbf_rates 1000000)
 set_tests_properties(test_kbf_rates_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# The papers' own pieces (papers/).
+foreach(name test_paper_encoders test_paper_maps)
+  bloomery_program(${name} papers/${name}.c support/failing_allocator.c)
+  target_link_libraries(${name} PRIVATE bloomery_papers)
+  add_test(NAME ${name} COMMAND ${name})
+endforeach()
+add_test(NAME paper_encoders_long COMMAND test_paper_encoders 4096 29)
+set_tests_properties(paper_encoders_long PROPERTIES LABELS soak TIMEOUT 3600)

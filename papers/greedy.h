@@ -1,0 +1,44 @@
+/*
+ * Encodings by search: Algorithm 1 of "kBF: Towards Approximate and Bloom Filter based Key-Value
+ * Storage for Cloud Computing Systems". From 1 upward each number is taken that collides with no
+ * number or pair before it.
+ *
+ * The papers' Figure 2 has 2^14 encodings in 30 bits. Followed to the letter the search takes more:
+ * 18, 21, 24, 27 bits for 255, 511, 1023 and 2047 encodings and 29 for 4096, growing with the 2.8th
+ * power of their number; below 2^30 there are about 5,600.
+ *
+ * Whether a number collides is asked of a filter that holds all encodings and pairs so far. With a
+ * Bloom filter, as published, false positives pass over numbers that would do, at a rate of (its
+ * error) × (encodings so far), so the error has to be far below 1/count. `bits_an_entry` 0 takes a
+ * plain set of bits instead, one for each number below the widest encoding, which never errs.
+ */
+#ifndef BRY_PAPERS_GREEDY_H
+#define BRY_PAPERS_GREEDY_H
+
+#include "bloom/bloom_standard.h"
+#include "papers/encoder.h"
+#include "papers/regression.h"
+
+typedef struct bry__greedy {
+    bry_allocator allocator;
+    uint32_t count;
+    unsigned bits; /* of the last, which is the widest */
+    uint32_t *code; /* ascending */
+    bry__regression fit;
+    bry__bloom singles, pairs; /* for decoding; empty until bry__greedy_index() */
+    bool indexed;
+} bry__greedy;
+
+/* Finds `count` encodings, 1 to 2^15. BRY_E_FULL: there are not as many below 2^31. BRY_E_NOMEM. */
+bry_status bry__greedy_search(bry__greedy *greedy, uint32_t count, double bits_an_entry,
+                              const bry_allocator *allocator);
+void bry__greedy_free(bry__greedy *greedy);
+
+/* Builds the two Bloom filters that decoding asks: of all encodings, and of all pairs. BRY_E_NOMEM.
+ */
+bry_status bry__greedy_index(bry__greedy *greedy, double error);
+
+/* For decoding, which goes through all encodings as in the papers. It must be indexed, and stay. */
+bry__encoder bry__greedy_encoder(const bry__greedy *greedy);
+
+#endif

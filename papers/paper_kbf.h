@@ -1,0 +1,50 @@
+/*
+ * kBF as its papers describe it, over the cells of lib/map/kbf_decode.h and any encoder: codes are
+ * not masked, and look-ups decode at one of the papers' levels. Two corrections are made
+ * (doc/errata.md), without which nothing could be measured: the k cells of a key are distinct, and
+ * all of them are seen before any is believed.
+ */
+#ifndef BRY_PAPERS_PAPER_KBF_H
+#define BRY_PAPERS_PAPER_KBF_H
+
+#include "papers/encoder.h"
+
+#include "common/allocator.h"
+
+#include <bloomery/hash.h>
+
+typedef enum bry__paper_level {
+    BRY__PAPER_ONES = 1, /* a cell of one key */
+    BRY__PAPER_PAIRS = 2, /* else two different cells of two: decode22 */
+    BRY__PAPER_TRIPLES = 3, /* else a cell of two and one of three: decode23, Algorithm 7 */
+    /* Of the INFOCOM paper: the one encoding that all cells of one, two and three may hold, where
+     * those of three are taken apart by going through all encodings. */
+    BRY__PAPER_SETS = 4,
+} bry__paper_level;
+
+typedef struct bry__paper_kbf {
+    bry__encoder encoder; /* of at most 29 bits */
+    unsigned hashes; /* 1 to 32 */
+    uint64_t segment;
+    uint64_t items;
+    uint32_t *cells;
+} bry__paper_kbf;
+
+/* BRY_E_RANGE: encodings do not fit a cell. BRY_E_NOMEM. */
+bry_status bry__paper_kbf_init(bry__paper_kbf *kbf, const bry__encoder *encoder, unsigned hashes,
+                               uint64_t segment, const bry_allocator *allocator);
+void bry__paper_kbf_free(bry__paper_kbf *kbf, const bry_allocator *allocator);
+
+void bry__paper_kbf_insert(bry__paper_kbf *kbf, bry_hash hash, uint32_t code);
+
+/* codes: how many are assigned. Only BRY_PRESENT sets *code. */
+bry_answer bry__paper_kbf_get(const bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
+                              uint32_t codes, uint32_t *code);
+
+/* Both look first, and change nothing unless the answer is BRY_PRESENT. */
+bry_answer bry__paper_kbf_update(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
+                                 uint32_t codes, uint32_t code);
+bry_answer bry__paper_kbf_delete(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
+                                 uint32_t codes);
+
+#endif
