@@ -5,7 +5,8 @@ endif()
 
 bloomery_unit_test(test_field support/failing_allocator.c)
 bloomery_unit_test(test_kbf support/failing_allocator.c)
-bloomery_unit_test(test_kbf_map support/failing_allocator.c support/repair.c)
+bloomery_unit_test(test_kbf_map support/failing_allocator.c)
+bloomery_unit_test(test_kbf_save support/failing_allocator.c support/repair.c)
 
 bloomery_program(test_kbf_rates stat/test_kbf_rates.c support/band.c)
 add_test(NAME test_kbf_rates COMMAND test_kbf_rates 100000)
