@@ -1,7 +1,4 @@
 /*
- * DRAFT. The map is not in the library yet: this is the contract it will be built to. The header is
- * not installed, and may still change.
- *
  * Map: what is the value of this key?
  *
  * A map keeps a value for each key in a few bytes a key, whatever the length of the keys, which it
@@ -17,10 +14,12 @@
  *
  * Engines: compact (the default) keeps a fingerprint and a value code for each key. It errs only
  * between two keys that have the same fingerprint: the later one takes over the value, and deleting
- * either deletes both. It never answers BRY_UNSURE. kbf is the key-value Bloom filter: some keys
+ * either deletes both. It never answers BRY_UNSURE. (Each deletion of another key is a further
+ * small chance to lose one's own entry, so where many times the capacity are deleted while a key
+ * stays, that adds up: by error / capacity each.) kbf is the key-value Bloom filter: some keys
  * cannot be told from their neighbours and are answered with BRY_UNSURE, and a change of such a key
  * is refused; in exchange two maps can be joined, and a part taken out again by
- * bry_map_remove(), without looking anything up. It takes about six times the memory.
+ * bry_map_remove(), without looking anything up. It takes about seven times the memory.
  *
  * At capacity: a map grows unless it is created `fixed`. Growing, it adds tables that are planned
  * at a falling share of the error, so that the promise holds for any number of keys; stats show
@@ -84,7 +83,8 @@ typedef struct bry_map_options {
     uint32_t value_bits; /* 0: values are byte strings; else integers of so many bits: compact 1 to
                             32, kbf 1 to 13 */
     uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint, up to 2^32 - 1
-                        may come; kbf: 1 to 16,383, a limit, rounded up to the next 2^t - 1 */
+                        may come; kbf: 1 to 16,383, a limit, rounded up to the next 2^t - 1 (at
+                        least 255) */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
     /* engine kbf alone; BRY_E_UNSUPPORTED where another engine is given them */
@@ -115,7 +115,7 @@ typedef struct bry_map_shape {
     uint64_t capacity;
     uint64_t values; /* kbf: the most distinct values; compact: those planned for */
     uint32_t value_bits; /* of a stored code */
-    uint64_t cells; /* kbf: cells; compact: slots at capacity */
+    uint64_t cells; /* kbf: cells; compact: entries at capacity, without gaps */
     uint32_t hashes; /* kbf: cells a key; compact: 0 */
     uint32_t fingerprint_bits; /* compact; kbf: 0 */
     bry_map_errors errors; /* expected at capacity */
@@ -151,7 +151,8 @@ BRY_API void bry_map_destroy(bry_map *map);
 /* A second map with the same contents and allocator. BRY_E_NOMEM. */
 BRY_API bry_status bry_map_clone(const bry_map *map, bry_map **copy);
 
-/* Forgets every key and every value, keeps seed and shape, gives the memory back. */
+/* Forgets every key, every value and what was refused; keeps seed and shape, gives the memory back.
+ */
 BRY_API void bry_map_clear(bry_map *map);
 
 /* The seed to hash keys with. */
@@ -217,6 +218,8 @@ BRY_API bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value val
  * n keys at once, all or none. One departure from n single calls: a key that kbf is unsure of does
  * not fail the batch when there is a `was` to say so: was[i] is BRY_UNSURE, that key stays as it
  * is, and the others are done. With `was` NULL the whole batch is BRY_E_UNSURE. was holds n bytes.
+ * A batch of more than 64 keys needs some bytes a key while it runs: with kbf bry_map_del_n() may
+ * therefore return BRY_E_NOMEM. Stats count a batch that is refused as one.
  */
 BRY_API bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                                  size_t n, uint8_t *was);
@@ -230,32 +233,37 @@ BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n,
  * Adds everything in `from` to `into`. The order of joins makes no difference as long as no key is
  * in two of the maps. A key that is in both gets the value of `from` with compact, and becomes
  * undecodable with kbf, which cannot see that it happens.
- * BRY_E_MISMATCH: engine, seed, kind of values or, for kbf, the shape differ; or, kbf, one code
- * names a different value in each (maps made by bry_map_create_like() agree on all values that
- * were known then; integers always agree). BRY_E_FULL: a fixed map would pass its capacity, or the
- * codes do not suffice. BRY_E_NOMEM.
+ * BRY_E_MISMATCH: engine, seed, kind of values or shape differ (for compact the shape is capacity,
+ * error and fixed); or, kbf, one code names a different value in each: maps made by
+ * bry_map_create_like() agree on all values that were known then, as long as only one of them
+ * learns new ones; integers always agree. BRY_E_FULL: a fixed map would pass its capacity; the
+ * codes do not suffice; or the keys of both together err more than was promised, since joined keys
+ * cannot be given longer fingerprints. BRY_E_NOMEM, needing as much again as `into` has.
  */
 BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
 
 /*
  * Makes the map as small as its keys allow; no keys are needed for it. max_error bounds the sum of
  * the estimated errors afterwards; 0: the error promised. kbf folds its tables in half as often as
- * that permits and joins those that are nearly empty; compact gives unused slots back. Nothing to
- * gain is BRY_OK. A folded kbf map can only be joined with one folded as often (options_like()
- * tells the shape). BRY_E_RANGE: max_error. BRY_E_NOMEM.
+ * that permits and joins those that are nearly empty; compact folds further tables back into the
+ * first, and takes back the codes of values that no key has. Nothing to gain is BRY_OK. A folded
+ * kbf map can only be joined with one folded as often (options_like() tells the shape).
+ * BRY_E_RANGE: max_error. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
 
 typedef struct bry_map_stats {
     bry_engine engine;
     uint64_t seed;
-    uint64_t capacity;
-    uint64_t items; /* keys, as counted by changes; after a join, the sum */
+    uint64_t capacity; /* of the first table; compressing may change kbf's */
+    uint64_t items; /* keys, as counted by changes. After a join: kbf the sum; compact without the
+                       keys that were in both, but for those hidden in other tables */
     uint32_t tables; /* 1 until it grew */
-    double load; /* compact: slots in use; kbf: keys by capacity of the tables */
+    double load; /* keys by capacity of all tables */
     uint64_t values; /* distinct values that have a code; integers: 0 */
-    uint64_t values_left; /* codes left for new values; integers: 0. kbf takes codes back only when
-                             the map is empty, compact when a scan finds none in use */
+    uint64_t values_left; /* codes left for new values; integers: 0. A code comes back when no key
+                             can have it: kbf when the map is empty, compact when a scan of all
+                             keys, made now and then, does not meet it */
     bry_map_errors promised; /* expected at capacity for the options given */
     bry_map_errors estimated; /* for what the tables hold now */
     uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */

@@ -1,0 +1,98 @@
+/* How often compact maps err, against what was asked for and against what they say of themselves.
+ * (test_kbf_rates does this for kbf.) */
+#include "support/band.h"
+#include "support/map_helpers.h"
+
+enum { N = 200000, VALUES = 300 };
+
+static bry_map_options options_for(double error, bool fixed)
+{
+    return (bry_map_options){
+        .capacity = N, .error = error, .fixed = fixed, .values = VALUES, .seed = 1};
+}
+
+typedef struct errors {
+    uint64_t false_positive, false_negative, incorrect;
+} errors;
+
+/* Of n keys from `first` on that are there, and as many that never were. */
+static errors count(const bry_map *map, uint64_t first, uint64_t n)
+{
+    errors found = {0, 0, 0};
+    for (uint64_t i = first; i < first + n; i++) {
+        bry_map_value value;
+        if (bry_map_get(map, key(i), &value) != BRY_PRESENT)
+            found.false_negative++;
+        else
+            found.incorrect += !has(map, key(i), numbered(i % VALUES));
+        found.false_positive += bry_map_get(map, key(i + (UINT64_C(1) << 40)), NULL) == BRY_PRESENT;
+    }
+    return found;
+}
+
+/* The error shows where it is said to: half of it where a map may grow, all of it where not. Of two
+ * keys that share a fingerprint one is wrong, unless they happen to have the same value. */
+static void test_at_capacity(void **state)
+{
+    (void)state;
+    static const double asked[] = {0.05, 0.01, 1e-3};
+    for (int i = 0; i < 3; i++)
+        for (int fixed = 0; fixed < 2; fixed++) {
+            bry_map *map = make(options_for(asked[i], fixed));
+            double expected = fixed ? asked[i] : asked[i] / 2;
+            set_many(map, 0, N, VALUES);
+            bry_map_stats stats = stats_of(map);
+            errors found = count(map, 0, N);
+            band_assert(found.false_positive, N, stats.estimated.false_positive);
+            band_assert_at_most(found.false_positive, N, expected);
+            band_assert(found.incorrect, N, stats.estimated.incorrect * (VALUES - 1) / VALUES);
+            assert_int_equal(found.false_negative, 0);
+            assert_true(stats.promised.false_positive <= asked[i]);
+            assert_true(stats.promised.incorrect + stats.promised.false_negative <= asked[i]);
+            bry_map_destroy(map);
+        }
+}
+
+/* Far past its capacity, and joined from parts: the promise holds. */
+static void test_grown_and_joined(void **state)
+{
+    (void)state;
+    bry_map_options options = options_for(0.02, false);
+    options.capacity = N / 10;
+    bry_map *map = make(options);
+    set_many(map, 0, N, VALUES);
+    assert_true(stats_of(map).tables > 2);
+    errors found = count(map, 0, N);
+    band_assert_at_most(found.false_positive, N, 0.02);
+    band_assert_at_most(found.incorrect + found.false_negative, N, 0.02);
+    band_assert(found.false_positive, N, stats_of(map).estimated.false_positive);
+    bry_map_destroy(map);
+
+    map = make(options_for(0.02, false));
+    bry_map *part = make(options_for(0.02, false));
+    for (uint64_t i = 0; i < N; i++) /* values are numbered in another order */
+        set(i % 2 ? map : part, key(i), numbered(i % VALUES));
+    assert_int_equal(bry_map_join(map, part), BRY_OK);
+    found = count(map, 0, N);
+    band_assert(found.false_positive, N, stats_of(map).estimated.false_positive);
+    band_assert_at_most(found.incorrect, N, 0.01);
+    assert_int_equal(found.false_negative, 0);
+    bry_map_destroy(part);
+
+    /* Deleting half of the keys takes some others along: those that shared a fingerprint. */
+    for (uint64_t i = 0; i < N / 2; i++)
+        assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
+    found = count(map, N / 2, N / 2);
+    band_assert_at_most(found.false_negative + found.incorrect, N / 2, 0.02);
+    band_assert(found.false_positive, N / 2, stats_of(map).estimated.false_positive);
+    bry_map_destroy(map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_at_capacity),
+        cmocka_unit_test(test_grown_and_joined),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
