@@ -1,0 +1,257 @@
+"""bloomery map build: every form of input, good and bad, and how the map is planned for it."""
+
+import json
+import os
+import pty
+import subprocess
+import time
+
+from cli_runner import PROGRAM, main
+from map_runner import ENGINES, MapCase, keys, numbered
+
+NO_TAB = "there is no tab between key and value"
+WHOLE = "the value is not a whole number, as this map takes them"
+WIDE = "the value has more bits than the values of this map"
+
+
+class Tabs(MapCase):
+    def refused(self, problem, stdin, *options, word="BADDATA"):
+        self.expect(["build", "m", *options], 3, err=f"bloomery: {word}: {problem}\n".encode(),
+                    stdin=stdin)
+        self.assert_files()
+
+    def test_any_bytes(self):
+        for engine in ENGINES:
+            self.build(engine, b"a\t1\r\n\0\t\0\nlast\t no end", "--engine", engine)
+            self.expect(["get", engine, "a"], 0, b"1\r\n")
+            self.expect(["get", engine], 0, b"\0\t\0\n", stdin=b"\0\n")
+            self.expect(["get", engine, "last"], 0, b" no end\n")
+            self.assertEqual(self.info(engine)["items"], 3)
+
+    def test_nothing(self):
+        for engine in ENGINES:
+            self.build(engine, b"", "--engine", engine)
+            self.assertEqual(self.info(engine)["items"], 0)
+            self.expect(["get", engine, "a"], 1)
+            self.expect(["put", engine, "a", "1"], 0)
+            self.expect(["get", engine, "a"], 0, b"1\n")
+
+    def test_a_key_twice(self):
+        for engine in ENGINES:
+            self.build(engine, b"a\t1\nb\t2\na\t3\n" + numbered(0, 600) + b"b\t4\n", "--engine",
+                       engine)
+            self.expect(["get", engine, "a", "b"], 0, b"a\t3\nb\t4\n")
+            self.assertEqual(self.info(engine)["items"], 602)
+
+    def test_refused(self):
+        self.refused(f"line 1: {NO_TAB}", b"a")
+        self.refused(f"line 1: {NO_TAB}", b"\n")
+        self.refused(f"line 3: {NO_TAB}", b"a\t1\nb\t2\n\nc\t3\n")
+        self.refused(f"line 100001: {NO_TAB}", numbered(0, 100000) + b"x\n" + numbered(0, 9))
+        self.refused(f"line 2: {NO_TAB}", b"a\t\0\nb", "-0")
+        self.refused(f"line 2: {WHOLE}", b"a\t1\na\tx\n", "--raw", "4")
+        self.refused(f"line 1: {WHOLE}", b"a\t\n", "--raw", "4")
+        self.refused(f"line 1: {WIDE}", b"a\t16\n", "--raw", "4")
+
+    def test_long_values(self):
+        longest = b"x" * 65535
+        for engine in ENGINES:
+            self.build(engine, b"a\t" + longest + b"\nb\t" + longest[1:] + b"\n", "--engine", engine)
+            self.expect(["get", engine, "a"], 0, longest + b"\n")
+            self.expect(["get", engine, "b"], 0, longest[1:] + b"\n")
+            os.remove(self.path(engine))
+        self.refused("line 2: the value is longer than 65535 bytes", b"a\t1\nb\tx" + longest)
+        self.build("m", b"a\t1\n")
+        before = self.content("m")
+        text = "x" + longest.decode()
+        self.expect_misuse(["put", "m", "a", text], '"' + "x" * 86 +
+                           '...": the value is longer than 65535 bytes')
+        self.assertEqual(self.content("m"), before)
+
+    def test_long_keys(self):
+        longest = b"k" * ((16 << 20) - 2)
+        self.build("m", longest + b"\t1\n")
+        self.expect(["get", "m"], 0, longest + b"\t1\n", stdin=longest)
+        os.remove(self.path("m"))
+        self.refused("line 2: it is longer than 16777216 bytes", b"a\t1\n" + longest + b"\t12",
+                     word="LIMIT")
+
+    def test_no_end_marks(self):
+        done = subprocess.run(f"head -c 100M /dev/zero | '{PROGRAM}' map build m", shell=True,
+                              cwd=self.folder, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (
+            3, b"bloomery: LIMIT: line 1: it is longer than 16777216 bytes\n"))
+
+
+class JsonLines(MapCase):
+    def test_forms(self):
+        lines = (b'{"key":"a","value":"1"}\n'
+                 b' { "value" : "2\\t\\u00e9\\ud83c\\udf7a" , "key" : "b" } \r\n'
+                 b'{"key":"","value":""}\n'
+                 b'{"key_base64":"/w==","value":"3"}\n'
+                 b'{"key":"\\u0001\\n","value_base64":"AAo="}')
+        for engine in ENGINES:
+            self.build(engine, lines, "--json-lines", "--engine", engine)
+            self.expect(["get", engine, "a"], 0, b"1\n")
+            self.expect(["get", engine, "b"], 0, "2\t\u00e9\U0001f37a\n".encode())
+            self.expect(["get", engine, ""], 0, b"\n")
+            self.expect(["get", engine, b"\xff"], 0, b"3\n")
+            self.expect(["get", engine, "\x01\n"], 0, b"\0\n\n")
+            self.assertEqual(self.info(engine)["items"], 5)
+        self.build("raw", b'{"key":"a","value":7}\n{"key":"b","value":4294967295}\n',
+                   "--json-lines", "--raw", "32")
+        self.expect(["get", "raw", "a", "b"], 0, b"a\t7\nb\t4294967295\n")
+        self.build("nul", b'{"key":"a",\n "value":"1"}\0', "--json-lines", "-0")
+        self.expect(["get", "nul", "a"], 0, b"1\n")
+
+    def test_refused(self):
+        for line, problem in (
+                (b"", "column 1: the line ends too early"),
+                (b"a\t1", "column 1: an object is expected, in braces"),
+                (b'{"key":"a","value":"1"', "column 23: the line ends too early"),
+                (b'{"key":"a","value":"\\u12"}', "column 21: this is no escape of JSON"),
+                (b'{"key":"\\ud83c","value":"1"}',
+                 "column 9: half of a surrogate pair is no character"),
+                (b'{"key":"\xff","value":"1"}', "column 9: this is not UTF-8"),
+                (b'{"key":"a","value":"1","other":"x"}',
+                 "column 24: no member of this name is known"),
+                (b'{"key":"a","key":"b","value":"1"}', "column 12: this member is there twice"),
+                (b'{"key":"a","value":null}', "column 20: a string or a whole number is expected"),
+                (b'{"key":"a","value":1}', "column 20: a string is expected here"),
+                (b'{"key":5,"value":"1"}', "column 8: a string is expected here"),
+                (b'{"key":"a","value_base64":"A"}', "column 27: this is not base64"),
+                (b'{"key":"a","value_base64":5}', "column 27: a string is expected here")):
+            for before in (0, 3):
+                stdin = b'{"key":"a","value":"1"}\n' * before + line + b"\n"
+                self.expect(["build", "m", "--json-lines"], 3, stdin=stdin,
+                            err=f"bloomery: BADDATA: line {before + 1}, {problem}\n".encode())
+        for line, problem in ((b"{}", 'it takes one of "key" and "key_base64"'),
+                              (b'{"value":"1"}', 'it takes one of "key" and "key_base64"'),
+                              (b'{"key":"a","key_base64":"","value":"1"}',
+                               'it takes one of "key" and "key_base64"'),
+                              (b'{"key":"a"}', 'it takes one of "value" and "value_base64"'),
+                              (b'{"key":"a","value":"1","value_base64":""}',
+                               'it takes one of "value" and "value_base64"')):
+            self.expect(["build", "m", "--json-lines"], 3, stdin=line,
+                        err=f"bloomery: BADDATA: line 1: {problem}\n".encode())
+        for value, problem in ((b'"7"', WHOLE), (b"16", WIDE),
+                               (b"-1", "a string or a whole number is expected")):
+            self.expect(["build", "m", "--json-lines", "--raw", "4"], 3,
+                        stdin=b'{"key":"a","value":' + value + b"}",
+                        err=f"bloomery: BADDATA: line 1, column 20: {problem}\n".encode())
+        long_value = json.dumps({"key": "a", "value": "\u00e9" * 32768}).encode()
+        self.expect(["build", "m", "--json-lines"], 3, stdin=long_value,
+                    err=b"bloomery: BADDATA: line 1, column 23: the value is longer than 65535 "
+                        b"bytes\n")
+        self.assert_files()
+
+    def test_long_values(self):
+        longest = "\u00e9" * 32767 + "x"
+        for escaped in (True, False):
+            line = json.dumps({"key": "a", "value": longest}, ensure_ascii=escaped).encode()
+            self.build("m", line, "--json-lines", "--force")
+            self.expect(["get", "m", "a"], 0, longest.encode() + b"\n")
+
+    def test_many(self):
+        """What JSON told of a map makes the same map."""
+        self.build("m", numbered(0, 100000), "--error", "1e-6")
+        done = self.run_map("get", "m", "--json-lines", stdin=keys(0, 100000))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(lines[77], {"key": "key77", "answer": "present", "value": "value77"})
+        again = done.stdout.replace(b'"answer":"present",', b"")
+        self.build("n", again, "--json-lines", "--error", "1e-6")
+        self.assertEqual(self.content("n"), self.content("m"))
+
+
+class Planning(MapCase):
+    def capacity(self, *options, stdin=None, pairs=b""):
+        arguments = [PROGRAM, "map", "build", "m", "--force", *options]
+        where = {"stdin": stdin} if stdin else {"input": pairs}
+        done = subprocess.run(arguments, cwd=self.folder, capture_output=True, **where)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return self.info("m")["capacity"]
+
+    def test_capacity(self):
+        self.assertEqual(self.capacity(), 1000)
+        self.assertEqual(self.capacity(pairs=numbered(0, 5000)), 5000)
+        self.assertEqual(self.capacity("--items", "77", pairs=numbered(0, 5000)), 77)
+        many = numbered(0, 300000)
+        self.write("pairs", many)
+        with open(self.path("pairs"), "rb") as file:
+            self.assertEqual(self.capacity(stdin=file), 300000)
+        lines = many[:4 << 20].count(b"\n")
+        for engine, factor in (("compact", 16), ("kbf", 4)):
+            planned = self.capacity("--engine", engine, pairs=many)
+            # What was read ahead is at least 4 MiB, and less than another 256 KiB more.
+            self.assertGreaterEqual(planned, lines * factor)
+            self.assertLessEqual(planned, many[:(4 << 20) + (256 << 10)].count(b"\n") * factor)
+            self.assertEqual(planned % factor, 0)
+
+    def test_growth(self):
+        for engine in ENGINES:
+            self.build(engine, numbered(0, 100000), "--items", "1000", "--engine", engine)
+            self.assertGreater(self.info(engine)["tables"], 3)
+            done = self.run_map("get", engine, stdin=keys(0, 100000))
+            got = set(done.stdout.splitlines())
+            missing = set(numbered(0, 100000).splitlines()) - got
+            self.assertLess(len(missing), 100 + 50) # the error asked for, and five deviations
+
+    def test_seed(self):
+        for engine in ENGINES:
+            for name in ("one", "two"):
+                self.build(name, numbered(0, 500), "--engine", engine, "--force")
+            self.assertEqual(self.content("one"), self.content("two"))
+        self.expect(["build", "random1"], 0)
+        self.expect(["build", "random2"], 0)
+        self.assertNotEqual(self.info("random1")["seed"], self.info("random2")["seed"])
+
+    def test_like(self):
+        for engine in ENGINES:
+            self.build("m", numbered(0, 500), "--engine", engine, "--items", "700", "--error", "1%",
+                       "--force")
+            self.expect(["build", "n", "--like", "m", "--force"], 0, stdin=b"a\tvalue1\n")
+            one, two = self.info("m"), self.info("n")
+            for name in ("engine", "seed", "capacity", "error", "value_bits"):
+                self.assertEqual(one[name], two[name])
+            self.assertEqual(two["items"], 1)
+            self.expect(["get", "n", "a"], 0, b"value1\n")
+
+
+class Progress(MapCase):
+    def test_on_a_terminal(self):
+        """The input pauses for longer than half a second, so there is something to tell."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([PROGRAM, "map", "build", "m", "--items", "9"], cwd=self.folder,
+                              stdin=subprocess.PIPE, stderr=theirs) as running:
+            os.close(theirs)
+            for first in (0, 100):
+                running.stdin.write(numbered(first, first + 100))
+                running.stdin.flush()
+                time.sleep(0.7)
+            running.stdin.write(b"last\tone\n")
+            running.stdin.close()
+            said = b""
+            while True:
+                try:
+                    piece = os.read(ours, 1000)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                said += piece
+            self.assertEqual(running.wait(), 0)
+        os.close(ours)
+        self.assertRegex(said, rb"^(\d+ keys, \d+ keys/s\x1b\[K\r)+\x1b\[K$")
+
+    def test_not_elsewhere(self):
+        with subprocess.Popen([PROGRAM, "map", "build", "m"], cwd=self.folder,
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            running.stdin.write(b"a\t1\n")
+            running.stdin.flush()
+            time.sleep(0.7)
+            _, said = running.communicate(b"b\t1\n")
+            self.assertEqual((running.returncode, said), (0, b""))
+
+
+main()

@@ -1,0 +1,583 @@
+"""bloomery map: what each command does to a file and says about it."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+
+from cli_runner import PROGRAM, main
+from map_runner import ENGINES, MapCase, keys, numbered
+
+HELP = b"""\
+Usage: bloomery map COMMAND FILE [options]
+
+Maps in files: a value for each key in a few bytes a key. The keys themselves
+are not kept, so a map cannot list them, and errs at the rate it was made for.
+
+Commands:
+  build     makes a map from pairs on standard input
+  get       prints the values of keys
+  put       sets the values of keys
+  del       deletes keys
+  info      tells size, load and errors
+  join      adds other maps to one
+  compress  makes a map as small as its keys allow
+
+"bloomery map COMMAND --help" tells the options of each. A file is replaced whole
+or, after any failure, left as it was.
+"""
+
+HELP_GET = b"""\
+Usage: bloomery map get FILE [KEY...] [options]
+
+Prints the value of one key, or lines "key<TAB>value" for several keys or, where
+none is given, for those on standard input, one a line. Nothing is printed for
+keys that are absent.
+
+Options:
+  --all          a line for each key: answer, key and, if present, value
+  --json-lines   the same as JSON, also with bytes that are not text
+  -0             keys and lines end with a NUL instead of a newline
+  --max-bytes B  memory for maps (default 3/4 of the machine's)
+  -h, --help     this text
+
+--all prints "present<TAB>key<TAB>value", "absent<TAB>key" or "unsure<TAB>key";
+--json-lines {"key":...,"answer":...,"value":...} for each key, where what is not
+UTF-8 is named key_base64 or value_base64.
+Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf alone).
+"""
+
+UNSURE = "the stored value cannot be told, so nothing was changed"
+NO_FILE = b'bloomery: IO: "none.map": No such file or directory\n'
+
+
+class Help(MapCase):
+    def test_help(self):
+        for word in ("-h", "--help"):
+            self.expect([word], 0, HELP)
+            self.expect(["get", word], 0, HELP_GET)
+            for command in ("build", "put", "del", "info", "join", "compress"):
+                done = self.run_map(command, "x.map", word)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                self.assertTrue(done.stdout.startswith(f"Usage: bloomery map {command} "
+                                                       .encode()))
+                for line in done.stdout.split(b"\n"):
+                    self.assertLessEqual(len(line), 90, line)
+
+    def test_misuse(self):
+        self.expect_misuse([], "no command is given")
+        self.expect_misuse(["frob"], 'there is no command "frob"')
+        self.expect_misuse(["--frob"], 'there is no option "--frob"')
+        self.expect_misuse(["--help", "x"], '"x" is one argument too many')
+        for command in ("build", "get", "put", "del", "info", "compress"):
+            self.expect_misuse([command], "the name of the file is needed")
+            self.expect_misuse([command, "f", "--frob"], 'there is no option "--frob"')
+            self.expect_misuse([command, "f", "-x"], 'there is no option "-x"')
+        for command in ("build", "info", "compress"):
+            self.expect_misuse([command, "f", "g"], '"g" is one argument too many')
+        self.expect_misuse(["put", "f", "k"], "the value is missing")
+        self.expect_misuse(["put", "f", "k", "v", "w"], '"w" is one argument too many')
+        self.expect_misuse(["put", "f", "k", "v", "-0"],
+                           "--json-lines and -0 are for pairs on standard input")
+        self.expect_misuse(["join"], "two files or more are needed")
+        self.expect_misuse(["join", "f"], "two files or more are needed")
+        self.expect_misuse(["join", "f", "g", "--force"], "--force goes with --output")
+        self.expect_misuse(["get", "f", "--max-bytes", "0"], '--max-bytes: "0" is not above 0')
+        self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
+        self.expect_misuse(["get", "f", "--0"], 'there is no option "--0"')
+        self.assert_files()
+
+    def test_misuse_of_build(self):
+        def misuse(*options, problem):
+            self.expect_misuse(["build", "f", *options], problem)
+        misuse("--engine", "bloom", problem='--engine: "bloom" is none of auto, compact and kbf')
+        misuse("--engine", "x", problem='--engine: "x" is none of auto, compact and kbf')
+        misuse("--layout", "x", "--engine", "kbf", problem='--layout: "x" is neither tuned nor paper')
+        misuse("--layout", "tuned", problem="--layout is for engine kbf")
+        misuse("--raw", "33", problem="--raw: values have at most 32 bits")
+        misuse("--raw", "5", "--values", "9", problem="--values has no meaning with --raw")
+        misuse("--fixed", problem="--fixed needs --items")
+        kbf = ("kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13, "
+               "and not every combination of these")
+        misuse("--engine", "kbf", "--raw", "14", problem=kbf)
+        misuse("--engine", "kbf", "--values", "16384", problem=kbf)
+        misuse("--engine", "kbf", "--error", "0.6", problem=kbf)
+        compact = ("compact takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1, "
+                   "and not every combination of these")
+        misuse("--items", "2T", problem=compact)
+        misuse("--error", "1e-10", problem=compact)
+        for option in (["--error", "1%"], ["--items", "5"], ["--values", "5"], ["--engine", "kbf"],
+                       ["--layout", "tuned"], ["--raw", "5"], ["--seed", "5"], ["--fixed"]):
+            misuse("--like", "g", *option, problem=f"{option[0]} does not go with --like")
+        self.assert_files()
+
+
+class Get(MapCase):
+    PAIRS = b"a\t1\nb\t\n\tempty key\nc d\tx\ty\n"
+
+    def test_forms(self):
+        for engine in ENGINES:
+            self.build(engine, self.PAIRS, "--engine", engine)
+            self.expect(["get", engine, "a"], 0, b"1\n")
+            self.expect(["get", engine, "b"], 0, b"\n")
+            self.expect(["get", engine, ""], 0, b"empty key\n")
+            self.expect(["get", engine, "z"], 1)
+            self.expect(["get", engine, "a", "-0"], 0, b"1\0")
+            self.expect(["get", engine, "a", "b", "z", "c d"], 1, b"a\t1\nb\t\nc d\tx\ty\n")
+            self.expect(["get", engine, "b", "a"], 0, b"b\t\na\t1\n")
+            self.expect(["get", "--all", engine, "z", "a"], 1, b"absent\tz\npresent\ta\t1\n")
+            self.expect(["get", engine, "--all", "b"], 0, b"present\tb\t\n")
+            self.expect(["get", engine, "--json-lines", "z", "a"], 1,
+                        b'{"key":"z","answer":"absent"}\n'
+                        b'{"key":"a","answer":"present","value":"1"}\n')
+            self.expect(["get", engine, "--", "--all"], 1)
+
+    def test_keys_on_standard_input(self):
+        for engine in ENGINES:
+            self.build(engine, self.PAIRS, "--engine", engine)
+            self.expect(["get", engine], 0, b"")
+            self.expect(["get", engine], 0, b"a\t1\n", stdin=b"a")
+            self.expect(["get", engine], 1, b"a\t1\nb\t\n", stdin=b"a\nz\nb\n")
+            self.expect(["get", engine], 0, b"\tempty key\nc d\tx\ty\n", stdin=b"\nc d\n")
+            self.expect(["get", engine], 1, stdin=b"a\r\n")
+            self.expect(["get", engine, "-0", "--all"], 1, b"present\ta\t1\0absent\tb\n\0",
+                        stdin=b"a\0b\n\0")
+            self.expect(["get", engine, "--json-lines"], 1,
+                        b'{"key":"\\u0009\\u0022"}\n'.replace(b'"}', b'","answer":"absent"}')
+                        .replace(b"\\u0022", b'\\"'), stdin=b'\t"')
+
+    def test_bytes_that_are_not_text(self):
+        value = bytes(range(256)).replace(b"\n", b"")
+        self.build("m", b"\xff\xfe\t" + value + b"\nk\t\xc3\xa9\n")
+        self.expect(["get", "m", b"\xff\xfe"], 0, value + b"\n")
+        done = self.run_map("get", "m", "--json-lines", b"\xff\xfe", "k", b"\xff")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(lines[0]["key_base64"], "//4=")
+        self.assertEqual(list(lines[0]), ["key_base64", "answer", "value_base64"])
+        self.assertEqual(lines[1], {"key": "k", "answer": "present", "value": "\u00e9"})
+        self.assertEqual(lines[2], {"key_base64": "/w==", "answer": "absent"})
+        # and what JSON told is read again
+        again = b"".join(json.dumps({name: member for name, member in line.items()
+                                     if name != "answer"}).encode() + b"\n" for line in lines[:2])
+        self.build("n", again, "--json-lines")
+        self.expect(["get", "n", b"\xff\xfe"], 0, value + b"\n")
+
+    def test_unsure(self):
+        self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
+        self.make_unsure("m", "a")
+        one = b"bloomery: UNSURE: the map cannot tell about 1 of 1 keys\n"
+        three = b"bloomery: UNSURE: the map cannot tell about 1 of 3 keys\n"
+        self.expect(["get", "m", "a"], 4, err=one)
+        self.expect(["get", "m", "a", "b", "z"], 4, b"b\t2\n", three)
+        self.expect(["get", "m"], 4, b"b\t2\n", three, stdin=b"z\nb\na\n")
+        self.expect(["get", "m", "--all", "a", "b", "z"], 4,
+                    b"unsure\ta\npresent\tb\t2\nabsent\tz\n", three)
+        self.expect(["get", "m", "--json-lines", "a"], 4, b'{"key":"a","answer":"unsure"}\n', one)
+
+    def test_answers_come_as_keys_do(self):
+        self.build("m", b"a\t1\nb\t2\n")
+        with subprocess.Popen([PROGRAM, "map", "get", "m"], cwd=self.folder, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as asked:
+            for key, line in ((b"a\n", b"a\t1\n"), (b"b\n", b"b\t2\n"), (b"a\n", b"a\t1\n")):
+                asked.stdin.write(key)
+                asked.stdin.flush()
+                self.assertEqual(asked.stdout.readline(), line)
+            asked.stdin.close()
+            self.assertEqual(asked.wait(), 0)
+
+    def test_many(self):
+        for engine in ENGINES:
+            pairs = numbered(0, 100000)
+            self.build(engine, pairs, "--engine", engine)
+            done = self.run_map("get", engine, "--all", stdin=keys(0, 200000))
+            lines = [line.split(b"\t") for line in done.stdout.splitlines()]
+            self.assertEqual([line[1] for line in lines], keys(0, 200000).splitlines())
+            right = [line[1:] == pair.split(b"\t") for line, pair in
+                     zip(lines, pairs.splitlines())]
+            present = sum(line[0] == b"present" for line in lines[100000:])
+            unsure = sum(line[0] == b"unsure" for line in lines)
+            # Planned at half the error asked for, 1e-3: five standard deviations above that.
+            self.assertLess(right.count(False), 50 + 36)
+            self.assertLess(present, 50 + 36)
+            self.assertEqual(done.returncode, 4 if unsure else 1)
+            if engine == "compact":
+                self.assertEqual(unsure, 0)
+            self.assertEqual(self.info(engine)["refused_unsure"], 0)
+
+
+class Change(MapCase):
+    def test_put_and_del(self):
+        for engine in ENGINES:
+            self.build(engine, b"a\t1\nb\t2\n", "--engine", engine)
+            self.expect(["put", engine, "a", "one"], 0)
+            self.expect(["put", engine, "c", ""], 0)
+            self.expect(["put", engine, "", "nobody"], 0)
+            self.expect(["get", engine, "a", "b", "c", ""], 0, b"a\tone\nb\t2\nc\t\n\tnobody\n")
+            self.expect(["put", engine], 0, stdin=b"d\t4\na\tuno\n")
+            self.expect(["put", engine], 0, stdin=b"")
+            self.expect(["put", engine, "--json-lines"], 0,
+                        stdin=b'{"value":"5","key":"e"}\n{"key":"f\\n","value":""}')
+            self.expect(["put", engine, "-0"], 0, stdin=b"g\n\tx\n\0")
+            self.expect(["get", engine, "d", "a", "e", "f\n", "g\n"], 0,
+                        b"d\t4\na\tuno\ne\t5\nf\n\t\ng\n\tx\n\n")
+            self.assertEqual(self.info(engine)["items"], 8)
+            self.expect(["del", engine, "d", ""], 0)
+            self.expect(["del", engine, "d", "e"], 1)
+            self.expect(["get", engine, "d", "e", ""], 1)
+            before = self.content(engine)
+            self.expect(["del", engine, "d"], 1)
+            self.assertEqual(self.content(engine), before)
+            self.expect(["del", engine], 0)
+            self.expect(["del", engine], 0, stdin=b"a\nb")
+            self.expect(["del", engine, "-0"], 1, stdin=b"f\n\0g\n\0x")
+            self.assertEqual(self.info(engine)["items"], 1)
+            self.expect(["get", engine, "c"], 0, b"\n")
+        self.assert_files(*ENGINES)
+
+    def test_unsure_changes_nothing(self):
+        self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
+        self.make_unsure("m", "a")
+        before = self.content("m")
+        message = f'bloomery: UNSURE: "a": {UNSURE}\n'.encode()
+        second = f"bloomery: UNSURE: line 2: {UNSURE}\n".encode()
+        self.expect(["put", "m", "a", "5"], 4, err=message)
+        self.expect(["put", "m"], 4, err=second, stdin=b"c\t5\na\t5\nd\t5\n")
+        self.expect(["del", "m", "b", "a"], 4, err=message)
+        self.expect(["del", "m"], 4, err=second, stdin=b"b\na\n")
+        self.assertEqual(self.content("m"), before)
+        self.assert_files("m")
+
+    def test_full_changes_nothing(self):
+        for engine in ENGINES:
+            self.build(engine, b"a\t1\nb\t2\n", "--fixed", "--items", "2", "--engine", engine)
+            before = self.content(engine)
+            full = "the map has a fixed capacity of 2 keys, which it holds\n"
+            self.expect(["put", engine, "c", "1"], 3,
+                        err=f'bloomery: FULL: "c": {full}'.encode())
+            self.expect(["put", engine], 3, err=f"bloomery: FULL: line 2: {full}".encode(),
+                        stdin=b"a\t3\nc\t1\n")
+            self.assertEqual(self.content(engine), before)
+            self.expect(["put", engine, "a", "2"], 0)
+            self.expect(["get", engine, "a"], 0, b"2\n")
+
+    def test_no_code_is_left(self):
+        self.expect(["build", "m", "--engine", "kbf", "--values", "255"], 3,
+                    err=b"bloomery: FULL: line 256: no code is left for a new value; the map knows "
+                        b"255 values\n", stdin=numbered(0, 300))
+        self.assert_files()
+        self.build("m", numbered(0, 255), "--engine", "kbf", "--values", "200")
+        before = self.content("m")
+        self.expect(["put", "m", "key1", "one more"], 3,
+                    err=b'bloomery: FULL: "key1": no code is left for a new value; the map knows '
+                        b"255 values\n")
+        self.assertEqual(self.content("m"), before)
+        self.expect(["put", "m", "key1", "value7"], 0)
+
+    def test_many(self):
+        for engine in ENGINES:
+            self.build(engine, numbered(0, 50000), "--engine", engine, "--error", "1e-6", "--items",
+                       "150k")
+            self.expect(["put", engine], 0, stdin=numbered(50000, 100000))
+            self.expect(["put", engine, "--new"], 0, stdin=numbered(100000, 150000))
+            self.expect(["get", engine], 0, numbered(0, 150000), stdin=keys(0, 150000))
+            self.expect(["del", engine], 0, stdin=keys(0, 150000))
+            self.assertEqual(self.info(engine)["items"], 0)
+
+    def test_integers(self):
+        for engine in ENGINES:
+            self.build(engine, b"a\t0\nb\t255\nc\t007\n", "--raw", "8", "--engine", engine)
+            self.expect(["put", engine, "d", "9"], 0)
+            self.expect(["put", engine, "--json-lines"], 0, stdin=b'{"key":"e","value":10}')
+            self.expect(["get", engine, "a", "b", "c", "d", "e"], 0,
+                        b"a\t0\nb\t255\nc\t7\nd\t9\ne\t10\n")
+            self.expect(["get", engine, "b"], 0, b"255\n")
+            self.expect(["get", engine, "b", "--json-lines"], 0,
+                        b'{"key":"b","answer":"present","value":255}\n')
+            before = self.content(engine)
+            whole = "the value is not a whole number, as this map takes them"
+            wide = "the value has more bits than the values of this map"
+            for text in ("", "x", "-1", "+1", "1.0", " 1", "1 ", "0x1", "1e1"):
+                self.expect_misuse(["put", engine, "--", "a", text], f'"{text}": {whole}')
+            for text in ("256", "18446744073709551616", "9" * 50):
+                self.expect_misuse(["put", engine, "a", text], f'"{text}": {wide}')
+            self.assertEqual(self.content(engine), before)
+            self.assertEqual((self.info(engine)["value_bits"], self.info(engine)["values"]), (8, 0))
+
+
+class Whole(MapCase):
+    def test_join(self):
+        for engine in ENGINES:
+            self.build(engine, numbered(0, 2000, 50), "--engine", engine, "--items", "6000",
+                       "--error", "1e-6")
+            for name, first in (("second", 2000), ("third", 4000)):
+                self.expect(["build", name, "--like", engine, "--force"], 0,
+                            stdin=numbered(first, first + 2000, 50))
+            parts = self.content(engine)
+            self.expect(["join", engine, "second", "third", "--output", "all" + engine], 0)
+            self.assertEqual(self.content(engine), parts)
+            self.expect(["join", engine, "second", "third", "--output", "all" + engine], 3,
+                        err=f'bloomery: IO: "all{engine}": it exists; --force replaces it\n'
+                            .encode())
+            self.expect(["join", engine, "second", "third", "--output", "all" + engine,
+                         "--force"], 0)
+            self.expect(["get", "all" + engine], 0, numbered(0, 6000, 50), stdin=keys(0, 6000))
+            self.assertEqual(self.info("all" + engine)["items"], 6000)
+            self.expect(["join", engine, "third"], 0)
+            self.expect(["get", engine], 0, numbered(4000, 6000, 50), stdin=keys(4000, 6000))
+
+    def test_join_refused(self):
+        mismatch = ('bloomery: MISMATCH: "{}": engine, seed, shape or values differ; '
+                    '"map build --like" makes maps that can be joined\n')
+        self.build("m", b"a\t1\n")
+        self.expect(["build", "seed", "--seed", "8"], 0)
+        self.build("engine", b"a\t1\n", "--engine", "kbf")
+        self.build("raw", b"a\t1\n", "--raw", "4")
+        self.build("good", b"b\t2\n")
+        before = self.content("m")
+        for name in ("seed", "engine", "raw"):
+            self.expect(["join", "m", "good", name], 3, err=mismatch.format(name).encode())
+        self.expect_misuse(["join", "m", "./m"], '"./m" is the same file as "m"')
+        os.symlink("good", self.path("link"))
+        self.expect_misuse(["join", "m", "good", "link"], '"link" is the same file as "good"')
+        self.expect(["join", "m", "none.map"], 3, err=NO_FILE)
+        self.expect(["join", "none.map", "m"], 3, err=NO_FILE)
+        self.assertEqual(self.content("m"), before)
+
+    def test_join_of_kbf_with_other_codes(self):
+        self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
+        self.build("n", b"c\t2\nd\t1\n", "--engine", "kbf")
+        before = self.content("m")
+        done = self.run_map("join", "m", "n")
+        self.assertEqual((done.returncode, done.stderr[:20]), (3, b"bloomery: MISMATCH: "))
+        self.assertEqual(self.content("m"), before)
+
+    def test_compress(self):
+        for engine in ENGINES:
+            self.build(engine, numbered(0, 20000), "--engine", engine, "--items", "20000",
+                       "--error", "1e-6")
+            self.expect(["del", engine], 0, stdin=keys(100, 20000))
+            before = self.info(engine)
+            self.expect(["compress", engine, "--error", "1%"], 0)
+            after = self.info(engine)
+            self.assertLess(after["bytes"], before["bytes"] / 2)
+            self.assertLess(after["file_bytes"], before["file_bytes"])
+            self.assertEqual(after["items"], before["items"])
+            done = self.run_map("get", engine, stdin=keys(0, 100))
+            self.assertGreaterEqual(len(done.stdout.splitlines()), 95)
+            self.expect(["compress", engine], 0)
+
+    def test_info(self):
+        for engine in ENGINES:
+            self.build(engine, numbered(0, 1500, 40), "--engine", engine, "--items", "1000",
+                       "--error", "1%")
+            info = self.info(engine)
+            names = ["engine", "layout", "items", "capacity", "fixed", "error", "seed", "value_bits",
+                     "values", "values_left", "tables", "load", "promised", "estimated",
+                     "refused_unsure", "refused_full", "cells", "bytes", "bytes_main",
+                     "bytes_secondary", "bytes_dictionary", "file_bytes"]
+            if engine == "compact":
+                names = [name for name in names if name not in ("layout", "cells")]
+            self.assertEqual(list(info), names)
+            self.assertEqual((info["engine"], info["capacity"], info["fixed"], info["error"],
+                              info["seed"], info["values"], info["tables"]),
+                             (engine, 1000, False, 0.01, "7", 40, 2))
+            self.assertEqual(info["file_bytes"], len(self.content(engine)))
+            self.assertLess(sum(info[name] for name in names if name.startswith("bytes_")),
+                            info["bytes"])
+            for kind in ("promised", "estimated"):
+                errors = info[kind]
+                self.assertEqual(list(errors), ["false_positive", "false_negative", "incorrect"])
+                self.assertLessEqual(max(errors["false_positive"],
+                                         errors["false_negative"] + errors["incorrect"]), 0.01)
+            text = self.run_map("info", engine).stdout.decode().splitlines()
+            found = {line.split("  ")[0]: line[12:] for line in text[:text.index("")]}
+            self.assertEqual(found["engine"], "kbf, tuned" if engine == "kbf" else engine)
+            self.assertEqual(found["keys"], f'{info["items"]}, planned for 1000')
+            self.assertEqual(found["values"], f'40 known, room for {info["values_left"]} more')
+            self.assertEqual(found["seed"], "7")
+            self.assertEqual(found["error"], "0.01 asked for")
+            self.assertEqual(found["tables"], f'2, load {info["load"]:.3f}')
+            self.assertEqual(
+                found["bytes"],
+                f'{info["bytes"]}: keys {info["bytes_main"]}, codes of values '
+                f'{info["bytes_secondary"]}, values {info["bytes_dictionary"]}; '
+                f'file {info["file_bytes"]}')
+            if engine == "kbf":
+                self.assertEqual(found["cells"], "by keys in them: " +
+                                 " ".join(str(count) for count in info["cells"]))
+            table = [line.split() for line in text[text.index("") + 1:]]
+            self.assertEqual(table[0], ["errors", "promised", "estimated"])
+            for row, kind in zip(table[1:], ("false_positive", "false_negative", "incorrect")):
+                self.assertEqual(row, [*kind.split("_"), f'{info["promised"][kind]:.3g}',
+                                       f'{info["estimated"][kind]:.3g}'])
+
+    def test_info_of_layout_and_fixed(self):
+        self.build("m", b"a\t1\n", "--engine", "kbf", "--layout", "paper", "--items", "10",
+                   "--fixed", "--raw", "3")
+        info = self.info("m")
+        self.assertEqual((info["layout"], info["fixed"], info["value_bits"]), ("paper", True, 3))
+        text = self.run_map("info", "m").stdout
+        self.assertTrue(text.startswith(b"engine      kbf, paper\nkeys        1, planned for 10 at "
+                                        b"most\nvalues      integers of 3 bits\n"))
+
+
+class Files(MapCase):
+    """Files that are not there, not maps, or cannot be written."""
+
+    def commands(self, name):
+        return (["get", name, "a"], ["put", name, "a", "1"], ["del", name, "a"], ["info", name],
+                ["info", name, "--json"], ["compress", name], ["join", name, "good"],
+                ["build", "new.map", "--like", name])
+
+    def test_missing(self):
+        self.build("good", b"a\t1\n")
+        os.mkdir(self.path("folder"))
+        for arguments in self.commands("none.map"):
+            self.expect(arguments, 3, err=NO_FILE)
+        for arguments in self.commands("folder"):
+            self.expect(arguments, 3, err=b'bloomery: IO: "folder": Is a directory\n')
+        for arguments in self.commands("good/x"):
+            self.expect(arguments, 3, err=b'bloomery: IO: "good/x": Not a directory\n')
+        for arguments in self.commands("")[:-1]:
+            self.expect(arguments, 3, err=b'bloomery: IO: "": No such file or directory\n')
+        self.assert_files("folder", "good")
+
+    def test_not_a_map(self):
+        self.build("good", b"a\t1\n")
+        for content in (b"", b"a\t1\n", b"\0" * 4096, os.urandom(100)):
+            self.write("bad", content)
+            for arguments in self.commands("bad"):
+                done = self.run_map(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (3, b""), arguments)
+                self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "bad": .+ \(byte \d+\)\n$')
+            self.assertEqual(self.content("bad"), content)
+        self.assert_files("good", "bad")
+
+    def test_damaged(self):
+        for engine in ENGINES:
+            self.build("good", numbered(0, 300, 20), "--engine", engine, "--force")
+            good = self.content("good")
+            for at in range(0, len(good), max(1, len(good) // 40)):
+                bad = bytearray(good)
+                bad[at] ^= 0x10
+                for content in (bytes(bad), good[:at], good + good[:at + 1]):
+                    self.write("bad", content)
+                    done = self.run_map("get", "bad", "key1")
+                    self.assertEqual((done.returncode, done.stdout), (3, b""), at)
+                    self.assertRegex(done.stderr,
+                                     rb'^bloomery: (BADDATA|VERSION): "bad": .+ \(byte \d+\)\n$')
+
+    def test_ceiling(self):
+        for engine in ENGINES:
+            self.build(engine, numbered(0, 20000), "--engine", engine, "--max-bytes", "4MiB")
+            limit = "the map needs more than --max-bytes allows, 20000\n"
+            before = self.content(engine)
+            for arguments in self.commands(engine)[:-2]:
+                self.expect([*arguments, "--max-bytes", "20000"], 3,
+                            err=f'bloomery: LIMIT: "{engine}": {limit}'.encode())
+            self.assertEqual(self.content(engine), before)
+            done = self.run_map("build", "new", "--engine", engine, "--max-bytes", "100000",
+                                stdin=numbered(0, 200000))
+            self.assertEqual(done.returncode, 3)
+            self.assertRegex(done.stderr, rb"^bloomery: LIMIT: (line \d+: )?the map needs more than "
+                                          rb"--max-bytes allows, 100000\n$")
+            # Loading has buffers of its own, which count while it lasts.
+            done = self.run_map("put", engine, "--max-bytes",
+                                str(self.info(engine)["bytes"] + 600000), "--new",
+                                stdin=numbered(20000, 420000))
+            self.assertEqual(done.returncode, 3)
+            self.assertRegex(done.stderr, rb"^bloomery: LIMIT: line \d+: the map needs more ")
+            self.assertEqual(self.content(engine), before)
+        self.assert_files(*ENGINES)
+
+    def test_target_of_build(self):
+        self.write("there", b"precious")
+        os.mkdir(self.path("folder"))
+        os.symlink("nowhere", self.path("link"))
+        for name in ("there", "folder", "link"):
+            self.expect(["build", name], 3, stdin=b"a\t1\n",
+                        err=f'bloomery: IO: "{name}": it exists; --force replaces it\n'.encode())
+        for name, problem in (("folder", "Is a directory"), ("", "No such file or directory"),
+                              ("no/where", "No such file or directory"),
+                              ("there/x", "Not a directory"), ("/dev/null", "it is not a file")):
+            self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
+                        err=f'bloomery: IO: "{name}": {problem}\n'.encode())
+        self.assertEqual(self.content("there"), b"precious")
+        self.expect(["build", "there", "--force"], 3, stdin=b"a",
+                    err=b"bloomery: BADDATA: line 1: there is no tab between key and value\n")
+        self.assertEqual(self.content("there"), b"precious")
+        self.expect(["build", "there", "--force"], 0, stdin=b"a\t1\n")
+        self.expect(["get", "there", "a"], 0, b"1\n")
+        self.assert_files("there", "folder", "link")
+
+    def test_no_room(self):
+        """A file that may not become so large is a disk that is full."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+        self.build("m", b"a\t1\n")
+        before = self.content("m")
+        for arguments in (["put", "m"], ["build", "new"]):
+            done = self.run_map(*arguments, stdin=numbered(0, 20000), preexec_fn=limit)
+            self.assertEqual((done.returncode, done.stderr), (
+                3, f'bloomery: IO: "{arguments[1]}": File too large\n'.encode()))
+        self.assertEqual(self.content("m"), before)
+        self.assert_files("m")
+
+
+class Output(MapCase):
+    def check(self, arguments, reason, stdin=b"", **options):
+        done = self.run_map(*arguments, stdin=stdin, capture_output=False, stderr=subprocess.PIPE,
+                            **options)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, f"bloomery: IO: standard output: {reason}\n".encode()), arguments)
+
+    def test_lost(self):
+        self.build("m", numbered(0, 20000))
+        for arguments, stdin in ((["get", "m", "key1"], b""), (["get", "m"], keys(0, 20000)),
+                                 (["get", "m", "--json-lines"], keys(0, 20000)),
+                                 (["info", "m"], b""), (["info", "m", "--json"], b""),
+                                 (["--help"], b"")):
+            with open("/dev/full", "w") as full:
+                self.check(arguments, "No space left on device", stdin, stdout=full)
+            reading, writing = os.pipe()
+            os.close(reading)
+            with os.fdopen(writing, "w") as pipe:
+                self.check(arguments, "Broken pipe", stdin, stdout=pipe)
+
+    def test_closed(self):
+        self.build("m", b"a\t1\n")
+        done = subprocess.run(["sh", "-c", 'exec "$0" map get m a >&-', PROGRAM], cwd=self.folder,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, b"bloomery: IO: standard output: Bad file descriptor\n"))
+
+    def test_closed_input(self):
+        self.build("m", b"a\t1\n")
+        for command in ("build new", "get m", "put m", "del m"):
+            done = subprocess.run(["sh", "-c", f'exec "$0" map {command} <&-', PROGRAM],
+                                  cwd=self.folder, capture_output=True)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (3, b"", b"bloomery: IO: standard input: Bad file descriptor\n"))
+        self.assert_files("m")
+
+
+class Interrupt(MapCase):
+    def test_before_the_end(self):
+        self.build("m", b"a\t1\n")
+        before = self.content("m")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for arguments in (["build", "new"], ["build", "m", "--force"], ["put", "m"],
+                              ["del", "m"]):
+                with subprocess.Popen([PROGRAM, "map", *arguments], cwd=self.folder,
+                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+                    running.stdin.write(numbered(0, 50000))
+                    running.stdin.flush()
+                    running.send_signal(number)
+                    self.assertEqual(running.wait(), -number)
+                    self.assertEqual(running.stderr.read(), b"")
+                self.assertEqual(self.content("m"), before)
+                self.assert_files("m")
+
+
+main()

@@ -1,0 +1,72 @@
+"""Maps in a folder of their own, and the program run on them with bytes in and out."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+from cli_runner import PROGRAM, load
+
+ENGINES = ("compact", "kbf")
+
+
+class MapCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_map(self, *arguments, stdin=b"", **options):
+        """`bloomery map` in the folder, so that messages name files without it."""
+        return subprocess.run([PROGRAM, "map", *arguments], input=stdin, timeout=300,
+                              **{"capture_output": True, "cwd": self.folder, **options})
+
+    def expect(self, arguments, code, out=b"", err=b"", stdin=b""):
+        with self.subTest(arguments=arguments):
+            done = self.run_map(*arguments, stdin=stdin)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, out, err))
+
+    def expect_misuse(self, arguments, problem):
+        command = ["map", *arguments[:1]] if arguments and arguments[0] in (
+            "build", "get", "put", "del", "info", "join", "compress") else ["map"]
+        message = f'bloomery: RANGE: {problem}\nTry "bloomery {" ".join(command)} --help".\n'
+        self.expect(arguments, 2, err=message.encode())
+
+    def build(self, name, pairs, *options):
+        """The pairs are bytes, as the program reads them."""
+        self.expect(["build", name, "--seed", "7", *options], 0, stdin=pairs)
+
+    def info(self, name):
+        done = self.run_map("info", name, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return load(done.stdout)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+
+    def make_unsure(self, name, key):
+        """A key that is put in a second time as if it were new cannot be told any more."""
+        self.expect(["put", name, key, "another value", "--new"], 0)
+
+    def assert_files(self, *names):
+        """Nothing else is in the folder: no temporary file was left."""
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+
+def numbered(first, last, values=900):
+    """Bytes of pairs key<i><TAB>value<i mod values>."""
+    return b"".join(b"key%d\tvalue%d\n" % (i, i % values) for i in range(first, last))
+
+
+def keys(first, last):
+    return b"".join(b"key%d\n" % i for i in range(first, last))
