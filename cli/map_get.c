@@ -76,6 +76,8 @@ static void ask(const bry_map *map, const style *how, const cli_text *keys, size
     bry_hash hashes[BATCH];
     bry_map_value values[BATCH];
     uint8_t answers[BATCH];
+    if (n == 0)
+        return;
     for (size_t i = 0; i < n; i++)
         hashes[i] = bry_hash_key(bry_map_seed(map), keys[i].bytes, keys[i].len);
     bry_map_get_n(map, hashes, n, values, answers);
