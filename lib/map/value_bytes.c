@@ -21,7 +21,7 @@ bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_byt
         if (!made.piece)
             return BRY_E_NOMEM;
     }
-    for (; made.pieces < values->pieces; made.pieces++) {
+    for (; made.piece && made.pieces < values->pieces; made.pieces++) {
         bry__value_piece piece = values->piece[made.pieces];
         unsigned char *bytes = bry__alloc(allocator, piece.room);
         if (!bytes) {
@@ -54,7 +54,7 @@ void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, 
     void *grown = bry__alloc(allocator, more * size);
     if (!grown)
         return NULL;
-    if (used)
+    if (array)
         memcpy(grown, array, used * size);
     bry__free(allocator, array, *room * size);
     *room = more;

@@ -271,7 +271,7 @@ static void test_forged_values(void **state)
         bry__store32(values, BRY_MAP_VALUE_MAX + 1);
         assert_refused(&file, "a value is longer than it can be");
         forge(&file, map);
-        memcpy(file.bytes + VALUES_AT - FRAME_HEAD, "VALT", 4);
+        file.bytes[VALUES_AT - FRAME_HEAD] = 'W'; /* the first letter of its type */
         assert_refused(&file, "values are missing");
         bry_map_destroy(map);
     }
