@@ -88,8 +88,9 @@ static int create(request *asked, cli_map_memory *memory, cli_lines *lines, bry_
         int code = choose_capacity(asked, lines);
         if (code != CLI_GO_ON)
             return code;
-        asked->map.allocator = &memory->allocator;
-        status = bry_map_create(&asked->map, map);
+        bry_map_options options = asked->map;
+        options.allocator = &memory->allocator;
+        status = bry_map_create(&options, map);
     }
     if (status == BRY_E_NOMEM && memory->refused)
         return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",

@@ -160,7 +160,7 @@ static int fill(cli_pairs *pairs, uint64_t seed, batch *b)
     b->n = 0;
     b->first_line = pairs->lines.number + 1;
     do {
-        cli_pair pair;
+        cli_pair pair = {.key = {NULL, 0}};
         int code = cli_pairs_next(pairs, &pair, &more);
         if (code != CLI_GO_ON)
             return code;
