@@ -256,7 +256,7 @@ static void test_forged_values(void **state)
         unsigned char *values = file.bytes + VALUES_AT;
         forge(&file, map);
         assert_memory_equal(values, "\3\0\0\0aaa\3\0\0\0bbb\3\0\0\0ccc", 21);
-        memcpy(values + 11, "aaa", 3);
+        memset(values + 11, 'a', 3);
         assert_refused(&file, "two codes have the same value");
         forge(&file, map);
         bry__store32(values, 4);
