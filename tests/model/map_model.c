@@ -25,6 +25,8 @@ static void *create(model_reader *reader)
     both->kbf = kind % 2;
     both->fixed = kind / 2 % 2;
     both->value_bits = kind / 4 % 4 ? 0 : 1 + kind / 16 % (both->kbf ? 13 : 16);
+    /* kbf from 40 keys on: tables for a few keys err more than the formulae for many say, and a
+     * chain that begins with one may not grow. */
     both->capacity[0] = both->capacity[1] =
         capacities[both->kbf ? 2 + model_below(reader, 4) : model_below(reader, 6)];
     options.engine = both->kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT;
