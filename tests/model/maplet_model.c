@@ -504,7 +504,7 @@ static void do_merge(pair *both, model_reader *reader)
         return;
     /* The order in which entries of one fingerprint come decides what replaces what. */
     size_t n = (size_t)maplet_twin_count(&from->twin), at = 0;
-    merged_entry *entries = malloc((n + 1) * sizeof *entries);
+    merged_entry *entries = calloc(n + 1, sizeof *entries);
     if (!entries)
         abort();
     bry__maplet_cursor cursor = {0};
@@ -527,7 +527,7 @@ static void do_merge(pair *both, model_reader *reader)
         model_expect(reader, status == expected);
         if (status == BRY_OK) {
             maplet_twin_merge_tables(&into->twin, tables);
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < at; i++)
                 maplet_twin_merge_entry(&into->twin, entries[i].table, entries[i].fingerprint,
                                         entries[i].value, mode);
         }
@@ -554,7 +554,7 @@ static void do_clone(pair *both, model_reader *reader)
     bool swap = model_below(reader, 2);
     model_say(reader, "clone%s", swap ? " and go on with it" : " and keep both");
     count_operations(both, 1);
-    bry__maplet made;
+    bry__maplet made = {.tables = 0};
     bry_status status = bry__maplet_clone(&side->maplet, &made);
     if (out_of_memory(both, reader, status))
         return;
@@ -571,7 +571,7 @@ static void do_save(pair *both, model_reader *reader)
     count_operations(both, 2);
     bry_buffer saved = BRY_BUFFER, again = BRY_BUFFER;
     side_save(&side->maplet, &saved, reader);
-    bry__maplet made;
+    bry__maplet made = {.tables = 0};
     bry_status status = side_load(&made, &saved, &both->memory.allocator, reader);
     if (!out_of_memory(both, reader, status) && status == BRY_OK) {
         side_save(&made, &again, reader);

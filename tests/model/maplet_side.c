@@ -24,7 +24,7 @@ void side_turn_to_copy(bry__isa isa)
 size_t side_list(const bry__maplet *maplet, unsigned table, twin_entry **entries)
 {
     size_t n = 0, most = (size_t)maplet->table[table]->n;
-    *entries = malloc((most + 1) * sizeof **entries);
+    *entries = calloc(most + 1, sizeof **entries);
     if (!*entries)
         abort();
     bry__table_cursor cursor = {0};

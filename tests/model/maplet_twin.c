@@ -324,7 +324,7 @@ size_t maplet_twin_list(const maplet_twin *twin, unsigned table, twin_entry **en
 {
     const twin_table *from = twin->table[table];
     size_t n = 0;
-    *entries = or_abort(malloc(((size_t)from->n + 1) * sizeof **entries));
+    *entries = or_abort(calloc((size_t)from->n + 1, sizeof **entries));
     for (unsigned i = 0; i < TWIN_LISTS; i++) {
         if (from->list[i].n > 0)
             memcpy(*entries + n, from->list[i].entry, from->list[i].n * sizeof **entries);

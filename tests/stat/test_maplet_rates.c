@@ -112,7 +112,7 @@ static const struct {
     uint64_t asked; /* enough for the band to tell at the capacity */
 } shapes[] = {
     {20000, 0.1, 8, 100000},   {50000, 0.01, 16, 300000}, {100000, 1e-3, 12, 500000},
-    {100000, 1e-3, 0, 500000}, {30000, 1e-3, 32, 500000}, {100000, 2e-4, 1, 2000000},
+    {100000, 1e-3, 0, 500000}, {30000, 1e-3, 32, 500000}, {100000, 4e-4, 1, 800000},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 

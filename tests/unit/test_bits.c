@@ -98,8 +98,8 @@ static void test_select(void **state)
     generator numbers = {2};
     for (int round = 0; round < 3000; round++) {
         uint64_t word = generator_next(&numbers);
-        if (round % 3)
-            word &= generator_next(&numbers) & generator_next(&numbers);
+        for (int i = 0; i < round % 3; i++)
+            word &= generator_next(&numbers);
         if (round % 3 == 2)
             word = ~word;
         unsigned number = 0;

@@ -302,7 +302,7 @@ static void test_smallest_range(void **state)
     }
     check();
     for (uint64_t f = 0; f < table.range; f++) {
-        uint32_t values[256];
+        uint32_t values[256] = {0};
         for (uint32_t i = 0; i < count[f]; i++)
             values[i] = i;
         expect_values(f, values, count[f]);
