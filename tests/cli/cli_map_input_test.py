@@ -43,6 +43,18 @@ class Tabs(MapCase):
             self.expect(["get", engine, "a", "b"], 0, b"a\t3\nb\t4\n")
             self.assertEqual(self.info(engine)["items"], 602)
 
+    def test_a_new_map_refuses_no_key_for_being_unsure(self):
+        pairs = numbered(0, 20000)
+        self.build("m", pairs, "--engine", "kbf", "--error", "20%")
+        # A key that the map takes for one it has, as the error allows, is not counted again.
+        self.assertGreater(self.info("m")["items"], 16000)
+        self.assertEqual(self.info("m")["refused_unsure"], 0)
+        self.expect(["build", "n", "--like", "m"], 0)
+        done = self.run_map("put", "n", stdin=pairs)
+        self.assertEqual(done.returncode, 4)
+        self.assertRegex(done.stderr, rb"^bloomery: UNSURE: line \d+: ")
+        self.expect(["put", "n", "--new"], 0, stdin=pairs)
+
     def test_refused(self):
         self.refused(f"line 1: {NO_TAB}", b"a")
         self.refused(f"line 1: {NO_TAB}", b"\n")

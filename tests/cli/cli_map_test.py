@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import subprocess
+import time
 
 from cli_runner import PROGRAM, main
 from map_runner import ENGINES, MapCase, keys, numbered
@@ -445,7 +446,7 @@ class Files(MapCase):
 
     def test_not_a_map(self):
         self.build("good", b"a\t1\n")
-        for content in (b"", b"a\t1\n", b"\0" * 4096, os.urandom(100)):
+        for content in (b"", b"a\t1\n", b"\0" * 4096, bytes(range(256))):
             self.write("bad", content)
             for arguments in self.commands("bad"):
                 done = self.run_map(*arguments)
@@ -562,6 +563,12 @@ class Output(MapCase):
         self.assert_files("m")
 
 
+def heed_signals():
+    """A program that was started in the background may have inherited that they are ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Interrupt(MapCase):
     def test_before_the_end(self):
         self.build("m", b"a\t1\n")
@@ -570,7 +577,8 @@ class Interrupt(MapCase):
             for arguments in (["build", "new"], ["build", "m", "--force"], ["put", "m"],
                               ["del", "m"]):
                 with subprocess.Popen([PROGRAM, "map", *arguments], cwd=self.folder,
-                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      preexec_fn=heed_signals) as running:
                     running.stdin.write(numbered(0, 50000))
                     running.stdin.flush()
                     running.send_signal(number)
@@ -578,6 +586,27 @@ class Interrupt(MapCase):
                     self.assertEqual(running.stderr.read(), b"")
                 self.assertEqual(self.content("m"), before)
                 self.assert_files("m")
+
+    def test_at_any_time(self):
+        """Whenever the signal comes: the old file after it, or the new one and no word of it."""
+        self.build("m", numbered(0, 100000), "--engine", "kbf")
+        old = self.content("m")
+        self.expect(["put", "m", "--new"], 0, stdin=numbered(100000, 100100))
+        new = self.content("m")
+        for step in range(24):
+            self.write("m", old)
+            with subprocess.Popen([PROGRAM, "map", "put", "m", "--new"], cwd=self.folder,
+                                  stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  preexec_fn=heed_signals) as running:
+                running.stdin.write(numbered(100000, 100100))
+                running.stdin.close()
+                time.sleep(step / 1000)
+                running.send_signal(signal.SIGINT)
+                code = running.wait()
+                self.assertEqual(running.stderr.read(), b"")
+            self.assertIn(code, (0, -signal.SIGINT))
+            self.assertTrue(self.content("m") == (new if code == 0 else old), (step, code))
+            self.assert_files("m")
 
 
 main()
