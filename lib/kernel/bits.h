@@ -117,63 +117,32 @@ static inline unsigned bry__select64(uint64_t word, unsigned i)
 #endif
 }
 
-/* How many 1s stand right before place `at`, none of them before `first`. */
-static inline unsigned bry__ones_before(const unsigned char *bytes, uint64_t first, uint64_t at)
-{
-    unsigned ones = 0;
-    while (at > first && bytes[(at - 1) >> 3] >> ((at - 1) & 7) & 1) {
-        at--;
-        ones++;
-    }
-    return ones;
-}
-
 /*
- * In a string of runs (each as many 1s as it has members, then a 0) from `at`: the place where run
- * number `skip` begins; *ones is its length. Reads up to 24 bytes past the run's 0.
- *
- * The 0 that ends the run is among the first three words nearly always; which of them it is in
- * cannot be predicted, so it is picked without a branch.
+ * In a string of runs (each as many 1s as it has members, then a 0): the place after `zeros` 0s
+ * from `at`, where a run begins; *ones is its length. Reads up to eight bytes past the run's 0.
  */
-static inline uint64_t bry__run_after_words(const unsigned char *bytes, uint64_t at, unsigned skip,
+static inline uint64_t bry__run_after_words(const unsigned char *bytes, uint64_t at, unsigned zeros,
                                             unsigned *ones)
 {
-    uint64_t word = at >> 6;
-    uint64_t w0 = bry__load64(bytes + 8 * word) | bry__low_bits((unsigned)at & 63);
-    uint64_t w1 = bry__load64(bytes + 8 * word + 8), w2 = bry__load64(bytes + 8 * word + 16);
-    unsigned zeros0 = 64 - (unsigned)__builtin_popcountll(w0);
-    unsigned zeros1 = zeros0 + 64 - (unsigned)__builtin_popcountll(w1);
-    unsigned zeros2 = zeros1 + 64 - (unsigned)__builtin_popcountll(w2);
-    uint64_t end;
-    if (__builtin_expect(skip < zeros2, 1)) {
-        uint64_t past0 = -(uint64_t)(skip >= zeros0), past1 = -(uint64_t)(skip >= zeros1);
-        uint64_t here = (w0 & ~past0) | (w1 & past0 & ~past1) | (w2 & past1);
-        uint64_t before = (w0 & past0 & ~past1) | (w1 & past1);
-        skip -= (zeros0 & (unsigned)past0 & ~(unsigned)past1) | (zeros1 & (unsigned)past1);
-        unsigned place = bry__select64(~here, skip);
-        end = ((word - past0 - past1) << 6) + place;
-        /* The bits before the 0, the nearest on top. */
-        uint64_t back = place ? here << (64 - place) | before >> place : before;
-        unsigned length = ~back ? (unsigned)__builtin_clzll(~back) : 64;
-        unsigned most = (unsigned)(end - at);
-        if (__builtin_expect(length < 64, 1)) {
-            *ones = length < most ? length : most;
-            return end - *ones;
+    while (zeros > 0) {
+        uint64_t clear = ~(bry__load64(bytes + (at >> 3)) >> (at & 7)) & bry__low_bits(56);
+        unsigned here = (unsigned)__builtin_popcountll(clear);
+        if (here >= zeros) {
+            at += bry__select64(clear, zeros - 1) + 1;
+            break;
         }
-    } else {
-        skip -= zeros2;
-        for (word += 3;; word++) {
-            uint64_t clear = ~bry__load64(bytes + 8 * word);
-            unsigned here = (unsigned)__builtin_popcountll(clear);
-            if (skip < here) {
-                end = (word << 6) + bry__select64(clear, skip);
-                break;
-            }
-            skip -= here;
-        }
+        zeros -= here;
+        at += 56;
     }
-    *ones = bry__ones_before(bytes, at, end);
-    return end - *ones;
+    unsigned length = 0;
+    for (uint64_t look = at;; look += 56) {
+        uint64_t clear = ~(bry__load64(bytes + (look >> 3)) >> (look & 7)) & bry__low_bits(56);
+        if (clear) {
+            *ones = length + (unsigned)__builtin_ctzll(clear);
+            return at;
+        }
+        length += 56;
+    }
 }
 
 #endif

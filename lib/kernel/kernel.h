@@ -30,7 +30,7 @@ typedef struct bry__kernel {
     /* Bit strings, as kernel/bits.h defines them: moves of [from, to) by `by`, and runs. */
     void (*bits_down)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
     void (*bits_up)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
-    uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned skip, unsigned *ones);
+    uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
 } bry__kernel;
 
 /* The kernels in use: the best that the machine runs, or what BLOOMERY_ISA names. */

@@ -143,7 +143,8 @@ bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done);
 /* What to do with an entry whose fingerprint the other maplet has too. */
 typedef enum bry__merge_mode {
     BRY__MERGE_ALL, /* keep both values */
-    BRY__MERGE_REPLACE, /* as upsert: the one merged in wins */
+    BRY__MERGE_REPLACE, /* as upsert: the one merged in wins; only among tables of the same number,
+                           since fingerprints of different length cannot be told to be equal */
 } bry__merge_mode;
 
 /*

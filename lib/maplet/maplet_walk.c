@@ -163,7 +163,8 @@ static bool fits(const bry__maplet *into, const bry__maplet *from)
 
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode)
 {
-    if (into->range != from->range || into->options.capacity != from->options.capacity)
+    if (into->options.capacity != from->options.capacity ||
+        into->options.error != from->options.error || into->options.fixed != from->options.fixed)
         return BRY_E_MISMATCH;
     if (from->options.value_bits > into->options.value_bits)
         return BRY_E_RANGE;

@@ -11,7 +11,7 @@
  *   │ samples  │ runs              │ zeros         │ slot n-1    │       │ slot 1  │ slot 0  │
  *   └──────────┴───────────────────┴───────────────┴─────────────┴── … ──┴─────────┴─────────┘
  *
- *   samples   16 bits for each 64 quotients but the first: entries with a lower quotient
+ *   samples   16 bits for each 128 quotients but the first: entries with a lower quotient
  *   runs      for every quotient in turn as many 1s as it has entries, then a 0: Q + n bits
  *   slots     remainder (low bits) and value of entry i at bits [end - (i+1)·w, end - i·w), w = r +
  * v
@@ -31,7 +31,7 @@
 
 #include <string.h>
 
-#define SAMPLED 6u /* log2 of the quotients from one sample to the next */
+#define SAMPLED 7u /* log2 of the quotients from one sample to the next */
 #define MIN_QUOTIENTS 64u
 
 /* ---- the layout ---------------------------------------------------------------------------- */
@@ -55,8 +55,8 @@ static unsigned steps_for(unsigned n, unsigned quotients, unsigned slot)
 {
     size_t front = 2 * samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
     size_t slots = ((size_t)n * slot + 7) / 8;
-    if (slots < 24)
-        slots = 24; /* reading the runs may pass their end by this much */
+    if (slots < 8)
+        slots = 8; /* reading the runs may pass their end by this much */
     return (unsigned)((front + slots + BRY__SEGMENT_STEP - 9) / BRY__SEGMENT_STEP);
 }
 
@@ -167,24 +167,17 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     return place;
 }
 
-/* Compares the entries of a run with u; two at once, which are nearly always all. */
 static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
                         uint32_t *value)
 {
-    if (run.length == 0)
-        return false;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    uint32_t v0, v1;
-    uint64_t r0 = get_slot(segment, run.index, &v0);
-    uint64_t r1 = get_slot(segment, run.index + (run.length > 1), &v1);
-    *value = r0 == remainder ? v0 : v1;
-    if (__builtin_expect(run.length <= 2, 1))
-        return (r0 == remainder) | (r1 == remainder);
-    if (r0 == remainder || r1 == remainder)
-        return true;
-    for (unsigned i = run.index + 2; i < run.index + run.length; i++)
-        if (get_slot(segment, i, value) == remainder)
+    for (unsigned i = run.index; i < run.index + run.length; i++) {
+        uint32_t found;
+        if (get_slot(segment, i, &found) == remainder) {
+            *value = found;
             return true;
+        }
+    }
     return false;
 }
 
@@ -209,7 +202,9 @@ static inline void prefetch_runs(const bry__segment *segment, uint64_t u_most, u
     unsigned quotients = quotients_of(segment, u_most);
     unsigned index = quotient * segment->n / quotients;
     __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> SAMPLED));
-    __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
+    const unsigned char *about = runs_of(segment, quotients) + ((quotient + index) >> 3);
+    __builtin_prefetch(about - 8);
+    __builtin_prefetch(about + 12);
 }
 
 static inline bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
@@ -218,8 +213,12 @@ static inline bry__segment_run locate(const bry__segment *segment, uint64_t u_mo
     uint64_t bit;
     if (segment->bytes)
         run = run_of(segment, u_most, (unsigned)(u >> segment->remainder_bits), &bit);
-    if (run.length)
-        __builtin_prefetch(segment->bytes + (slot_at(segment, run.index) >> 3));
+    if (run.length) { /* it is read as the word that ends with it, which may begin a line before */
+        const unsigned char *end =
+            segment->bytes + ((slot_at(segment, run.index) + slot_bits(segment)) >> 3);
+        __builtin_prefetch(end);
+        __builtin_prefetch(end - 8);
+    }
     return run;
 }
 

@@ -34,7 +34,7 @@ def bits(block, at, count):
 def entries_of(block, n, remainder_bits, value_bits, u_most):
     """The (u, value) pairs of one block."""
     quotients = (u_most >> remainder_bits) + 1
-    place, index = 16 * ((quotients - 1) >> 6), 0
+    place, index = 16 * ((quotients - 1) >> 7), 0
     width = remainder_bits + value_bits
     for quotient in range(quotients):
         while bits(block, place, 1):
