@@ -232,7 +232,7 @@ static void undo_del(bry__kbf_map *map, const bry_hash *hashes, const journal *l
         if (entry_was(log->entry[i]) == BRY_PRESENT)
             bry__kbf_insert(&map->table[entry_table(log->entry[i])], hashes[i],
                             entry_code(log->entry[i]));
-    for (unsigned i = 0; i < map->tables; i++)
+    for (unsigned i = 0; i < log->tables; i++)
         map->table[i].items = log->items[i];
 }
 

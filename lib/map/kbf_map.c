@@ -336,6 +336,7 @@ static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map
     return sure ? BRY_ABSENT : BRY_UNSURE;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): another engine writes to it */
 static bool used(const void *self, uint64_t codes, uint64_t *bits)
 {
     (void)codes;

@@ -69,7 +69,7 @@ bry_status bry__kbf_map_update(void *self, bry_hash hash, uint32_t code, uint64_
 bry_answer bry__kbf_map_remove(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
 /* kbf_whole.c */
-bry_status bry__kbf_map_join(void *into, const void *from, const uint32_t *recode, uint64_t codes);
+bry_status bry__kbf_map_join(void *self, const void *other, const uint32_t *recode, uint64_t codes);
 bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes);
 /* After keys went: forgets cells that are stuck in an empty table, and joins two tables that are
  * nearly empty. Not a must: without memory it leaves them. */

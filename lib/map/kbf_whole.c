@@ -89,8 +89,8 @@ bry_status bry__kbf_map_join(void *self, const void *other, const uint32_t *reco
     if (recode || !same_shape(into, from))
         return BRY_E_MISMATCH;
     unsigned to[BRY__KBF_TABLES], copies = 0, tables = from->tables;
-    uint64_t items[BRY__KBF_TABLES];
-    bry__kbf copy[BRY__KBF_TABLES];
+    uint64_t items[BRY__KBF_TABLES] = {0};
+    bry__kbf copy[BRY__KBF_TABLES] = {{0}};
     for (unsigned i = 0; i < into->tables; i++)
         items[i] = into->table[i].items;
     bry_status status = BRY_OK;
@@ -220,8 +220,8 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
     bry__kbf_map *map = self;
     /* A map that may grow keeps one half for the tables to come, as when it was made. */
     double bound = map->fixed ? max_error : max_error / 2;
-    const bry__kbf *tables[BRY__KBF_TABLES] = {NULL};
-    for (unsigned i = 0; i < map->tables; i++)
+    const bry__kbf *tables[BRY__KBF_TABLES] = {&map->table[0]};
+    for (unsigned i = 1; i < map->tables; i++)
         tables[i] = &map->table[i];
 
     bry__kbf folded[BRY__KBF_TABLES];

@@ -36,7 +36,7 @@ enum { SPREADS = sizeof spreads / sizeof spreads[0] };
 static uint32_t *draw(const spread *from, uint64_t seed)
 {
     double *sums = malloc(from->values * sizeof *sums), sum = 0;
-    uint32_t *codes = malloc(keys * sizeof *codes);
+    uint32_t *codes = calloc(keys, sizeof *codes);
     assert_true(sums && codes);
     for (uint32_t i = 0; i < from->values; i++) {
         double weight = from->zipf > 0 ? pow(i + 1, -from->zipf) : 1;
@@ -168,7 +168,7 @@ static void test_papers_shape_by_level(void **state)
     bry__gf *gf = *state;
     for (size_t row = 0; row < sizeof published / sizeof published[0]; row++) {
         bry__kbf_setting setting = {4, true, gf->order, 3000};
-        bry__kbf_shape shape;
+        bry__kbf_shape shape = {0};
         assert_true(bry__kbf_plan(&setting, BRY_MAP_PAPER, keys, published[row].p, &shape));
         shape.segment = (shape.segment + published[row].part - 1) / published[row].part;
         bry__kbf like = {
@@ -291,9 +291,10 @@ static void test_estimate_under_churn(void **state)
     bry__gf *gf = *state;
     enum { TURNS = 12 };
     bry__kbf_setting setting = {4, false, gf->order, 3000};
-    bry__kbf_shape shape;
+    bry__kbf_shape shape = {0};
     assert_true(bry__kbf_plan(&setting, BRY_MAP_TUNED, keys, 0.005, &shape));
-    bry__kbf like = {.gf = gf, .hashes = shape.hashes, .level = 4, .segment = shape.segment}, kbf;
+    bry__kbf like = {.gf = gf, .hashes = shape.hashes, .level = 4, .segment = shape.segment},
+             kbf = {0};
     assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
     uint32_t *codes = draw(&spreads[0], 5);
     fill(&kbf, 5, codes);

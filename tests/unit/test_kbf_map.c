@@ -1,14 +1,17 @@
 /* The engine kbf through its table of functions, as the map calls it. */
 #include "support/kbf_helpers.h"
 
+#include <math.h>
+
 /* ---- making -------------------------------------------------------------------------------- */
 
 static void test_plan_is_what_create_does(void **state)
 {
     (void)state;
     for (int fixed = 0; fixed <= 1; fixed++)
-        for (double error = 0.1; error > 1e-8; error /= 7)
+        for (int digits = 1; digits <= 8; digits++)
             for (uint64_t capacity = 1; capacity < 1000000; capacity = capacity * 13 + 1) {
+                double error = pow(10, -digits);
                 failing_allocator memory;
                 failing_allocator_init(&memory);
                 bry_map_options options = options_of(capacity, error, fixed);
