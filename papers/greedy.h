@@ -5,7 +5,7 @@
  *
  * The papers' Figure 2 has 2^14 encodings in 30 bits. Followed to the letter the search takes more:
  * 18, 21, 24, 27 bits for 255, 511, 1023 and 2047 encodings and 29 for 4096, growing with the 2.8th
- * power of their number; below 2^30 there are about 5,600.
+ * power of their number. Below 2^30 there are some 5,600, below 2^32 8,752.
  *
  * Whether a number collides is asked of a filter that holds all encodings and pairs so far. With a
  * Bloom filter, as published, false positives pass over numbers that would do, at a rate of (its
