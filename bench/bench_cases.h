@@ -6,7 +6,9 @@
 #define BLOOMERY_BENCH_BENCH_CASES_H
 
 #include "bench/filter_candidates.h"
+#include "bench/map_candidates.h"
 #include "bench/maplet_candidates.h"
+#include "bench/remote_candidates.h"
 #include "cli/json.h"
 
 typedef struct bench_settings {
@@ -17,6 +19,7 @@ typedef struct bench_settings {
     unsigned value_bits; /* of maplet, as what follows */
     bool grow; /* may grow, instead of having all it will ever hold planned */
     bool compare; /* with an exact hash table */
+    map_settings map;
 } bench_settings;
 
 /* ---- hash: ns per key by length ------------------------------------------------------------ */
@@ -84,5 +87,82 @@ bool bench_maplet(const bench_settings *settings, maplet_report *report);
 void bench_maplet_json(cli_json *json, const maplet_report *report);
 bool bench_maplet_text(FILE *out, const maplet_report *report);
 bool bench_maplet_markdown(FILE *out, const maplet_report *report);
+
+/* ---- map: speed, size and error by kind ---------------------------------------------------- */
+
+typedef struct map_report {
+    bench_settings settings;
+    bry_map_shape shape;
+    map_record record;
+    bench_time time[MAP_PHASES];
+} map_report;
+
+/* False, with a message on stderr, when memory ran out or an answer was not as promised. */
+bool bench_map(const bench_settings *settings, map_report *report);
+void bench_map_json(cli_json *json, const map_report *report);
+bool bench_map_text(FILE *out, const map_report *report);
+
+/* What a record says of errors; false positives as a share of the absent keys, the others of the
+ * present ones. */
+bry_map_errors map_errors_seen(const map_record *record, uint64_t items);
+
+/* One of several maps: without what changes did. */
+void map_row_json(cli_json *json, const map_report *report);
+
+/* Pairs as the settings want them. False after a message; then there is nothing to free. */
+bool map_data_for(map_data *data, const bench_settings *settings);
+
+/* Measures maps in turn, each on its pairs and by the settings in its report; all have the same
+ * number of keys. False after a message. */
+bool map_reports_measure(const map_data *const *data, map_report *reports, size_t count,
+                         unsigned skips);
+
+/* ---- maps: the engines side by side, and the number of values -------------------------------- */
+
+enum map_row { MAPS_COMPACT, MAPS_TUNED, MAPS_PAPER, MAPS_ROWS };
+/* Rows with few values, and with many. */
+enum map_values_row {
+    MAPS_COMPACT_FEW,
+    MAPS_COMPACT_MANY,
+    MAPS_KBF_FEW,
+    MAPS_KBF_MANY,
+    MAPS_VALUES_ROWS
+};
+
+typedef struct maps_report {
+    bench_settings settings;
+    map_report row[MAPS_ROWS];
+    map_report values_row[MAPS_VALUES_ROWS];
+} maps_report;
+
+bool bench_maps(const bench_settings *settings, maps_report *report);
+void bench_maps_json(cli_json *json, const maps_report *report);
+bool bench_maps_text(FILE *out, const maps_report *report);
+bool bench_maps_markdown(FILE *out, const maps_report *report);
+
+/* ---- memcached: a map in the process against one behind a socket ----------------------------- */
+
+enum { REMOTE_ROWS = 3 }; /* memcached, kbf, compact */
+
+typedef struct remote_report {
+    bench_settings settings;
+    bool there; /* else memcached is not installed, and nothing was measured */
+    char version[32];
+    kbf_workload_facts facts;
+    uint64_t asked; /* keys of each phase but the first */
+    struct {
+        const char *name;
+        double bytes_per_pair; /* by its own count */
+        double resident_per_pair; /* growth of the server's memory; of memcached alone */
+        double wrong; /* share of answers about present keys that are not their value */
+        double false_positive;
+        bench_time time[REMOTE_PHASES];
+    } row[REMOTE_ROWS];
+} remote_report;
+
+bool bench_remote(const bench_settings *settings, remote_report *report);
+void bench_remote_json(cli_json *json, const remote_report *report);
+bool bench_remote_text(FILE *out, const remote_report *report);
+bool bench_remote_markdown(FILE *out, const remote_report *report);
 
 #endif

@@ -70,7 +70,8 @@ bool bench_measure(const bench_plan *plan, const void *work, bench_result *resul
     for (unsigned round = 0; round <= plan->rounds && good; round++)
         for (size_t i = 0; i < plan->count && good; i++) {
             size_t candidate = (i + round) % plan->count;
-            good = run_round(plan, work, candidate, round, times, &results[candidate]);
+            const void *given = plan->works ? plan->works[candidate] : work;
+            good = run_round(plan, given, candidate, round, times, &results[candidate]);
         }
     for (size_t i = 0; i < plan->count && good; i++)
         for (unsigned phase = 0; phase < plan->phases; phase++) {

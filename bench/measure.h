@@ -65,6 +65,7 @@ typedef struct bench_result {
 
 typedef struct bench_plan {
     const bench_candidate *candidates;
+    const void *const *works; /* one for each candidate, in place of the work they share; or NULL */
     size_t count;
     unsigned phases;
     uint64_t operations; /* in each phase */

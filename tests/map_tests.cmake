@@ -20,3 +20,11 @@ bloomery_unit_test(test_map_memory support/failing_allocator.c)
 bloomery_unit_test(test_map_save support/failing_allocator.c support/repair.c)
 bloomery_program(test_map_rates stat/test_map_rates.c support/band.c support/failing_allocator.c)
 add_test(NAME test_map_rates COMMAND test_map_rates)
+
+# Real data: Debian's index of files in packages. Size is what it is about, so not under a sanitizer.
+if(NOT BLOOMERY_SANITIZE)
+  bloomery_program(contents_map soak/contents_map.c support/band.c)
+  add_test(NAME contents_map COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/soak/contents_map.sh
+    $<TARGET_FILE:contents_map> ${CMAKE_CURRENT_BINARY_DIR}/contents)
+  set_tests_properties(contents_map PROPERTIES LABELS soak TIMEOUT 3600 SKIP_RETURN_CODE 77)
+endif()

@@ -129,7 +129,8 @@ class Bench(Case):
             text = page.read_text()
             self.assertEqual(page.stat().st_mode & 0o777, 0o640)
             self.assertEqual(os.listdir(folder), ["page.md"])
-        self.assertEqual(list(answer), ["bench", "machine", "hash", "filter", "maplet"])
+        self.assertEqual(list(answer), ["bench", "machine", "hash", "filter", "maplet", "maps",
+                                        "memcached"])
         self.check_hash(answer["hash"])
         self.check_filters(answer["filter"], 20000)
         self.assertEqual([answer["maplet"][name] for name in ("items", "value_bits", "error")],
@@ -141,8 +142,11 @@ class Bench(Case):
         self.assertIn(answer["machine"]["cpu"], text)
         rows = [line for line in text.splitlines() if line.startswith("|")]
         maplet = 2 + len(answer["filter"]["filters"])
-        self.assertEqual(len(rows), maplet + 4)
-        self.assertEqual({row.count("|") for row in rows}, {10})
+        maps = maplet + 4
+        memcached = maps + 5
+        self.assertEqual(len(rows), memcached + (5 if answer["memcached"] else 0))
+        self.assertEqual([row.count("|") for row in rows],
+                         [10] * maps + [11] * 5 + [9] * (len(rows) - memcached))
         observed = answer["filter"]["filters"][0]["false_positive"] * 100
         self.assertEqual([cell.strip() for cell in rows[2].split("|")][1:5],
                          ["blocked Bloom", "9.93", "1 %", f"{observed:.4g} %"])
@@ -151,6 +155,16 @@ class Bench(Case):
                          ["maplet", "0.1 %", f"{observed:.4g} %",
                           f"{answer['maplet']['bits_per_entry']:.2f}"])
         self.assertTrue(rows[maplet + 3].startswith("| exact hash table "), rows[maplet + 3])
+        self.assertEqual([row.split("|")[1].strip() for row in rows[maps + 2:memcached]],
+                         ["compact", "kbf, tuned shape", "kbf, paper shape"])
+        for row, one in zip(rows[maps + 2:], answer["maps"]["maps"]):
+            self.assertEqual([one["items"], one["values"], one["error"]], [20000, 3000, 0.001])
+            self.assertEqual(row.split("|")[5].strip(), f"{one['bytes_per_key']:.2f}")
+        if answer["memcached"]:
+            self.assertEqual([row.split("|")[1].strip() for row in rows[memcached + 2:]],
+                             [one["name"] for one in answer["memcached"]["stores"]])
+        else:
+            self.assertIn("memcached is not installed", text)
 
     def test_a_file_without_the_block(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -181,7 +195,8 @@ class Bench(Case):
             self.assertEqual(os.listdir(folder), ["page.md"])
 
     def test_misuse(self):
-        self.expect_misuse(["bench"], "no case is given: hash, filter, filters, maplet or all")
+        self.expect_misuse(["bench"], "no case is given: hash, filter, filters, maplet, map, "
+                                       "maps, memcached or all")
         self.expect_misuse(["bench", "frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["bench", "hash", "filter"], '"filter" is one argument too many')
         self.expect_misuse(["bench", "hash", "--items", "5k"], "hash does not use --items")

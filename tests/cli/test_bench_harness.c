@@ -80,7 +80,8 @@ static bool run_failing(const void *work, void *state, unsigned phase, bench_wat
 static bool measure(const bench_candidate *second, unsigned rounds, bench_result *results)
 {
     bench_candidate candidates[2] = {{"a", make_a, drop, run, 0}, *second};
-    bench_plan plan = {candidates, 2, 2, 10, rounds};
+    bench_plan plan = {
+        .candidates = candidates, .count = 2, .phases = 2, .operations = 10, .rounds = rounds};
     memset(diary, 0, sizeof diary);
     memset(results, 0, 2 * sizeof *results);
     alive = 0;
@@ -138,6 +139,40 @@ static void test_wrong_answers_fail(void **state)
     b.make = make_none;
     assert_false(measure(&b, 1, results));
     assert_int_equal(alive, 0);
+}
+
+static void *make_from_work(const void *work)
+{
+    note(*(const char *)work);
+    return diary;
+}
+
+static bool run_from_work(const void *work, void *state, unsigned phase, bench_watch *watch,
+                          uint64_t *found)
+{
+    (void)state, (void)phase, (void)watch;
+    *found = *(const unsigned char *)work;
+    return true;
+}
+
+static void test_work_of_its_own(void **state)
+{
+    (void)state;
+    const bench_candidate one = {"one", make_from_work, drop, run_from_work, 0};
+    const bench_candidate candidates[2] = {one, one};
+    const void *const works[2] = {"x", "y"};
+    bench_plan plan = {
+        .candidates = candidates, .count = 2, .phases = 1, .operations = 1, .rounds = 1};
+    bench_result results[2] = {0};
+    memset(diary, 0, sizeof diary);
+    assert_true(bench_measure(&plan, "s", results));
+    assert_string_equal(diary, "s.s.s.s.");
+    plan.works = works;
+    memset(diary, 0, sizeof diary);
+    assert_true(bench_measure(&plan, "s", results));
+    assert_string_equal(diary, "x.y.y.x.");
+    assert_int_equal(results[0].found[0], 'x');
+    assert_int_equal(results[1].found[0], 'y');
 }
 
 static void test_median(void **state)
@@ -220,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_rounds),
         cmocka_unit_test(test_skipped_phase),
         cmocka_unit_test(test_wrong_answers_fail),
+        cmocka_unit_test(test_work_of_its_own),
         cmocka_unit_test(test_median),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_block),

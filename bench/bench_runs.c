@@ -1,0 +1,273 @@
+#include "bench/bench_runs.h"
+
+#include "bench/readme_block.h"
+#include "cli/output.h"
+
+#include <stdlib.h>
+
+static int out_of_memory(void)
+{
+    return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
+
+static void open_object(cli_json *json, const bench_request *asked, const char *name)
+{
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "bench", name);
+    bench_machine_json(json, &asked->machine);
+}
+
+static void open_text(const bench_request *asked)
+{
+    bench_machine_line(stdout, &asked->machine);
+    fputs("\n\n", stdout);
+}
+
+int bench_run_hash(const bench_request *asked)
+{
+    hash_report report;
+    if (!bench_hash(&asked->settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_hash_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "hash");
+    bench_hash_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+static int run_filters_case(const bench_request *asked, bool compare)
+{
+    filter_report report;
+    if (!bench_filters(&asked->settings, compare, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_filters_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, compare ? "filters" : "filter");
+    if (compare)
+        bench_filters_json(&json, &report);
+    else
+        bench_filter_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_filter(const bench_request *asked)
+{
+    return run_filters_case(asked, false);
+}
+
+int bench_run_filters(const bench_request *asked)
+{
+    return run_filters_case(asked, true);
+}
+
+int bench_run_maplet(const bench_request *asked)
+{
+    maplet_report report;
+    if (!bench_maplet(&asked->settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_maplet_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "maplet");
+    bench_maplet_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_map(const bench_request *asked)
+{
+    map_report report;
+    if (!bench_map(&asked->settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_map_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "map");
+    bench_map_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_maps(const bench_request *asked)
+{
+    maps_report report;
+    if (!bench_maps(&asked->settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_maps_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "maps");
+    bench_maps_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_memcached(const bench_request *asked)
+{
+    remote_report report;
+    if (!bench_remote(&asked->settings, &report))
+        return CLI_FAILED;
+    if (!report.there)
+        return cli_fail(BRY_E_UNSUPPORTED, "bench: memcached is not installed (Debian: memcached)");
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_remote_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "memcached");
+    bench_remote_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+/* ---- all: everything, in sizes that take minutes --------------------------------------------- */
+
+#define MOST_MAPLET_ITEMS 2000000u
+#define MOST_MAPS_ITEMS 2000000u
+#define MOST_REMOTE_ITEMS 1000000u
+#define MOST_REMOTE_ROUNDS 3u
+
+typedef struct all_report {
+    hash_report hashes;
+    filter_report filters;
+    maplet_report maplet;
+    maps_report maps;
+    remote_report remote;
+} all_report;
+
+static uint64_t at_most(uint64_t asked, uint64_t most)
+{
+    return asked < most ? asked : most;
+}
+
+static bench_settings maplet_among_all(const bench_settings *asked)
+{
+    bench_settings settings = *asked;
+    settings.items = at_most(settings.items, MOST_MAPLET_ITEMS);
+    settings.error = MAPLET_ERROR;
+    settings.value_bits = MAPLET_VALUE_BITS;
+    settings.compare = true;
+    return settings;
+}
+
+static bench_settings maps_among_all(const bench_settings *asked)
+{
+    bench_settings settings = *asked;
+    settings.items = at_most(settings.items, MOST_MAPS_ITEMS);
+    settings.error = MAP_ERROR;
+    settings.map = (map_settings){.values = MAP_VALUES};
+    return settings;
+}
+
+static bench_settings memcached_among_all(const bench_settings *asked)
+{
+    bench_settings settings = maps_among_all(asked);
+    settings.items = at_most(settings.items, MOST_REMOTE_ITEMS);
+    settings.rounds = (unsigned)at_most(settings.rounds, MOST_REMOTE_ROUNDS);
+    return settings;
+}
+
+static bool measure_all(const bench_settings *settings, all_report *report)
+{
+    const bench_settings maplet = maplet_among_all(settings), maps = maps_among_all(settings),
+                         remote = memcached_among_all(settings);
+    return bench_hash(settings, &report->hashes) &&
+           bench_filters(settings, true, &report->filters) &&
+           bench_maplet(&maplet, &report->maplet) && bench_maps(&maps, &report->maps) &&
+           bench_remote(&remote, &report->remote);
+}
+
+static void all_json(const bench_request *asked, const all_report *report)
+{
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "all");
+    cli_json_open(&json, "hash", '{');
+    bench_hash_json(&json, &report->hashes);
+    cli_json_close(&json, '}');
+    cli_json_open(&json, "filter", '{');
+    bench_filters_json(&json, &report->filters);
+    cli_json_close(&json, '}');
+    cli_json_open(&json, "maplet", '{');
+    bench_maplet_json(&json, &report->maplet);
+    cli_json_close(&json, '}');
+    cli_json_open(&json, "maps", '{');
+    bench_maps_json(&json, &report->maps);
+    cli_json_close(&json, '}');
+    if (report->remote.there) {
+        cli_json_open(&json, "memcached", '{');
+        bench_remote_json(&json, &report->remote);
+        cli_json_close(&json, '}');
+    } else {
+        cli_json_text(&json, "memcached", NULL);
+    }
+    cli_json_close(&json, '}');
+}
+
+static bool all_text(const bench_request *asked, const all_report *report)
+{
+    open_text(asked);
+    bool printed = bench_hash_text(stdout, &report->hashes);
+    fputc('\n', stdout);
+    printed = bench_filters_text(stdout, &report->filters) && printed;
+    fputc('\n', stdout);
+    printed = bench_maplet_text(stdout, &report->maplet) && printed;
+    fputc('\n', stdout);
+    printed = bench_maps_text(stdout, &report->maps) && printed;
+    fputc('\n', stdout);
+    return bench_remote_text(stdout, &report->remote) && printed;
+}
+
+/* The block of the README: the machine, then the tables. */
+static int regenerate(const bench_request *asked, const all_report *report)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
+        return out_of_memory();
+    fputs("Measured by `make bench` on: ", out);
+    bench_machine_line(out, &asked->machine);
+    fputs(".\n\n", out);
+    bool good = bench_filters_markdown(out, &report->filters);
+    fputc('\n', out);
+    good = bench_maplet_markdown(out, &report->maplet) && good;
+    fputc('\n', out);
+    good = bench_maps_markdown(out, &report->maps) && good;
+    fputc('\n', out);
+    good = bench_remote_markdown(out, &report->remote) && good;
+    good = fclose(out) == 0 && good;
+    int code = !good                                        ? out_of_memory()
+               : bench_block_replace(asked->markdown, text) ? CLI_YES
+                                                            : CLI_FAILED;
+    free(text);
+    return code;
+}
+
+int bench_run_all(const bench_request *asked)
+{
+    all_report report;
+    /* Found out before the minutes of measuring, not after. */
+    if (asked->markdown && !bench_block_check(asked->markdown))
+        return CLI_FAILED;
+    if (!measure_all(&asked->settings, &report))
+        return CLI_FAILED;
+    if (asked->as_json)
+        all_json(asked, &report);
+    else if (!all_text(asked, &report))
+        return out_of_memory();
+    return asked->markdown ? regenerate(asked, &report) : CLI_YES;
+}

@@ -1,0 +1,31 @@
+/* Runs one case and writes what it found; each returns the exit code. */
+#ifndef BLOOMERY_BENCH_BENCH_RUNS_H
+#define BLOOMERY_BENCH_BENCH_RUNS_H
+
+#include "bench/bench_cases.h"
+#include "bench/machine.h"
+
+/* Where nothing else is asked for. */
+#define MAPLET_ERROR 0.001
+#define MAPLET_VALUE_BITS 12u
+#define MAP_ERROR 0.001
+#define MAP_VALUES 3000u
+
+/* What was asked for. */
+typedef struct bench_request {
+    bench_settings settings;
+    bool as_json;
+    const char *markdown; /* the file whose block is regenerated, or NULL */
+    bench_machine machine;
+} bench_request;
+
+int bench_run_hash(const bench_request *asked);
+int bench_run_filter(const bench_request *asked);
+int bench_run_filters(const bench_request *asked);
+int bench_run_maplet(const bench_request *asked);
+int bench_run_map(const bench_request *asked);
+int bench_run_maps(const bench_request *asked);
+int bench_run_memcached(const bench_request *asked);
+int bench_run_all(const bench_request *asked);
+
+#endif

@@ -1,0 +1,242 @@
+/* What the benchmarks of maps stand on: values by their distribution, the workload of the papers,
+ * and that a wrong answer of a map is counted as what it is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/map_candidates.h"
+#include "bench/workload_kbf.h"
+#include "support/cmocka_all.h"
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+enum { DRAWS = 100000, VALUES = 50 };
+
+/* Evenly spaced draws: each value as often as its share says, give or take one at either end. */
+static void check_mix(double skew, double top, const double *share)
+{
+    value_mix mix;
+    unsigned seen[VALUES] = {0};
+    double same = 0;
+    assert_true(value_mix_make(&mix, VALUES, skew, top));
+    for (uint64_t i = 0; i < DRAWS; i++)
+        seen[value_mix_draw(&mix, i * (UINT64_MAX / DRAWS) + UINT64_MAX / DRAWS / 2)]++;
+    for (unsigned i = 0; i < VALUES; i++) {
+        assert_true(fabs(seen[i] - share[i] * DRAWS) <= 2);
+        same += share[i] * share[i];
+    }
+    assert_true(fabs(mix.same - same) < 1e-12);
+    assert_int_equal(value_mix_draw(&mix, 0), 0);
+    assert_int_equal(value_mix_draw(&mix, UINT64_MAX), VALUES - 1);
+    value_mix_free(&mix);
+}
+
+static void test_value_mix(void **state)
+{
+    (void)state;
+    double uniform[VALUES], zipf[VALUES], top[VALUES], sum = 0;
+    for (unsigned i = 0; i < VALUES; i++)
+        sum += zipf[i] = pow(i + 1, -1.5);
+    for (unsigned i = 0; i < VALUES; i++) {
+        uniform[i] = 1.0 / VALUES;
+        zipf[i] /= sum;
+        top[i] = i == 0 ? 0.9 : 0.1 / (VALUES - 1);
+    }
+    check_mix(0, 0, uniform);
+    check_mix(1.5, 0, zipf);
+    check_mix(0, 0.9, top);
+    value_mix one;
+    assert_true(value_mix_make(&one, 1, 0, 0));
+    assert_int_equal(value_mix_draw(&one, 12345), 0);
+    assert_true(one.same == 1);
+    value_mix_free(&one);
+}
+
+/* ---- the workload of the papers ------------------------------------------------------------ */
+
+/* The means of the two distributions, which have closed forms. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    enum { STEPS = 1000000 };
+    double keys = 0, values = 0;
+    for (unsigned i = 0; i < STEPS; i++) {
+        keys += kbf_key_size((i + 0.5) / STEPS) / STEPS;
+        values += kbf_value_size((i + 0.5) / STEPS) / STEPS;
+    }
+    assert_true(fabs(keys - (30.7984 + 8.20449 * (tgamma(1 - 0.078688) - 1) / 0.078688)) < 0.01);
+    assert_true(fabs(values - 214.476 / (1 - 0.348238)) < 0.2);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    const kbf_text *x = a, *y = b;
+    size_t len = x->len < y->len ? x->len : y->len;
+    int order = memcmp(x->bytes, y->bytes, len);
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+static void check_texts(const kbf_text *texts, size_t count, size_t most)
+{
+    kbf_text *sorted = malloc(count * sizeof *sorted);
+    assert_non_null(sorted);
+    memcpy(sorted, texts, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_texts);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(sorted[i].len > 0 && sorted[i].len <= most);
+        for (size_t c = 0; c < sorted[i].len; c++)
+            assert_true(sorted[i].bytes[c] > ' ' && sorted[i].bytes[c] < 127);
+        assert_true(i == 0 || compare_texts(&sorted[i - 1], &sorted[i]) < 0);
+    }
+    free(sorted);
+}
+
+static void test_workload(void **state)
+{
+    (void)state;
+    enum { PAIRS = 20000, ASKED = 3000, DISTINCT = 500 };
+    kbf_workload load;
+    assert_true(kbf_workload_make(&load, PAIRS, ASKED, DISTINCT));
+    check_texts(load.key, PAIRS + ASKED, KBF_KEY_MOST);
+    check_texts(load.value, DISTINCT, KBF_VALUE_MOST);
+    bool *asked = calloc(PAIRS, sizeof *asked), used[DISTINCT] = {0};
+    assert_non_null(asked);
+    for (unsigned i = 0; i < ASKED; i++) {
+        assert_true(load.place[i] < PAIRS && !asked[load.place[i]]);
+        asked[load.place[i]] = true;
+    }
+    unsigned changed = 0;
+    for (unsigned i = 0; i < PAIRS; i++) {
+        used[kbf_first_value(&load, i) - load.value] = true;
+        changed += kbf_first_value(&load, i) != kbf_later_value(&load, i);
+    }
+    assert_true(changed > PAIRS * 98 / 100);
+    for (unsigned i = 0; i < DISTINCT; i++)
+        assert_true(used[i]);
+    free(asked);
+    kbf_workload_free(&load);
+}
+
+/* ---- wrong answers ------------------------------------------------------------------------- */
+
+enum { COUNT = 2000, BATCH = 100 };
+
+typedef struct fixture {
+    map_data data;
+    map_work work;
+    map_record record;
+} fixture;
+
+/* At this error, no two of so few keys share a fingerprint. */
+static int set_up(void **state)
+{
+    const map_settings settings = {.engine = BRY_ENGINE_COMPACT, .values = VALUES, .size = 1};
+    fixture *made = calloc(1, sizeof *made);
+    bry_map_options options;
+    bry_map_shape shape;
+    assert_non_null(made);
+    assert_true(map_data_make(&made->data, COUNT, VALUES, 0, 0));
+    assert_int_equal(map_options_for(&settings, COUNT + 1, 1e-9, false, &options, &shape), BRY_OK);
+    assert_true(map_work_make(&made->work, &made->data, &settings, &options, BATCH, &made->record));
+    *state = made;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *made = *state;
+    map_work_free(&made->work);
+    map_data_free(&made->data);
+    free(made);
+    return 0;
+}
+
+static bool run_phase(const fixture *with, bry_map *map, unsigned phase)
+{
+    bench_watch watch = {0};
+    uint64_t found = 0;
+    return candidate_map.run(&with->work, map, phase, &watch, &found);
+}
+
+static bry_map *filled(const fixture *with)
+{
+    bry_map *map = candidate_map.make(&with->work);
+    assert_non_null(map);
+    assert_true(run_phase(with, map, MAP_INSERT));
+    return map;
+}
+
+static void assert_tally(const map_tally *tally, uint64_t right, uint64_t wrong, uint64_t absent)
+{
+    assert_int_equal(tally->right, right);
+    assert_int_equal(tally->wrong, wrong);
+    assert_int_equal(tally->absent, absent);
+    assert_int_equal(tally->unsure, 0);
+}
+
+static void test_right_answers(void **state)
+{
+    fixture *with = *state;
+    bry_map *map = filled(with);
+    const map_record *record = &with->record;
+    for (unsigned phase = MAP_HIT; phase < MAP_PHASES; phase++)
+        assert_true(run_phase(with, map, phase));
+    assert_tally(&record->said[MAP_HIT], COUNT, 0, 0);
+    assert_tally(&record->said[MAP_HIT_BATCH], COUNT, 0, 0);
+    assert_tally(&record->said[MAP_MISS], 0, 0, COUNT);
+    assert_tally(&record->said[MAP_MISS_BATCH], 0, 0, COUNT);
+    assert_tally(&record->said[MAP_UPDATE], COUNT, 0, 0);
+    assert_tally(&record->updated, COUNT, 0, 0);
+    assert_tally(&record->said[MAP_DELETE], COUNT / 20, 0, 0);
+    assert_tally(&record->gone, 0, 0, COUNT / 20);
+    assert_tally(&record->kept, COUNT - COUNT / 20, 0, 0);
+    assert_true(record->bytes > record->bytes_main && record->bytes_main > 0);
+    candidate_map.drop(map);
+}
+
+static void test_wrong_answers_are_counted(void **state)
+{
+    fixture *with = *state;
+    const map_data *data = &with->data;
+    bry_map *map = filled(with);
+    uint32_t other = (data->hit_value[7] + 1) % VALUES;
+    assert_int_equal(
+        bry_map_set(map, data->hits[7], bry_map_bytes(data->bytes[other], MAP_VALUE_BYTES), NULL),
+        BRY_OK);
+    assert_int_equal(bry_map_set(map, data->hits[8], bry_map_bytes("no value of ours", 16), NULL),
+                     BRY_OK);
+    assert_int_equal(bry_map_del(map, data->hits[9], NULL), BRY_OK);
+    assert_int_equal(
+        bry_map_set(map, data->misses[3], bry_map_bytes(data->bytes[0], MAP_VALUE_BYTES), NULL),
+        BRY_OK);
+    for (unsigned phase = MAP_HIT; phase <= MAP_MISS_BATCH; phase++)
+        assert_true(run_phase(with, map, phase));
+    assert_tally(&with->record.said[MAP_HIT], COUNT - 3, 2, 1);
+    assert_tally(&with->record.said[MAP_HIT_BATCH], COUNT - 3, 2, 1);
+    assert_tally(&with->record.said[MAP_MISS], 0, 1, COUNT - 1);
+    assert_tally(&with->record.said[MAP_MISS_BATCH], 0, 1, COUNT - 1);
+    candidate_map.drop(map);
+}
+
+static void test_rounds_that_differ_fail(void **state)
+{
+    fixture *with = *state;
+    bry_map *map = filled(with);
+    assert_true(run_phase(with, map, MAP_HIT) && run_phase(with, map, MAP_HIT));
+    assert_int_equal(bry_map_del(map, with->data.hits[0], NULL), BRY_OK);
+    assert_false(run_phase(with, map, MAP_HIT));
+    candidate_map.drop(map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_value_mix),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_workload),
+        cmocka_unit_test_setup_teardown(test_right_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_answers_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rounds_that_differ_fail, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
