@@ -3,8 +3,8 @@
  *
  *     map_programs ANSWERS LENGTH [SEED]    programs of at most LENGTH bytes
  *
- * A program that fails is shrunk and printed, with the seed that made it. Some programs make kbf for
- * an error of one in a hundred. Of all that have kbf no more than one in ten may meet a wrong
+ * A program that fails is shrunk and printed, with the seed that made it. Some programs make kbf
+ * for an error of one in a hundred. Of all that have kbf no more than one in ten may meet a wrong
  * answer, each comparing some thousand or ten thousand; and no more than one answer in a thousand
  * may be unsure.
  */
