@@ -102,9 +102,9 @@ bool map_reports_measure(const map_data *const *data, map_report *reports, size_
                          unsigned skips)
 {
     enum { MOST = 8 };
-    bench_candidate candidates[MOST];
+    bench_candidate candidates[MOST] = {0};
     map_work works[MOST] = {0};
-    const void *given[MOST];
+    const void *given[MOST] = {0};
     bench_result results[MOST] = {0};
     bool good = count <= MOST;
     for (size_t i = 0; i < count && good; i++) {

@@ -190,12 +190,12 @@ void memcached_stop(memcached *server)
 uint64_t memcached_resident(const memcached *server)
 {
     char line[256];
-    unsigned long long kilobytes = 0;
+    uint64_t kilobytes = 0;
     snprintf(line, sizeof line, "/proc/%ld/status", (long)server->pid);
     FILE *status = fopen(line, "re");
     while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmRSS: %llu kB", &kilobytes) == 1)
-            break;
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kilobytes = strtoull(line + 6, NULL, 10);
     if (status)
         fclose(status);
     return kilobytes * 1024;
@@ -236,11 +236,12 @@ static bool add_text(memcached *server, const char *text)
 static bool receive(memcached *server)
 {
     if (server->in_len == server->in_room) {
-        char *more = realloc(server->in, 2 * server->in_room);
+        size_t room = server->in_room + IN_BYTES;
+        char *more = realloc(server->in, room);
         if (!more)
             return false;
         server->in = more;
-        server->in_room *= 2;
+        server->in_room = room;
     }
     ssize_t n;
     do

@@ -54,13 +54,15 @@ static void write_text(char *text, size_t len, enum kind kind, uint64_t i)
         text[d] = digits[random % BASE];
 }
 
-/* `count` texts, one after the other. */
+/* `count` texts, at least one, one after the other. */
 static bool make_texts(uint64_t count, bool keys, kbf_text **texts, char **bytes)
 {
     enum kind size = keys ? KEY_SIZE : VALUE_SIZE, text = keys ? KEY_TEXT : VALUE_TEXT;
     uint64_t total = 0;
     for (uint64_t i = 0; i < count; i++)
         total += size_of(size, i);
+    if (total == 0)
+        return false;
     *texts = malloc(count * sizeof **texts);
     *bytes = malloc(total);
     if (!*texts || !*bytes)

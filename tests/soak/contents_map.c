@@ -77,7 +77,7 @@ static bool read_line(const char *line, const char *end, pair *made)
 static void read_file(void)
 {
     int file = open(file_name, O_RDONLY | O_CLOEXEC);
-    struct stat status;
+    struct stat status = {0};
     assert_true(file >= 0 && fstat(file, &status) == 0 && status.st_size > 0);
     const char *text = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     assert_true(text != MAP_FAILED);
@@ -91,8 +91,9 @@ static void read_file(void)
         end = end ? end : stop;
         if (count == room) {
             room *= 2;
-            pairs = realloc(pairs, room * sizeof *pairs);
-            assert_non_null(pairs);
+            pair *more = realloc(pairs, room * sizeof *pairs);
+            assert_non_null(more);
+            pairs = more;
         }
         count += read_line(line, end, &pairs[count]);
         line = end + 1;
