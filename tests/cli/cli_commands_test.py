@@ -43,24 +43,40 @@ HELP_BENCH = """\
 Usage: bloomery bench CASE [options]
 
 Measures on this machine. Cases:
-  hash     keys of several lengths: --rounds --isa
-  filter   one engine: --engine --items --error --batch --rounds --isa
-  filters  that, a standard Bloom filter and libbloom: --items --error
-           --batch --rounds --isa
-  maplet   the compact map: --items --value-bits --error --grow --batch
-           --rounds --compare --isa
-  all      hash, filters, and a maplet of at most 2M entries with 12-bit values
-           beside an exact hash table
+  hash       keys of several lengths: --rounds --isa
+  filter     one engine: --engine --items --error --batch --rounds --isa
+  filters    that, a standard Bloom filter and libbloom: --items --error
+             --batch --rounds --isa
+  maplet     what engine compact is made of: --items --value-bits --error
+             --grow --batch --rounds --compare --isa
+  map        one engine of the map: --engine --items --values --raw --skew --top
+             --error --grow --batch --rounds --isa, and for engine kbf --shape
+             --decode --encoder --unmasked --size
+  maps       the engines side by side, and few values against many: --items
+             --values --error --batch --rounds --isa
+  memcached  the same beside memcached over loopback: --items --values --error
+             --rounds --isa
+  all        hash and filters; a maplet of at most 2M entries beside an exact
+             hash table, maps of at most 2M keys, memcached with at most 1M
 
 Options:
-  --engine E       of filter: bloom (default)
-  --items N        keys (default 10M)
+  --engine E       of filter: bloom (default); of map: compact (default) or kbf
+  --items N        keys (default 10M; of map and memcached 1M)
   --value-bits V   of maplet: 0 to 32 (default 12)
-  --error P        error to ask for (default 1%; of maplet 0.1%)
-  --grow           of maplet: one that may grow
+  --error P        error to ask for (default 1%; of maplet, maps and memcached 0.1%)
+  --grow           of maplet and map: one that may grow
   --batch B        keys in a batch (default 1024)
   --rounds R       rounds to measure (default 5), after one to warm up
   --compare        of maplet: beside an exact hash table
+  --shape S        of kbf: tuned (default) or paper
+  --decode L       of kbf: level 1 to 4 (default 4)
+  --encoder C      of kbf: algebraic (default) or greedy
+  --unmasked       of kbf: codes as the papers store them
+  --values V       of maps: distinct values (default 3000)
+  --raw            of map: values are integers, not byte strings
+  --skew Z         of map: values by Zipf's law (default 0: uniform)
+  --top S          of map: the share of the keys that one value has
+  --size F         of kbf: so many times the planned cells
   --isa I          scalar, avx2, avx512 or neon instead of the best
   --markdown FILE  of all: also rewrite the block of results in this file
   --json           JSON instead of tables
