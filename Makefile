@@ -69,7 +69,7 @@ bench:
 
 figures:
 	@scripts/packages figures
-	@echo "There are no figures yet: they come with the engines of the papers."
+	@echo "There are no figures yet; bloomery bench map reproduces the numbers behind those of kBF."
 
 install: all
 	@scripts/packages install

@@ -74,6 +74,12 @@ static int choose_capacity(request *asked, cli_lines *lines)
     return CLI_GO_ON;
 }
 
+static int too_large(const cli_map_memory *memory)
+{
+    return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",
+                    (unsigned long long)memory->most);
+}
+
 static int create(request *asked, cli_map_memory *memory, cli_lines *lines, bry_map **map)
 {
     bry_status status;
@@ -90,11 +96,15 @@ static int create(request *asked, cli_map_memory *memory, cli_lines *lines, bry_
             return code;
         bry_map_options options = asked->map;
         options.allocator = &memory->allocator;
+        /* kbf takes what is planned as soon as a few keys are in; compact only what keys need. */
+        bry_map_shape shape;
+        if (options.engine == BRY_ENGINE_KBF && bry_map_plan(&options, &shape) == BRY_OK &&
+            shape.bytes > memory->most)
+            return too_large(memory);
         status = bry_map_create(&options, map);
     }
     if (status == BRY_E_NOMEM && memory->refused)
-        return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",
-                        (unsigned long long)memory->most);
+        return too_large(memory);
     if (status == BRY_OK)
         return CLI_GO_ON;
     return cli_fail(status, "%s: %s", cli_quote(asked->path).text, bry_status_text(status));

@@ -124,6 +124,11 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_map_memory 
             return cli_fail(status,
                             "%s: no code is left for a new value; the map knows %llu values", where,
                             (unsigned long long)stats.values);
+        if (!options.fixed)
+            return cli_fail(status,
+                            "%s: the keys would be more than the map's error allows; joined maps "
+                            "cannot be given longer fingerprints",
+                            where);
         return cli_fail(status, "%s: the map has a fixed capacity of %llu keys, which it holds",
                         where, (unsigned long long)stats.capacity);
     }

@@ -100,7 +100,8 @@ typedef struct bry_map_options {
 
 #define BRY_MAP_OPTIONS                                                                            \
     {                                                                                              \
-        .struct_size = sizeof(bry_map_options)                                                     \
+        sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, BRY_MAP_TUNED, 0,    \
+            false, 0, 0                                                                            \
     }
 
 typedef struct bry_map_errors {
@@ -130,7 +131,8 @@ typedef struct bry_map_shape {
  */
 BRY_API bry_status bry_map_plan(const bry_map_options *options, bry_map_shape *shape);
 
-/* Makes an empty map. As bry_map_plan(), and BRY_E_NOMEM. */
+/* Makes an empty map. As bry_map_plan(), and BRY_E_NOMEM; BRY_E_IO when the system has no random
+ * seed to give. */
 BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map);
 
 /*
@@ -179,7 +181,8 @@ BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
  * Every call of this section may return
  *   BRY_E_RANGE   the value is longer than BRY_MAP_VALUE_MAX, or wider than value_bits
  *   BRY_E_FULL    a fixed map holds its capacity and the key is new; or no code is left for a new
- *                 value (stats.values_left is 0 then)
+ *                 value (stats.values_left is 0 then); or joins have filled a growing map with
+ *                 as many keys as its error allows, so that it cannot grow any more
  *   BRY_E_UNSURE  kbf: the key's present value cannot be told, so it cannot be replaced or deleted
  *                 without damage to its neighbours; stats count these
  *   BRY_E_NOMEM
@@ -246,9 +249,10 @@ BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
  * Makes the map as small as its keys allow; no keys are needed for it. max_error bounds the sum of
  * the estimated errors afterwards; 0: the error promised. kbf folds its tables in half as often as
  * that permits and joins those that are nearly empty; compact folds further tables back into the
- * first, and takes back the codes of values that no key has. Nothing to gain is BRY_OK. A folded
+ * first, and takes back the codes of values that no key has. Nothing to gain is BRY_OK, and so is a
+ * map that errs more than max_error already: it stays as it is. A folded
  * kbf map can only be joined with one folded as often (options_like() tells the shape).
- * BRY_E_RANGE: max_error. BRY_E_NOMEM.
+ * BRY_E_RANGE: max_error is not between 0 and 1. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
 

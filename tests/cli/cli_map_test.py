@@ -490,6 +490,10 @@ class Files(MapCase):
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, rb"^bloomery: LIMIT: line \d+: the map needs more ")
             self.assertEqual(self.content(engine), before)
+        # What kbf plans for is refused before a line is read.
+        self.expect(["build", "new", "--engine", "kbf", "--items", "1G", "--max-bytes", "1GB"], 3,
+                    stdin=b"no pair\n",
+                    err=b"bloomery: LIMIT: the map needs more than --max-bytes allows, 1000000000\n")
         self.assert_files(*ENGINES)
 
     def test_target_of_build(self):

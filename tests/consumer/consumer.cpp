@@ -3,14 +3,19 @@
 #include <bloomery/base.h>
 #include <bloomery/filter.h>
 #include <bloomery/hash.h>
+#include <bloomery/map.h>
 #include <memory>
 #include <string_view>
 
 int main()
 {
-    bry_filter_options options{};
-    options.struct_size = sizeof options;
+    bry_filter_options options = BRY_FILTER_OPTIONS;
     options.seed = 1;
+    bry_map_options map_options = BRY_MAP_OPTIONS;
+    bry_map_shape shape;
+    bry_load load = BRY_LOAD;
+    if (bry_map_plan(&map_options, &shape) != BRY_OK || load.max_bytes != 0)
+        return 1;
     bry_filter *made = nullptr;
     if (bry_filter_create(&options, &made) != BRY_OK)
         return 1;
