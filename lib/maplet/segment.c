@@ -193,8 +193,12 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     return pick(segment, u, run_of(segment, u_most, quotient, &bit), value);
 }
 
+/* The compiler takes a call that only prefetches for one without effect, and drops it; not so what
+ * it must put into the caller. */
+#define PREFETCHING static inline __attribute__((always_inline))
+
 /* About where the runs of a quotient are, and the sample before it. */
-static inline void prefetch_runs(const bry__segment *segment, uint64_t u_most, uint64_t u)
+PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     if (!segment->bytes)
         return;
@@ -207,7 +211,7 @@ static inline void prefetch_runs(const bry__segment *segment, uint64_t u_most, u
     __builtin_prefetch(about + 12);
 }
 
-static inline bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
+PREFETCHING bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     bry__segment_run run = {0};
     uint64_t bit;
