@@ -63,6 +63,9 @@ typedef struct bry__query {
 } bry__query;
 void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, uint8_t *answers);
 
+/* Fetches all that adding or removing u is going to move. */
+void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, uint64_t u);
+
 /* Fetches what operations on these are going to read first. */
 void bry__segment_prefetch_n(const bry__query *queries, size_t n);
 

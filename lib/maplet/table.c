@@ -479,6 +479,7 @@ bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t v
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
+    bry__segment_prefetch_change(segment, at.u_most, at.u);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
     unsigned count = bry__segment_count(segment, at.u, place);
     bry_status status = BRY_OK;
@@ -550,6 +551,7 @@ bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
+    bry__segment_prefetch_change(segment, at.u_most, at.u);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
     if (place.found && bry__segment_value(segment, place.index) == value) {
         remove_from_segment(table, at, segment, place, fingerprint, allocator);
