@@ -186,8 +186,10 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     if (!segment->bytes)
         return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    /* About where the slot is: its line and what leads to it are fetched side by side. */
-    unsigned index = quotient * segment->n / quotients_of(segment, u_most);
+    /* About where run and slot are: the lines of both are fetched side by side. */
+    unsigned quotients = quotients_of(segment, u_most);
+    unsigned index = quotient * segment->n / quotients;
+    __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
     __builtin_prefetch(segment->bytes + (slot_at(segment, index) >> 3));
     uint64_t bit;
     return pick(segment, u, run_of(segment, u_most, quotient, &bit), value);
