@@ -75,7 +75,8 @@ typedef struct bry_index_options {
 
 #define BRY_INDEX_OPTIONS                                                                          \
     {                                                                                              \
-        .struct_size = sizeof(bry_index_options)                                                   \
+        sizeof(bry_index_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, 0, false,          \
+            BRY_INDEX_TIGHTER, 0, 0, 0                                                             \
     }
 
 /* What an object with these options costs and promises. */

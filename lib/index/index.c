@@ -1,0 +1,542 @@
+/*
+ * The index job: units, and what elements do with them.
+ *
+ * Here is decided which unit an element goes to and whether it still has room; what a unit is made
+ * of is the engine's to know (index_engine.h). A batch for the newest unit may run over several. It
+ * opens all those that it may need first, so that after that only adding itself can fail, which
+ * engines that can fail there know how to take back.
+ */
+#include "index/index_object.h"
+
+#include "common/random.h"
+
+#include <string.h>
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status bry_index_create(const bry_index_options *given, bry_index **index)
+{
+    bry_index_options options;
+    const bry__index_engine *engine;
+    bry_index_shape shape;
+    bry_status status = bry__index_read_options(given, &options, &engine, &shape);
+    if (status == BRY_OK && options.seed == 0)
+        status = bry__random_seed(&options.seed);
+    if (status != BRY_OK)
+        return status;
+
+    bry_allocator allocator = bry__allocator_or_default(options.allocator);
+    options.allocator = NULL;
+    bry_index *made = bry__alloc(&allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = (bry_index){.allocator = allocator, .options = options, .engine = engine};
+    status = engine->create(&options, &allocator, &made->elements);
+    if (status != BRY_OK) {
+        bry_index_destroy(made);
+        return status;
+    }
+    *index = made;
+    return BRY_OK;
+}
+
+bry_index_options bry_index_options_like(const bry_index *other)
+{
+    bry_index_options options = other->options;
+    other->engine->like(other->elements, &options);
+    return options;
+}
+
+void bry_index_destroy(bry_index *index)
+{
+    if (!index)
+        return;
+    bry_allocator allocator = index->allocator;
+    if (index->elements)
+        index->engine->destroy(index->elements);
+    bry__index_forget_units(index);
+    bry__free(&allocator, index, sizeof *index);
+}
+
+bry_status bry_index_clone(const bry_index *index, bry_index **copy)
+{
+    bry_index *made = bry__alloc(&index->allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = *index;
+    made->elements = NULL;
+    bry_status status = bry__index_clone_units(index, made);
+    made->last_order = index->last_order;
+    made->next_number = index->next_number;
+    made->newest_known = false;
+    if (status == BRY_OK)
+        status = index->engine->clone(index->elements, &made->elements);
+    if (status != BRY_OK) {
+        bry_index_destroy(made);
+        return status;
+    }
+    *copy = made;
+    return BRY_OK;
+}
+
+void bry_index_clear(bry_index *index)
+{
+    index->engine->clear(index->elements);
+    bry__index_forget_units(index);
+}
+
+uint64_t bry_index_seed(const bry_index *index)
+{
+    return index->options.seed;
+}
+
+/* ---- units --------------------------------------------------------------------------------- */
+
+/* The record of a unit, or NULL. */
+static bry__index_slot *record_of(const bry_index *index, uint32_t unit, uint32_t *slot)
+{
+    *slot = bry__index_slot_of(index, unit);
+    return *slot == BRY__INDEX_NO_SLOT ? NULL : &index->slots.slot[*slot];
+}
+
+/* Units that may be opened still. */
+static uint32_t units_left(const bry_index *index)
+{
+    uint32_t most = index->options.fixed ? index->options.units : BRY__INDEX_UNITS;
+    return most > index->slots.units ? most - index->slots.units : 0;
+}
+
+static bry_status open_unit(bry_index *index, uint64_t tag, uint32_t *slot)
+{
+    if (units_left(index) == 0)
+        return BRY_E_FULL;
+    bry__index_slot record = {.tag = tag};
+    uint32_t opened;
+    bry_status status = index->engine->open(index->elements, &opened, &record.capacity);
+    if (status != BRY_OK)
+        return status;
+    status = bry__index_enter(index, opened, &record);
+    if (status != BRY_OK) {
+        index->engine->drop(index->elements, opened, 0);
+        return status;
+    }
+    *slot = opened;
+    return BRY_OK;
+}
+
+/* As if the unit opened last, which is empty, had never been. */
+static void unopen_unit(bry_index *index, uint32_t slot)
+{
+    uint32_t number = index->slots.slot[slot].number;
+    index->engine->drop(index->elements, slot, 0);
+    bry__index_leave(index, slot);
+    index->last_order--;
+    index->next_number = number;
+}
+
+bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit)
+{
+    uint32_t slot;
+    bry_status status = open_unit(index, tag, &slot);
+    if (status == BRY_OK)
+        *unit = index->slots.slot[slot].number;
+    return status;
+}
+
+static void seal(bry_index *index, uint32_t slot)
+{
+    index->slots.slot[slot].sealed = true;
+    if (index->newest == slot)
+        index->newest_known = false;
+}
+
+bry_status bry_index_seal(bry_index *index, uint32_t unit)
+{
+    uint32_t slot;
+    if (!record_of(index, unit, &slot))
+        return BRY_E_RANGE;
+    seal(index, slot);
+    return BRY_OK;
+}
+
+bry_status bry_index_drop(bry_index *index, uint32_t unit)
+{
+    uint32_t slot;
+    const bry__index_slot *record = record_of(index, unit, &slot);
+    if (!record)
+        return BRY_E_RANGE;
+    index->engine->drop(index->elements, slot, record->elements);
+    bry__index_leave(index, slot);
+    return BRY_OK;
+}
+
+bry_status bry_index_set_tag(bry_index *index, uint32_t unit, uint64_t tag)
+{
+    uint32_t slot;
+    bry__index_slot *record = record_of(index, unit, &slot);
+    if (!record)
+        return BRY_E_RANGE;
+    record->tag = tag;
+    return BRY_OK;
+}
+
+bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from)
+{
+    uint32_t to_slot, from_slot;
+    bry__index_slot *to = record_of(index, into, &to_slot);
+    const bry__index_slot *gone = record_of(index, from, &from_slot);
+    if (!to || !gone || to == gone)
+        return BRY_E_RANGE;
+    if (to->elements > to->capacity || gone->elements > to->capacity - to->elements)
+        return BRY_E_FULL;
+    bry_status status = index->engine->combine(index->elements, to_slot, from_slot);
+    if (status != BRY_OK)
+        return status;
+    to->elements += gone->elements;
+    to->stale += gone->stale;
+    index->slots.elements += gone->elements; /* leaving takes them off again */
+    index->slots.stale += gone->stale;
+    bry__index_leave(index, from_slot);
+    return BRY_OK;
+}
+
+bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_unit *info)
+{
+    uint32_t slot;
+    const bry__index_slot *record = record_of(index, unit, &slot);
+    if (!record)
+        return BRY_E_RANGE;
+    *info = (bry_index_unit){
+        .unit = record->number,
+        .sealed = record->sealed,
+        .tag = record->tag,
+        .capacity = record->capacity,
+        .elements = record->elements,
+        .stale = record->stale,
+    };
+    index->engine->unit_info(index->elements, &index->slots, slot, info);
+    return BRY_OK;
+}
+
+size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room)
+{
+    bry__index_found found = {&index->slots, units, room, 0};
+    for (uint32_t i = 0; i < index->slots.room; i++)
+        if (index->slots.slot[i].order != 0)
+            bry__index_found_add(&found, i);
+    return bry__index_found_end(&found);
+}
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+static uint64_t room_in(const bry_index *index, uint32_t slot)
+{
+    const bry__index_slot *record = &index->slots.slot[slot];
+    return record->capacity > record->elements ? record->capacity - record->elements : 0;
+}
+
+/* Adds to a unit that has room for n. */
+static bry_status add_some(bry_index *index, uint32_t slot, const bry_hash *hashes, size_t n,
+                           uint8_t *was)
+{
+    bry_status status = index->engine->add_n(index->elements, slot, hashes, n, was);
+    if (status != BRY_OK)
+        return status;
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++)
+        fresh += was[i] == BRY_ABSENT;
+    index->slots.slot[slot].elements += fresh;
+    index->slots.elements += fresh;
+    return BRY_OK;
+}
+
+static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, uint8_t *was)
+{
+    uint32_t newest = bry__index_newest(index);
+    if (newest != BRY__INDEX_NO_SLOT && room_in(index, newest) == 0 &&
+        index->engine->holds(index->elements, newest, hash) == BRY_PRESENT) {
+        *slot = newest;
+        *was = BRY_PRESENT;
+        return BRY_OK;
+    }
+    if (newest != BRY__INDEX_NO_SLOT && room_in(index, newest) > 0) {
+        *slot = newest;
+        return add_some(index, newest, &hash, 1, was);
+    }
+    uint32_t opened;
+    bry_status status = open_unit(index, 0, &opened);
+    if (status != BRY_OK)
+        return status;
+    status = add_some(index, opened, &hash, 1, was);
+    if (status != BRY_OK) {
+        unopen_unit(index, opened);
+        return status;
+    }
+    if (newest != BRY__INDEX_NO_SLOT)
+        seal(index, newest);
+    *slot = opened;
+    return BRY_OK;
+}
+
+bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_t *went,
+                         bry_answer *was)
+{
+    uint32_t slot = 0;
+    uint8_t before = BRY_ABSENT;
+    bry_status status;
+    if (unit == BRY_INDEX_NEWEST) {
+        status = add_newest(index, hash, &slot, &before);
+    } else {
+        const bry__index_slot *record = record_of(index, unit, &slot);
+        if (!record || record->sealed)
+            return BRY_E_RANGE;
+        if (room_in(index, slot) > 0) {
+            status = add_some(index, slot, &hash, 1, &before);
+        } else {
+            before = (uint8_t)index->engine->holds(index->elements, slot, hash);
+            status = before == BRY_PRESENT ? BRY_OK : BRY_E_FULL;
+        }
+    }
+    if (status != BRY_OK)
+        return status;
+    if (went)
+        *went = index->slots.slot[slot].number;
+    if (was)
+        *was = (bry_answer)before;
+    return BRY_OK;
+}
+
+/* ---- adding many --------------------------------------------------------------------------- */
+
+/* A batch under way: elements before `done` are in units slots[0 … at], whose last takes more. */
+typedef struct batch {
+    const bry_hash *hashes;
+    size_t n, done;
+    uint8_t *was;
+    uint32_t *slot_of; /* of each element that is done */
+    uint32_t *slots; /* the newest unit, where there is one, and those opened for this batch */
+    size_t count, at;
+    bool had_newest;
+} batch;
+
+/* Adds until the elements or the room of the unit in turn run out. */
+static bry_status fill_unit(bry_index *index, batch *work)
+{
+    uint32_t slot = work->slots[work->at];
+    bry_status status = BRY_OK;
+    while (work->done < work->n && status == BRY_OK) {
+        uint64_t room = room_in(index, slot);
+        size_t here = work->n - work->done;
+        if (room > 0) {
+            if (here > room)
+                here = (size_t)room;
+            status = add_some(index, slot, work->hashes + work->done, here, work->was + work->done);
+        } else if (index->engine->holds(index->elements, slot, work->hashes[work->done]) ==
+                   BRY_PRESENT) {
+            here = 1;
+            work->was[work->done] = BRY_PRESENT;
+        } else {
+            break;
+        }
+        if (status == BRY_OK) {
+            for (size_t i = 0; i < here; i++)
+                work->slot_of[work->done + i] = slot;
+            work->done += here;
+        }
+    }
+    return status;
+}
+
+static void undo(bry_index *index, const batch *work)
+{
+    for (size_t end = work->done; end > 0;) {
+        size_t begin = end - 1;
+        uint32_t slot = work->slot_of[begin];
+        uint64_t fresh = work->was[begin] == BRY_ABSENT;
+        while (begin > 0 && work->slot_of[begin - 1] == slot)
+            fresh += work->was[--begin] == BRY_ABSENT;
+        index->engine->undo_n(index->elements, slot, work->hashes + begin, end - begin,
+                              work->was + begin);
+        index->slots.slot[slot].elements -= fresh;
+        index->slots.elements -= fresh;
+        end = begin;
+    }
+}
+
+/* Fills one unit after the other. After a failure no element is there, but all units are. */
+static bry_status fill_units(bry_index *index, batch *work)
+{
+    bry_status status = BRY_OK;
+    for (work->at = 0; work->at < work->count && status == BRY_OK; work->at++) {
+        status = fill_unit(index, work);
+        if (work->done == work->n)
+            break;
+    }
+    if (status != BRY_OK)
+        undo(index, work);
+    return status;
+}
+
+/* Units that n elements may need beyond the newest one. */
+static uint64_t units_needed(const bry_index *index, uint64_t room, uint64_t n)
+{
+    uint64_t capacity = bry_index_options_like(index).unit_capacity;
+    return n <= room ? 0 : (n - room + capacity - 1) / capacity;
+}
+
+static bry_status run_batch(bry_index *index, batch *work, uint64_t needed)
+{
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < needed && status == BRY_OK; i++) {
+        status = open_unit(index, 0, &work->slots[work->count]);
+        work->count += status == BRY_OK;
+    }
+    if (status == BRY_OK)
+        status = fill_units(index, work);
+    size_t keep = status == BRY_OK ? work->at + 1 : work->had_newest;
+    while (work->count > keep)
+        unopen_unit(index, work->slots[--work->count]);
+    for (size_t i = 0; status == BRY_OK && i + 1 < keep; i++)
+        seal(index, work->slots[i]);
+    return status;
+}
+
+static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t n, uint32_t *went)
+{
+    uint32_t newest = bry__index_newest(index);
+    uint64_t room = newest == BRY__INDEX_NO_SLOT ? 0 : room_in(index, newest);
+    uint64_t needed = units_needed(index, room, n);
+    if (needed > units_left(index))
+        return BRY_E_FULL;
+    const bry_allocator *allocator = &index->allocator;
+    if (n > SIZE_MAX / sizeof(uint32_t) / 2)
+        return BRY_E_NOMEM;
+    batch work = {.hashes = hashes, .n = n, .had_newest = newest != BRY__INDEX_NO_SLOT};
+    size_t most = (size_t)needed + 1;
+    work.was = bry__alloc(allocator, n);
+    work.slot_of = bry__alloc(allocator, n * sizeof *work.slot_of);
+    work.slots = bry__alloc(allocator, most * sizeof *work.slots);
+    bry_status status = work.was && work.slot_of && work.slots ? BRY_OK : BRY_E_NOMEM;
+    if (status == BRY_OK) {
+        if (work.had_newest)
+            work.slots[work.count++] = newest;
+        status = run_batch(index, &work, needed);
+    }
+    for (size_t i = 0; i < n && went && status == BRY_OK; i++)
+        went[i] = index->slots.slot[work.slot_of[i]].number;
+    bry__free(allocator, work.slots, most * sizeof *work.slots);
+    bry__free(allocator, work.slot_of, n * sizeof *work.slot_of);
+    bry__free(allocator, work.was, n);
+    return status;
+}
+
+bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n, uint32_t unit,
+                           uint32_t *went)
+{
+    if (unit == BRY_INDEX_NEWEST)
+        return n == 0 ? BRY_OK : add_n_newest(index, hashes, n, went);
+    uint32_t slot;
+    const bry__index_slot *record = record_of(index, unit, &slot);
+    if (!record || record->sealed)
+        return BRY_E_RANGE;
+    if (n > room_in(index, slot))
+        return BRY_E_FULL;
+    uint8_t small[BRY__INDEX_BATCH];
+    uint8_t *was = n <= sizeof small ? small : bry__alloc(&index->allocator, n);
+    if (!was)
+        return BRY_E_NOMEM;
+    bry_status status = add_some(index, slot, hashes, n, was);
+    if (was != small)
+        bry__free(&index->allocator, was, n);
+    for (size_t i = 0; i < n && went && status == BRY_OK; i++)
+        went[i] = unit;
+    return status;
+}
+
+/* ---- deleting ------------------------------------------------------------------------------ */
+
+bry_status bry_index_del(bry_index *index, bry_hash hash, uint32_t unit, bry_answer *was)
+{
+    uint32_t slot;
+    bry__index_slot *record = record_of(index, unit, &slot);
+    if (!record)
+        return BRY_E_RANGE;
+    bry_answer answer;
+    if (index->engine->deletes) {
+        uint64_t removed = index->engine->del(index->elements, slot, hash);
+        record->elements -= removed;
+        index->slots.elements -= removed;
+        answer = removed ? BRY_PRESENT : BRY_ABSENT;
+    } else {
+        answer = index->engine->holds(index->elements, slot, hash);
+        if (answer == BRY_PRESENT && record->stale < record->elements) {
+            record->stale++;
+            index->slots.stale++;
+        }
+    }
+    if (was)
+        *was = answer;
+    return BRY_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+bry_answer bry_index_has(const bry_index *index, bry_hash hash)
+{
+    return index->engine->has(index->elements, hash);
+}
+
+void bry_index_has_n(const bry_index *index, const bry_hash *hashes, size_t n, uint8_t *answers)
+{
+    index->engine->has_n(index->elements, hashes, n, answers);
+}
+
+size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t *units, size_t room)
+{
+    bry__index_found found = {&index->slots, units, room, 0};
+    index->engine->locate(index->elements, hash, &found);
+    return bry__index_found_end(&found);
+}
+
+void bry_index_locate_n(const bry_index *index, const bry_hash *hashes, size_t n, uint32_t *units,
+                        size_t room, size_t *totals)
+{
+    bry__index_found found[BRY__INDEX_BATCH];
+    for (size_t done = 0; done < n; done += BRY__INDEX_BATCH) {
+        size_t here = n - done < BRY__INDEX_BATCH ? n - done : BRY__INDEX_BATCH;
+        for (size_t i = 0; i < here; i++)
+            found[i] =
+                (bry__index_found){&index->slots, room ? units + (done + i) * room : NULL, room, 0};
+        index->engine->locate_n(index->elements, hashes + done, here, found);
+        for (size_t i = 0; i < here; i++)
+            totals[done + i] = bry__index_found_end(&found[i]);
+    }
+}
+
+/* ---- work that can wait, looking in -------------------------------------------------------- */
+
+bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier, uint64_t budget,
+                          uint64_t *left)
+{
+    uint64_t remaining = 0;
+    bry_status status =
+        index->engine->step(index->elements, &index->slots, supplier, budget, &remaining);
+    index->newest_known = false; /* units may have been opened again */
+    if (left && status == BRY_OK)
+        *left = remaining;
+    return status;
+}
+
+void bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
+{
+    *stats = (bry_index_stats){
+        .engine = index->options.engine,
+        .seed = index->options.seed,
+        .units = index->slots.units,
+        .elements = index->slots.elements,
+        .stale = index->slots.stale,
+        .bytes =
+            sizeof *index + bry__index_unit_bytes(index) + index->engine->bytes(index->elements),
+    };
+    index->engine->stats(index->elements, &index->slots, stats);
+}

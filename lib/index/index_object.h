@@ -1,0 +1,78 @@
+/* The index's inside, shared by index.c (operations), index_units.c (who is where) and the files
+ * that keep it. */
+#ifndef BRY_INDEX_INDEX_OBJECT_H
+#define BRY_INDEX_INDEX_OBJECT_H
+
+#include "common/allocator.h"
+#include "index/index_engine.h"
+
+#define BRY__INDEX_MAX_CAPACITY ((uint64_t)1 << 40)
+#define BRY__INDEX_MIN_ERROR 1e-9
+#define BRY__INDEX_MAX_ERROR 0.5
+#define BRY__INDEX_NO_SLOT UINT32_MAX
+
+/*
+ * Number → slot, in pages that exist while one of their numbers is in use: an index that has opened
+ * a million units and kept sixty costs as much as one that opened sixty.
+ */
+#define BRY__NUMBERS_SHIFT 10u
+#define BRY__NUMBERS_PAGE (1u << BRY__NUMBERS_SHIFT)
+typedef struct bry__numbers_page {
+    uint32_t used;
+    uint32_t slot[BRY__NUMBERS_PAGE]; /* BRY__INDEX_NO_SLOT where there is none */
+} bry__numbers_page;
+typedef struct bry__numbers {
+    bry__numbers_page **page;
+    uint32_t room; /* pages that the directory has place for */
+    uint32_t pages; /* that exist */
+} bry__numbers;
+
+struct bry_index {
+    bry_allocator allocator;
+    bry_index_options options; /* as created with, defaults filled in; without the allocator */
+    const bry__index_engine *engine;
+    void *elements; /* the engine's instance */
+    bry__index_slots slots;
+    bry__numbers numbers;
+    uint64_t last_order; /* of the unit that was opened last, dropped or not */
+    uint32_t next_number; /* where the search for a free one begins */
+    uint32_t newest; /* slot of the newest unit that is not sealed, or NO_SLOT … */
+    bool newest_known; /* … where this is true; else it has to be looked for */
+};
+
+/* ---- index_options.c ----------------------------------------------------------------------- */
+
+/* Options as this version knows them, with their defaults, the engine that they name, and what it
+ * makes of them; the shape's bytes are those of the whole index. What bry_index_plan() returns. */
+bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,
+                                   const bry__index_engine **engine, bry_index_shape *shape);
+
+/* ---- index_units.c ------------------------------------------------------------------------- */
+
+/* The slot of a unit, or BRY__INDEX_NO_SLOT. */
+uint32_t bry__index_slot_of(const bry_index *index, uint32_t number);
+
+/* The slot of the newest unit that is not sealed, or BRY__INDEX_NO_SLOT. */
+uint32_t bry__index_newest(bry_index *index);
+
+/* Enters a unit that the engine has opened in `slot`, as the newest; record->order and number are
+ * not looked at. BRY_E_NOMEM: the slot stays the engine's to drop. */
+bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record);
+
+/* The opposite: the unit's record is cleared. */
+void bry__index_leave(bry_index *index, uint32_t slot);
+
+/* For loading: enters a record as it is, order and number included. BRY_E_RANGE: there is one of
+ * that slot or number already, or it is none that can be. BRY_E_NOMEM. */
+bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_slot *record);
+
+/* Forgets all units; numbering begins at 0. */
+void bry__index_forget_units(bry_index *index);
+
+bry_status bry__index_clone_units(const bry_index *index, bry_index *copy);
+uint64_t bry__index_unit_bytes(const bry_index *index);
+
+/* Newest first, numbers in place of slots; returns how many candidates there are. */
+size_t bry__index_found_end(bry__index_found *found);
+
+#endif

@@ -1,0 +1,71 @@
+/* What an index is asked to be: defaults, ranges, and the engine that plans the rest. */
+#include "index/index_object.h"
+
+#include <string.h>
+
+static const bry__index_engine *engine_of(bry_engine engine)
+{
+    switch (engine) {
+    case BRY_ENGINE_COMPACT:
+        return &bry__compact_index_engine;
+    default:
+        return NULL;
+    }
+}
+
+static bool in_range(const bry_index_options *options)
+{
+    return bry_engine_name(options->engine) && options->units <= BRY__INDEX_UNITS &&
+           options->unit_capacity <= BRY__INDEX_MAX_CAPACITY &&
+           options->error >= BRY__INDEX_MIN_ERROR && options->error <= BRY__INDEX_MAX_ERROR &&
+           options->stale > 0 && options->stale <= 1 &&
+           (unsigned)options->control <= BRY_INDEX_UNCONTROLLED && options->factor <= 16 &&
+           options->factor != 1 && options->hashes <= 64 &&
+           (options->unit_bits == 0) == (options->hashes == 0);
+}
+
+bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,
+                                   const bry__index_engine **engine, bry_index_shape *shape)
+{
+    *options = (bry_index_options)BRY_INDEX_OPTIONS;
+    if (given) {
+        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+            return BRY_E_RANGE;
+        memcpy(options, given, given->struct_size);
+        options->struct_size = sizeof *options;
+    }
+    if (options->engine == BRY_ENGINE_AUTO)
+        options->engine = BRY_ENGINE_COMPACT;
+    if (options->units == 0)
+        options->units = 64;
+    if (options->unit_capacity == 0)
+        options->unit_capacity = 65536;
+    if (options->error == 0)
+        options->error = 0.001;
+    if (options->stale == 0)
+        options->stale = 0.25;
+    if (!in_range(options))
+        return BRY_E_RANGE;
+    *engine = engine_of(options->engine);
+    if (!*engine)
+        return BRY_E_UNSUPPORTED;
+    bry_status status = (*engine)->plan(options, shape);
+    if (status == BRY_OK) {
+        uint64_t pages = (options->units + BRY__NUMBERS_PAGE - 1) / BRY__NUMBERS_PAGE;
+        shape->bytes += sizeof(bry_index) + options->units * sizeof(bry__index_slot) +
+                        pages * (sizeof(bry__numbers_page) + sizeof(bry__numbers_page *));
+        shape->bytes_empty += sizeof(bry_index);
+    }
+    return status;
+}
+
+bry_status bry_index_plan(const bry_index_options *given, bry_index_shape *shape)
+{
+    bry_index_options options;
+    const bry__index_engine *engine;
+    bry_index_shape planned;
+    bry_status status = bry__index_read_options(given, &options, &engine, &planned);
+    if (status == BRY_OK)
+        *shape = planned;
+    return status;
+}

@@ -1,0 +1,255 @@
+/* Which units there are: records by slot, slots by number, and candidates in order of opening. */
+#include "index/index_object.h"
+
+#include <string.h>
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+static uint32_t *place_of(const bry__numbers *numbers, uint32_t number)
+{
+    uint32_t i = number >> BRY__NUMBERS_SHIFT;
+    if (i >= numbers->room || !numbers->page[i])
+        return NULL;
+    return &numbers->page[i]->slot[number & (BRY__NUMBERS_PAGE - 1)];
+}
+
+uint32_t bry__index_slot_of(const bry_index *index, uint32_t number)
+{
+    const uint32_t *place = place_of(&index->numbers, number);
+    return place ? *place : BRY__INDEX_NO_SLOT;
+}
+
+static bry_status reach_page(bry__numbers *numbers, uint32_t i, const bry_allocator *allocator)
+{
+    if (i >= numbers->room) {
+        uint32_t room = numbers->room ? numbers->room : 1;
+        while (room <= i)
+            room *= 2;
+        bry__numbers_page **page = bry__alloc(allocator, room * sizeof *page);
+        if (!page)
+            return BRY_E_NOMEM;
+        if (numbers->room)
+            memcpy(page, numbers->page, numbers->room * sizeof *page);
+        bry__free(allocator, numbers->page, numbers->room * sizeof *page);
+        numbers->page = page;
+        numbers->room = room;
+    }
+    if (!numbers->page[i]) {
+        bry__numbers_page *page = bry__alloc(allocator, sizeof *page);
+        if (!page)
+            return BRY_E_NOMEM;
+        memset(page->slot, 0xff, sizeof page->slot); /* BRY__INDEX_NO_SLOT everywhere */
+        numbers->page[i] = page;
+        numbers->pages++;
+    }
+    return BRY_OK;
+}
+
+/* Frees a page without numbers, and the directory when that was the last page. */
+static void trim(bry__numbers *numbers, uint32_t i, const bry_allocator *allocator)
+{
+    if (i >= numbers->room || !numbers->page[i] || numbers->page[i]->used > 0)
+        return;
+    bry__free(allocator, numbers->page[i], sizeof *numbers->page[i]);
+    numbers->page[i] = NULL;
+    if (--numbers->pages == 0) {
+        bry__free(allocator, numbers->page, numbers->room * sizeof(bry__numbers_page *));
+        *numbers = (bry__numbers){0};
+    }
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+static bry_status reach_slot(bry_index *index, uint32_t slot)
+{
+    bry__index_slots *slots = &index->slots;
+    if (slot < slots->room)
+        return BRY_OK;
+    uint32_t room = slots->room ? slots->room : 4;
+    while (room <= slot)
+        room += room / 2;
+    bry__index_slot *larger = bry__alloc(&index->allocator, room * sizeof *larger);
+    if (!larger)
+        return BRY_E_NOMEM;
+    if (slots->room)
+        memcpy(larger, slots->slot, slots->room * sizeof *larger);
+    bry__free(&index->allocator, slots->slot, slots->room * sizeof *larger);
+    slots->slot = larger;
+    slots->room = room;
+    return BRY_OK;
+}
+
+static bry_status put(bry_index *index, uint32_t slot, const bry__index_slot *record)
+{
+    uint32_t page = record->number >> BRY__NUMBERS_SHIFT;
+    bry_status status = reach_page(&index->numbers, page, &index->allocator);
+    if (status == BRY_OK)
+        status = reach_slot(index, slot);
+    if (status != BRY_OK) {
+        trim(&index->numbers, page, &index->allocator);
+        return status;
+    }
+    *place_of(&index->numbers, record->number) = slot;
+    index->numbers.page[page]->used++;
+    index->slots.slot[slot] = *record;
+    index->slots.units++;
+    index->slots.elements += record->elements;
+    index->slots.stale += record->stale;
+    return BRY_OK;
+}
+
+bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
+{
+    if (index->slots.units == BRY__INDEX_UNITS)
+        return BRY_E_FULL;
+    bry__index_slot made = *record;
+    made.order = index->last_order + 1;
+    made.number = index->next_number;
+    while (bry__index_slot_of(index, made.number) != BRY__INDEX_NO_SLOT)
+        made.number = (made.number + 1) % BRY__INDEX_UNITS;
+    bry_status status = put(index, slot, &made);
+    if (status != BRY_OK)
+        return status;
+    index->last_order = made.order;
+    index->next_number = (made.number + 1) % BRY__INDEX_UNITS;
+    if (!made.sealed) {
+        index->newest = slot;
+        index->newest_known = true;
+    }
+    return BRY_OK;
+}
+
+bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_slot *record)
+{
+    if (slot >= BRY__INDEX_SLOTS || record->number >= BRY__INDEX_UNITS || record->order == 0 ||
+        record->order > index->last_order || record->stale > record->elements ||
+        bry__index_slot_of(index, record->number) != BRY__INDEX_NO_SLOT ||
+        (slot < index->slots.room && index->slots.slot[slot].order != 0))
+        return BRY_E_RANGE;
+    return put(index, slot, record);
+}
+
+void bry__index_leave(bry_index *index, uint32_t slot)
+{
+    bry__index_slots *slots = &index->slots;
+    bry__index_slot *record = &slots->slot[slot];
+    uint32_t page = record->number >> BRY__NUMBERS_SHIFT;
+    *place_of(&index->numbers, record->number) = BRY__INDEX_NO_SLOT;
+    index->numbers.page[page]->used--;
+    trim(&index->numbers, page, &index->allocator);
+    slots->units--;
+    slots->elements -= record->elements;
+    slots->stale -= record->stale;
+    *record = (bry__index_slot){0};
+    if (index->newest == slot)
+        index->newest_known = false;
+}
+
+uint32_t bry__index_newest(bry_index *index)
+{
+    const bry__index_slots *slots = &index->slots;
+    if (!index->newest_known) {
+        uint64_t order = 0;
+        index->newest = BRY__INDEX_NO_SLOT;
+        for (uint32_t i = 0; i < slots->room; i++)
+            if (slots->slot[i].order > order && !slots->slot[i].sealed) {
+                order = slots->slot[i].order;
+                index->newest = i;
+            }
+        index->newest_known = true;
+    }
+    return index->newest;
+}
+
+void bry__index_forget_units(bry_index *index)
+{
+    for (uint32_t i = 0; i < index->numbers.room; i++)
+        bry__free(&index->allocator, index->numbers.page[i], sizeof(bry__numbers_page));
+    bry__free(&index->allocator, index->numbers.page,
+              index->numbers.room * sizeof(bry__numbers_page *));
+    bry__free(&index->allocator, index->slots.slot, index->slots.room * sizeof(bry__index_slot));
+    index->numbers = (bry__numbers){0};
+    index->slots = (bry__index_slots){0};
+    index->last_order = 0;
+    index->next_number = 0;
+    index->newest_known = false;
+}
+
+bry_status bry__index_clone_units(const bry_index *index, bry_index *copy)
+{
+    copy->slots = (bry__index_slots){0};
+    copy->numbers = (bry__numbers){0};
+    bry_status status = BRY_OK;
+    for (uint32_t i = 0; i < index->slots.room && status == BRY_OK; i++)
+        if (index->slots.slot[i].order != 0)
+            status = put(copy, i, &index->slots.slot[i]);
+    if (status != BRY_OK)
+        bry__index_forget_units(copy);
+    return status;
+}
+
+uint64_t bry__index_unit_bytes(const bry_index *index)
+{
+    return (uint64_t)index->slots.room * sizeof(bry__index_slot) +
+           (uint64_t)index->numbers.room * sizeof(bry__numbers_page *) +
+           (uint64_t)index->numbers.pages * sizeof(bry__numbers_page);
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+/*
+ * The `room` newest of any number of candidates, without memory of their own: the caller's array is
+ * a heap with the oldest of them on top, which a newer one replaces. Taking the top to the end of
+ * the array, again and again, leaves the newest in front.
+ */
+static uint64_t order_of(const bry__index_found *found, size_t i)
+{
+    return found->slots->slot[found->units[i]].order;
+}
+
+static void swap(bry__index_found *found, size_t i, size_t j)
+{
+    uint32_t kept = found->units[i];
+    found->units[i] = found->units[j];
+    found->units[j] = kept;
+}
+
+static void sift_down(bry__index_found *found, size_t i, size_t n)
+{
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= n)
+            return;
+        if (child + 1 < n && order_of(found, child + 1) < order_of(found, child))
+            child++;
+        if (order_of(found, i) <= order_of(found, child))
+            return;
+        swap(found, i, child);
+        i = child;
+    }
+}
+
+void bry__index_found_more(bry__index_found *found, uint32_t slot)
+{
+    size_t i = found->total++;
+    if (i < found->room) {
+        found->units[i] = slot;
+        for (; i > 0 && order_of(found, i) < order_of(found, (i - 1) / 2); i = (i - 1) / 2)
+            swap(found, i, (i - 1) / 2);
+    } else if (found->room > 0 && found->slots->slot[slot].order > order_of(found, 0)) {
+        found->units[0] = slot;
+        sift_down(found, 0, found->room);
+    }
+}
+
+size_t bry__index_found_end(bry__index_found *found)
+{
+    size_t n = found->total < found->room ? found->total : found->room;
+    for (size_t left = n; left > 1; left--) {
+        swap(found, 0, left - 1);
+        sift_down(found, 0, left - 1);
+    }
+    for (size_t i = 0; i < n; i++)
+        found->units[i] = found->slots->slot[found->units[i]].number;
+    return found->total;
+}
