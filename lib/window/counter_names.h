@@ -1,0 +1,52 @@
+/* The names of a table of counters and what each holds, exactly. counter_names.c explains. */
+#ifndef BRY_WINDOW_COUNTER_NAMES_H
+#define BRY_WINDOW_COUNTER_NAMES_H
+
+#include <bloomery/counter.h>
+
+typedef struct bry__counter_name {
+    struct bry__counter_name *next;
+    int64_t value;
+    uint16_t len;
+    uint16_t tie; /* tells names apart whose hashes agree: see counter_names.c */
+    bool fresh; /* the caller's own mark; new ones have it */
+    unsigned char bytes[];
+} bry__counter_name;
+
+typedef struct bry__counter_names {
+    bry_allocator allocator;
+    uint64_t seed;
+    uint64_t count; /* of names */
+    uint64_t buckets;
+    bry__counter_name ***piece; /* the buckets, so many a piece */
+    size_t pieces, room; /* in use, and in the directory */
+} bry__counter_names;
+
+/* What a table without names allocates, and what a name costs with its share of the buckets. */
+uint64_t bry__counter_names_bytes_empty(void);
+uint64_t bry__counter_names_bytes_each(size_t len);
+
+/* BRY_E_NOMEM. The allocator's functions are kept. */
+bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
+                                   const bry_allocator *allocator);
+void bry__counter_names_free(bry__counter_names *names);
+
+/* NULL: there is none of that name. */
+bry__counter_name *bry__counter_names_find(const bry__counter_names *names, const void *bytes,
+                                           size_t len);
+
+/*
+ * Adds a name that is not there, with the value 0. It stays where it is until it is removed.
+ * BRY_E_NOMEM; BRY_E_FULL when 2^16 names have the same hash.
+ */
+bry_status bry__counter_names_add(bry__counter_names *names, const void *bytes, size_t len,
+                                  bry__counter_name **added);
+
+/* Takes out and frees a name that is there. */
+void bry__counter_names_remove(bry__counter_names *names, bry__counter_name *name);
+
+/* As bry_counter_scan(). */
+size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
+                               bry_counter_entry *entries, size_t room);
+
+#endif

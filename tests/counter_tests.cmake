@@ -1,0 +1,6 @@
+# Tests of the counters: names, facade, log and snapshots, what a crash or a kill leaves.
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+bloomery_unit_test(test_counter_names support/failing_allocator.c)

@@ -1,0 +1,314 @@
+/* The table of names against an exact model; the promise of a listing under change. */
+#include "window/counter_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+/* Name i, as many bytes as i mod 20 says, and unlike any other. */
+static size_t make_name(unsigned i, unsigned char bytes[32])
+{
+    size_t len = i == 0 ? 0 : 4 + i % 20;
+    memset(bytes, (int)i, len);
+    if (len)
+        memcpy(bytes, &i, 4);
+    return len;
+}
+
+typedef struct twin {
+    failing_allocator memory;
+    bry__counter_names names;
+    unsigned many; /* names that there may be */
+    bool *there;
+    int64_t *value;
+    uint64_t count;
+} twin;
+
+static void twin_make(twin *t, unsigned many)
+{
+    failing_allocator_init(&t->memory);
+    assert_int_equal(bry__counter_names_init(&t->names, 7, &t->memory.allocator), BRY_OK);
+    assert_int_equal(t->memory.now, bry__counter_names_bytes_empty());
+    t->many = many;
+    t->there = calloc(many, sizeof *t->there);
+    t->value = calloc(many, sizeof *t->value);
+    assert_true(t->there && t->value);
+    t->count = 0;
+}
+
+static void twin_free(twin *t)
+{
+    bry__counter_names_free(&t->names);
+    assert_int_equal(t->memory.blocks, 0);
+    free(t->there);
+    free(t->value);
+}
+
+static void put(twin *t, unsigned i, int64_t value)
+{
+    unsigned char bytes[32];
+    size_t len = make_name(i, bytes);
+    bry__counter_name *name = bry__counter_names_find(&t->names, bytes, len);
+    assert_true((name != NULL) == t->there[i]);
+    if (!name) {
+        assert_int_equal(bry__counter_names_add(&t->names, bytes, len, &name), BRY_OK);
+        assert_true(name->fresh && name->value == 0);
+        name->fresh = false;
+        t->count++;
+    }
+    assert_int_equal(name->value, t->value[i]);
+    name->value = t->value[i] = value;
+    t->there[i] = true;
+}
+
+static void take(twin *t, unsigned i)
+{
+    unsigned char bytes[32];
+    size_t len = make_name(i, bytes);
+    bry__counter_name *name = bry__counter_names_find(&t->names, bytes, len);
+    assert_true((name != NULL) == t->there[i]);
+    if (name) {
+        bry__counter_names_remove(&t->names, name);
+        t->there[i] = false;
+        t->value[i] = 0;
+        t->count--;
+    }
+}
+
+static unsigned number_of(const bry_counter_entry *entry)
+{
+    unsigned i = 0;
+    if (entry->name_len)
+        memcpy(&i, entry->name, 4);
+    unsigned char bytes[32];
+    assert_int_equal(entry->name_len, make_name(i, bytes));
+    assert_memory_equal(entry->name, bytes, entry->name_len);
+    return i;
+}
+
+/* A listing without changes has every name once. */
+static void compare(const twin *t, size_t room)
+{
+    bry_counter_entry entries[64];
+    uint64_t cursor = 0, listed = 0;
+    bool *seen = calloc(t->many, sizeof *seen);
+    assert_non_null(seen);
+    do {
+        size_t n = bry__counter_names_scan(&t->names, &cursor, entries, room);
+        assert_true(n <= room && (n == room || cursor == 0));
+        for (size_t k = 0; k < n; k++) {
+            unsigned i = number_of(&entries[k]);
+            assert_true(i < t->many && t->there[i] && !seen[i]);
+            assert_int_equal(entries[k].value, t->value[i]);
+            seen[i] = true;
+            listed++;
+        }
+    } while (cursor != 0);
+    assert_int_equal(listed, t->count);
+    assert_int_equal(t->names.count, t->count);
+    free(seen);
+}
+
+static void against_a_model(void **state)
+{
+    (void)state;
+    twin t;
+    twin_make(&t, 20000);
+    generator from = {11};
+    /* Up, down and up again, so that rows of many lengths come and go. */
+    static const unsigned added_of_eight[] = {8, 5, 1, 7, 0, 4, 6};
+    for (size_t phase = 0; phase < sizeof added_of_eight / sizeof *added_of_eight; phase++) {
+        for (int step = 0; step < 40000; step++) {
+            unsigned i = (unsigned)generator_below(&from, t.many);
+            if (generator_below(&from, 8) < added_of_eight[phase])
+                put(&t, i, (int64_t)generator_next(&from));
+            else
+                take(&t, i);
+            /* A row is at most four times as long as there are names, and the first piece. */
+            assert_true(t.names.buckets <= 4 * t.count + 512 && t.names.buckets + 1 >= t.count);
+        }
+        compare(&t, 1 + phase * 9);
+    }
+    for (unsigned i = 0; i < t.many; i++)
+        take(&t, i);
+    compare(&t, 3);
+    assert_int_equal(t.memory.now, bry__counter_names_bytes_empty());
+    twin_free(&t);
+}
+
+/* Names below `stay` are there throughout; the others come and go between the calls. */
+static void listing_under_change(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned stay, churn, room, changes, adds; /* adds: of 4 */
+    } cases[] = {
+        {100, 20000, 1, 300, 4},   {500, 20000, 7, 500, 3}, {2000, 20000, 16, 900, 1},
+        {300, 40000, 64, 9000, 2}, {900, 3000, 5, 100, 2},  {1, 5000, 1, 2000, 3},
+    };
+    unsigned changed = 0;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (int full = 0; full < 2; full++) { /* beginning with all, or with those that stay */
+            twin t;
+            twin_make(&t, cases[c].stay + cases[c].churn);
+            for (unsigned i = 0; i < (full ? t.many : cases[c].stay); i++)
+                put(&t, i, i);
+            generator from = {100 + c};
+            unsigned adds = full ? 4 - cases[c].adds : cases[c].adds;
+            bool *seen = calloc(t.many, sizeof *seen);
+            assert_non_null(seen);
+            uint64_t cursor = 0, calls = 0, least = UINT64_MAX, most = 0;
+            do {
+                bry_counter_entry entries[64];
+                size_t n = bry__counter_names_scan(&t.names, &cursor, entries, cases[c].room);
+                for (size_t k = 0; k < n; k++)
+                    seen[number_of(&entries[k])] = true;
+                for (unsigned k = 0; k < cases[c].changes && calls < 400; k++) {
+                    unsigned i = cases[c].stay + (unsigned)generator_below(&from, cases[c].churn);
+                    if (generator_below(&from, 4) < adds)
+                        put(&t, i, 1);
+                    else
+                        take(&t, i);
+                }
+                least = t.names.buckets < least ? t.names.buckets : least;
+                most = t.names.buckets > most ? t.names.buckets : most;
+                calls++;
+            } while (cursor != 0);
+            for (unsigned i = 0; i < cases[c].stay; i++)
+                assert_true(seen[i]);
+            changed += most > 2 * least;
+            free(seen);
+            twin_free(&t);
+        }
+    }
+    assert_true(changed >= 6); /* times that the row more than doubled or halved meanwhile */
+}
+
+/* Two pairs of names whose hashes under seed 1 agree in the 48 bits that count. */
+static const char *const alike[] = {"00dd132", "133a48a", "057b60d", "0a3253f"};
+
+static void names_with_one_hash(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__counter_names names;
+    assert_int_equal(bry__counter_names_init(&names, 1, &memory.allocator), BRY_OK);
+    for (int i = 0; i < 4; i += 2)
+        assert_true(((bry_hash_key(1, alike[i], 7).lo ^ bry_hash_key(1, alike[i + 1], 7).lo) &
+                     ((UINT64_C(1) << 48) - 1)) == 0);
+    bry__counter_name *name[4];
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(bry__counter_names_add(&names, alike[i], 7, &name[i]), BRY_OK);
+        name[i]->value = i;
+    }
+    assert_true(name[0]->tie != name[1]->tie && name[2]->tie != name[3]->tie);
+    for (int i = 0; i < 4; i++)
+        assert_ptr_equal(bry__counter_names_find(&names, alike[i], 7), name[i]);
+
+    /* One at a time; and a listing that stands between two of them loses neither when the first is
+     * taken away. */
+    for (int gone = -1; gone < 4; gone++) {
+        bool seen[4] = {false};
+        bry_counter_entry entry;
+        uint64_t cursor = 0;
+        do {
+            size_t n = bry__counter_names_scan(&names, &cursor, &entry, 1);
+            if (n)
+                seen[entry.value] = true;
+            if (n && gone >= 0 && entry.value == gone) {
+                bry__counter_names_remove(&names, name[gone]);
+                name[gone] = NULL;
+            }
+        } while (cursor != 0);
+        for (int i = 0; i < 4; i++)
+            assert_true(seen[i]);
+        if (gone >= 0) {
+            assert_int_equal(bry__counter_names_add(&names, alike[gone], 7, &name[gone]), BRY_OK);
+            name[gone]->value = gone;
+        }
+    }
+    assert_int_equal(names.count, 4);
+    bry__counter_names_free(&names);
+    assert_int_equal(memory.blocks, 0);
+}
+
+static void any_cursor(void **state)
+{
+    (void)state;
+    twin t;
+    twin_make(&t, 3000);
+    for (unsigned i = 0; i < t.many; i++)
+        put(&t, i, i);
+    generator from = {5};
+    for (int i = 0; i < 2000; i++) {
+        static const uint64_t edges[] = {1, UINT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1};
+        uint64_t cursor = i < 4 ? edges[i] : generator_next(&from);
+        uint64_t calls = 0;
+        bry_counter_entry entries[40];
+        do
+            for (size_t k = bry__counter_names_scan(&t.names, &cursor, entries, 40); k > 0; k--)
+                number_of(&entries[k - 1]);
+        while (cursor != 0 && ++calls < 1000);
+        assert_true(cursor == 0);
+    }
+    twin_free(&t);
+}
+
+/* Without memory nothing changes, but that chains grow longer than they would. */
+static void without_memory(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    bry__counter_names names;
+    failing_allocator_init(&memory);
+    for (memory.fail_at = 1;; memory.fail_at++) {
+        failing_allocator_restart(&memory);
+        bry_status status = bry__counter_names_init(&names, 7, &memory.allocator);
+        if (status == BRY_OK)
+            break;
+        assert_int_equal(status, BRY_E_NOMEM);
+        assert_int_equal(memory.now, 0);
+    }
+    assert_int_equal(memory.fail_at, 3);
+    unsigned char bytes[32];
+    bry__counter_name *name;
+    for (unsigned i = 0; i < 6000; i++) {
+        size_t len = make_name(i, bytes);
+        failing_allocator_restart(&memory);
+        memory.fail_at = 1;
+        memory.keep_failing = true;
+        assert_int_equal(bry__counter_names_add(&names, bytes, len, &name), BRY_E_NOMEM);
+        assert_null(bry__counter_names_find(&names, bytes, len));
+        assert_int_equal(names.count, i);
+        failing_allocator_restart(&memory);
+        memory.fail_at =
+            i % 3000 < 2900 ? 2 : 0; /* the name's own block, and no piece of buckets */
+        assert_int_equal(bry__counter_names_add(&names, bytes, len, &name), BRY_OK);
+    }
+    memory.fail_at = 0;
+    for (unsigned i = 0; i < 6000; i++) {
+        size_t len = make_name(i, bytes);
+        name = bry__counter_names_find(&names, bytes, len);
+        assert_non_null(name);
+        failing_allocator_restart(&memory);
+        memory.fail_at = 1; /* the smaller directory */
+        bry__counter_names_remove(&names, name);
+    }
+    assert_int_equal(names.buckets, 512);
+    bry__counter_names_free(&names);
+    assert_int_equal(memory.now, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_a_model),     cmocka_unit_test(listing_under_change),
+        cmocka_unit_test(names_with_one_hash), cmocka_unit_test(any_cursor),
+        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
