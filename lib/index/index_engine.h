@@ -206,8 +206,9 @@ typedef struct bry__index_engine {
      * before. On failure the instance is only fit to be destroyed. */
     bry_status (*read_part)(void *self, const bry__index_part *part,
                             struct bry__frame_reader *reader);
-    /* All parts were read: whether they make an instance. NULL, or what is wrong. */
-    const char *(*read_done)(void *self, const bry__index_slots *slots);
+    /* All parts were read: whether they make an instance. BADDATA or NOMEM, and *problem says what
+     * is wrong, a constant text. */
+    bry_status (*read_done)(void *self, const bry__index_slots *slots, const char **problem);
 
     /* One unit, of which `slot` tells the rest, to be installed in another instance. The facade
      * has compared seed, engine and error before install() is called. */

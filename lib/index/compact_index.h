@@ -1,0 +1,72 @@
+/* The engine compact's inside, shared by compact_index.c (operations) and compact_keep.c (frames).
+ */
+#ifndef BRY_INDEX_COMPACT_INDEX_H
+#define BRY_INDEX_COMPACT_INDEX_H
+
+#include "index/index_engine.h"
+#include "maplet/maplet.h"
+
+typedef enum bry__slot_state {
+    BRY__SLOT_FREE = 0, /* no entry carries it */
+    BRY__SLOT_LIVE = 1,
+    BRY__SLOT_DEAD = 2, /* dropped, entries may still carry it */
+    BRY__SLOT_SWEPT = 3, /* the same, since before the sweep under way began */
+} bry__slot_state;
+
+typedef struct bry__compact_index {
+    bry__maplet maplet; /* fingerprint → slot */
+    uint64_t unit_capacity;
+    uint8_t *state; /* of each slot */
+    uint32_t room; /* slots from here on are free */
+    uint32_t lowest; /* none below this one is free */
+    uint32_t live, dead; /* how many are; dead: swept ones too */
+    uint64_t dead_entries;
+    bool sweeping; /* a sweep is under way that frees the slots of state SWEPT */
+    uint32_t since_sweep; /* changes */
+    /* while parts are read */
+    bry__maplet_reading *reading;
+} bry__compact_index;
+
+/* ---- compact_index.c ----------------------------------------------------------------------- */
+
+/* An instance without entries or slots around a maplet, which it takes over. NULL: no memory. */
+bry__compact_index *bry__compact_index_make(uint64_t unit_capacity, const bry__maplet *maplet);
+void bry__compact_index_destroy(void *self);
+
+/* Makes room for the state of a slot. BRY_E_NOMEM. */
+bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot);
+
+/* Sweeps until that many more entries fit, or nothing is dead. BRY_E_NOMEM. */
+bry_status bry__compact_index_make_room(bry__compact_index *index, uint64_t entries);
+
+bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity);
+void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);
+
+/* ---- compact_keep.c ------------------------------------------------------------------------ */
+
+void bry__compact_index_write(const void *self, struct bry__frame_writer *writer);
+bry_status bry__compact_index_read(const bry_index_options *options, const bry__index_slots *slots,
+                                   struct bry__frame_reader *reader, const bry_allocator *allocator,
+                                   void **self);
+uint64_t bry__compact_index_parts(const void *self);
+void bry__compact_index_part(const void *self, uint64_t place, bry__index_part *part);
+void bry__compact_index_write_head(const void *self, struct bry__frame_writer *writer);
+void bry__compact_index_write_part(const void *self, uint64_t place,
+                                   struct bry__frame_writer *writer);
+bry_status bry__compact_index_read_head(const bry_index_options *options,
+                                        const bry__index_slots *slots,
+                                        struct bry__frame_reader *reader,
+                                        const bry_allocator *allocator, void **self);
+bry_status bry__compact_index_read_part(void *self, const bry__index_part *part,
+                                        struct bry__frame_reader *reader);
+bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slots,
+                                        const char **problem);
+void bry__compact_index_write_unit(const void *self, uint32_t slot,
+                                   struct bry__frame_writer *writer);
+bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
+                                      struct bry__frame_reader *reader, uint32_t *slot);
+
+/* The maplet that these options ask for; value bits are added as slots come. */
+bry__maplet_options bry__compact_index_maplet(const bry_index_options *options);
+
+#endif

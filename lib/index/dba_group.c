@@ -1,0 +1,263 @@
+#include "index/dba_group.h"
+
+#include "common/checked.h"
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+bool bry__dba_width_valid(uint32_t width)
+{
+    return width == 1 || (width >= 8 && width <= BRY__DBA_MAX_WIDTH && (width & (width - 1)) == 0);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* A table in whole lines, so that kernels can count it; bits past the last row stay clear. */
+static uint64_t table_bytes(uint64_t range, uint32_t width)
+{
+    uint64_t line_bits = 8 * (uint64_t)BRY__LINE, bits = range * width;
+    return (bits / line_bits + (bits % line_bits != 0)) * BRY__LINE;
+}
+
+static uint32_t tables_of(const bry__dba_shape *shape)
+{
+    return shape->segmented ? shape->hashes : 1;
+}
+
+uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width)
+{
+    uint64_t table = bry__pieces_bytes_full(table_bytes(shape->range, width));
+    return sizeof(bry__dba_group) + width * sizeof(uint32_t) +
+           tables_of(shape) * (sizeof(bry__pieces) + table);
+}
+
+uint64_t bry__dba_group_bytes(const bry__dba_group *group)
+{
+    uint64_t bytes = sizeof *group + group->width * sizeof *group->slot +
+                     group->table_room * sizeof *group->table;
+    for (uint32_t t = 0; t < group->tables; t++)
+        bytes += bry__pieces_bytes_now(&group->table[t]);
+    return bytes;
+}
+
+static void free_tables(bry__pieces *table, uint32_t from, uint32_t to,
+                        const bry_allocator *allocator)
+{
+    for (uint32_t t = from; t < to; t++)
+        bry__pieces_free(&table[t], allocator);
+}
+
+/* Tables [from, to) of a group, without pieces. All or none. */
+static bry_status init_tables(bry__pieces *table, uint32_t from, uint32_t to, uint64_t bytes,
+                              const bry_allocator *allocator)
+{
+    for (uint32_t t = from; t < to; t++) {
+        if (bry__pieces_init(&table[t], bytes, allocator) != BRY_OK) {
+            free_tables(table, from, t, allocator);
+            return BRY_E_NOMEM;
+        }
+    }
+    return BRY_OK;
+}
+
+static bry_status reach_tables(bry__pieces *table, uint32_t from, uint32_t to,
+                               const bry_allocator *allocator)
+{
+    for (uint32_t t = from; t < to; t++)
+        for (size_t i = 0; i < table[t].count; i++)
+            if (bry__piece_reach(&table[t], i, allocator) != BRY_OK)
+                return BRY_E_NOMEM;
+    return BRY_OK;
+}
+
+bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width, bool memory,
+                                    const bry_allocator *allocator)
+{
+    bry__dba_group *group = bry__alloc(allocator, sizeof *group);
+    if (!group)
+        return NULL;
+    group->shape = *shape;
+    group->width = width;
+    group->shift = (unsigned)__builtin_ctz(width);
+    group->free = width;
+    group->slot = bry__alloc(allocator, width * sizeof *group->slot);
+    uint32_t tables = tables_of(shape);
+    group->table = bry__alloc(allocator, tables * sizeof *group->table);
+    bool made =
+        group->slot && group->table &&
+        init_tables(group->table, 0, tables, table_bytes(shape->range, width), allocator) == BRY_OK;
+    if (!made) {
+        bry__free(allocator, group->slot, width * sizeof *group->slot);
+        bry__free(allocator, group->table, tables * sizeof *group->table);
+        bry__free(allocator, group, sizeof *group);
+        return NULL;
+    }
+    group->tables = group->table_room = tables;
+    for (uint32_t c = 0; c < width; c++)
+        group->slot[c] = BRY__DBA_FREE;
+    if (memory && reach_tables(group->table, 0, tables, allocator) != BRY_OK) {
+        bry__dba_group_free(group, allocator);
+        return NULL;
+    }
+    return group;
+}
+
+void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator)
+{
+    if (!group)
+        return;
+    free_tables(group->table, 0, group->tables, allocator);
+    bry__free(allocator, group->table, group->table_room * sizeof *group->table);
+    bry__free(allocator, group->slot, group->width * sizeof *group->slot);
+    bry__free(allocator, group, sizeof *group);
+}
+
+bry_status bry__dba_group_reach(bry__dba_group *group, const bry_allocator *allocator,
+                                uint64_t *bytes)
+{
+    *bytes = 0;
+    for (uint32_t t = 0; t < group->tables; t++) {
+        bry__pieces *table = &group->table[t];
+        for (size_t i = 0; table->present < table->count && i < table->count; i++) {
+            if (table->piece[i])
+                continue;
+            if (bry__piece_reach(table, i, allocator) != BRY_OK)
+                return BRY_E_NOMEM;
+            *bytes = bry__piece_size(table, i);
+            return BRY_OK;
+        }
+    }
+    return BRY_OK;
+}
+
+bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allocator *allocator)
+{
+    bry__dba_group *copy = bry__dba_group_make(&group->shape, group->width, true, allocator);
+    if (!copy)
+        return NULL;
+    copy->level = group->level;
+    for (uint32_t c = 0; c < group->width; c++) {
+        uint32_t slot = group->slot[c];
+        bry__dba_column_become(copy, c, slot == BRY__DBA_BUILDING ? BRY__DBA_DIRTY : slot);
+    }
+    for (uint32_t t = 0; t < copy->tables; t++)
+        for (size_t i = 0; i < copy->table[t].count; i++)
+            memcpy(copy->table[t].piece[i], group->table[t].piece[i],
+                   bry__piece_size(&copy->table[t], i));
+    return copy;
+}
+
+bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
+                                 const bry_allocator *allocator)
+{
+    if (tables > group->table_room) {
+        bry__pieces *list = bry__alloc(allocator, tables * sizeof *list);
+        if (!list)
+            return BRY_E_NOMEM;
+        memcpy(list, group->table, group->tables * sizeof *list);
+        bry__free(allocator, group->table, group->table_room * sizeof *list);
+        group->table = list;
+        group->table_room = tables;
+    }
+    bry_status status = init_tables(group->table, group->tables, tables,
+                                    table_bytes(group->shape.range, group->width), allocator);
+    if (status == BRY_OK &&
+        reach_tables(group->table, group->tables, tables, allocator) != BRY_OK) {
+        free_tables(group->table, group->tables, tables, allocator);
+        status = BRY_E_NOMEM;
+    }
+    if (status == BRY_OK)
+        group->tables = tables;
+    return status;
+}
+
+void bry__dba_group_cut(bry__dba_group *group, const bry_allocator *allocator)
+{
+    uint32_t tables = tables_of(&group->shape);
+    free_tables(group->table, tables, group->tables, allocator);
+    group->tables = tables;
+}
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+uint32_t bry__dba_column_find(const bry__dba_group *group)
+{
+    uint32_t column = 0;
+    while (group->slot[column] != BRY__DBA_FREE)
+        column++;
+    return column;
+}
+
+static bool has_unit(uint32_t slot)
+{
+    return slot < BRY__DBA_BUILDING;
+}
+
+void bry__dba_column_become(bry__dba_group *group, uint32_t column, uint32_t slot)
+{
+    uint32_t was = group->slot[column];
+    group->units += (uint32_t)has_unit(slot) - (uint32_t)has_unit(was);
+    group->free += (uint32_t)(slot == BRY__DBA_FREE) - (uint32_t)(was == BRY__DBA_FREE);
+    group->dirty += (uint32_t)(slot == BRY__DBA_DIRTY) - (uint32_t)(was == BRY__DBA_DIRTY);
+    unsigned char bit = (unsigned char)(1u << (column & 7));
+    if (has_unit(slot))
+        group->live[column / 8] |= bit;
+    else
+        group->live[column / 8] &= (unsigned char)~bit;
+    group->slot[column] = slot;
+}
+
+bool bry__dba_column_has(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe)
+{
+    for (unsigned i = 0; i < group->shape.hashes; i++) {
+        bry__dba_probe_know(probe, group->shape.range, i + 1);
+        uint64_t bit = (probe->row[i] << group->shift) + column;
+        if (!(*bry__dba_byte(group, group->shape.segmented ? i : 0, bit) >> (bit & 7) & 1))
+            return false;
+    }
+    return true;
+}
+
+static bool copied(const bry__dba_group *into, unsigned table, uint64_t row)
+{
+    return table < into->copied_table || (table == into->copied_table && row < into->copied_row);
+}
+
+static bool set_bit(bry__dba_group *group, unsigned table, uint64_t row, uint32_t column)
+{
+    uint64_t bit = (row << group->shift) + column;
+    unsigned char *byte = bry__dba_byte(group, table, bit), mask = (unsigned char)(1u << (bit & 7));
+    bool was_clear = !(*byte & mask);
+    *byte |= mask;
+    return was_clear;
+}
+
+bool bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
+                         unsigned from)
+{
+    unsigned n = bry__dba_positions(group);
+    bool changed = false;
+    bry__dba_probe_know(probe, group->shape.range, n);
+    for (unsigned i = from; i < n; i++) {
+        unsigned table = group->shape.segmented ? i : 0;
+        changed |= set_bit(group, table, probe->row[i], column);
+        if (group->into && copied(group->into, table, probe->row[i]))
+            set_bit(group->into, table, probe->row[i], group->into_column + column);
+    }
+    return changed;
+}
+
+void bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                        uint32_t from)
+{
+    for (unsigned t = 0; t < tables_of(&group->shape); t++) {
+        for (uint64_t row = 0; row < group->shape.range; row++) {
+            uint64_t bit = (row << other->shift) + from;
+            if (!(*bry__dba_byte(other, t, bit) >> (bit & 7) & 1))
+                continue;
+            set_bit(group, t, row, into);
+            if (group->into && copied(group->into, t, row))
+                set_bit(group->into, t, row, group->into_column + into);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/*
+ * Filters of one shape side by side, bit by bit.
+ *
+ * A group has `width` columns, each of which may hold one unit's filter. Row i is the bits of all
+ * columns at place i, stored together, so that one load asks them all:
+ *
+ *              column 0 1 2 3 4 5 6 7
+ *       row 0         0 1 1 0 0 1 0 1   ← width / 8 bytes (width 1: one bit)
+ *       row 1         1 1 0 0 1 0 0 0
+ *         …
+ *       row m - 1     0 1 0 1 1 0 1 0
+ *
+ * Widths are powers of two, so rows never straddle the pieces that they lie in. A group's memory
+ * is all there from the beginning: the first element already reaches some twenty places all over
+ * it.
+ */
+#ifndef BRY_INDEX_DBA_GROUP_H
+#define BRY_INDEX_DBA_GROUP_H
+
+#include "common/pieces.h"
+#include "hash/derive.h"
+#include "index/dba_shape.h"
+
+#define BRY__DBA_MAX_WIDTH 512u
+#define BRY__DBA_MASK (BRY__DBA_MAX_WIDTH / 8)
+
+/* In place of a slot: what a column is that no unit answers by. */
+#define BRY__DBA_FREE UINT32_MAX /* all clear */
+#define BRY__DBA_DIRTY (UINT32_MAX - 1) /* to be cleared */
+#define BRY__DBA_BUILDING (UINT32_MAX - 2) /* a unit is being rebuilt here */
+
+typedef struct bry__dba_group {
+    bry__dba_shape shape; /* by which it answers */
+    uint32_t level; /* of error control, to which the shape belongs */
+    uint32_t width;
+    unsigned shift; /* log2(width) */
+    /* One, or one for each segment. While segments are being added there are more than the shape
+     * has hashes: additions reach them, questions do not. */
+    uint32_t tables, table_room;
+    bry__pieces *table;
+    uint32_t units, free, dirty; /* columns of each kind */
+    uint32_t *slot; /* of each column, or what it is */
+    unsigned char live[BRY__DBA_MASK]; /* the columns that have a unit */
+    /* While a wider group is made of this one and others: it, and where the columns go there. */
+    struct bry__dba_group *into;
+    uint32_t into_column;
+    /* Of the wider one: how far it has been made. */
+    uint32_t copied_table;
+    uint64_t copied_row;
+} bry__dba_group;
+
+bool bry__dba_width_valid(uint32_t width);
+
+/* What a group costs. */
+uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width);
+uint64_t bry__dba_group_bytes(const bry__dba_group *group);
+
+/* An empty group; with `memory` false its tables are without pieces (see bry__dba_group_reach()).
+ * NULL: no memory. */
+bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width, bool memory,
+                                    const bry_allocator *allocator);
+void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator);
+
+/* Makes a further piece present, where one is missing. *bytes is its size, 0: none is missing.
+ * NOMEM. */
+bry_status bry__dba_group_reach(bry__dba_group *group, const bry_allocator *allocator,
+                                uint64_t *bytes);
+
+/* A group with equal units and columns; the wider one in the making and added segments are left
+ * out, and columns under construction are dirty there. NULL: no memory. */
+bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allocator *allocator);
+
+/* Adds empty segments, or takes away those that the shape does not have. NOMEM. */
+bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
+                                 const bry_allocator *allocator);
+void bry__dba_group_cut(bry__dba_group *group, const bry_allocator *allocator);
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+/* A column that is free, which there must be. */
+uint32_t bry__dba_column_find(const bry__dba_group *group);
+/* Makes a column what `slot` says: a slot's, BRY__DBA_FREE and so on. */
+void bry__dba_column_become(bry__dba_group *group, uint32_t column, uint32_t slot);
+
+/* The positions of an element for one range, worked out as far as they are asked for. */
+typedef struct bry__dba_probe {
+    bry_hash hash;
+    uint64_t range;
+    unsigned known;
+    uint64_t row[BRY__DBA_MAX_HASHES];
+} bry__dba_probe;
+
+static inline void bry__dba_probe_begin(bry__dba_probe *probe, bry_hash hash)
+{
+    probe->hash = hash;
+    probe->range = 0;
+    probe->known = 0;
+}
+
+static inline void bry__dba_probe_know(bry__dba_probe *probe, uint64_t range, unsigned n)
+{
+    if (probe->range != range) {
+        probe->range = range;
+        probe->known = 0;
+    }
+    for (; probe->known < n; probe->known++)
+        probe->row[probe->known] = bry__position(probe->hash, probe->known, range);
+}
+
+static inline unsigned char *bry__dba_byte(const bry__dba_group *group, unsigned table,
+                                           uint64_t bit)
+{
+    uint64_t byte = bit >> 3;
+    return group->table[table].piece[byte >> BRY__PIECE_SHIFT] + (byte & (BRY__PIECE_BYTES - 1));
+}
+
+/* Where the row is that position i of an element leads to. */
+static inline unsigned char *bry__dba_row(const bry__dba_group *group, unsigned i, uint64_t row)
+{
+    return bry__dba_byte(group, group->shape.segmented ? i : 0, row << group->shift);
+}
+
+/* Whether a column answers for the element. */
+bool bry__dba_column_has(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe);
+
+/* Sets the positions from number `from` on that are not set, in the wider group too, where there is
+ * one in the making. Whether any of them was clear. */
+bool bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
+                         unsigned from);
+
+/* As many positions as an addition sets. */
+static inline unsigned bry__dba_positions(const bry__dba_group *group)
+{
+    return group->shape.segmented ? group->tables : group->shape.hashes;
+}
+
+/* Takes what column `from` of another group of that shape holds into column `into`. */
+void bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                        uint32_t from);
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Clears the columns that `keep` lacks in up to `rows` rows from *row on, and moves *table and *row
+ * on; at the end *table is the number of tables. */
+void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DBA_MASK],
+                         uint32_t *table, uint64_t *row, uint64_t rows);
+
+/*
+ * Copies up to `rows` rows of `n` groups of equal shape and width, in order, beside each other into
+ * a group of n times the width; on from where it is copied to. NOMEM.
+ */
+bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
+                              uint64_t rows, const bry_allocator *allocator);
+
+/* Bits that are set in columns that have a unit. */
+uint64_t bry__dba_group_set(const bry__dba_group *group);
+
+#endif

@@ -1,0 +1,255 @@
+/* Shapes, levels of error control, and what is promised, expected and told of it all. */
+#include "index/dba_index.h"
+
+#include <math.h>
+
+#define MAX_CAPACITY ((uint64_t)1 << 40)
+
+/* ---- widths -------------------------------------------------------------------------------- */
+
+/* The power of two in [units/8, units/4), as far as there is one. */
+static uint32_t eighth(uint32_t units)
+{
+    uint32_t width = 8;
+    while (width < BRY__DBA_MAX_WIDTH && 8 * width < units)
+        width *= 2;
+    return width;
+}
+
+/* A new group of width 8 would be mostly empty while there are few units: they begin one by one,
+ * and eight of them are put side by side later. */
+uint32_t bry__dba_width(const bry_index_options *options, uint32_t units)
+{
+    if (options->group)
+        return options->group;
+    return units <= 32 ? 1 : eighth(units);
+}
+
+uint32_t bry__dba_width_wanted(const bry_index_options *options, uint32_t units)
+{
+    if (options->group)
+        return options->group;
+    return units < 8 ? 1 : eighth(units);
+}
+
+/* ---- levels -------------------------------------------------------------------------------- */
+
+static bry__dba_level level_of(bry__dba_shape shape, uint32_t planned)
+{
+    return (bry__dba_level){
+        .shape = shape,
+        .unit_error = bry__dba_shape_error(&shape, (double)shape.capacity),
+        .planned = planned,
+    };
+}
+
+bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level *level)
+{
+    bry__dba_shape shape;
+    uint32_t planned = options->units;
+    if (options->unit_bits || options->hashes) {
+        shape = (bry__dba_shape){
+            .capacity = options->unit_capacity,
+            .range = options->unit_bits,
+            .hashes = options->hashes,
+            .segmented = options->segmented,
+        };
+        if (shape.hashes < 1 || shape.hashes > BRY__DBA_MAX_HASHES ||
+            (shape.segmented && shape.range % shape.hashes))
+            return BRY_E_RANGE;
+        if (shape.segmented)
+            shape.range /= shape.hashes;
+        if (!bry__dba_shape_valid(&shape))
+            return BRY_E_RANGE;
+        double unit_error = bry__dba_shape_error(&shape, (double)shape.capacity);
+        double units = floor(log1p(-options->error) / log1p(-unit_error) + 1e-9);
+        planned = !(units > 1) ? 1 : units < BRY__INDEX_UNITS ? (uint32_t)units : BRY__INDEX_UNITS;
+    } else {
+        shape = bry__dba_shape_plan(options->unit_capacity,
+                                    bry__dba_unit_error(options->error, options->units),
+                                    options->segmented);
+        if (!bry__dba_shape_valid(&shape))
+            return BRY_E_RANGE;
+    }
+    *level = level_of(shape, planned);
+    return BRY_OK;
+}
+
+bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__dba_level *raised)
+{
+    const bry__dba_level *last = &self->level[self->levels - 1];
+    uint64_t capacity = last->shape.capacity;
+    if (larger && capacity <= MAX_CAPACITY / self->options.factor)
+        capacity *= self->options.factor;
+    if (planned > BRY__INDEX_UNITS)
+        planned = BRY__INDEX_UNITS;
+    if (self->levels == BRY__DBA_LEVELS ||
+        (planned == last->planned && capacity == last->shape.capacity))
+        return false;
+    double error = bry__dba_unit_error(self->options.error, planned);
+    bry__dba_shape shape = capacity == last->shape.capacity && last->shape.segmented
+                               ? bry__dba_shape_tighten(last->shape, error)
+                               : bry__dba_shape_plan(capacity, error, last->shape.segmented);
+    if (!bry__dba_shape_valid(&shape))
+        return false;
+    *raised = level_of(shape, planned);
+    return true;
+}
+
+uint32_t bry__dba_open_level(const bry__dba *self, bry__dba_level *raised)
+{
+    const bry__dba_level *last = &self->level[self->levels - 1];
+    bool control = self->options.control != BRY_INDEX_UNCONTROLLED && !self->options.fixed;
+    if (control && self->units >= last->planned) {
+        uint64_t planned = (uint64_t)last->planned * self->options.factor;
+        if (planned > BRY__INDEX_UNITS)
+            planned = BRY__INDEX_UNITS;
+        if (bry__dba_raise(self, (uint32_t)planned, self->options.control == BRY_INDEX_LARGER,
+                           raised))
+            return self->levels;
+    }
+    *raised = *last;
+    return self->levels - 1;
+}
+
+double bry__dba_full_log(const bry__dba *self)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < self->levels; i++)
+        if (self->level[i].units)
+            sum += self->level[i].units * log1p(-self->level[i].unit_error);
+    return sum;
+}
+
+bool bry__dba_over(const bry__dba *self)
+{
+    return bry__dba_full_log(self) < log1p(-self->options.error) * (1 + 1e-9);
+}
+
+bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots)
+{
+    const bry__dba_level *last = &self->level[self->levels - 1];
+    if (self->options.control != BRY_INDEX_LARGER || self->units < last->planned)
+        return false;
+    uint64_t capacity = 0;
+    for (uint32_t i = 0; i < self->levels; i++)
+        capacity += self->level[i].units * self->level[i].shape.capacity;
+    return slots->elements + last->shape.capacity / 4 >= capacity;
+}
+
+/* ---- plans --------------------------------------------------------------------------------- */
+
+/* What so many units cost when they are side by side as far as they are to be. */
+static uint64_t units_cost(const bry_index_options *options, const bry__dba_shape *shape)
+{
+    uint64_t bytes = 0;
+    uint32_t left = options->units, width = bry__dba_width_wanted(options, left);
+    uint64_t groups = left / width;
+    bytes += groups * bry__dba_group_cost(shape, width);
+    left %= width;
+    width = bry__dba_width(options, options->units);
+    groups = left / width + (left % width != 0);
+    return bytes + groups * bry__dba_group_cost(shape, width);
+}
+
+/* Tables by slot double as they grow, and so does the list of groups. */
+static uint64_t tables_cost(const bry_index_options *options)
+{
+    uint64_t room = 64, width = bry__dba_width_wanted(options, options->units);
+    uint64_t groups = options->units / width + 1, group_room = 8;
+    while (room < options->units)
+        room *= 2;
+    while (group_room < groups)
+        group_room *= 2;
+    return room * (sizeof(bry__dba_place) + sizeof(uint32_t)) + room / 8 +
+           group_room * sizeof(bry__dba_group *);
+}
+
+bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape)
+{
+    bry__dba_level level;
+    if (options->group && !bry__dba_width_valid(options->group))
+        return BRY_E_RANGE;
+    if (options->control != BRY_INDEX_TIGHTER && options->control != BRY_INDEX_LARGER &&
+        options->control != BRY_INDEX_UNCONTROLLED)
+        return BRY_E_RANGE;
+    if (options->factor != 0 && (options->factor < 2 || options->factor > 16))
+        return BRY_E_RANGE;
+    bry_status status = bry__dba_first_level(options, &level);
+    if (status != BRY_OK)
+        return status;
+    *shape = (bry_index_shape){
+        .engine = BRY_ENGINE_DBA,
+        .units = options->units,
+        .unit_capacity = options->unit_capacity,
+        .group = bry__dba_width_wanted(options, options->units),
+        .unit_bits = bry__dba_rows(&level.shape),
+        .hashes = level.shape.hashes,
+        .unit_error = level.unit_error,
+        .error = -expm1(options->units * log1p(-level.unit_error)),
+        .bytes = sizeof(bry__dba) + tables_cost(options) + units_cost(options, &level.shape),
+        .bytes_empty = sizeof(bry__dba),
+    };
+    return BRY_OK;
+}
+
+/* ---- looking in ---------------------------------------------------------------------------- */
+
+static bool stale_enough(const bry__dba *self, const bry__index_slot *unit)
+{
+    return unit->stale > 0 && (double)unit->stale >= self->options.stale * (double)unit->elements;
+}
+
+void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
+                        bry_index_unit *info)
+{
+    const bry__dba *dba = self;
+    const bry__dba_group *group = dba->place[slot].group;
+    const bry__index_slot *unit = &slots->slot[slot];
+    bool control = dba->options.control != BRY_INDEX_UNCONTROLLED &&
+                   ((group->level + 1 < dba->levels && bry__dba_over(dba)) ||
+                    group == dba->emptying || bry__dba_cramped(dba, slots));
+    info->wants_refresh = control || stale_enough(dba, unit);
+    info->error = bry__dba_shape_error(&group->shape, (double)unit->elements);
+}
+
+/* How many units there may be: those there are, and as many more of the last level, or fewer, as
+ * the promise allows. */
+static uint32_t planned_units(const bry__dba *self)
+{
+    double slack = log1p(-self->options.error) - bry__dba_full_log(self);
+    double more = floor(slack / log1p(-self->level[self->levels - 1].unit_error) + 1e-6);
+    double units = self->units + more;
+    return !(units > 0) ? 0 : units < BRY__INDEX_UNITS ? (uint32_t)units : BRY__INDEX_UNITS;
+}
+
+void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_stats *stats)
+{
+    const bry__dba *dba = self;
+    bry__dba_level next;
+    uint64_t set = 0, rows = 0;
+    double estimated = 0;
+    bry__dba_open_level(dba, &next);
+    stats->planned_units = planned_units(dba);
+    stats->unit_capacity = next.shape.capacity;
+    stats->groups = dba->groups;
+    stats->group = 0;
+    for (uint32_t g = 0; g < dba->groups; g++) {
+        const bry__dba_group *group = dba->group[g];
+        if (group->width > stats->group)
+            stats->group = group->width;
+        set += bry__dba_group_set(group);
+        rows += group->units * bry__dba_rows(&group->shape);
+    }
+    for (uint32_t i = 0; i < dba->units; i++) {
+        uint32_t slot = dba->list[i];
+        double elements = (double)slots->slot[slot].elements;
+        estimated += log1p(-bry__dba_shape_error(&dba->place[slot].group->shape, elements));
+    }
+    stats->fill = rows ? (double)set / (double)rows : 0;
+    stats->promised_error = dba->options.error;
+    stats->estimated_error = -expm1(estimated);
+    stats->full_error = -expm1(bry__dba_full_log(dba));
+    stats->waiting = bry__dba_waiting(dba, slots, &stats->waiting_for_supplier);
+    stats->rebuilds = dba->rebuilds;
+}

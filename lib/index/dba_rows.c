@@ -1,0 +1,158 @@
+/* Work on whole rows of a group: what is done to all columns at once. */
+#include "index/dba_group.h"
+#include "kernel/kernel.h"
+#include "kernel/rows.h"
+
+#include <string.h>
+
+/* ---- clearing ------------------------------------------------------------------------------ */
+
+/* The rows' mask over and over, as far as a line. Width 1 has one column only: all or nothing. */
+static void spread(const bry__dba_group *group, const unsigned char mask[BRY__DBA_MASK],
+                   unsigned char line[BRY__LINE])
+{
+    if (group->width == 1) {
+        memset(line, mask[0] & 1 ? 0xff : 0, BRY__LINE);
+        return;
+    }
+    size_t bytes = group->width / 8;
+    for (size_t at = 0; at < BRY__LINE; at += bytes)
+        memcpy(line + at, mask, bytes);
+}
+
+/* Rows in a line, where a row is less: steps end with whole lines, or with the table. */
+static uint64_t line_rows(const bry__dba_group *group)
+{
+    return 8 * (uint64_t)BRY__LINE / group->width;
+}
+
+void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DBA_MASK],
+                         uint32_t *table, uint64_t *row, uint64_t rows)
+{
+    unsigned char line[BRY__LINE];
+    spread(group, keep, line);
+    uint64_t lines = rows / line_rows(group) + 1;
+    while (lines > 0 && *table < group->tables) {
+        bry__pieces *in = &group->table[*table];
+        uint64_t byte = (*row << group->shift) / 8, left = (in->bytes - byte) / BRY__LINE;
+        uint64_t piece_left = (BRY__PIECE_BYTES - (byte & (BRY__PIECE_BYTES - 1))) / BRY__LINE;
+        uint64_t n = lines < left ? lines : left;
+        if (n > piece_left)
+            n = piece_left;
+        unsigned char *at = in->piece[byte >> BRY__PIECE_SHIFT] + (byte & (BRY__PIECE_BYTES - 1));
+        for (uint64_t i = 0; i < n; i++, at += BRY__LINE)
+            for (unsigned w = 0; w < BRY__LINE; w += 8)
+                bry__store64(at + w, bry__load64(at + w) & bry__load64(line + w));
+        lines -= n;
+        *row += n * line_rows(group);
+        if (n == left) {
+            ++*table;
+            *row = 0;
+        }
+    }
+}
+
+/* ---- side by side -------------------------------------------------------------------------- */
+
+/* Eight bit strings as the columns of eight rows a byte each. */
+static void join_bits(unsigned char *to, const unsigned char *const *from, uint64_t rows)
+{
+    for (uint64_t i = 0; i < rows; i += 8) {
+        uint64_t square = 0;
+        for (unsigned s = 0; s < 8; s++)
+            square |= (uint64_t)from[s][i / 8] << (8 * s);
+        uint64_t swap = (square ^ square >> 7) & UINT64_C(0x00aa00aa00aa00aa);
+        square ^= swap ^ swap << 7;
+        swap = (square ^ square >> 14) & UINT64_C(0x0000cccc0000cccc);
+        square ^= swap ^ swap << 14;
+        swap = (square ^ square >> 28) & UINT64_C(0x00000000f0f0f0f0);
+        square ^= swap ^ swap << 28;
+        for (unsigned r = 0; r < 8 && i + r < rows; r++)
+            to[i + r] = (unsigned char)(square >> (8 * r));
+    }
+}
+
+#define JOIN(bytes)                                                                                \
+    for (uint64_t i = 0; i < rows; i++) {                                                          \
+        memcpy(to + 2 * (bytes)*i, a + (bytes)*i, bytes);                                          \
+        memcpy(to + 2 * (bytes)*i + (bytes), b + (bytes)*i, bytes);                                \
+    }                                                                                              \
+    break
+
+static void join_rows(unsigned char *to, const unsigned char *a, const unsigned char *b,
+                      uint64_t rows, size_t bytes)
+{
+    switch (bytes) {
+    case 1:
+        JOIN(1);
+    case 2:
+        JOIN(2);
+    case 4:
+        JOIN(4);
+    case 8:
+        JOIN(8);
+    case 16:
+        JOIN(16);
+    default:
+        JOIN(32);
+    }
+}
+
+bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
+                              uint64_t rows, const bry_allocator *allocator)
+{
+    uint64_t in_piece = 8 * (uint64_t)BRY__PIECE_BYTES / into->width;
+    while (rows > 0 && into->copied_table < into->tables) {
+        uint32_t t = into->copied_table;
+        uint64_t row = into->copied_row, here = in_piece - row % in_piece;
+        if (here > into->shape.range - row)
+            here = into->shape.range - row;
+        if (here > rows && n == 2)
+            here = rows;
+        else if (here > rows) /* bits: as far as a byte of them */
+            here = here < ((rows + 7) & ~UINT64_C(7)) ? here : (rows + 7) & ~UINT64_C(7);
+        bry_status status = bry__piece_reach(&into->table[t], (size_t)(row / in_piece), allocator);
+        if (status != BRY_OK)
+            return status;
+        const unsigned char *source[8] = {0};
+        for (unsigned s = 0; s < n; s++)
+            source[s] = bry__dba_byte(from[s], t, row << from[s]->shift);
+        unsigned char *to = bry__dba_byte(into, t, row << into->shift);
+        if (n == 2)
+            join_rows(to, source[0], source[1], here, from[0]->width / 8);
+        else
+            join_bits(to, source, here);
+        rows -= here < rows ? here : rows;
+        into->copied_row += here;
+        if (into->copied_row == into->shape.range) {
+            into->copied_table++;
+            into->copied_row = 0;
+        }
+    }
+    return BRY_OK;
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+uint64_t bry__dba_group_set(const bry__dba_group *group)
+{
+    uint64_t count = 0;
+    unsigned char line[BRY__LINE];
+    bool all = group->units + group->free == group->width; /* what is not a unit's is clear */
+    uint32_t tables = group->shape.segmented ? group->shape.hashes : 1;
+    spread(group, group->live, line);
+    for (uint32_t t = 0; t < tables; t++) {
+        const bry__pieces *table = &group->table[t];
+        for (size_t p = 0; p < table->count; p++) {
+            size_t size = bry__piece_size(table, p);
+            if (all) {
+                count += bry__kernels()->popcount(table->piece[p], size);
+                continue;
+            }
+            for (size_t i = 0; i < size; i += 8)
+                count += (unsigned)__builtin_popcountll(bry__load64(table->piece[p] + i) &
+                                                        bry__load64(line + i % BRY__LINE));
+        }
+    }
+    return count;
+}
