@@ -1,7 +1,4 @@
 /*
- * DRAFT. The window is not in the library yet: this is the contract it will be built to. The header
- * is not installed, and may still change.
- *
  * Window: have I seen this in the last T?
  *
  * A window remembers what was added for a promised time and forgets it some time after. For an
@@ -20,14 +17,16 @@
  * one generation's step. Where stamps come from outside (event time), set max_skew: one stamp
  * in microseconds would otherwise move T by centuries and forget everything.
  *
- * At capacity: memory follows the load. When a generation holds what its error was planned for, it
- * ends early and another begins, so that the error stays bounded at any rate; generations end and
- * their memory goes when the load falls. At the ceiling max_bytes the window either lets its error
- * pass the target, which stats show (the default), or refuses to add with BRY_E_FULL (`refuse`).
+ * At capacity: memory follows the load, up and down, and the error stays within the target at any
+ * rate: fbf ends a generation early when it holds what its error was planned for, and begins
+ * another; compact gives what comes beyond the capacity longer fingerprints. At the ceiling
+ * max_bytes a window either refuses to add with BRY_E_FULL (`refuse`), or lets its error pass the
+ * target, which stats show (fbf alone).
  *
  * Engines: compact (the default) keeps fingerprint and generation of each element, the least
  * memory, and can forget a single element. fbf is the forgetful Bloom filter: a row of Bloom
- * filters, each for a span of time.
+ * filters, each for a span of time. It is what auto picks where max_bytes is set and `refuse` is
+ * not, since only fbf can trade error for memory.
  */
 #ifndef BLOOMERY_WINDOW_H
 #define BLOOMERY_WINDOW_H
@@ -51,18 +50,20 @@ typedef enum bry_window_mode {
 
 typedef struct bry_window_options {
     size_t struct_size;
-    bry_engine engine; /* auto (= compact), compact or fbf */
+    bry_engine engine; /* auto, compact or fbf */
     bry_window_mode mode; /* fbf alone; BRY_E_UNSUPPORTED elsewhere unless improved */
     uint64_t window; /* ms that are promised, 1 to 2^52; 0: 60,000 */
     uint64_t capacity; /* elements within one window to plan for, 1 to 2^40; 0: 1000. More may come
                           (see "at capacity") */
     double error; /* 1e-12 to 0.5; 0: 0.001 */
     uint32_t generations; /* parts a window is cut into, 1 to 1024: more cost time and save memory,
-                             for up to one part is kept longer than promised. 0: 8 */
+                             for up to one part is kept longer than promised. 0: compact 13, which
+                             takes the least; fbf 8 */
     uint64_t max_bytes; /* ceiling on its memory; 0: none. BRY_E_RANGE when less than plan's
-                           bytes_empty */
+                           bytes_empty. compact: BRY_E_UNSUPPORTED without `refuse` */
     bool refuse; /* at the ceiling: true: BRY_E_FULL; false: error above target */
-    bool fixed; /* no adaptation: generations end by time alone, and the error follows the load */
+    bool fixed; /* no adaptation: fbf's generations end by time alone, compact's fingerprints have
+                   one length (and are shorter); the error follows the load */
     bool refresh; /* adding what is there remembers it for a further window */
     uint64_t max_skew; /* a change may bring a `now` of at most T + this; 0: no limit */
     uint64_t start; /* T at creation; 0: the first change sets it, whatever max_skew is */
@@ -76,7 +77,8 @@ typedef struct bry_window_options {
 
 #define BRY_WINDOW_OPTIONS                                                                         \
     {                                                                                              \
-        .struct_size = sizeof(bry_window_options)                                                  \
+        sizeof(bry_window_options), BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED, 0, 0, 0, 0, 0, false,    \
+            false, false, 0, 0, 0, 0, 0, NULL                                                      \
     }
 
 /* What an object with these options costs and promises. */
@@ -96,12 +98,13 @@ typedef struct bry_window_shape {
 
 /*
  * Fills *shape without allocating anything.
- * BRY_E_RANGE: an option is out of its range. BRY_E_UNSUPPORTED: windows do not have that engine,
- * or that engine does not have that mode.
+ * BRY_E_RANGE: an option is out of its range, or this error cannot be had at this capacity.
+ * BRY_E_UNSUPPORTED: windows do not have that engine, or that engine does not have that option.
  */
 BRY_API bry_status bry_window_plan(const bry_window_options *options, bry_window_shape *shape);
 
-/* Makes an empty window. As bry_window_plan(), and BRY_E_NOMEM. */
+/* Makes an empty window. As bry_window_plan(), and BRY_E_NOMEM; BRY_E_IO when the system has no
+ * random seed to give. */
 BRY_API bry_status bry_window_create(const bry_window_options *options, bry_window **window);
 
 /*

@@ -6,8 +6,8 @@
 #include "common/endian.h"
 #include "common/sizing.h"
 #include "filter/filter_object.h"
-#include "frame/file.h"
 #include "frame/frame.h"
+#include "frame/object_file.h"
 #include "kernel/kernel.h"
 
 #define KIND BRY__FOUR('F', 'L', 'T', 'R')
@@ -182,29 +182,4 @@ bry_status bry_filter_load(const bry_source *source, bry_load *load, bry_filter 
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static bry_status write_file(void *context, const bry_sink *sink)
-{
-    return bry_filter_save(context, sink);
-}
-
-bry_status bry_filter_save_file(const bry_filter *filter, const char *path)
-{
-    /* The context is not const for the sake of other writers; this one only reads. */
-    return bry__file_save(bry__io_posix(), path, write_file, (bry_filter *)filter);
-}
-
-static bry_status read_file(void *context, const bry_source *source, bry_load *load)
-{
-    return bry_filter_load(source, load, context);
-}
-
-bry_status bry_filter_load_file(const char *path, bry_load *load, bry_filter **filter)
-{
-    bry_filter *read = NULL;
-    bry_status status = bry__file_load(bry__io_posix(), path, read_file, &read, load);
-    if (status == BRY_OK)
-        *filter = read;
-    else
-        bry_filter_destroy(read);
-    return status;
-}
+BRY__OBJECT_FILE(filter)

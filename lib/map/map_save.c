@@ -4,8 +4,8 @@
  */
 #include "common/allocator.h"
 #include "common/endian.h"
-#include "frame/file.h"
 #include "frame/frame.h"
+#include "frame/object_file.h"
 #include "map/map_object.h"
 
 #define KIND BRY__FOUR('M', 'A', 'P', ' ')
@@ -320,29 +320,4 @@ bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static bry_status write_file(void *context, const bry_sink *sink)
-{
-    return bry_map_save(context, sink);
-}
-
-bry_status bry_map_save_file(const bry_map *map, const char *path)
-{
-    /* The context is not const for the sake of other writers; this one only reads. */
-    return bry__file_save(bry__io_posix(), path, write_file, (bry_map *)map);
-}
-
-static bry_status read_file(void *context, const bry_source *source, bry_load *load)
-{
-    return bry_map_load(source, load, context);
-}
-
-bry_status bry_map_load_file(const char *path, bry_load *load, bry_map **map)
-{
-    bry_map *read = NULL;
-    bry_status status = bry__file_load(bry__io_posix(), path, read_file, &read, load);
-    if (status == BRY_OK)
-        *map = read;
-    else
-        bry_map_destroy(read);
-    return status;
-}
+BRY__OBJECT_FILE(map)

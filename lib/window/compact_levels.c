@@ -1,0 +1,270 @@
+#include "window/compact_levels.h"
+
+#include "hash/derive.h"
+
+#include <math.h>
+
+/* Numbers that must be free beside those of live generations: so long may reclaiming take. */
+#define SPARE 2u
+/* Of the error, the first level's part; the others share the rest, each half of the one before. */
+#define FIRST_SHARE 0.75
+
+/* ---- shape --------------------------------------------------------------------------------- */
+
+bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact_shape *shape)
+{
+    uint64_t window = options->window, parts = options->generations;
+    uint64_t length = window / parts + (window % parts != 0);
+    uint64_t live = window / length + (window % length != 0) + 1;
+    unsigned bits = 1;
+    while ((uint64_t)1 << bits < live + SPARE)
+        bits++;
+    /* Elements of window and one generation more are there at the worst moment. */
+    bry__u128 more = ((bry__u128)options->capacity * length + window - 1) / window;
+    bry__compact_shape made = {
+        .window = window,
+        .length = length,
+        .value_bits = bits,
+        .capacity = options->capacity + (uint64_t)more,
+        .error = options->error,
+        .fixed = options->fixed,
+        .refresh = options->refresh,
+        .max_bytes = options->max_bytes,
+    };
+    if (bry__level_capacity(&made, 0) < made.capacity)
+        return BRY_E_RANGE;
+    *shape = made;
+    return BRY_OK;
+}
+
+/* The part of the error that a full level has. */
+static double share_of(const bry__compact_shape *shape, unsigned level)
+{
+    if (shape->fixed)
+        return shape->error;
+    return level == 0 ? FIRST_SHARE * shape->error
+                      : ldexp((1 - FIRST_SHARE) * shape->error, -(int)level);
+}
+
+uint64_t bry__level_range(const bry__compact_shape *shape, unsigned level)
+{
+    double range = ceil(ldexp((double)shape->capacity, (int)level) / share_of(shape, level));
+    if (range > (double)BRY__TABLE_MAX_RANGE)
+        return BRY__TABLE_MAX_RANGE;
+    return range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
+}
+
+uint64_t bry__level_capacity(const bry__compact_shape *shape, unsigned level)
+{
+    if (level >= BRY__WINDOW_LEVELS || (shape->fixed && level > 0))
+        return 0;
+    uint64_t wanted = shape->capacity << level;
+    double allowed = (double)bry__level_range(shape, level) * share_of(shape, level);
+    return allowed >= (double)wanted ? wanted : (uint64_t)allowed;
+}
+
+static size_t level_size(const bry__compact_shape *shape)
+{
+    return sizeof(bry__window_level) + (size_t)bry__window_slots(shape) * sizeof(uint64_t);
+}
+
+uint64_t bry__level_plan_bytes(const bry__compact_shape *shape, unsigned level, uint64_t n)
+{
+    return level_size(shape) +
+           bry__table_plan_bytes(bry__level_range(shape, level), shape->value_bits, n);
+}
+
+/* ---- levels -------------------------------------------------------------------------------- */
+
+static void count_live(bry__compact_window *window, unsigned level)
+{
+    uint64_t live = 0;
+    for (uint64_t g = window->oldest; g <= window->newest; g++)
+        live += *bry__window_count(window, level, g);
+    window->level[level]->live = live;
+}
+
+void bry__window_move(bry__compact_window *window, uint64_t newest, uint64_t oldest)
+{
+    if (newest == window->newest && oldest == window->oldest)
+        return;
+    uint64_t fresh = newest > window->newest ? newest - window->newest : 0;
+    if (fresh > bry__window_slots(&window->shape))
+        fresh = bry__window_slots(&window->shape);
+    window->newest = newest;
+    window->oldest = oldest;
+    for (unsigned i = 0; i < window->levels; i++) {
+        for (uint64_t j = 0; j < fresh; j++)
+            *bry__window_count(window, i, newest - j) = 0;
+        count_live(window, i);
+    }
+}
+
+bry_status bry__level_open(bry__compact_window *window)
+{
+    size_t size = level_size(&window->shape);
+    bry__window_level *level = bry__alloc(&window->allocator, size);
+    if (!level)
+        return BRY_E_NOMEM;
+    bry_status status =
+        bry__table_init(&level->table, bry__level_range(&window->shape, window->levels),
+                        window->shape.value_bits, &window->allocator);
+    if (status != BRY_OK) {
+        bry__free(&window->allocator, level, size);
+        return status;
+    }
+    level->capacity = bry__level_capacity(&window->shape, window->levels);
+    if (window->levels == 0)
+        window->least = window->oldest;
+    window->level[window->levels++] = level;
+    window->allowance = 0;
+    return BRY_OK;
+}
+
+void bry__level_close(bry__compact_window *window)
+{
+    bry__window_level *level = window->level[--window->levels];
+    bry__table_free(&level->table, &window->allocator);
+    bry__free(&window->allocator, level, level_size(&window->shape));
+    if (window->levels == 0)
+        window->sweeping = false;
+}
+
+void bry__levels_free(bry__compact_window *window)
+{
+    while (window->levels > 0)
+        bry__level_close(window);
+}
+
+bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to)
+{
+    bry__compact_window made = *from;
+    for (made.levels = 0; made.levels < from->levels; made.levels++) {
+        const bry__window_level *level = from->level[made.levels];
+        bry__window_level *copy = bry__alloc(&from->allocator, level_size(&from->shape));
+        if (!copy || bry__table_clone(&level->table, &copy->table, &from->allocator) != BRY_OK) {
+            bry__free(&from->allocator, copy, level_size(&from->shape));
+            bry__levels_free(&made);
+            return BRY_E_NOMEM;
+        }
+        copy->capacity = level->capacity;
+        copy->live = level->live;
+        for (uint64_t i = 0; i < bry__window_slots(&from->shape); i++)
+            copy->count[i] = level->count[i];
+        made.level[made.levels] = copy;
+    }
+    *to = made;
+    return BRY_OK;
+}
+
+uint64_t bry__levels_live(const bry__compact_window *window)
+{
+    uint64_t live = 0;
+    for (unsigned i = 0; i < window->levels; i++)
+        live += window->level[i]->live;
+    return live;
+}
+
+uint64_t bry__levels_all(const bry__compact_window *window)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < window->levels; i++)
+        all += window->level[i]->table.n;
+    return all;
+}
+
+uint64_t bry__levels_bytes(const bry__compact_window *window)
+{
+    uint64_t bytes = sizeof *window;
+    for (unsigned i = 0; i < window->levels; i++)
+        bytes += level_size(&window->shape) + bry__table_bytes(&window->level[i]->table);
+    return bytes;
+}
+
+double bry__levels_error(const bry__compact_window *window)
+{
+    double error = 0;
+    for (unsigned i = 0; i < window->levels; i++)
+        error += (double)window->level[i]->live / (double)window->level[i]->table.range;
+    return error;
+}
+
+/* ---- where a new entry goes ---------------------------------------------------------------- */
+
+/* What the entries that are remembered, and one more in `level`, take at most. It depends on those
+ * alone, not on what is still to be reclaimed: so the same elements are refused everywhere. */
+#define NO_LEVEL BRY__WINDOW_LEVELS
+static uint64_t bytes_at_most(const bry__compact_window *window, unsigned level)
+{
+    double bytes = 0;
+    for (unsigned i = 0; i < BRY__WINDOW_LEVELS; i++) {
+        uint64_t n = (i < window->levels ? window->level[i]->live : 0) + (i == level);
+        if (n > 0)
+            bytes += (double)bry__level_plan_bytes(&window->shape, i, n);
+    }
+    return sizeof *window + (uint64_t)(bytes * 1.04) + 1024;
+}
+
+static bool is_under_ceiling(bry__compact_window *window, unsigned level)
+{
+    if (window->shape.max_bytes == 0)
+        return true;
+    if (window->allowance > 0 && level < window->levels && window->level[level]->live > 0) {
+        window->allowance--;
+        return true;
+    }
+    uint64_t bytes = bytes_at_most(window, level), most = window->shape.max_bytes;
+    if (bytes > most)
+        return false;
+    /* No entry takes 64 bytes, but now and then one brings a piece of the directory. */
+    uint64_t steps = 8192 + bytes / 512;
+    window->allowance = most - bytes > steps ? (most - bytes - steps) / 64 : 0;
+    return true;
+}
+
+/* Whether the error allows one more entry, after a merge has filled a level beyond its share. */
+static bool keeps_promise(const bry__compact_window *window, unsigned level)
+{
+    bool as_planned = true;
+    for (unsigned i = 0; i < window->levels; i++)
+        as_planned = as_planned && window->level[i]->live <= window->level[i]->capacity;
+    return as_planned ||
+           bry__levels_error(window) + 1 / (double)bry__level_range(&window->shape, level) <=
+               window->shape.error;
+}
+
+/* The first level with room; the next one where there is none. */
+static unsigned first_with_room(const bry__compact_window *window)
+{
+    unsigned i = 0;
+    while (i < window->levels && !window->shape.fixed &&
+           window->level[i]->live >= window->level[i]->capacity)
+        i++;
+    return i;
+}
+
+bool bry__levels_are_within(const bry__compact_window *window)
+{
+    return (window->shape.fixed || bry__levels_error(window) <= window->shape.error) &&
+           (window->shape.max_bytes == 0 ||
+            bytes_at_most(window, NO_LEVEL) <= window->shape.max_bytes);
+}
+
+bool bry__levels_at_ceiling(const bry__compact_window *window)
+{
+    return window->shape.max_bytes &&
+           bytes_at_most(window, first_with_room(window)) > window->shape.max_bytes;
+}
+
+bry_status bry__levels_place(bry__compact_window *window, unsigned *level)
+{
+    unsigned i = first_with_room(window);
+    if (i == window->levels && bry__level_capacity(&window->shape, i) == 0)
+        return BRY_E_FULL;
+    if (!window->shape.fixed && !keeps_promise(window, i))
+        return BRY_E_FULL;
+    if (!is_under_ceiling(window, i))
+        return BRY_E_FULL;
+    *level = i;
+    return BRY_OK;
+}

@@ -1,0 +1,592 @@
+/*
+ * The engine compact: a fingerprint and the number of a generation for each element.
+ *
+ *             ├───────────── window ─────────────┤
+ *   ──┬───────┬───────┬───────┬───────┬───────┬──┴────> time, cut into generations on a grid of
+ *     │ g-5   │ g-4   │ g-3   │ g-2   │ g-1   │ g        absolute time: number = time / length
+ *   ──┴───────┴───────┴───────┴───────┴───────┴───────
+ *     gone      still remembered …      now ─────^
+ *
+ * An element is remembered while now < end of its generation + window. So time alone makes entries
+ * expire; what has expired answers nothing, and is reclaimed in steps (compact_reclaim.c). What the
+ * window does depends only on the entries that are remembered, never on how far reclaiming has
+ * come: that is how replicas and replays agree, and frames hold the former alone.
+ *
+ * Numbers are stored modulo a power of two, 2^b, with at least two more values than there are live
+ * generations. An entry's number tells its generation as long as no entry is 2^b or more behind the
+ * newest. When time jumps so far that some would be, those that expired before the jump are
+ * reclaimed first; where that is not enough, the change is made on a copy that holds only what is
+ * remembered after the jump, so that it can still fail. A jump over all makes a copy of nothing.
+ *
+ * Bits an element, at the worst point of a generation (just before the oldest goes), for G parts of
+ * a window:
+ *
+ *      (1 + 1/G) · (log2(4/3 / error) + 2.7 + b),     b = ceil(log2(G + 3))
+ *
+ * G = 13 is the least for errors from 10^-2 to 10^-5: 18.3 bits at 10^-3.
+ *
+ * Level 0 is planned for all that lives at that point, at 3/4 of the error. What comes beyond goes
+ * to level 1 of twice as many entries at 1/8 of the error, to level 2 of four times as many at
+ * 1/16, and so on: the error stays within the target at any rate, at the price of 3 bits an entry
+ * in level 1 and one more in each further. New elements go to the first level with room, so when
+ * the load falls the further levels expire, and are closed as soon as nothing in them is
+ * remembered.
+ *
+ * A batch is all or nothing: what each element did is noted, and taken back in reverse order, which
+ * never needs memory, unless hashes are so uneven that a segment spills (see table.c). Then the
+ * batch works on a copy.
+ */
+#include "window/compact_levels.h"
+#include "window/window_engine.h"
+
+#include "frame/frame.h"
+#include "hash/derive.h"
+
+#define SMALL_BATCH BRY__TABLE_BATCH
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static bry_status plan(const bry_window_options *options, bry_window_shape *shape)
+{
+    if (options->mode != BRY_WINDOW_IMPROVED || options->bits || options->hashes ||
+        (options->max_bytes && !options->refuse))
+        return BRY_E_UNSUPPORTED;
+    bry__compact_shape inside;
+    bry_status status = bry__compact_shape_of(options, &inside);
+    if (status != BRY_OK)
+        return status;
+    uint64_t range = bry__level_range(&inside, 0);
+    *shape = (bry_window_shape){
+        .engine = BRY_ENGINE_COMPACT,
+        .window = inside.window,
+        .longest = inside.window + inside.length,
+        .capacity = options->capacity,
+        .generations =
+            (uint32_t)(inside.window / inside.length + (inside.window % inside.length != 0) + 1),
+        .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
+        .error = (double)inside.capacity / (double)range,
+        .bytes = sizeof(bry__compact_window) + bry__level_plan_bytes(&inside, 0, inside.capacity),
+        .bytes_empty = sizeof(bry__compact_window),
+    };
+    return BRY_OK;
+}
+
+static bry_status create(const bry_window_options *options, const bry_allocator *allocator,
+                         void **self)
+{
+    bry__compact_shape shape;
+    bry_status status = bry__compact_shape_of(options, &shape);
+    if (status != BRY_OK)
+        return status;
+    bry__compact_window *window = bry__alloc(allocator, sizeof *window);
+    if (!window)
+        return BRY_E_NOMEM;
+    window->allocator = *allocator;
+    window->shape = shape;
+    window->newest = bry__window_newest(&shape, options->start);
+    window->oldest = bry__window_oldest(&shape, options->start);
+    *self = window;
+    return BRY_OK;
+}
+
+static void destroy(void *self)
+{
+    bry__compact_window *window = self;
+    bry_allocator allocator = window->allocator;
+    bry__levels_free(window);
+    bry__free(&allocator, window, sizeof *window);
+}
+
+static bry_status clone(const void *self, void **copy)
+{
+    const bry__compact_window *window = self;
+    bry__compact_window *made = bry__alloc(&window->allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_status status = bry__levels_clone(window, made);
+    if (status != BRY_OK) {
+        bry__free(&window->allocator, made, sizeof *made);
+        return status;
+    }
+    *copy = made;
+    return BRY_OK;
+}
+
+static void clear(void *self)
+{
+    bry__levels_free(self);
+}
+
+static void like(const void *self, bry_window_options *options)
+{
+    (void)self;
+    (void)options; /* the options are the shape */
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/* The oldest age that is remembered at `now`; false: none is. */
+static bool oldest_age(const bry__compact_window *window, uint64_t now, uint64_t *age)
+{
+    uint64_t oldest = bry__window_oldest(&window->shape, now);
+    if (oldest < window->oldest)
+        oldest = window->oldest;
+    *age = window->newest - oldest;
+    return window->levels > 0 && oldest <= window->newest;
+}
+
+static bry_answer has(const void *self, bry_hash hash, uint64_t now)
+{
+    const bry__compact_window *window = self;
+    uint64_t most;
+    if (!oldest_age(window, now, &most))
+        return BRY_ABSENT;
+    for (unsigned i = 0; i < window->levels; i++) {
+        const bry__table *table = &window->level[i]->table;
+        uint32_t number;
+        if (bry__table_get(table, bry__fingerprint(hash, table->range), &number) &&
+            bry__window_age(window, number) <= most)
+            return BRY_PRESENT;
+    }
+    return BRY_ABSENT;
+}
+
+static void has_some(const bry__compact_window *window, const bry_hash *hashes, size_t n,
+                     uint64_t most, uint8_t *answers)
+{
+    for (unsigned i = 0; i < window->levels; i++) {
+        const bry__table *table = &window->level[i]->table;
+        uint64_t fingerprints[SMALL_BATCH];
+        uint32_t numbers[SMALL_BATCH];
+        uint8_t found[SMALL_BATCH] = {0};
+        for (size_t j = 0; j < n; j++)
+            fingerprints[j] = bry__fingerprint(hashes[j], table->range);
+        bry__table_get_n(table, fingerprints, n, numbers, found);
+        for (size_t j = 0; j < n; j++)
+            if (found[j] && bry__window_age(window, numbers[j]) <= most)
+                answers[j] = BRY_PRESENT;
+    }
+}
+
+static void has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
+                  uint8_t *answers)
+{
+    const bry__compact_window *window = self;
+    uint64_t most;
+    bool any = oldest_age(window, now, &most);
+    for (size_t i = 0; i < n; i++)
+        answers[i] = BRY_ABSENT;
+    for (size_t done = 0; any && done < n; done += SMALL_BATCH)
+        has_some(window, hashes + done, n - done < SMALL_BATCH ? n - done : SMALL_BATCH, most,
+                 answers + done);
+}
+
+/* ---- a change, from beginning to end ------------------------------------------------------- */
+
+typedef struct changing {
+    bry__compact_window *window; /* to work on: the one to change, or … */
+    bry__compact_window copy;
+    bool copied; /* … the copy */
+    uint64_t newest, oldest; /* before */
+} changing;
+
+/* The copy: what is remembered of `window` at a later time. */
+static bry_status copy_live(const bry__compact_window *window, uint64_t newest, uint64_t oldest,
+                            bry__compact_window *copy)
+{
+    bry_status status = BRY_OK;
+    if (oldest > window->newest) {
+        *copy = *window;
+        copy->levels = 0;
+    } else {
+        status = bry__levels_clone(window, copy);
+        if (status != BRY_OK)
+            return status;
+        bry__window_move(copy, copy->newest, oldest);
+        status = bry__levels_reclaim_all(copy);
+    }
+    if (status != BRY_OK) {
+        bry__levels_free(copy);
+        return status;
+    }
+    bry__window_move(copy, newest, oldest);
+    return BRY_OK;
+}
+
+/* Makes `now` the time of what the change works on. BRY_E_NOMEM. */
+static bry_status begin(bry__compact_window *window, uint64_t now, bool copied, changing *change)
+{
+    uint64_t newest = bry__window_newest(&window->shape, now);
+    uint64_t oldest = bry__window_oldest(&window->shape, now);
+    uint64_t slots = bry__window_slots(&window->shape);
+    bool any = window->levels > 0;
+    if (any && oldest <= window->newest && newest - window->least >= slots) {
+        bry_status status = bry__levels_reclaim_all(window);
+        if (status != BRY_OK)
+            return status;
+    }
+    change->newest = window->newest;
+    change->oldest = window->oldest;
+    change->copied =
+        copied || (any && (oldest > window->newest || newest - window->least >= slots));
+    if (!change->copied) {
+        change->window = window;
+        bry__window_move(window, newest, oldest);
+        return BRY_OK;
+    }
+    change->window = &change->copy;
+    return copy_live(window, newest, oldest, &change->copy);
+}
+
+/* After a failure, what was done is taken back already where it is not a copy. */
+static bry_status end(bry__compact_window *window, changing *change, bry_status status,
+                      uint64_t added, uint64_t now)
+{
+    if (status != BRY_OK) {
+        if (change->copied)
+            bry__levels_free(&change->copy);
+        else
+            bry__window_move(window, change->newest, change->oldest);
+        return status;
+    }
+    if (change->copied) {
+        bry__levels_free(window);
+        *window = change->copy;
+    }
+    bry__levels_reclaim(window, added, now);
+    return BRY_OK;
+}
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+/* What an element did, to take it back. */
+typedef struct step {
+    enum { NOTHING, INSERTED, OVER_EXPIRED, OVER_LIVE } did;
+    unsigned level;
+    uint32_t before; /* the number that it replaced */
+} step;
+
+/* Whether a change of this fingerprint can be taken back without memory. */
+static bool is_plain(const bry__table *table, uint64_t fingerprint)
+{
+    uint64_t segment = fingerprint & (((uint64_t)2 << table->level) - 1);
+    if (segment >= table->segments)
+        segment &= ((uint64_t)1 << table->level) - 1;
+    const bry__segment *there = bry__table_segment(table, segment);
+    return !there->spilled && there->n < BRY__SEGMENT_MAX;
+}
+
+/* Gives a fingerprint the newest generation's number. */
+static bry_status put(bry__compact_window *window, unsigned level, bry_hash hash, step *undo)
+{
+    bry__table *table = &window->level[level]->table;
+    uint64_t fingerprint = bry__fingerprint(hash, table->range);
+    uint32_t number = (uint32_t)(window->newest & (bry__window_slots(&window->shape) - 1)),
+             before = 0;
+    bool found = bry__table_get(table, fingerprint, &before);
+    bool live = found && bry__window_is_live(window, before);
+    if (live && before == number)
+        return BRY_OK;
+    bry_status status =
+        found ? bry__table_replace(table, fingerprint, before, number, &window->allocator)
+              : bry__table_insert(table, fingerprint, number, &window->allocator);
+    if (status != BRY_OK)
+        return status;
+    undo->did = !found ? INSERTED : live ? OVER_LIVE : OVER_EXPIRED;
+    undo->level = level;
+    undo->before = before;
+    ++*bry__window_count(window, level, window->newest);
+    if (live)
+        --*bry__window_count(window, level, before);
+    else
+        window->level[level]->live++;
+    return BRY_OK;
+}
+
+static void take_back(bry__compact_window *window, bry_hash hash, const step *undo)
+{
+    if (undo->did == NOTHING)
+        return;
+    bry__window_level *level = window->level[undo->level];
+    uint64_t fingerprint = bry__fingerprint(hash, level->table.range);
+    uint32_t number = (uint32_t)(window->newest & (bry__window_slots(&window->shape) - 1));
+    --*bry__window_count(window, undo->level, window->newest);
+    if (undo->did == OVER_LIVE)
+        ++*bry__window_count(window, undo->level, undo->before);
+    else
+        level->live--;
+    if (undo->did == INSERTED)
+        bry__table_remove(&level->table, fingerprint, number, &window->allocator);
+    else /* in place, so it does not fail */
+        (void)bry__table_replace(&level->table, fingerprint, number, undo->before,
+                                 &window->allocator);
+}
+
+/* The first level where it is remembered; false: nowhere. */
+static bool find(const bry__compact_window *window, bry_hash hash, unsigned *level)
+{
+    for (unsigned i = 0; i < window->levels; i++) {
+        const bry__table *table = &window->level[i]->table;
+        uint32_t number;
+        if (bry__table_get(table, bry__fingerprint(hash, table->range), &number) &&
+            bry__window_is_live(window, number)) {
+            *level = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bry_status put_new(bry__compact_window *window, unsigned level, bry_hash hash, step *undo)
+{
+    bool opened = level == window->levels;
+    bry_status status = opened ? bry__level_open(window) : BRY_OK;
+    if (status != BRY_OK)
+        return status;
+    status = put(window, level, hash, undo);
+    if (status != BRY_OK && opened)
+        bry__level_close(window);
+    return status;
+}
+
+/* One element. It fails with nothing changed, but for a level that was opened in vain. */
+static bry_status add_one(bry__compact_window *window, bry_hash hash, bry_answer *was, step *undo)
+{
+    unsigned there, level;
+    undo->did = NOTHING;
+    *was = find(window, hash, &there) ? BRY_PRESENT : BRY_ABSENT;
+    if (*was == BRY_ABSENT) {
+        bry_status status = bry__levels_place(window, &level);
+        return status == BRY_OK ? put_new(window, level, hash, undo) : status;
+    }
+    if (!window->shape.refresh)
+        return BRY_OK;
+    /* Where a level before has room again it moves there: the entry behind is left to expire. */
+    if (there > 0 && bry__levels_place(window, &level) == BRY_OK && level < there)
+        there = level;
+    return put(window, there, hash, undo);
+}
+
+static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
+{
+    bry__compact_window *window = self;
+    changing change;
+    bry_status status = begin(window, now, false, &change);
+    if (status != BRY_OK)
+        return status;
+    bry_answer answer;
+    step unused;
+    status = end(window, &change, add_one(change.window, hash, &answer, &unused), 1, now);
+    if (status == BRY_OK)
+        *was = answer;
+    return status;
+}
+
+/* What each element of a batch did and was. */
+typedef struct batch_log {
+    step *did;
+    uint8_t *was;
+} batch_log;
+
+/* For what it fetches into the cache. */
+static void fetch(const bry__compact_window *window, const bry_hash *hashes, size_t n)
+{
+    uint64_t fingerprints[SMALL_BATCH];
+    for (unsigned i = 0; i < window->levels; i++) {
+        const bry__table *table = &window->level[i]->table;
+        for (size_t j = 0; j < n; j++)
+            fingerprints[j] = bry__fingerprint(hashes[j], table->range);
+        bry__table_prefetch_n(table, fingerprints, n);
+    }
+}
+
+static bool is_plain_everywhere(const bry__compact_window *window, bry_hash hash)
+{
+    for (unsigned i = 0; i < window->levels; i++) {
+        const bry__table *table = &window->level[i]->table;
+        if (!is_plain(table, bry__fingerprint(hash, table->range)))
+            return false;
+    }
+    return true;
+}
+
+/* All elements; in place, *plain turns false where one could not be taken back. After a failure
+ * what was done in place is taken back. */
+static bry_status add_all(changing *change, const bry_hash *hashes, size_t n, const batch_log *log,
+                          bool *plain)
+{
+    bry__compact_window *window = change->window;
+    unsigned levels = window->levels;
+    bry_status status = BRY_OK;
+    size_t i = 0;
+    for (; i < n && status == BRY_OK; i++) {
+        if (i % SMALL_BATCH == 0)
+            fetch(window, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH);
+        *plain = change->copied || is_plain_everywhere(window, hashes[i]);
+        if (!*plain)
+            break;
+        bry_answer was;
+        status = add_one(window, hashes[i], &was, &log->did[i]);
+        if (status != BRY_OK)
+            break;
+        log->was[i] = (uint8_t)was;
+    }
+    if ((status == BRY_OK && *plain) || change->copied)
+        return status;
+    while (i-- > 0)
+        take_back(window, hashes[i], &log->did[i]);
+    while (window->levels > levels)
+        bry__level_close(window);
+    return status;
+}
+
+static bry_status add_logged(bry__compact_window *window, const bry_hash *hashes, size_t n,
+                             uint64_t now, const batch_log *log)
+{
+    changing change;
+    bry_status status = begin(window, now, false, &change);
+    if (status != BRY_OK)
+        return status;
+    bool plain;
+    status = add_all(&change, hashes, n, log, &plain);
+    if (status == BRY_OK && !plain) {
+        bry__window_move(window, change.newest, change.oldest);
+        status = begin(window, now, true, &change);
+        if (status != BRY_OK)
+            return status;
+        status = add_all(&change, hashes, n, log, &plain);
+    }
+    return end(window, &change, status, n, now);
+}
+
+static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t now, uint8_t *was)
+{
+    bry__compact_window *window = self;
+    const bry_allocator allocator = window->allocator;
+    step did[SMALL_BATCH];
+    uint8_t answers[SMALL_BATCH];
+    batch_log log = {did, answers};
+    if (n > SIZE_MAX / sizeof *did)
+        return BRY_E_NOMEM;
+    if (n > SMALL_BATCH) {
+        log.did = bry__alloc(&allocator, n * sizeof *log.did);
+        log.was = bry__alloc(&allocator, n);
+    }
+    bry_status status = log.did && log.was ? add_logged(window, hashes, n, now, &log) : BRY_E_NOMEM;
+    for (size_t i = 0; i < n && was && status == BRY_OK; i++)
+        was[i] = log.was[i];
+    if (n > SMALL_BATCH) {
+        bry__free(&allocator, log.did, n * sizeof *log.did);
+        bry__free(&allocator, log.was, n);
+    }
+    return status;
+}
+
+/* ---- other changes ------------------------------------------------------------------------- */
+
+static bry_status forget(void *self, bry_hash hash, uint64_t now, bry_answer *was)
+{
+    bry__compact_window *window = self;
+    changing change;
+    bry_status status = begin(window, now, false, &change);
+    if (status != BRY_OK)
+        return status;
+    bry__compact_window *on = change.window;
+    bry_answer answer = BRY_ABSENT;
+    for (unsigned i = 0; i < on->levels; i++) {
+        bry__window_level *level = on->level[i];
+        uint64_t fingerprint = bry__fingerprint(hash, level->table.range);
+        uint32_t number;
+        if (!bry__table_get(&level->table, fingerprint, &number) ||
+            !bry__window_is_live(on, number))
+            continue;
+        bry__table_remove(&level->table, fingerprint, number, &on->allocator);
+        --*bry__window_count(on, i, number);
+        level->live--;
+        answer = BRY_PRESENT;
+    }
+    *was = answer;
+    return end(window, &change, BRY_OK, 0, now);
+}
+
+static bry_status advance(void *self, uint64_t now)
+{
+    bry__compact_window *window = self;
+    changing change;
+    bry_status status = begin(window, now, false, &change);
+    return status == BRY_OK ? end(window, &change, BRY_OK, 0, now) : status;
+}
+
+static bry_status merge(void *self, const void *from, uint64_t now)
+{
+    bry__compact_window *window = self;
+    changing change;
+    bry_status status = begin(window, now, true, &change);
+    if (status != BRY_OK)
+        return status;
+    status = bry__levels_merge(change.window, from);
+    if (status == BRY_OK && !bry__levels_are_within(change.window))
+        status = BRY_E_FULL;
+    return end(window, &change, status, 0, now);
+}
+
+/* ---- looking in ---------------------------------------------------------------------------- */
+
+static uint64_t bytes(const void *self)
+{
+    return bry__levels_bytes(self);
+}
+
+static size_t generations(const void *self, uint64_t now, bry_window_generation *generations,
+                          size_t room)
+{
+    const bry__compact_window *window = self;
+    uint64_t live = bry__levels_live(window), length = window->shape.length;
+    size_t n = (size_t)(window->newest - window->oldest + 1);
+    (void)now; /* T, which is where the window stands */
+    for (size_t i = 0; i < n && i < room; i++) {
+        uint64_t number = window->newest - i, items = 0, begin_at = number * length;
+        for (unsigned j = 0; j < window->levels; j++)
+            items += *bry__window_count(window, j, number);
+        generations[i] = (bry_window_generation){
+            .begin = begin_at,
+            .end = i == 0 ? UINT64_MAX : begin_at + length,
+            .items = items,
+            .fill = live ? (double)items / (double)live : 0,
+        };
+    }
+    return n;
+}
+
+static void stats(const void *self, uint64_t now, bry_window_stats *stats)
+{
+    const bry__compact_window *window = self;
+    stats->covered = now - window->oldest * window->shape.length;
+    stats->items = bry__levels_live(window);
+    stats->generations = (uint32_t)(window->newest - window->oldest + 1);
+    stats->estimated_error = stats->predicted_error = bry__levels_error(window);
+    stats->at_ceiling = bry__levels_at_ceiling(window);
+    stats->bytes = bry__levels_bytes(window);
+}
+
+const bry__window_engine bry__compact_window_engine = {
+    .engine = BRY_ENGINE_COMPACT,
+    .plan = plan,
+    .create = create,
+    .destroy = destroy,
+    .clone = clone,
+    .clear = clear,
+    .like = like,
+    .has = has,
+    .has_n = has_n,
+    .add = add,
+    .add_n = add_n,
+    .forget = forget,
+    .advance = advance,
+    .merge = merge,
+    .bytes = bytes,
+    .generations = generations,
+    .stats = stats,
+    .write = bry__compact_window_write,
+    .read = bry__compact_window_read,
+};

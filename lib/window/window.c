@@ -1,0 +1,312 @@
+/*
+ * The window job: options become an engine and a shape, and times become the window's time.
+ *
+ * The time T is kept here, so that the engines need not each get clocks right: a change that brings
+ * an earlier `now` happens at T, one that is too far ahead is refused, and T moves only when the
+ * engine has done what was asked.
+ */
+#include "window/window_object.h"
+
+#include "common/allocator.h"
+#include "common/random.h"
+
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+static const bry__window_engine *const engines[] = {
+    &bry__compact_window_engine,
+};
+
+static const bry__window_engine *engine_of(bry_engine engine)
+{
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        if (engines[i]->engine == engine)
+            return engines[i];
+    return NULL;
+}
+
+bry_window_options bry__window_engine_options(const bry_window_options *options)
+{
+    bry_window_options rest = *options;
+    if (rest.max_bytes)
+        rest.max_bytes =
+            rest.max_bytes > sizeof(bry_window) ? rest.max_bytes - sizeof(bry_window) : 1;
+    return rest;
+}
+
+static void fill_defaults(bry_window_options *options)
+{
+    if (options->engine == BRY_ENGINE_AUTO)
+        options->engine =
+            options->max_bytes && !options->refuse ? BRY_ENGINE_FBF : BRY_ENGINE_COMPACT;
+    if (options->window == 0)
+        options->window = 60000;
+    if (options->capacity == 0)
+        options->capacity = 1000;
+    if (options->error == 0)
+        options->error = 0.001;
+    if (options->generations == 0)
+        options->generations = options->engine == BRY_ENGINE_COMPACT ? 13 : 8;
+}
+
+bry_status bry__window_read_options(const bry_window_options *given, bry_window_options *options,
+                                    const bry__window_engine **engine, bry_window_shape *shape)
+{
+    *options = (bry_window_options)BRY_WINDOW_OPTIONS;
+    if (given) {
+        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+            return BRY_E_RANGE;
+        memcpy(options, given, given->struct_size);
+        options->struct_size = sizeof *options;
+    }
+    fill_defaults(options);
+    if (!bry_engine_name(options->engine) ||
+        (options->mode != BRY_WINDOW_IMPROVED && options->mode != BRY_WINDOW_PAPER &&
+         options->mode != BRY_WINDOW_PAPER_SIMPLE) ||
+        options->window > BRY__WINDOW_MAX_WINDOW || options->capacity > BRY__WINDOW_MAX_CAPACITY ||
+        !(options->error >= BRY__WINDOW_MIN_ERROR && options->error <= BRY__WINDOW_MAX_ERROR) ||
+        options->generations > BRY__WINDOW_MAX_GENERATIONS ||
+        options->hashes > BRY__WINDOW_MAX_HASHES || (options->bits == 0) != (options->hashes == 0))
+        return BRY_E_RANGE;
+    *engine = engine_of(options->engine);
+    if (!*engine)
+        return BRY_E_UNSUPPORTED;
+
+    bry_window_options rest = bry__window_engine_options(options);
+    bry_status status = (*engine)->plan(&rest, shape);
+    if (status != BRY_OK)
+        return status;
+    shape->bytes += sizeof(bry_window);
+    shape->bytes_empty += sizeof(bry_window);
+    return options->max_bytes && options->max_bytes < shape->bytes_empty ? BRY_E_RANGE : BRY_OK;
+}
+
+bry_status bry_window_plan(const bry_window_options *given, bry_window_shape *shape)
+{
+    bry_window_options options;
+    const bry__window_engine *engine;
+    bry_window_shape planned;
+    bry_status status = bry__window_read_options(given, &options, &engine, &planned);
+    if (status == BRY_OK)
+        *shape = planned;
+    return status;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status bry_window_create(const bry_window_options *given, bry_window **window)
+{
+    bry_window_options options;
+    const bry__window_engine *engine;
+    bry_window_shape shape;
+    bry_status status = bry__window_read_options(given, &options, &engine, &shape);
+    if (status == BRY_OK && options.seed == 0)
+        status = bry__random_seed(&options.seed);
+    if (status != BRY_OK)
+        return status;
+
+    bry_allocator allocator = bry__allocator_or_default(options.allocator);
+    options.allocator = NULL;
+    bry_window *made = bry__alloc(&allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = (bry_window){.allocator = allocator,
+                         .options = options,
+                         .engine = engine,
+                         .time = options.start,
+                         .started = options.start != 0};
+    bry_window_options rest = bry__window_engine_options(&options);
+    status = engine->create(&rest, &allocator, &made->self);
+    if (status != BRY_OK) {
+        bry_window_destroy(made);
+        return status;
+    }
+    *window = made;
+    return BRY_OK;
+}
+
+bry_window_options bry_window_options_like(const bry_window *other)
+{
+    bry_window_options options = other->options;
+    other->engine->like(other->self, &options);
+    options.start = other->time;
+    return options;
+}
+
+void bry_window_destroy(bry_window *window)
+{
+    if (!window)
+        return;
+    bry_allocator allocator = window->allocator;
+    if (window->self)
+        window->engine->destroy(window->self);
+    bry__free(&allocator, window, sizeof *window);
+}
+
+bry_status bry_window_clone(const bry_window *window, bry_window **copy)
+{
+    bry_window *made = bry__alloc(&window->allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = *window;
+    made->self = NULL;
+    bry_status status = window->engine->clone(window->self, &made->self);
+    if (status != BRY_OK) {
+        bry_window_destroy(made);
+        return status;
+    }
+    *copy = made;
+    return BRY_OK;
+}
+
+void bry_window_clear(bry_window *window)
+{
+    window->engine->clear(window->self);
+    window->refused_full = window->refused_time = 0;
+}
+
+uint64_t bry_window_seed(const bry_window *window)
+{
+    return window->options.seed;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+bry_answer bry_window_has(const bry_window *window, bry_hash hash, uint64_t now)
+{
+    return window->engine->has(window->self, hash, later(now, window->time));
+}
+
+void bry_window_has_n(const bry_window *window, const bry_hash *hashes, size_t n, uint64_t now,
+                      uint8_t *answers)
+{
+    if (n > 0)
+        window->engine->has_n(window->self, hashes, n, later(now, window->time), answers);
+}
+
+/* ---- changing ------------------------------------------------------------------------------ */
+
+/* The time at which a change happens that brings *now; or it is refused. */
+static bry_status admit(bry_window *window, uint64_t *now)
+{
+    uint64_t skew = window->options.max_skew;
+    if (window->started && *now <= window->time) {
+        *now = window->time;
+    } else if (window->started && skew && *now - window->time > skew) {
+        window->refused_time++;
+        return BRY_E_RANGE;
+    }
+    return BRY_OK;
+}
+
+/* What the engine said of a change; T moves when it was done. */
+static bry_status end_change(bry_window *window, uint64_t now, bry_status status)
+{
+    if (status == BRY_OK) {
+        window->time = now;
+        window->started = true;
+    }
+    window->refused_full += status == BRY_E_FULL;
+    return status;
+}
+
+bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
+{
+    bry_answer answer = BRY_ABSENT;
+    bry_status status = admit(window, &now);
+    if (status != BRY_OK)
+        return status;
+    status = end_change(window, now, window->engine->add(window->self, hash, now, &answer));
+    if (status == BRY_OK && was)
+        *was = answer;
+    return status;
+}
+
+bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n, uint64_t now,
+                            uint8_t *was)
+{
+    if (n == 0)
+        return BRY_OK;
+    bry_status status = admit(window, &now);
+    if (status != BRY_OK)
+        return status;
+    return end_change(window, now, window->engine->add_n(window->self, hashes, n, now, was));
+}
+
+bry_status bry_window_forget(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
+{
+    bry_answer answer = BRY_ABSENT;
+    if (!window->engine->forget)
+        return BRY_E_UNSUPPORTED;
+    bry_status status = admit(window, &now);
+    if (status != BRY_OK)
+        return status;
+    status = end_change(window, now, window->engine->forget(window->self, hash, now, &answer));
+    if (status == BRY_OK && was)
+        *was = answer;
+    return status;
+}
+
+bry_status bry_window_advance(bry_window *window, uint64_t now)
+{
+    if (window->started && now <= window->time)
+        return BRY_OK;
+    return end_change(window, now, window->engine->advance(window->self, now));
+}
+
+uint64_t bry_window_time(const bry_window *window)
+{
+    return window->time;
+}
+
+/* ---- merging ------------------------------------------------------------------------------- */
+
+/* Whether the engine may be asked; what it cannot merge all the same it says itself. */
+static bool match(const bry_window *into, const bry_window *from)
+{
+    bry_window_options a = bry_window_options_like(into), b = bry_window_options_like(from);
+    return a.engine == b.engine && a.mode == b.mode && a.seed == b.seed && a.window == b.window &&
+           a.capacity == b.capacity && a.error == b.error && a.generations == b.generations &&
+           a.fixed == b.fixed && a.bits == b.bits && a.hashes == b.hashes;
+}
+
+bry_status bry_window_merge(bry_window *into, const bry_window *from)
+{
+    if (!match(into, from))
+        return BRY_E_MISMATCH;
+    if (into == from || !from->started)
+        return BRY_OK;
+    uint64_t now = later(into->time, from->time);
+    return end_change(into, now, into->engine->merge(into->self, from->self, now));
+}
+
+/* ---- looking in ---------------------------------------------------------------------------- */
+
+size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
+                              size_t room)
+{
+    return window->engine->generations(window->self, window->time, generations, room);
+}
+
+void bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
+{
+    *stats = (bry_window_stats){
+        .engine = window->options.engine,
+        .mode = window->options.mode,
+        .seed = window->options.seed,
+        .time = window->time,
+        .window = window->options.window,
+        .refused_full = window->refused_full,
+        .refused_time = window->refused_time,
+        .promised_error = window->options.error,
+        .max_bytes = window->options.max_bytes,
+    };
+    window->engine->stats(window->self, window->time, stats);
+    stats->bytes += sizeof *window;
+}

@@ -1,0 +1,34 @@
+/* The window's inside, shared by window.c (operations) and window_save.c (frames). */
+#ifndef BRY_WINDOW_WINDOW_OBJECT_H
+#define BRY_WINDOW_WINDOW_OBJECT_H
+
+#include "window/window_engine.h"
+
+#define BRY__WINDOW_MAX_WINDOW ((uint64_t)1 << 52)
+#define BRY__WINDOW_MAX_CAPACITY ((uint64_t)1 << 40)
+#define BRY__WINDOW_MIN_ERROR 1e-12
+#define BRY__WINDOW_MAX_ERROR 0.5
+#define BRY__WINDOW_MAX_GENERATIONS 1024u
+#define BRY__WINDOW_MAX_HASHES 64u
+
+struct bry_window {
+    bry_allocator allocator;
+    bry_window_options options; /* as created with, defaults filled in; without the allocator */
+    const bry__window_engine *engine;
+    void *self; /* the engine's instance */
+    uint64_t time; /* T */
+    bool started; /* T was set: by `start`, or by a change */
+    uint64_t refused_full, refused_time;
+};
+
+/*
+ * Options as this version knows them, with their defaults, the engine that they name, and what it
+ * makes of them; the shape's bytes are those of the whole window. What bry_window_plan() returns.
+ */
+bry_status bry__window_read_options(const bry_window_options *given, bry_window_options *options,
+                                    const bry__window_engine **engine, bry_window_shape *shape);
+
+/* The same options as the engine gets them: max_bytes is what the facade leaves of it. */
+bry_window_options bry__window_engine_options(const bry_window_options *options);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * A window as frames (doc/format.md, kind WNDW): its options and time, and what its engine writes.
+ * Refusals are not part of it: a replica that was given the same changes has the same bytes.
+ */
+#include "common/allocator.h"
+#include "common/endian.h"
+#include "frame/frame.h"
+#include "frame/object_file.h"
+#include "window/window_object.h"
+
+#define KIND BRY__FOUR('W', 'N', 'D', 'W')
+#define KIND_VERSION 1
+#define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
+
+/* The frame NUMS. */
+enum {
+    AT_ENGINE = 0, /* u32 */
+    AT_MODE = 4, /* u32 */
+    AT_FLAGS = 8, /* u32 */
+    AT_GENERATIONS = 12, /* u32 */
+    AT_WINDOW = 16, /* u64 */
+    AT_CAPACITY = 24, /* u64 */
+    AT_ERROR = 32, /* double */
+    AT_MAX_BYTES = 40, /* u64 */
+    AT_MAX_SKEW = 48, /* u64 */
+    AT_BITS = 56, /* u64 */
+    AT_HASHES = 64, /* u64 */
+    AT_TIME = 72, /* u64 */
+    NUMBERS_SIZE = 80
+};
+enum { FLAG_REFUSE = 1, FLAG_FIXED = 2, FLAG_REFRESH = 4, FLAG_STARTED = 8, FLAGS = 15 };
+
+bry_status bry_window_save(const bry_window *window, const bry_sink *sink)
+{
+    bry_window_options options = bry_window_options_like(window);
+    unsigned char numbers[NUMBERS_SIZE];
+    bry__store32(numbers + AT_ENGINE, (uint32_t)options.engine);
+    bry__store32(numbers + AT_MODE, (uint32_t)options.mode);
+    bry__store32(numbers + AT_FLAGS,
+                 (options.refuse ? FLAG_REFUSE : 0u) | (options.fixed ? FLAG_FIXED : 0u) |
+                     (options.refresh ? FLAG_REFRESH : 0u) | (window->started ? FLAG_STARTED : 0u));
+    bry__store32(numbers + AT_GENERATIONS, options.generations);
+    bry__store64(numbers + AT_WINDOW, options.window);
+    bry__store64(numbers + AT_CAPACITY, options.capacity);
+    bry__store_double(numbers + AT_ERROR, options.error);
+    bry__store64(numbers + AT_MAX_BYTES, options.max_bytes);
+    bry__store64(numbers + AT_MAX_SKEW, options.max_skew);
+    bry__store64(numbers + AT_BITS, options.bits);
+    bry__store64(numbers + AT_HASHES, options.hashes);
+    bry__store64(numbers + AT_TIME, window->time);
+
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, options.seed);
+    bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
+    window->engine->write(window->self, &writer);
+    return bry__frame_writer_end(&writer);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bry_status bad(bry__frame_reader *reader, const char *problem)
+{
+    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+}
+
+/* The options as they were when the window was made, checked as they were then. */
+static const char *read_options(const unsigned char *numbers, uint64_t seed, bry_window *window)
+{
+    uint32_t engine = bry__load32(numbers + AT_ENGINE), mode = bry__load32(numbers + AT_MODE);
+    uint32_t flags = bry__load32(numbers + AT_FLAGS);
+    uint64_t hashes = bry__load64(numbers + AT_HASHES);
+    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
+        return "the engine is not one that windows have";
+    if (mode > BRY_WINDOW_PAPER_SIMPLE)
+        return "a mode that windows do not have";
+    if (seed == 0)
+        return "the seed is 0";
+    if (flags & ~(uint32_t)FLAGS)
+        return "a flag that windows do not have";
+    bry_window_options stored = {
+        .struct_size = sizeof stored,
+        .engine = (bry_engine)engine,
+        .mode = (bry_window_mode)mode,
+        .window = bry__load64(numbers + AT_WINDOW),
+        .capacity = bry__load64(numbers + AT_CAPACITY),
+        .error = bry__load_double(numbers + AT_ERROR),
+        .generations = bry__load32(numbers + AT_GENERATIONS),
+        .max_bytes = bry__load64(numbers + AT_MAX_BYTES),
+        .refuse = (flags & FLAG_REFUSE) != 0,
+        .fixed = (flags & FLAG_FIXED) != 0,
+        .refresh = (flags & FLAG_REFRESH) != 0,
+        .max_skew = bry__load64(numbers + AT_MAX_SKEW),
+        .bits = bry__load64(numbers + AT_BITS),
+        .hashes = hashes > UINT32_MAX ? UINT32_MAX : (uint32_t)hashes,
+        .seed = seed,
+    };
+    /* Zeros would become defaults, and a window knows its own. */
+    bry_window_shape shape;
+    if (bry__window_read_options(&stored, &window->options, &window->engine, &shape) != BRY_OK ||
+        window->options.window != stored.window || window->options.capacity != stored.capacity ||
+        window->options.error != stored.error || window->options.generations != stored.generations)
+        return "the window's options are out of range";
+    window->time = bry__load64(numbers + AT_TIME);
+    window->started = (flags & FLAG_STARTED) != 0;
+    if (!window->started && window->time != 0)
+        return "a time before the first change";
+    return NULL;
+}
+
+static bry_status read_window(bry__frame_reader *reader, const bry_allocator *allocator,
+                              bry_window **window)
+{
+    unsigned char numbers[NUMBERS_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    if (status != BRY_OK)
+        return status;
+    bry_window read = {.allocator = *allocator};
+    const char *problem = read_options(numbers, reader->header.seed, &read);
+    if (problem)
+        return bad(reader, problem);
+    status = bry__frame_reader_claim(reader, sizeof read);
+    if (status != BRY_OK)
+        return status;
+    bry_window *made = bry__alloc(allocator, sizeof *made);
+    if (!made)
+        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the window");
+    *made = read;
+    bry_window_options rest = bry__window_engine_options(&made->options);
+    status = made->engine->read(&rest, made->time, reader, allocator, &made->self);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
+    if (status == BRY_OK)
+        *window = made;
+    else
+        bry_window_destroy(made);
+    return status;
+}
+
+bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window **window)
+{
+    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
+    bry__frame_reader reader;
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
+    if (status == BRY_OK)
+        status = read_window(&reader, &allocator, window);
+    bry__frame_reader_close(&reader);
+    return status;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+BRY__OBJECT_FILE(window)
