@@ -182,7 +182,8 @@ BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
  *   BRY_E_RANGE   the value is longer than BRY_MAP_VALUE_MAX, or wider than value_bits
  *   BRY_E_FULL    a fixed map holds its capacity and the key is new; or no code is left for a new
  *                 value (stats.values_left is 0 then); or joins have filled a growing map with
- *                 as many keys as its error allows, so that it cannot grow any more
+ *                 as many keys as its error allows, so that it cannot grow any more (kbf: with 24
+ *                 tables, which keys alone need 400,000 times its capacity for)
  *   BRY_E_UNSURE  kbf: the key's present value cannot be told, so it cannot be replaced or deleted
  *                 without damage to its neighbours; stats count these
  *   BRY_E_NOMEM

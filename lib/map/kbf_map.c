@@ -54,7 +54,8 @@ static bool plan_table(const bry_map_options *options, const bry__kbf_setting *s
         if (options->hashes > BRY__KBF_MAX_HASHES || options->cells % options->hashes)
             return false;
         shape = (bry__kbf_shape){options->hashes, options->cells / options->hashes};
-    } else if (!bry__kbf_plan(setting, options->layout, options->capacity, planned, &shape)) {
+    } else if (!bry__kbf_plan(setting, options->layout, !options->fixed, options->capacity, planned,
+                              &shape)) {
         return false;
     }
     if (shape.segment > BRY__KBF_MAX_CELLS / shape.hashes)

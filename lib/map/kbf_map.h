@@ -8,8 +8,8 @@
 #include "map/kbf_plan.h"
 #include "map/map_engine.h"
 
-/* Each holds nearly twice as many keys as the one before: 24 of them five million times as many as
- * the first. */
+/* Each holds up to twice as many keys as the one before: 24 of them, in the tuned shape, ten
+ * million times as many as the first at small errors, and still 400,000 times at the largest. */
 #define BRY__KBF_TABLES 24u
 
 typedef struct bry__kbf_map {

@@ -44,6 +44,11 @@
  * of them, which bounds what rounding costs. */
 #define TUNED_ROUNDING 512u
 #define PAPER_ROUNDING 1024u
+/* The further tables of a map that grows have the k of the first, and each shall err half of what
+ * the one before it does. At k = 1, which is best for a few keys and few codes, the error is the
+ * load, and a table of twice the cells would hold no more keys than the last; from k = 3 on it
+ * holds 1.7 times as many and more. */
+#define GROWING_HASHES 3u
 #define MOST_CELLS_A_KEY 256u /* no error that can be asked for needs more */
 
 typedef struct odds {
@@ -170,8 +175,8 @@ static uint64_t smallest_segment(const bry__kbf_setting *setting, unsigned hashe
     return enough;
 }
 
-bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, uint64_t n, double p,
-                   bry__kbf_shape *shape)
+bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, bool grows, uint64_t n,
+                   double p, bry__kbf_shape *shape)
 {
     if (layout == BRY_MAP_PAPER) {
         unsigned k = bry__bloom_hashes_for_error(p);
@@ -182,7 +187,7 @@ bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, uint6
     /* Each k has its smallest table; a larger k is tried only below the best one so far. */
     uint64_t best = n * MOST_CELLS_A_KEY + MOST_CELLS_A_KEY;
     bool found = false;
-    for (unsigned k = 1; k <= BRY__KBF_MAX_HASHES; k++) {
+    for (unsigned k = grows ? GROWING_HASHES : 1; k <= BRY__KBF_MAX_HASHES; k++) {
         uint64_t end = (best + k - 1) / k;
         uint64_t segment = smallest_segment(setting, k, n, p, end);
         if (segment == end)

@@ -35,11 +35,12 @@ bry__kbf_errors bry__kbf_errors_now(const bry__kbf_setting *setting, const bry__
 double bry__kbf_error(const bry__kbf_errors *errors);
 
 /*
- * The papers' shape for n keys at error p, or the smallest one whose errors sum up to p at most.
- * False: there is none. 1 <= n <= 2^40, 0 < p <= 0.5.
+ * The papers' shape for n keys at error p, or the smallest one whose errors sum up to p at most;
+ * where it grows, of those that further tables can follow. False: there is none. 1 <= n <= 2^40,
+ * 0 < p <= 0.5.
  */
-bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, uint64_t n, double p,
-                   bry__kbf_shape *shape);
+bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, bool grows, uint64_t n,
+                   double p, bry__kbf_shape *shape);
 
 /* The most keys that a shape holds at error p: the largest n, up to `most`, with errors that sum up
  * to p at most. */

@@ -15,13 +15,15 @@ static bool nearly_empty(const bry__kbf *small, const bry__kbf *large)
     return small->items + large->items <= small->capacity / 2;
 }
 
+/* The first table stays in any case: it is the map's shape, for joins and for maps made like it.
+ * (Compressing may have made another one as small.) */
 static bool settle_pair(bry__kbf_map *map)
 {
     for (unsigned i = 0; i < map->tables; i++)
-        for (unsigned j = 0; j < map->tables; j++) {
+        for (unsigned j = 1; j < map->tables; j++) {
             bry__kbf *small = &map->table[i], *large = &map->table[j];
             int shift = bry__kbf_map_shift(large, small);
-            if (i == j || shift < 0 || !nearly_empty(small, large))
+            if (i == j || !nearly_empty(small, large) || (large->items > 0 && shift < 0))
                 continue;
             if (large->items > 0 &&
                 bry__kbf_add(small, large, (unsigned)shift, &map->allocator) != BRY_OK)

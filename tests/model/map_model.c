@@ -13,7 +13,7 @@ map_model_counts map_model_counted(void)
 static void *create(model_reader *reader)
 {
     static const uint64_t capacities[] = {1, 5, 40, 150, 600, 2000};
-    static const double errors[] = {0.5, 0.01, 1e-3, 1e-6, 1e-9};
+    static const double errors[MAP_MODEL_ERRORS] = {0.5, 0.01, 1e-3, 1e-6, 1e-9};
     map_pair *both = calloc(1, sizeof *both);
     if (!both) {
         model_fail(reader, "no memory for the test itself");
@@ -25,17 +25,14 @@ static void *create(model_reader *reader)
     both->kbf = kind % 2;
     both->fixed = kind / 2 % 2;
     both->value_bits = kind / 4 % 4 ? 0 : 1 + kind / 16 % (both->kbf ? 13 : 16);
-    /* kbf from 40 keys on: tables for a few keys err more than the formulae for many say, and a
-     * chain that begins with one may not grow. */
-    both->capacity[0] = both->capacity[1] =
-        capacities[both->kbf ? 2 + model_below(reader, 4) : model_below(reader, 6)];
+    both->capacity[0] = both->capacity[1] = capacities[model_below(reader, 6)];
     options.engine = both->kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT;
     options.fixed = both->fixed;
     options.capacity = both->capacity[0];
-    options.error = errors[model_below(reader, 5)];
-    if (both->kbf && options.error > 0.01)
-        options.error = 1e-9;
-    both->error = options.error;
+    both->error_index = model_below(reader, MAP_MODEL_ERRORS);
+    if (both->kbf && errors[both->error_index] > 0.01)
+        both->error_index = MAP_MODEL_ERRORS - 1;
+    both->error = options.error = errors[both->error_index];
     options.value_bits = both->value_bits;
     options.values = 1 + model_pair(reader) % 300;
     options.seed = 7;
@@ -63,6 +60,7 @@ static void destroy(void *state, model_reader *reader)
     bry_map_destroy(both->map[1]);
     model_expect(reader, both->memory.now == 0 && both->memory.blocks == 0);
     map_counts.programs_wrong += both->wrong;
+    map_counts.wrong[both->error_index] += both->wrong;
     free(both);
 }
 

@@ -1,8 +1,8 @@
 /*
  * Two maps beside an exact twin keyed by key; the same programs for both engines. Keys are chosen
  * so that no two share a fingerprint, so engine compact must be exact. Engine kbf may refuse with
- * UNSURE; an answer that is wrong otherwise, which is allowed once in many thousand, ends the
- * comparison of that program and is counted.
+ * UNSURE; an answer that is wrong otherwise, which the map's error allows, ends the comparison of
+ * that program and is counted.
  */
 #ifndef BRY_TESTS_MAP_MODEL_H
 #define BRY_TESTS_MAP_MODEL_H
@@ -11,10 +11,18 @@
 
 extern const model map_model;
 
-/* Since the program started: keys asked or changed and compared; keys that kbf was unsure of; and
- * programs in which kbf gave a wrong answer. */
+enum { MAP_MODEL_ERRORS = 5 };
+
+/*
+ * Since the start: keys asked or changed and compared, keys that kbf was unsure of, programs with
+ * kbf and those in which it gave a wrong answer. And by the error asked for, of kbf alone: how many
+ * programs might have met a wrong answer, which is the error times the answers up to the first one,
+ * and how many did.
+ */
 typedef struct map_model_counts {
     uint64_t compared, unsure, programs_wrong, programs_kbf;
+    double may_be_wrong[MAP_MODEL_ERRORS];
+    uint64_t wrong[MAP_MODEL_ERRORS];
 } map_model_counts;
 map_model_counts map_model_counted(void);
 

@@ -47,6 +47,8 @@ static size_t read_batch(map_pair *both, model_reader *reader, const char *what)
 static void expect_answer(map_pair *both, model_reader *reader, bool right, const char *what)
 {
     map_counts.compared++;
+    if (both->kbf && !both->wrong)
+        map_counts.may_be_wrong[both->error_index] += both->error;
     if (right || both->wrong)
         return;
     if (both->kbf)

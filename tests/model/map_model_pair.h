@@ -18,6 +18,7 @@ typedef struct map_pair {
     bool kbf, fixed, wrong;
     uint64_t capacity[2]; /* compressing may lower kbf's */
     double error;
+    unsigned error_index;
     unsigned value_bits, window;
     bool armed; /* an allocation of this operation is to fail */
     unsigned keys[MAX_BATCH], values[MAX_BATCH];

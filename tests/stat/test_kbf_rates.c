@@ -169,7 +169,7 @@ static void test_papers_shape_by_level(void **state)
     for (size_t row = 0; row < sizeof published / sizeof published[0]; row++) {
         bry__kbf_setting setting = {4, true, gf->order, 3000};
         bry__kbf_shape shape = {0};
-        assert_true(bry__kbf_plan(&setting, BRY_MAP_PAPER, keys, published[row].p, &shape));
+        assert_true(bry__kbf_plan(&setting, BRY_MAP_PAPER, false, keys, published[row].p, &shape));
         shape.segment = (shape.segment + published[row].part - 1) / published[row].part;
         bry__kbf like = {
             .gf = gf, .hashes = shape.hashes, .unmasked = true, .segment = shape.segment};
@@ -285,6 +285,63 @@ static void test_small_tables(void **state)
     keys = all;
 }
 
+/* Maps made for a few keys that get thousands: every key finds room, and all tables together keep
+ * the one promise, for absent keys and for present ones. */
+static void grown_within(uint64_t capacity, double error, uint32_t value_bits, tally *sum)
+{
+    enum { GROWN = 2000, MAPS = 20 };
+    bry_hash hashes[2 * GROWN];
+    uint32_t codes[GROWN], got[2 * GROWN], all = value_bits ? 1u << value_bits : 200;
+    uint8_t answers[2 * GROWN];
+    for (uint64_t seed = 1; seed <= MAPS; seed++) {
+        bry_map_options options = {
+            .struct_size = sizeof options,
+            .engine = BRY_ENGINE_KBF,
+            .capacity = capacity,
+            .error = error,
+            .value_bits = value_bits,
+            .values = 200,
+            .decode = 4,
+            .seed = seed,
+        };
+        void *self = NULL;
+        assert_int_equal(bry__kbf_map_engine.create(&options, &heap, &self), BRY_OK);
+        generator numbers = {seed};
+        for (size_t i = 0; i < 2 * GROWN; i++)
+            hashes[i] = key(seed, i);
+        for (size_t i = 0; i < GROWN; i++) {
+            codes[i] = (uint32_t)generator_below(&numbers, all);
+            assert_int_equal(bry__kbf_map_engine.insert_n(self, &hashes[i], &codes[i], 1), BRY_OK);
+        }
+        bry__kbf_map_engine.get_n(self, hashes, 2 * GROWN, all, got, answers);
+        for (size_t i = 0; i < GROWN; i++) {
+            bool value = answers[i] == BRY_PRESENT;
+            sum->false_negative += !value;
+            sum->incorrect += value && got[i] != codes[i];
+            sum->false_positive += answers[GROWN + i] == BRY_PRESENT;
+            sum->unsure += answers[GROWN + i] == BRY_UNSURE;
+        }
+        sum->trials += GROWN;
+        bry__kbf_map_destroy(self);
+    }
+}
+
+static void test_growth_from_a_few_keys(void **state)
+{
+    (void)state;
+    static const uint64_t capacities[] = {1, 2, 3, 5, 12};
+    static const double errors[] = {0.5, 0.1, 0.01, 1e-3};
+    static const uint32_t bits[] = {1, 3, 7, 0};
+    for (int c = 0; c < 5; c++)
+        for (int e = 0; e < 4; e++)
+            for (int b = 0; b < 4; b++) {
+                tally sum = {0};
+                grown_within(capacities[c], errors[e], bits[b], &sum);
+                band_assert_at_most(sum.false_positive, sum.trials, errors[e]);
+                band_assert_at_most(sum.false_negative + sum.incorrect, sum.trials, errors[e]);
+            }
+}
+
 /* Keys that come and go leave stuck cells; the estimate follows what that costs. */
 static void test_estimate_under_churn(void **state)
 {
@@ -292,7 +349,7 @@ static void test_estimate_under_churn(void **state)
     enum { TURNS = 12 };
     bry__kbf_setting setting = {4, false, gf->order, 3000};
     bry__kbf_shape shape = {0};
-    assert_true(bry__kbf_plan(&setting, BRY_MAP_TUNED, keys, 0.005, &shape));
+    assert_true(bry__kbf_plan(&setting, BRY_MAP_TUNED, false, keys, 0.005, &shape));
     bry__kbf like = {.gf = gf, .hashes = shape.hashes, .level = 4, .segment = shape.segment},
              kbf = {0};
     assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
@@ -338,9 +395,9 @@ int main(int argc, char **argv)
     if (argc > 1)
         keys = strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_papers_shape_by_level), cmocka_unit_test(test_tuned_at_1e3),
-        cmocka_unit_test(test_tuned_at_1e5),          cmocka_unit_test(test_small_tables),
-        cmocka_unit_test(test_estimate_under_churn),
+        cmocka_unit_test(test_papers_shape_by_level),  cmocka_unit_test(test_tuned_at_1e3),
+        cmocka_unit_test(test_tuned_at_1e5),           cmocka_unit_test(test_small_tables),
+        cmocka_unit_test(test_growth_from_a_few_keys), cmocka_unit_test(test_estimate_under_churn),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -487,6 +487,35 @@ static void test_compress_joins_tables(void **state)
     engine->destroy(map);
 }
 
+/* Compressing may make a further table as small as the first, with more room in it. The first is
+ * the map's shape, and stays when keys go and tables become one again. */
+static void test_the_first_table_stays(void **state)
+{
+    (void)state;
+    unsigned met = 0;
+    for (uint32_t n = 2; n < 40; n++) {
+        bry_map_options options = options_of(1, 0.01, false), before = options, after = options;
+        options.values = 200;
+        bry__kbf_map *map = make(options);
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(engine->add(map, key(i), i % 2), BRY_OK);
+        assert_int_equal(engine->compress(map, 0.01, 2), BRY_OK);
+        for (unsigned t = 1; t < map->tables; t++)
+            met += map->table[t].segment == map->table[0].segment &&
+                   map->table[t].capacity > map->table[0].capacity;
+        engine->like(map, &before);
+        for (uint32_t i = 0; i < n; i++) {
+            assert_int_equal(engine->remove(map, key(i), i % 2, 2), BRY_PRESENT);
+            engine->like(map, &after);
+            assert_int_equal(after.capacity, before.capacity);
+            assert_int_equal(after.cells, before.cells);
+        }
+        assert_int_equal(map->tables, 1);
+        engine->destroy(map);
+    }
+    assert_true(met > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_join_refused),
         cmocka_unit_test(test_compress),
         cmocka_unit_test(test_compress_joins_tables),
+        cmocka_unit_test(test_the_first_table_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
