@@ -129,6 +129,11 @@ static bry_status read_window(bry__frame_reader *reader, const bry_allocator *al
     status = made->engine->read(&rest, made->time, reader, allocator, &made->self);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
+    bry_window_stats stats = {0};
+    if (status == BRY_OK && !made->started)
+        made->engine->stats(made->self, made->time, &stats);
+    if (stats.items > 0)
+        status = bad(reader, "elements before the first change");
     if (status == BRY_OK)
         *window = made;
     else
