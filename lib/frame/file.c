@@ -117,20 +117,14 @@ static bry_status fill(const bry__io *io, int fd, bry__file_writer *write, void 
     return status;
 }
 
-/* Fills a temporary file beside target and has `place` give it target's name. */
-static bry_status save_at(const bry__io *io, const char *target, mode_t mode, bool set_mode,
-                          int (*place)(const bry__io *, const char *, const char *),
-                          bry__file_writer *write, void *context)
+typedef int placer(const bry__io *io, const char *temporary, const char *target);
+
+/* Fills the temporary file, which is open, and has `place` give it target's name. */
+static bry_status fill_and_place(const bry__io *io, int fd, const char *temporary,
+                                 const char *target, placer *place, bry__file_writer *write,
+                                 void *context)
 {
-    char temporary[PATH_MAX];
-    int fd;
-    bry_status status = open_temporary(io, target, mode, temporary, &fd);
-    if (status != BRY_OK)
-        return status;
-    if (set_mode && io->set_mode(io->opaque, fd, mode) < 0)
-        status = BRY_E_IO;
-    if (status == BRY_OK)
-        status = fill(io, fd, write, context);
+    bry_status status = fill(io, fd, write, context);
     if (status != BRY_OK)
         bry__io_drop(io, fd);
     else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
@@ -144,6 +138,25 @@ static bry_status save_at(const bry__io *io, const char *target, mode_t mode, bo
         return status;
     }
     return bry__io_sync_parent(io, target);
+}
+
+/* The same with a temporary file beside target. */
+static bry_status save_at(const bry__io *io, const char *target, mode_t mode, bool set_mode,
+                          placer *place, bry__file_writer *write, void *context)
+{
+    char temporary[PATH_MAX];
+    int fd;
+    bry_status status = open_temporary(io, target, mode, temporary, &fd);
+    if (status != BRY_OK)
+        return status;
+    if (set_mode && io->set_mode(io->opaque, fd, mode) < 0) {
+        int kept = errno;
+        bry__io_drop(io, fd);
+        io->unlink(io->opaque, temporary);
+        errno = kept;
+        return BRY_E_IO;
+    }
+    return fill_and_place(io, fd, temporary, target, place, write, context);
 }
 
 static int place_over(const bry__io *io, const char *temporary, const char *target)
@@ -176,6 +189,38 @@ bry_status bry__file_create(const bry__io *io, const char *path, bry__file_write
                             void *context)
 {
     return save_at(io, path, 0666, false, place_new, write, context);
+}
+
+bry_status bry__file_save_via(const bry__io *io, const char *path, const char *temporary,
+                              bry__file_writer *write, void *context)
+{
+    int fd;
+    if (io->unlink(io->opaque, temporary) < 0 && errno != ENOENT)
+        return BRY_E_IO;
+    bry_status status = bry__io_open(io, temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd);
+    if (status != BRY_OK)
+        return status;
+    return fill_and_place(io, fd, temporary, path, place_over, write, context);
+}
+
+bry_status bry__file_write(const bry__io *io, const char *path, bry__file_writer *write,
+                           void *context)
+{
+    int fd;
+    bry_status status = bry__io_open(io, path, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd);
+    if (status != BRY_OK)
+        return status;
+    status = fill(io, fd, write, context);
+    if (status != BRY_OK)
+        bry__io_drop(io, fd);
+    else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
+        status = BRY_E_IO;
+    if (status != BRY_OK) {
+        int kept = errno;
+        io->unlink(io->opaque, path);
+        errno = kept;
+    }
+    return status;
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */

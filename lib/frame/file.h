@@ -28,6 +28,22 @@ bry_status bry__file_create(const bry__io *io, const char *path, bry__file_write
                             void *context);
 
 /*
+ * As bry__file_save(), by way of a temporary file of that name, which must be in the same folder:
+ * for folders that one process has to itself, where a crash then leaves no files that nobody knows
+ * of. A link at `path` is replaced.
+ */
+bry_status bry__file_save_via(const bry__io *io, const char *path, const char *temporary,
+                              bry__file_writer *write, void *context);
+
+/*
+ * The same without a temporary file, and without syncing the folder: until the caller has done
+ * that, a crash may leave the name away or leading to some of the bytes. For files that nothing
+ * refers to yet. On failure the file is removed.
+ */
+bry_status bry__file_write(const bry__io *io, const char *path, bry__file_writer *write,
+                           void *context);
+
+/*
  * Opens the file, has `read` take what it wants, and refuses bytes that are left over. What `read`
  * has built is the caller's to throw away when this fails: the left-over bytes show up after it.
  */

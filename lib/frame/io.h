@@ -24,6 +24,8 @@ typedef struct bry__file_facts {
     uint64_t size;
 } bry__file_facts;
 
+typedef void bry__visit_name(void *context, const char *name);
+
 typedef struct bry__io {
     void *opaque;
     int (*open)(void *opaque, const char *path, int flags, mode_t mode);
@@ -41,7 +43,10 @@ typedef struct bry__io {
     int (*rename)(void *opaque, const char *from, const char *to);
     int (*link)(void *opaque, const char *from, const char *to); /* EEXIST; never replaces */
     int (*unlink)(void *opaque, const char *path);
+    int (*make_folder)(void *opaque, const char *folder); /* EEXIST */
     int (*sync_folder)(void *opaque, const char *folder);
+    /* Calls visit for each name in the folder, which may remove what it is called for. */
+    int (*list)(void *opaque, const char *folder, bry__visit_name *visit, void *context);
 } bry__io;
 
 /* The system's own. */

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -112,6 +113,12 @@ static int posix_unlink(void *opaque, const char *path)
     return unlink(path);
 }
 
+static int posix_make_folder(void *opaque, const char *folder)
+{
+    (void)opaque;
+    return mkdir(folder, 0777);
+}
+
 static int posix_sync_folder(void *opaque, const char *folder)
 {
     (void)opaque;
@@ -123,6 +130,24 @@ static int posix_sync_folder(void *opaque, const char *folder)
     errno = kept;
     /* Some file systems cannot sync a folder and say so; theirs are then as durable as can be. */
     return result < 0 && (errno == EINVAL || errno == ENOTSUP) ? 0 : result;
+}
+
+static int posix_list(void *opaque, const char *folder, bry__visit_name *visit, void *context)
+{
+    (void)opaque;
+    DIR *open = opendir(folder);
+    if (!open)
+        return -1;
+    const struct dirent *entry;
+    errno = 0;
+    while ((entry = readdir(open)) != NULL) {
+        visit(context, entry->d_name);
+        errno = 0;
+    }
+    int kept = errno;
+    closedir(open);
+    errno = kept;
+    return kept ? -1 : 0;
 }
 
 const bry__io *bry__io_posix(void)
@@ -143,7 +168,9 @@ const bry__io *bry__io_posix(void)
         .rename = posix_rename,
         .link = posix_link,
         .unlink = posix_unlink,
+        .make_folder = posix_make_folder,
         .sync_folder = posix_sync_folder,
+        .list = posix_list,
     };
     return &posix;
 }

@@ -364,6 +364,14 @@ static int rec_unlink(void *opaque, const char *path)
     return 0;
 }
 
+/* Its one folder is there already, whatever its name. */
+static int rec_make_folder(void *opaque, const char *folder)
+{
+    recording_io *fs = opaque;
+    (void)folder;
+    return fails(fs) ? -1 : no(EEXIST);
+}
+
 static int rec_sync_folder(void *opaque, const char *folder)
 {
     recording_io *fs = opaque;
@@ -372,6 +380,24 @@ static int rec_sync_folder(void *opaque, const char *folder)
         return -1;
     recorded_op op = {.kind = RECORDED_SYNC_FOLDER};
     perform(fs, &op);
+    return 0;
+}
+
+/* Names that begin with the folder's. */
+static int rec_list(void *opaque, const char *folder, bry__visit_name *visit, void *context)
+{
+    recording_io *fs = opaque;
+    size_t len = strlen(folder);
+    if (fails(fs))
+        return -1;
+    for (int i = 0; i < RECORDED_NAMES; i++) {
+        const char *path = fs->names[i].path;
+        if (path && strncmp(path, folder, len) == 0 && path[len] == '/') {
+            char *name = text_copy(path + len + 1); /* the visit may remove it */
+            visit(context, name);
+            free(name);
+        }
+    }
     return 0;
 }
 
@@ -397,7 +423,9 @@ void recording_init(recording_io *fs)
         .rename = rec_rename,
         .link = rec_link,
         .unlink = rec_unlink,
+        .make_folder = rec_make_folder,
         .sync_folder = rec_sync_folder,
+        .list = rec_list,
     };
 }
 
