@@ -54,12 +54,13 @@ enum { OVERFLOW_ENTRY = 12, OVERFLOW_BATCH = 4096 };
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void write_segments(const bry__table *table, bry__frame_writer *writer)
+static void write_segments(const bry__table *table, uint64_t from, uint64_t to,
+                           bry__frame_writer *writer)
 {
-    for (uint64_t i = 0; i < table->segments;) {
+    for (uint64_t i = from; i < to;) {
         uint64_t end = i;
         size_t size = 0;
-        for (; end < table->segments && size < SEGMENTS_SIZE; end++)
+        for (; end < to && size < SEGMENTS_SIZE; end++)
             size += RECORD_SIZE + bry__segment_bytes(bry__table_segment(table, end));
         bry__frame_writer_open(writer, SEGMENTS, size);
         for (; i < end; i++) {
@@ -96,7 +97,7 @@ static void write_overflow(const bry__overflow *overflow, bry__frame_writer *wri
     }
 }
 
-void bry__maplet_write(const bry__maplet *maplet, bry__frame_writer *writer)
+static void write_options(const bry__maplet *maplet, bry__frame_writer *writer)
 {
     unsigned char options[OPTIONS_SIZE];
     bry__store64(options + AT_CAPACITY, maplet->options.capacity);
@@ -105,21 +106,49 @@ void bry__maplet_write(const bry__maplet *maplet, bry__frame_writer *writer)
     bry__store32(options + AT_FIXED, maplet->options.fixed);
     bry__store64(options + AT_TABLES, maplet->tables);
     bry__frame_writer_write(writer, OPTIONS, options, sizeof options);
+}
 
+static void write_table(const bry__table *table, bry__frame_writer *writer)
+{
+    unsigned char numbers[TABLE_SIZE];
+    bry__store64(numbers + AT_N, table->n);
+    bry__store64(numbers + AT_SEGMENTS, table->segments);
+    bry__store64(numbers + AT_OVERFLOW, table->overflow.n);
+    bry__store64(numbers + AT_SWEEP, table->sweep);
+    bry__store64(numbers + AT_SWEEP_FINGERPRINT, table->sweep_fingerprint);
+    bry__store32(numbers + AT_SWEEP_VALUE, table->sweep_value);
+    bry__store32(numbers + AT_SWEEPING, table->sweeping);
+    bry__frame_writer_write(writer, TABLE, numbers, sizeof numbers);
+}
+
+void bry__maplet_write(const bry__maplet *maplet, bry__frame_writer *writer)
+{
+    write_options(maplet, writer);
     for (unsigned i = 0; i < maplet->tables; i++) {
         const bry__table *table = maplet->table[i];
-        unsigned char numbers[TABLE_SIZE];
-        bry__store64(numbers + AT_N, table->n);
-        bry__store64(numbers + AT_SEGMENTS, table->segments);
-        bry__store64(numbers + AT_OVERFLOW, table->overflow.n);
-        bry__store64(numbers + AT_SWEEP, table->sweep);
-        bry__store64(numbers + AT_SWEEP_FINGERPRINT, table->sweep_fingerprint);
-        bry__store32(numbers + AT_SWEEP_VALUE, table->sweep_value);
-        bry__store32(numbers + AT_SWEEPING, table->sweeping);
-        bry__frame_writer_write(writer, TABLE, numbers, sizeof numbers);
-        write_segments(table, writer);
+        write_table(table, writer);
+        write_segments(table, 0, table->segments, writer);
         write_overflow(&table->overflow, writer);
     }
+}
+
+void bry__maplet_write_numbers(const bry__maplet *maplet, bry__frame_writer *writer)
+{
+    write_options(maplet, writer);
+    for (unsigned i = 0; i < maplet->tables; i++)
+        write_table(maplet->table[i], writer);
+}
+
+void bry__maplet_write_segments(const bry__maplet *maplet, unsigned table, uint64_t from,
+                                uint64_t to, bry__frame_writer *writer)
+{
+    write_segments(maplet->table[table], from, to, writer);
+}
+
+void bry__maplet_write_overflow(const bry__maplet *maplet, unsigned table,
+                                bry__frame_writer *writer)
+{
+    write_overflow(&maplet->table[table]->overflow, writer);
 }
 
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
@@ -202,14 +231,14 @@ static bry_status read_segment(const loading *from, bry__table *table, uint64_t 
     return problem ? bad(from, problem) : BRY_OK;
 }
 
-static bry_status read_segments(const loading *from, bry__table *table)
+static bry_status read_segments(const loading *from, bry__table *table, uint64_t i, uint64_t to)
 {
-    for (uint64_t i = 0; i < table->segments;) {
+    while (i < to) {
         size_t size;
         bry_status status = read_frame(from, SEGMENTS, "segments are missing", &size);
         for (size_t at = 0; at < size && status == BRY_OK; i++) {
             size_t used = 0;
-            if (i == table->segments)
+            if (i == to)
                 return bad(from, "more segments than the table has");
             status = read_segment(from, table, i, from->buffer + at, size - at, &used);
             at += used;
@@ -252,8 +281,9 @@ static bry_status read_overflow(const loading *from, bry__table *table, uint64_t
     return problem ? bad(from, problem) : BRY_OK;
 }
 
+/* A table's numbers, into a table without segments. */
 static bry_status read_table(const loading *from, bry__table *table, uint64_t range,
-                             unsigned value_bits)
+                             unsigned value_bits, uint64_t *n, uint64_t *overflow)
 {
     unsigned char numbers[TABLE_SIZE];
     bry_status status = bry__frame_reader_read_frame(from->reader, TABLE, numbers, sizeof numbers);
@@ -267,56 +297,91 @@ static bry_status read_table(const loading *from, bry__table *table, uint64_t ra
     table->sweep = bry__load64(numbers + AT_SWEEP);
     table->sweep_fingerprint = bry__load64(numbers + AT_SWEEP_FINGERPRINT);
     table->sweep_value = bry__load32(numbers + AT_SWEEP_VALUE);
-    status = read_segments(from, table);
-    if (status == BRY_OK)
-        status = read_overflow(from, table, bry__load64(numbers + AT_OVERFLOW));
-    if (status == BRY_OK && table->n != bry__load64(numbers + AT_N))
-        status = bad(from, "the number of entries does not agree with the entries");
-    return status;
+    *n = bry__load64(numbers + AT_N);
+    *overflow = bry__load64(numbers + AT_OVERFLOW);
+    return BRY_OK;
 }
+
+/* The options, and how many tables there are to be. */
+static bry_status read_options(const loading *from, bry__maplet *maplet, uint64_t *tables)
+{
+    unsigned char options[OPTIONS_SIZE];
+    bry_status status =
+        bry__frame_reader_read_frame(from->reader, OPTIONS, options, sizeof options);
+    if (status != BRY_OK)
+        return status;
+    bry__maplet read = {.allocator = *from->allocator,
+                        .options = {.capacity = bry__load64(options + AT_CAPACITY),
+                                    .error = bry__load_double(options + AT_ERROR),
+                                    .value_bits = bry__load32(options + AT_VALUE_BITS),
+                                    .fixed = bry__load32(options + AT_FIXED) == 1}};
+    read.range = bry__maplet_range(&read.options);
+    *tables = bry__load64(options + AT_TABLES);
+    if (read.range == 0 || bry__load32(options + AT_FIXED) > 1 || *tables < 1 ||
+        *tables > BRY__MAPLET_TABLES || (read.options.fixed && *tables > 1))
+        return bad(from, "the maplet's options are out of range");
+    *maplet = read;
+    return BRY_OK;
+}
+
+/* The next table's numbers, as table `maplet->tables`. */
+static bry_status add_table(const loading *from, bry__maplet *maplet, uint64_t *n,
+                            uint64_t *overflow)
+{
+    unsigned i = maplet->tables;
+    if (maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i))
+        return bad(from, "more tables than the fingerprints allow");
+    bry_status status = bry__frame_reader_claim(from->reader, sizeof(bry__table));
+    if (status != BRY_OK)
+        return status;
+    bry__table *table = bry__alloc(from->allocator, sizeof *table);
+    if (!table)
+        return no_memory(from);
+    maplet->table[maplet->tables++] = table;
+    return read_table(from, table, maplet->range << (2 * i), maplet->options.value_bits, n,
+                      overflow);
+}
+
+static const char *check_error(const bry__maplet *maplet)
+{
+    if (maplet->options.fixed ? bry__maplet_count(maplet) > maplet->options.capacity
+                              : bry__maplet_error_now(maplet) > maplet->options.error)
+        return "more entries than the promised error allows";
+    return NULL;
+}
+
+static const char wrong_count[] = "the number of entries does not agree with the entries";
 
 static bry_status read_tables(const loading *from, bry__maplet *maplet, uint64_t tables)
 {
     bry_status status = BRY_OK;
     while (maplet->tables < tables && status == BRY_OK) {
-        if (maplet->range > BRY__TABLE_MAX_RANGE >> (2 * maplet->tables))
-            return bad(from, "more tables than the fingerprints allow");
-        status = bry__frame_reader_claim(from->reader, sizeof(bry__table));
+        uint64_t n = 0, overflow = 0;
+        status = add_table(from, maplet, &n, &overflow);
         if (status != BRY_OK)
             return status;
-        bry__table *table = bry__alloc(from->allocator, sizeof *table);
-        if (!table)
-            return no_memory(from);
-        maplet->table[maplet->tables++] = table;
-        status = read_table(from, table, maplet->range << (2 * (maplet->tables - 1)),
-                            maplet->options.value_bits);
+        bry__table *table = maplet->table[maplet->tables - 1];
+        status = read_segments(from, table, 0, table->segments);
+        if (status == BRY_OK)
+            status = read_overflow(from, table, overflow);
+        if (status == BRY_OK && table->n != n)
+            status = bad(from, wrong_count);
     }
     if (status != BRY_OK)
         return status;
-    if (maplet->options.fixed ? bry__maplet_count(maplet) > maplet->options.capacity
-                              : bry__maplet_error_now(maplet) > maplet->options.error)
-        return bad(from, "more entries than the promised error allows");
-    return BRY_OK;
+    const char *problem = check_error(maplet);
+    return problem ? bad(from, problem) : BRY_OK;
 }
 
 bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
                             const bry_allocator *allocator)
 {
     loading from = {reader, allocator, NULL};
-    unsigned char options[OPTIONS_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, OPTIONS, options, sizeof options);
+    bry__maplet read;
+    uint64_t tables;
+    bry_status status = read_options(&from, &read, &tables);
     if (status != BRY_OK)
         return status;
-    bry__maplet read = {.allocator = *allocator,
-                        .options = {.capacity = bry__load64(options + AT_CAPACITY),
-                                    .error = bry__load_double(options + AT_ERROR),
-                                    .value_bits = bry__load32(options + AT_VALUE_BITS),
-                                    .fixed = bry__load32(options + AT_FIXED) == 1}};
-    read.range = bry__maplet_range(&read.options);
-    uint64_t tables = bry__load64(options + AT_TABLES);
-    if (read.range == 0 || bry__load32(options + AT_FIXED) > 1 || tables < 1 ||
-        tables > BRY__MAPLET_TABLES || (read.options.fixed && tables > 1))
-        return bad(&from, "the maplet's options are out of range");
     from.buffer = bry__alloc(allocator, BUFFER_SIZE);
     if (!from.buffer)
         return no_memory(&from);
@@ -328,6 +393,84 @@ bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
         bry__maplet_free(&read);
     return status;
 }
+
+/* ---- reading in pieces --------------------------------------------------------------------- */
+
+bry_status bry__maplet_read_numbers(bry__maplet *maplet, bry__maplet_reading *reading,
+                                    bry__frame_reader *reader, const bry_allocator *allocator)
+{
+    loading from = {reader, allocator, NULL};
+    bry__maplet read;
+    uint64_t tables;
+    bry_status status = read_options(&from, &read, &tables);
+    if (status != BRY_OK)
+        return status;
+    *reading = (bry__maplet_reading){0};
+    while (read.tables < tables && status == BRY_OK)
+        status = add_table(&from, &read, &reading->n[read.tables], &reading->overflow[read.tables]);
+    if (status == BRY_OK)
+        *maplet = read;
+    else
+        bry__maplet_free(&read);
+    return status;
+}
+
+static void next_table(bry__maplet_reading *reading)
+{
+    reading->table++;
+    reading->segment = 0;
+}
+
+bry_status bry__maplet_read_segments(bry__maplet *maplet, bry__maplet_reading *reading, uint64_t to,
+                                     bry__frame_reader *reader)
+{
+    loading from = {reader, &maplet->allocator, NULL};
+    if (reading->table >= maplet->tables || to <= reading->segment ||
+        to > maplet->table[reading->table]->segments)
+        return bad(&from, "segments stand out of their place");
+    from.buffer = bry__alloc(from.allocator, BUFFER_SIZE);
+    if (!from.buffer)
+        return no_memory(&from);
+    bry__table *table = maplet->table[reading->table];
+    bry_status status = read_segments(&from, table, reading->segment, to);
+    bry__free(from.allocator, from.buffer, BUFFER_SIZE);
+    if (status != BRY_OK)
+        return status;
+    reading->segment = to;
+    if (to == table->segments && reading->overflow[reading->table] == 0)
+        next_table(reading);
+    return BRY_OK;
+}
+
+bry_status bry__maplet_read_overflow(bry__maplet *maplet, bry__maplet_reading *reading,
+                                     bry__frame_reader *reader)
+{
+    loading from = {reader, &maplet->allocator, NULL};
+    if (reading->table >= maplet->tables ||
+        reading->segment != maplet->table[reading->table]->segments)
+        return bad(&from, "an overflow stands out of its place");
+    from.buffer = bry__alloc(from.allocator, BUFFER_SIZE);
+    if (!from.buffer)
+        return no_memory(&from);
+    bry_status status =
+        read_overflow(&from, maplet->table[reading->table], reading->overflow[reading->table]);
+    bry__free(from.allocator, from.buffer, BUFFER_SIZE);
+    if (status == BRY_OK)
+        next_table(reading);
+    return status;
+}
+
+const char *bry__maplet_read_done(const bry__maplet *maplet, const bry__maplet_reading *reading)
+{
+    if (reading->table != maplet->tables)
+        return "segments are missing";
+    for (unsigned i = 0; i < maplet->tables; i++)
+        if (maplet->table[i]->n != reading->n[i])
+            return wrong_count;
+    return check_error(maplet);
+}
+
+/* ---- streams of their own ------------------------------------------------------------------ */
 
 bry_status bry__maplet_load(bry__maplet *maplet, const bry_source *source, bry_load *load)
 {

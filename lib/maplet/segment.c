@@ -131,14 +131,14 @@ typedef struct bry__segment_run {
 } bry__segment_run;
 
 /* The entries of a quotient; *bit is where their 1s begin in the runs. */
-static inline bry__segment_run run_of(const bry__segment *segment, uint64_t u_most,
+static inline bry__segment_run run_of(const bry__segment *segment, unsigned quotients,
                                       unsigned quotient, uint64_t *bit)
 {
     unsigned block = quotient >> SAMPLED, start = block << SAMPLED;
     if (block)
         start += bry__load16(segment->bytes + 2 * (size_t)(block - 1));
     bry__segment_run run;
-    *bit = bry__kernels()->run_after(runs_of(segment, quotients_of(segment, u_most)), start,
+    *bit = bry__kernels()->run_after(runs_of(segment, quotients), start,
                                      quotient & ((1u << SAMPLED) - 1), &run.length);
     run.index = (unsigned)*bit - quotient;
     return run;
@@ -151,8 +151,8 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     if (!segment->bytes)
         return place;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    bry__segment_run run =
-        run_of(segment, u_most, (unsigned)(u >> segment->remainder_bits), &place.bit);
+    bry__segment_run run = run_of(segment, quotients_of(segment, u_most),
+                                  (unsigned)(u >> segment->remainder_bits), &place.bit);
     place.index = run.index;
     place.run = run.length;
     for (; place.run > 0; place.run--, place.index++, place.bit++) {
@@ -167,22 +167,34 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     return place;
 }
 
+/* The entry of a run that has this remainder. */
 static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
                         uint32_t *value)
 {
-    uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    for (unsigned i = run.index; i < run.index + run.length; i++) {
-        uint32_t found;
-        if (get_slot(segment, i, &found) == remainder) {
-            *value = found;
+    unsigned low = segment->remainder_bits, bits = slot_bits(segment);
+    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
+    for (; run.length > 0; run.length--, run.index++, end -= bits) {
+        if (bits > BRY__FIELD_MAX) {
+            if (remainder_at(segment, run.index) != (u & bry__low_bits(low)))
+                continue;
+            *value = bry__segment_value(segment, run.index);
+            return true;
+        }
+        /* The word that ends with the slot's last byte, shifted so that it ends with the slot. */
+        unsigned behind = -(unsigned)end & 7;
+        uint64_t slot = bry__load64(segment->bytes + ((end + 7) >> 3) - 8) << behind >> (64 - bits);
+        if ((slot ^ u) << (64 - low) == 0) {
+            *value = (uint32_t)(slot >> low);
             return true;
         }
     }
     return false;
 }
 
-bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value)
+bool bry__segment_get(const bry__segment *record, uint64_t u_most, uint64_t u, uint32_t *value)
 {
+    /* A copy, which the compiler need not read again behind the call below. */
+    const bry__segment copy = *record, *segment = &copy;
     if (!segment->bytes)
         return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
@@ -192,7 +204,7 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
     __builtin_prefetch(segment->bytes + (slot_at(segment, index) >> 3));
     uint64_t bit;
-    return pick(segment, u, run_of(segment, u_most, quotient, &bit), value);
+    return pick(segment, u, run_of(segment, quotients, quotient, &bit), value);
 }
 
 /* The compiler takes a call that only prefetches for one without effect, and drops it; not so what
@@ -218,7 +230,8 @@ PREFETCHING bry__segment_run locate(const bry__segment *segment, uint64_t u_most
     bry__segment_run run = {0};
     uint64_t bit;
     if (segment->bytes)
-        run = run_of(segment, u_most, (unsigned)(u >> segment->remainder_bits), &bit);
+        run = run_of(segment, quotients_of(segment, u_most),
+                     (unsigned)(u >> segment->remainder_bits), &bit);
     if (run.length) { /* it is read as the word that ends with it, which may begin a line before */
         const unsigned char *end =
             segment->bytes + ((slot_at(segment, run.index) + slot_bits(segment)) >> 3);

@@ -425,16 +425,22 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
 uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
                             uint64_t room)
 {
+    return bry__table_get_from(table, fingerprint, 0, values, room);
+}
+
+uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
+                             uint32_t *values, uint64_t room)
+{
     spot at = spot_of(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
+    bry__place place = bry__segment_find(segment, at.u_most, at.u, from);
     unsigned count = bry__segment_count(segment, at.u, place);
     uint64_t total = 0, f = 0;
     uint32_t v = 0;
     bry__overflow_place beyond = {0};
     bool more = false;
-    if (may_overflow(table, segment, count)) {
-        beyond = bry__overflow_find(&table->overflow, fingerprint, 0);
+    if (may_overflow(table, segment, from == 0 ? count : BRY__CROWD)) {
+        beyond = bry__overflow_find(&table->overflow, fingerprint, from);
         more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
     }
     for (unsigned i = 0; i < count || more; total++) {

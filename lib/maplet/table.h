@@ -67,6 +67,9 @@ void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints
 /* All its values, smallest first; at most `room` are stored, how many there are is returned. */
 uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
                             uint64_t room);
+/* The same for its values that are not below `from`: any number of them, page by page. */
+uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
+                             uint32_t *values, uint64_t room);
 
 /* Adds an entry, whatever is there. BRY_E_NOMEM. */
 bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t value,
