@@ -99,16 +99,9 @@ static bry__index_slot *record_of(const bry_index *index, uint32_t unit, uint32_
     return *slot == BRY__INDEX_NO_SLOT ? NULL : &index->slots.slot[*slot];
 }
 
-/* Units that may be opened still. */
-static uint32_t units_left(const bry_index *index)
-{
-    uint32_t most = index->options.fixed ? index->options.units : BRY__INDEX_UNITS;
-    return most > index->slots.units ? most - index->slots.units : 0;
-}
-
 static bry_status open_unit(bry_index *index, uint64_t tag, uint32_t *slot)
 {
-    if (units_left(index) == 0)
+    if (bry__index_units_left(index) == 0)
         return BRY_E_FULL;
     bry__index_slot record = {.tag = tag};
     uint32_t opened;
@@ -406,7 +399,7 @@ static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t 
     uint32_t newest = bry__index_newest(index);
     uint64_t room = newest == BRY__INDEX_NO_SLOT ? 0 : room_in(index, newest);
     uint64_t needed = units_needed(index, room, n);
-    if (needed > units_left(index))
+    if (needed > bry__index_units_left(index))
         return BRY_E_FULL;
     const bry_allocator *allocator = &index->allocator;
     if (n > SIZE_MAX / sizeof(uint32_t) / 2)

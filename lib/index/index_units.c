@@ -98,6 +98,12 @@ static bry_status put(bry_index *index, uint32_t slot, const bry__index_slot *re
     return BRY_OK;
 }
 
+uint32_t bry__index_units_left(const bry_index *index)
+{
+    uint32_t most = index->options.fixed ? index->options.units : BRY__INDEX_UNITS;
+    return most > index->slots.units ? most - index->slots.units : 0;
+}
+
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
 {
     if (index->slots.units == BRY__INDEX_UNITS)

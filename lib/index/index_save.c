@@ -1,0 +1,366 @@
+/*
+ * An index as frames: its options and counters, the records of its units, and what the engine has
+ * to say; and one unit of it, to be installed in another.
+ */
+#include "index/index_keep.h"
+
+#include "common/endian.h"
+#include "frame/object_file.h"
+
+#define KIND BRY__FOUR('I', 'N', 'D', 'X')
+#define KIND_UNIT BRY__FOUR('I', 'U', 'N', 'T')
+#define KIND_VERSION 1
+#define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
+#define UNITS BRY__FOUR('U', 'N', 'I', 'T')
+
+enum { /* the frame NUMS */
+       AT_ENGINE = 0, /* u32 */
+       AT_FLAGS = 4, /* u32 */
+       AT_PLANNED = 8, /* u32: options.units */
+       AT_CONTROL = 12, /* u32 */
+       AT_CAPACITY = 16, /* u64: options.unit_capacity */
+       AT_ERROR = 24, /* double */
+       AT_STALE = 32, /* double */
+       AT_GROUP = 40, /* u32 */
+       AT_FACTOR = 44, /* u32 */
+       AT_BITS = 48, /* u64: options.unit_bits */
+       AT_HASHES = 56, /* u32 */
+       AT_NEXT_NUMBER = 60, /* u32 */
+       AT_LAST_ORDER = 64, /* u64 */
+       AT_UNITS = 72, /* u64: how many records follow */
+       NUMBERS_SIZE = 80
+};
+enum { FLAG_FIXED = 1, FLAG_SEGMENTED = 2 };
+
+enum { /* a record of the frame UNIT */
+       AT_SLOT = 0, /* u32 */
+       AT_NUMBER = 4, /* u32 */
+       AT_ORDER = 8, /* u64 */
+       AT_TAG = 16, /* u64 */
+       AT_UNIT_CAPACITY = 24, /* u64 */
+       AT_ELEMENTS = 32, /* u64 */
+       AT_UNIT_STALE = 40, /* u64 */
+       AT_SEALED = 48, /* u32: 0 or 1 */
+       AT_ZERO = 52, /* u32 */
+};
+
+enum { RECORDS_A_FRAME = 1024 };
+#define FRAME_SIZE ((size_t)RECORDS_A_FRAME * BRY__INDEX_RECORD)
+
+static bry_status bad(bry__frame_reader *reader, const char *problem)
+{
+    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+}
+
+static bry_status no_memory(bry__frame_reader *reader)
+{
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the units");
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer)
+{
+    const bry_index_options *options = &index->options;
+    unsigned char numbers[NUMBERS_SIZE];
+    bry__store32(numbers + AT_ENGINE, options->engine);
+    bry__store32(numbers + AT_FLAGS,
+                 (options->fixed ? FLAG_FIXED : 0u) | (options->segmented ? FLAG_SEGMENTED : 0u));
+    bry__store32(numbers + AT_PLANNED, options->units);
+    bry__store32(numbers + AT_CONTROL, options->control);
+    bry__store64(numbers + AT_CAPACITY, options->unit_capacity);
+    bry__store_double(numbers + AT_ERROR, options->error);
+    bry__store_double(numbers + AT_STALE, options->stale);
+    bry__store32(numbers + AT_GROUP, options->group);
+    bry__store32(numbers + AT_FACTOR, options->factor);
+    bry__store64(numbers + AT_BITS, options->unit_bits);
+    bry__store32(numbers + AT_HASHES, options->hashes);
+    bry__store32(numbers + AT_NEXT_NUMBER, index->next_number);
+    bry__store64(numbers + AT_LAST_ORDER, index->last_order);
+    bry__store64(numbers + AT_UNITS, index->slots.units);
+    bry__frame_writer_write(writer, NUMBERS, numbers, sizeof numbers);
+}
+
+/* What is wrong, or NULL. */
+static const char *read_options(const unsigned char *numbers, uint64_t seed, bry_index *index)
+{
+    uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
+    uint32_t control = bry__load32(numbers + AT_CONTROL);
+    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_DBA)
+        return "the engine is not one that indexes have";
+    if (seed == 0)
+        return "the seed is 0";
+    if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_SEGMENTED))
+        return "a flag that indexes do not have";
+    if (control > BRY_INDEX_UNCONTROLLED)
+        return "a way of error control that indexes do not have";
+    bry_index_options stored = {
+        .struct_size = sizeof stored,
+        .engine = (bry_engine)engine,
+        .fixed = (flags & FLAG_FIXED) != 0,
+        .units = bry__load32(numbers + AT_PLANNED),
+        .unit_capacity = bry__load64(numbers + AT_CAPACITY),
+        .error = bry__load_double(numbers + AT_ERROR),
+        .stale = bry__load_double(numbers + AT_STALE),
+        .seed = seed,
+        .group = bry__load32(numbers + AT_GROUP),
+        .segmented = (flags & FLAG_SEGMENTED) != 0,
+        .control = (bry_index_control)control,
+        .factor = bry__load32(numbers + AT_FACTOR),
+        .unit_bits = bry__load64(numbers + AT_BITS),
+        .hashes = bry__load32(numbers + AT_HASHES),
+    };
+    bry_index_shape shape;
+    /* Zeros would become defaults, and an index knows its own. */
+    if (bry__index_read_options(&stored, &index->options, &index->engine, &shape) != BRY_OK ||
+        index->options.units != stored.units ||
+        index->options.unit_capacity != stored.unit_capacity ||
+        index->options.error != stored.error || index->options.stale != stored.stale)
+        return "the index's options are out of range";
+    return NULL;
+}
+
+bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocator *allocator,
+                                   bry_index **index, uint64_t *units)
+{
+    unsigned char numbers[NUMBERS_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    if (status != BRY_OK)
+        return status;
+    bry_index read = {.allocator = *allocator,
+                      .last_order = bry__load64(numbers + AT_LAST_ORDER),
+                      .next_number = bry__load32(numbers + AT_NEXT_NUMBER)};
+    const char *problem = read_options(numbers, reader->header.seed, &read);
+    uint64_t count = bry__load64(numbers + AT_UNITS);
+    if (!problem && (read.next_number >= BRY__INDEX_UNITS || count > BRY__INDEX_UNITS ||
+                     count > read.last_order || read.last_order == UINT64_MAX ||
+                     (read.options.fixed && count > read.options.units)))
+        problem = "the number of units is out of range";
+    if (problem)
+        return bad(reader, problem);
+    status = bry__frame_reader_claim(reader, sizeof read);
+    if (status != BRY_OK)
+        return status;
+    bry_index *made = bry__alloc(allocator, sizeof *made);
+    if (!made)
+        return no_memory(reader);
+    *made = read;
+    *index = made;
+    *units = count;
+    return BRY_OK;
+}
+
+/* ---- units --------------------------------------------------------------------------------- */
+
+void bry__index_store_record(unsigned char to[BRY__INDEX_RECORD], uint32_t slot,
+                             const bry__index_slot *record)
+{
+    bry__store32(to + AT_SLOT, slot);
+    bry__store32(to + AT_NUMBER, record->number);
+    bry__store64(to + AT_ORDER, record->order);
+    bry__store64(to + AT_TAG, record->tag);
+    bry__store64(to + AT_UNIT_CAPACITY, record->capacity);
+    bry__store64(to + AT_ELEMENTS, record->elements);
+    bry__store64(to + AT_UNIT_STALE, record->stale);
+    bry__store32(to + AT_SEALED, record->sealed);
+    bry__store32(to + AT_ZERO, 0);
+}
+
+const char *bry__index_load_record(const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
+                                   bry__index_slot *record)
+{
+    *slot = bry__load32(from + AT_SLOT);
+    *record = (bry__index_slot){
+        .order = bry__load64(from + AT_ORDER),
+        .tag = bry__load64(from + AT_TAG),
+        .capacity = bry__load64(from + AT_UNIT_CAPACITY),
+        .elements = bry__load64(from + AT_ELEMENTS),
+        .stale = bry__load64(from + AT_UNIT_STALE),
+        .number = bry__load32(from + AT_NUMBER),
+        .sealed = bry__load32(from + AT_SEALED) == 1,
+    };
+    /* Each below 2^43, so that no sum over 2^20 units overflows. */
+    uint64_t most = (uint64_t)1 << 43;
+    if (record->capacity < 1 || record->capacity > most || record->elements > most ||
+        record->stale > record->elements || bry__load32(from + AT_SEALED) > 1 ||
+        bry__load32(from + AT_ZERO) != 0)
+        return "a unit's record is wrong";
+    return NULL;
+}
+
+void bry__index_write_units(const bry_index *index, bry__frame_writer *writer)
+{
+    const bry__index_slots *slots = &index->slots;
+    uint32_t left = slots->units, here = 0;
+    for (uint32_t i = 0; i < slots->room; i++) {
+        if (slots->slot[i].order == 0)
+            continue;
+        if (here == 0) {
+            here = left < RECORDS_A_FRAME ? left : RECORDS_A_FRAME;
+            bry__frame_writer_open(writer, UNITS, (size_t)here * BRY__INDEX_RECORD);
+        }
+        unsigned char record[BRY__INDEX_RECORD];
+        bry__index_store_record(record, i, &slots->slot[i]);
+        bry__frame_writer_put(writer, record, sizeof record);
+        here--;
+        left--;
+    }
+}
+
+static bry_status read_records(bry__frame_reader *reader, bry_index *index,
+                               const unsigned char *bytes, size_t length)
+{
+    uint64_t before = bry__index_unit_bytes(index);
+    for (size_t at = 0; at < length; at += BRY__INDEX_RECORD) {
+        uint32_t slot;
+        bry__index_slot record;
+        const char *problem = bry__index_load_record(bytes + at, &slot, &record);
+        if (problem)
+            return bad(reader, problem);
+        bry_status status = bry__index_restore(index, slot, &record);
+        if (status == BRY_E_NOMEM)
+            return no_memory(reader);
+        if (status != BRY_OK)
+            return bad(reader, "two units have one slot or one number, or it is out of range");
+    }
+    return bry__frame_reader_claim(reader, bry__index_unit_bytes(index) - before);
+}
+
+bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, uint64_t units)
+{
+    if (units == 0)
+        return BRY_OK;
+    unsigned char *buffer = bry__alloc(&index->allocator, FRAME_SIZE);
+    if (!buffer)
+        return no_memory(reader);
+    bry_status status = BRY_OK;
+    while (index->slots.units < units && status == BRY_OK) {
+        bry__frame frame;
+        status = bry__frame_reader_next(reader, &frame);
+        if (status == BRY_OK &&
+            (frame.type != UNITS || frame.length == 0 || frame.length > FRAME_SIZE ||
+             frame.length % BRY__INDEX_RECORD != 0 ||
+             frame.length / BRY__INDEX_RECORD > units - index->slots.units))
+            status = bad(reader, "units are missing, or a frame of them has a wrong size");
+        if (status == BRY_OK)
+            status = bry__frame_reader_read(reader, buffer, frame.length);
+        if (status == BRY_OK)
+            status = read_records(reader, index, buffer, frame.length);
+    }
+    bry__free(&index->allocator, buffer, FRAME_SIZE);
+    return status;
+}
+
+/* ---- the whole index ----------------------------------------------------------------------- */
+
+bry_status bry_index_save(const bry_index *index, const bry_sink *sink)
+{
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, index->options.seed);
+    bry__index_write_numbers(index, &writer);
+    bry__index_write_units(index, &writer);
+    index->engine->write(index->elements, &writer);
+    return bry__frame_writer_end(&writer);
+}
+
+static bry_status read_index(bry__frame_reader *reader, const bry_allocator *allocator,
+                             bry_index **index)
+{
+    bry_index *made;
+    uint64_t units;
+    bry_status status = bry__index_read_numbers(reader, allocator, &made, &units);
+    if (status != BRY_OK)
+        return status;
+    status = bry__index_read_units(reader, made, units);
+    if (status == BRY_OK)
+        status = made->engine->read(&made->options, &made->slots, reader, &made->allocator,
+                                    &made->elements);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
+    if (status == BRY_OK)
+        *index = made;
+    else
+        bry_index_destroy(made);
+    return status;
+}
+
+bry_status bry_index_load(const bry_source *source, bry_load *load, bry_index **index)
+{
+    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
+    bry__frame_reader reader;
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
+    if (status == BRY_OK)
+        status = read_index(&reader, &allocator, index);
+    bry__frame_reader_close(&reader);
+    return status;
+}
+
+BRY__OBJECT_FILE(index)
+
+/* ---- one unit ------------------------------------------------------------------------------ */
+
+bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_sink *sink)
+{
+    uint32_t slot = bry__index_slot_of(index, unit);
+    if (slot == BRY__INDEX_NO_SLOT)
+        return BRY_E_RANGE;
+    bry__frame_writer writer;
+    unsigned char record[BRY__INDEX_RECORD];
+    bry__frame_writer_begin(&writer, sink, KIND_UNIT, KIND_VERSION, index->options.seed);
+    bry__index_write_numbers(index, &writer);
+    bry__index_store_record(record, slot, &index->slots.slot[slot]);
+    bry__frame_writer_write(&writer, UNITS, record, sizeof record);
+    index->engine->write_unit(index->elements, slot, &writer);
+    return bry__frame_writer_end(&writer);
+}
+
+/* Seed, engine and error; whether the shapes agree is the engine's to say. */
+static bool is_of_kin(const bry_index *index, const bry__frame_reader *reader,
+                      const unsigned char *numbers)
+{
+    return reader->header.seed == index->options.seed &&
+           bry__load32(numbers + AT_ENGINE) == index->options.engine &&
+           bry__load_double(numbers + AT_ERROR) == index->options.error;
+}
+
+static bry_status install(bry_index *index, bry__frame_reader *reader, uint32_t *unit)
+{
+    unsigned char numbers[NUMBERS_SIZE], bytes[BRY__INDEX_RECORD];
+    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    if (status == BRY_OK && !is_of_kin(index, reader, numbers))
+        status = bry__frame_reader_fail(reader, BRY_E_MISMATCH,
+                                        "the unit was made for an index of another shape");
+    if (status == BRY_OK)
+        status = bry__frame_reader_read_frame(reader, UNITS, bytes, sizeof bytes);
+    if (status != BRY_OK)
+        return status;
+    uint32_t slot;
+    bry__index_slot record;
+    const char *problem = bry__index_load_record(bytes, &slot, &record);
+    if (problem)
+        return bad(reader, problem);
+    if (bry__index_units_left(index) == 0)
+        return bry__frame_reader_fail(reader, BRY_E_FULL, "no room for a further unit");
+    status = index->engine->install(index->elements, &record, reader, &slot);
+    if (status != BRY_OK)
+        return status;
+    status = bry__frame_reader_end(reader);
+    if (status == BRY_OK && bry__index_enter(index, slot, &record) != BRY_OK)
+        status = no_memory(reader);
+    if (status != BRY_OK)
+        index->engine->drop(index->elements, slot, record.elements);
+    else
+        *unit = index->slots.slot[slot].number;
+    return status;
+}
+
+bry_status bry_index_install_unit(bry_index *index, const bry_source *source, bry_load *load,
+                                  uint32_t *unit)
+{
+    bry__frame_reader reader;
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND_UNIT, KIND_VERSION);
+    if (status == BRY_OK)
+        status = install(index, &reader, unit);
+    bry__frame_reader_close(&reader);
+    return status;
+}
