@@ -1,0 +1,73 @@
+/* Windows in one line, for tests that would be all set-up otherwise. They assert that it works. */
+#ifndef BRY_TESTS_WINDOW_HELPERS_H
+#define BRY_TESTS_WINDOW_HELPERS_H
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+#include "support/window_kinds.h"
+#include "window/window_object.h"
+
+#include <string.h>
+
+static inline bry_window_options options_of(const window_kind *kind)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = kind->engine;
+    options.mode = kind->mode;
+    options.seed = 1;
+    return options;
+}
+
+static inline bry_window *make(bry_window_options options)
+{
+    bry_window *window = NULL;
+    assert_int_equal(bry_window_create(&options, &window), BRY_OK);
+    assert_non_null(window);
+    return window;
+}
+
+static inline bry_window_stats stats_of(const bry_window *window)
+{
+    bry_window_stats stats;
+    memset(&stats, 0x5a, sizeof stats);
+    bry_window_get_stats(window, &stats);
+    return stats;
+}
+
+static inline bry_hash key(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+static inline bry_answer add(bry_window *window, uint64_t i, uint64_t now)
+{
+    bry_answer was = BRY_UNSURE;
+    assert_int_equal(bry_window_add(window, key(i), now, &was), BRY_OK);
+    return was;
+}
+
+static inline bool has(const bry_window *window, uint64_t i, uint64_t now)
+{
+    return bry_window_has(window, key(i), now) == BRY_PRESENT;
+}
+
+static inline bry_buffer saved_of(const bry_window *window)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_window_save(window, &sink), BRY_OK);
+    return buffer;
+}
+
+/* Whether both would be saved as the same bytes. */
+static inline bool alike(const bry_window *a, const bry_window *b)
+{
+    bry_buffer x = saved_of(a), y = saved_of(b);
+    bool same = x.len == y.len && memcmp(x.bytes, y.bytes, x.len) == 0;
+    bry_buffer_free(&x);
+    bry_buffer_free(&y);
+    return same;
+}
+
+#endif

@@ -1,0 +1,709 @@
+/* The window's calls and its promise, on every engine and mode (support/window_kinds.h). */
+#include "support/window_helpers.h"
+
+#include <stddef.h>
+
+/* An error so small that nothing errs here. */
+static bry_window_options exact(const window_kind *kind, uint64_t window, uint64_t capacity)
+{
+    bry_window_options options = options_of(kind);
+    options.window = window;
+    options.capacity = capacity;
+    options.error = 1e-9;
+    return options;
+}
+
+static uint64_t longest_of(const bry_window_options *options)
+{
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(options, &shape), BRY_OK);
+    return shape.longest;
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+static bry_status status_of(bry_window_options options)
+{
+    bry_window_shape shape;
+    memset(&shape, 0x5a, sizeof shape);
+    bry_window_shape before = shape;
+    options.struct_size = sizeof options;
+    bry_status status = bry_window_plan(&options, &shape);
+    bry_window *window = NULL;
+    assert_int_equal(bry_window_create(&options, &window), status);
+    if (status != BRY_OK) {
+        assert_memory_equal(&shape, &before, sizeof shape);
+        assert_null(window);
+    }
+    bry_window_destroy(window);
+    return status;
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    bry_window *window = NULL;
+    assert_int_equal(bry_window_create(NULL, &window), BRY_OK);
+    bry_window_options like = bry_window_options_like(window);
+    assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
+    assert_int_equal(like.window, 60000);
+    assert_int_equal(like.capacity, 1000);
+    assert_true(like.error == 0.001);
+    assert_int_equal(like.generations, 13);
+    assert_int_not_equal(like.seed, 0);
+    assert_int_equal(like.seed, bry_window_seed(window));
+    assert_null(like.allocator);
+    assert_int_equal(bry_window_time(window), 0);
+    bry_window_destroy(window);
+    bry_window_destroy(NULL);
+
+    assert_int_equal(status_of((bry_window_options){.engine = BRY_ENGINE_BLOOM}),
+                     BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_window_options){.engine = (bry_engine)77}), BRY_E_RANGE);
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        const bry_window_options good = options_of(&window_kinds[k]);
+        bry_window_options options = good;
+        assert_int_equal(status_of(options), BRY_OK);
+        options.window = 1;
+        assert_int_equal(status_of(options), BRY_OK);
+        options.window = UINT64_C(1) << 52;
+        assert_int_equal(status_of(options), BRY_OK);
+        options.window++;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        options = good;
+        options.capacity = (UINT64_C(1) << 40) + 1;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        options = good;
+        static const double errors[] = {-1, 9e-13, 0.51, 1.0 / 0.0, 0.0 / 0.0};
+        for (int i = 0; i < 5; i++) {
+            options.error = errors[i];
+            assert_int_equal(status_of(options), BRY_E_RANGE);
+        }
+        options = good;
+        options.generations = 1024;
+        assert_int_equal(status_of(options), BRY_OK);
+        options.generations = 1025;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        options = good;
+        options.mode = (bry_window_mode)3;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        options = good;
+        options.hashes = 5;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        options = good;
+        options.refuse = true;
+        options.max_bytes = 1;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        bry_window_shape shape;
+        options.max_bytes = 0;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        options.max_bytes = shape.bytes_empty - 1;
+        assert_int_equal(status_of(options), BRY_E_RANGE);
+        options.max_bytes = shape.bytes_empty;
+        assert_int_equal(status_of(options), BRY_OK);
+    }
+
+    /* What compact does not have. */
+    bry_window_options compact = BRY_WINDOW_OPTIONS;
+    compact.engine = BRY_ENGINE_COMPACT;
+    compact.mode = BRY_WINDOW_PAPER;
+    assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
+    compact.mode = BRY_WINDOW_IMPROVED;
+    compact.max_bytes = 1 << 20;
+    assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
+    compact.refuse = true;
+    assert_int_equal(status_of(compact), BRY_OK);
+    compact.bits = 1000;
+    compact.hashes = 5;
+    assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
+    compact = (bry_window_options)BRY_WINDOW_OPTIONS;
+    compact.engine = BRY_ENGINE_COMPACT;
+    compact.capacity = UINT64_C(1) << 40;
+    compact.error = 1e-12;
+    assert_int_equal(status_of(compact), BRY_E_RANGE);
+
+    /* A caller that was built with fewer fields; one with more. */
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.struct_size = offsetof(bry_window_options, generations);
+    options.generations = 9999;
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+    options.struct_size = sizeof options + 1;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
+}
+
+static void test_plan(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = options_of(&window_kinds[k]);
+        options.capacity = 100000;
+        options.generations = 8;
+        bry_window_shape shape;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        assert_int_equal(shape.engine, options.engine);
+        assert_int_equal(shape.window, 60000);
+        assert_int_equal(shape.capacity, 100000);
+        assert_true(shape.longest > shape.window && shape.longest <= 2 * shape.window);
+        assert_true(shape.generations >= 9);
+        if (window_kinds[k].keeps_error)
+            assert_true(shape.error > 0 && shape.error <= 0.001);
+        assert_true(shape.bytes_empty < shape.bytes);
+    }
+    /* What compact is for: at most 21.5 bits an element with 8 parts of a window, and 19 when the
+     * parts are its own choice. */
+    bry_window_options compact = BRY_WINDOW_OPTIONS;
+    compact.capacity = 1000000;
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(&compact, &shape), BRY_OK);
+    assert_true((double)shape.bytes * 8 / 1e6 < 19);
+    compact.generations = 8;
+    assert_int_equal(bry_window_plan(&compact, &shape), BRY_OK);
+    assert_true((double)shape.bytes * 8 / 1e6 < 21.5);
+}
+
+/* ---- remembering and forgetting ------------------------------------------------------------ */
+
+static void test_promise(void **state)
+{
+    (void)state;
+    static const uint64_t windows[] = {1, 10, 999, 60000};
+    static const uint32_t generations[] = {1, 3, 8, 13, 100};
+    for (size_t k = 0; k < WINDOW_KINDS; k++)
+        for (int w = 0; w < 4; w++)
+            for (int g = 0; g < 5; g++) {
+                bry_window_options options = exact(&window_kinds[k], windows[w], 100);
+                options.generations = generations[g];
+                uint64_t longest = longest_of(&options);
+                bry_window *window = make(options);
+                generator numbers = {k + 1};
+                uint64_t now = 12345;
+                for (uint64_t i = 0; i < 50; i++) {
+                    now += generator_below(&numbers, windows[w] / 4 + 2);
+                    assert_int_equal(add(window, i, now), BRY_ABSENT);
+                    assert_true(has(window, i, now));
+                    assert_true(has(window, i, now + windows[w]));
+                    assert_false(has(window, i, now + longest));
+                    assert_false(has(window, i, UINT64_MAX));
+                    assert_int_equal(add(window, i, now), BRY_PRESENT);
+                }
+                bry_window_destroy(window);
+            }
+}
+
+static void test_adding_again(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++)
+        for (int refresh = 0; refresh < 2; refresh++) {
+            bry_window_options options = exact(&window_kinds[k], 1000, 100);
+            options.refresh = refresh;
+            uint64_t longest = longest_of(&options);
+            bry_window *window = make(options);
+            assert_int_equal(add(window, 7, 5000), BRY_ABSENT);
+            assert_int_equal(add(window, 7, 5990), BRY_PRESENT);
+            assert_true(has(window, 7, 6000));
+            assert_int_equal(has(window, 7, 6990), refresh);
+            assert_false(has(window, 7, 5990 + longest));
+            /* Long gone: it is new again, and remembered from then on. */
+            assert_int_equal(add(window, 7, 5990 + longest), BRY_ABSENT);
+            assert_true(has(window, 7, 5990 + longest + 1000));
+            bry_window_destroy(window);
+        }
+}
+
+static void test_forget(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = make(exact(&window_kinds[k], 1000, 100));
+        bry_answer was = BRY_UNSURE;
+        add(window, 1, 100);
+        add(window, 2, 100);
+        if (!window_kinds[k].forgets) {
+            assert_int_equal(bry_window_forget(window, key(1), 200, &was), BRY_E_UNSUPPORTED);
+            assert_int_equal(was, BRY_UNSURE);
+            assert_int_equal(bry_window_time(window), 100);
+            assert_true(has(window, 1, 100));
+        } else {
+            assert_int_equal(bry_window_forget(window, key(1), 200, &was), BRY_OK);
+            assert_int_equal(was, BRY_PRESENT);
+            assert_int_equal(bry_window_time(window), 200);
+            assert_false(has(window, 1, 200));
+            assert_true(has(window, 2, 200));
+            assert_int_equal(bry_window_forget(window, key(1), 200, NULL), BRY_OK);
+            assert_int_equal(bry_window_forget(window, key(1), 200, &was), BRY_OK);
+            assert_int_equal(was, BRY_ABSENT);
+            assert_int_equal(add(window, 1, 300), BRY_ABSENT);
+            assert_true(has(window, 1, 1300));
+            assert_int_equal(bry_window_forget(window, key(2), 9999, &was), BRY_OK);
+            assert_int_equal(was, BRY_ABSENT);
+        }
+        bry_window_destroy(window);
+    }
+}
+
+static void test_batches(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    bry_hash hashes[N];
+    uint8_t was[N], answers[N];
+    for (unsigned i = 0; i < N; i++)
+        hashes[i] = key(i % 200);
+    for (size_t k = 0; k < WINDOW_KINDS; k++)
+        for (int refresh = 0; refresh < 2; refresh++) {
+            bry_window_options options = exact(&window_kinds[k], 1000, 50);
+            options.refresh = refresh;
+            bry_window *one = make(options), *many = make(options);
+            uint64_t now = 10;
+            for (unsigned round = 0; round < 20; round++, now += 217) {
+                assert_int_equal(bry_window_add_n(many, hashes, N, now, round % 2 ? NULL : was),
+                                 BRY_OK);
+                for (unsigned i = 0; i < N; i++) {
+                    bry_answer single = add(one, i % 200, now);
+                    if (round % 2 == 0)
+                        assert_int_equal(was[i], single);
+                }
+                assert_true(alike(one, many));
+                bry_window_has_n(many, hashes, N, now + 500, answers);
+                for (unsigned i = 0; i < N; i++)
+                    assert_int_equal(answers[i], bry_window_has(one, hashes[i], now + 500));
+            }
+            assert_int_equal(bry_window_add_n(many, hashes, 0, now, NULL), BRY_OK);
+            assert_true(alike(one, many));
+            bry_window_destroy(one);
+            bry_window_destroy(many);
+        }
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static void test_clock_steps_back(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 100);
+        bry_window *window = make(options);
+        assert_int_equal(add(window, 1, 50000), BRY_ABSENT);
+        assert_int_equal(bry_window_time(window), 50000);
+        /* Happens at T: remembered for a whole window from there. */
+        assert_int_equal(add(window, 2, 100), BRY_ABSENT);
+        assert_int_equal(bry_window_time(window), 50000);
+        assert_true(has(window, 2, 51000));
+        assert_true(has(window, 1, 0));
+        assert_int_equal(bry_window_advance(window, 3), BRY_OK);
+        assert_int_equal(bry_window_time(window), 50000);
+        assert_int_equal(bry_window_advance(window, 80000), BRY_OK);
+        assert_false(has(window, 1, 50000)); /* forgotten is forgotten */
+        assert_int_equal(add(window, 1, 50000), BRY_ABSENT);
+        assert_true(has(window, 1, 81000));
+        bry_window_destroy(window);
+    }
+}
+
+static void test_start_and_skew(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 100);
+        options.max_skew = 300;
+        bry_window *window = make(options);
+        bry_answer was = BRY_UNSURE;
+        assert_int_equal(bry_window_time(window), 0);
+        assert_int_equal(add(window, 1, UINT64_C(1700000000000)), BRY_ABSENT); /* sets T */
+        bry_window *before = NULL;
+        assert_int_equal(bry_window_clone(window, &before), BRY_OK);
+        assert_int_equal(bry_window_add(window, key(2), UINT64_C(1700000000301), &was),
+                         BRY_E_RANGE);
+        assert_int_equal(bry_window_add_n(window, &(bry_hash){1, 2}, 1, UINT64_MAX, NULL),
+                         BRY_E_RANGE);
+        assert_int_equal(was, BRY_UNSURE);
+        assert_int_equal(stats_of(window).refused_time, 2);
+        if (window_kinds[k].forgets) {
+            assert_int_equal(bry_window_forget(window, key(1), UINT64_MAX, &was), BRY_E_RANGE);
+            assert_int_equal(stats_of(window).refused_time, 3);
+        }
+        assert_true(alike(window, before));
+        assert_int_equal(bry_window_add(window, key(2), UINT64_C(1700000000300), &was), BRY_OK);
+        assert_int_equal(bry_window_advance(window, UINT64_C(1800000000000)), BRY_OK);
+        assert_int_equal(bry_window_time(window), UINT64_C(1800000000000));
+        bry_window_destroy(window);
+        bry_window_destroy(before);
+
+        options.start = 1000;
+        window = make(options);
+        assert_int_equal(bry_window_time(window), 1000);
+        assert_int_equal(bry_window_add(window, key(2), 1301, &was), BRY_E_RANGE);
+        assert_int_equal(bry_window_add(window, key(2), 1300, &was), BRY_OK);
+        bry_window_destroy(window);
+    }
+}
+
+static void test_end_of_the_range(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], UINT64_C(1) << 52, 100);
+        bry_window *window = make(options);
+        static const uint64_t times[] = {
+            UINT64_C(1) << 63,
+            (UINT64_C(1) << 63) + 1,
+            UINT64_MAX - (UINT64_C(1) << 52),
+            UINT64_MAX - 1,
+            UINT64_MAX,
+        };
+        for (uint64_t i = 0; i < 5; i++) {
+            assert_int_equal(add(window, i, times[i]), BRY_ABSENT);
+            assert_true(has(window, i, times[i]));
+            assert_true(has(window, i, UINT64_MAX) || i < 2);
+            bry_window_generation generations[32];
+            size_t n = bry_window_generations(window, generations, 32);
+            assert_true(n > 0 && n <= 32);
+            for (size_t j = 0; j < n; j++)
+                assert_true(generations[j].begin < generations[j].end);
+        }
+        assert_false(has(window, 0, 0));
+        assert_true(has(window, 2, 0) && has(window, 3, 0) && has(window, 4, 0));
+        assert_true(stats_of(window).covered >= UINT64_C(1) << 52);
+        bry_window_destroy(window);
+    }
+}
+
+/* Advancing in steps leaves the same window as advancing at once, whatever the steps. */
+static void test_advancing_in_steps(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++)
+        for (uint64_t seed = 1; seed <= 40; seed++) {
+            generator numbers = {seed};
+            bry_window_options options = exact(&window_kinds[k], 1000, 200);
+            options.generations = 1 + (uint32_t)generator_below(&numbers, 20);
+            bry_window *window = make(options), *twin = NULL;
+            uint64_t now = generator_below(&numbers, 5000);
+            for (uint64_t i = 0; i < 900; i++) {
+                now += generator_below(&numbers, 5);
+                add(window, generator_below(&numbers, 600), now);
+            }
+            for (unsigned round = 0; round < 10; round++) {
+                assert_int_equal(bry_window_clone(window, &twin), BRY_OK);
+                assert_true(alike(window, twin));
+                uint64_t to = now + generator_below(&numbers, round % 3 ? 300 : 3000);
+                assert_int_equal(bry_window_advance(twin, to), BRY_OK);
+                while (now < to) {
+                    now += 1 + generator_below(&numbers, to - now);
+                    assert_int_equal(bry_window_advance(window, now), BRY_OK);
+                }
+                assert_true(alike(window, twin));
+                for (unsigned i = 0; i < 60; i++) {
+                    uint64_t which = generator_below(&numbers, 600);
+                    assert_int_equal(add(window, which, now), add(twin, which, now));
+                }
+                assert_true(alike(window, twin));
+                bry_window_destroy(twin);
+            }
+            bry_window_destroy(window);
+        }
+}
+
+/* ---- load ---------------------------------------------------------------------------------- */
+
+/* A hundred times the load for a while: within the error throughout, and memory comes back. */
+static void test_burst(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        if (!window_kinds[k].keeps_error)
+            continue;
+        bry_window_options options = options_of(&window_kinds[k]);
+        options.window = 10000;
+        options.capacity = 1000;
+        options.error = 0.01;
+        bry_window *window = make(options);
+        uint64_t next = 0, wrong = 0, asked = 0, calm = 0, peak = 0, stranger = UINT64_C(1) << 40;
+        for (uint64_t now = 100000; now < 180000; now += 10) {
+            bool burst = now >= 130000 && now < 131000;
+            for (unsigned i = 0; i < (burst ? 1000 : 1); i++)
+                add(window, next++, now);
+            for (unsigned i = 0; i < (burst ? 400 : 10); i++, asked++)
+                wrong += has(window, stranger++, now);
+            uint64_t bytes = stats_of(window).bytes;
+            if (now == 129990)
+                calm = bytes;
+            if (bytes > peak)
+                peak = bytes;
+            assert_true(stats_of(window).estimated_error <= 0.01);
+        }
+        assert_true(wrong <= asked / 100);
+        assert_true(peak > 20 * calm);
+        assert_true(stats_of(window).bytes < calm + calm / 8);
+        bry_window_destroy(window);
+    }
+}
+
+static void test_refusing(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 1000);
+        bry_window_shape shape;
+        options.refuse = true;
+        options.max_bytes = 0;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        options.max_bytes = shape.bytes * 3;
+        bry_window *window = make(options), *before = NULL;
+        uint64_t now = 5000, added = 0;
+        bry_status status = BRY_OK;
+        while (status == BRY_OK) {
+            bry_answer was;
+            status = bry_window_add(window, key(added), now, &was);
+            added += status == BRY_OK;
+            assert_true(stats_of(window).bytes <= options.max_bytes);
+            assert_true(added < 100000);
+        }
+        assert_int_equal(status, BRY_E_FULL);
+        assert_true(added >= 1000);
+        assert_true(stats_of(window).at_ceiling);
+        assert_int_equal(stats_of(window).refused_full, 1);
+        assert_int_equal(bry_window_clone(window, &before), BRY_OK);
+        assert_int_equal(bry_window_add(window, key(added), now + 1, NULL), BRY_E_FULL);
+        assert_int_equal(
+            bry_window_add_n(window, (bry_hash[]){key(0), key(added)}, 2, now + 1, NULL),
+            BRY_E_FULL);
+        assert_true(alike(window, before));
+        assert_int_equal(bry_window_time(window), now);
+        assert_int_equal(add(window, 0, now), BRY_PRESENT); /* what is there needs no room */
+        for (uint64_t i = 0; i < added; i++)
+            assert_true(has(window, i, now + 1000));
+        /* Time makes room. */
+        now += shape.longest;
+        assert_int_equal(add(window, added, now), BRY_ABSENT);
+        assert_false(stats_of(window).at_ceiling);
+        bry_window_destroy(window);
+        bry_window_destroy(before);
+    }
+}
+
+/* Steady load under a ceiling that holds it: never refused, and never above the ceiling. */
+static void test_ceiling_in_steady_state(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = options_of(&window_kinds[k]);
+        options.window = 5000;
+        options.capacity = 20000;
+        bry_window_shape shape;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        options.refuse = true;
+        options.max_bytes = shape.bytes + shape.bytes / 8;
+        bry_window *window = make(options);
+        uint64_t next = 0;
+        for (uint64_t now = 1; now < 30000; now++) {
+            for (unsigned i = 0; i < 4; i++, next++)
+                assert_int_equal(bry_window_add(window, key(next), now, NULL), BRY_OK);
+            if (now % 16 == 0)
+                assert_true(stats_of(window).bytes <= options.max_bytes);
+        }
+        bry_window_destroy(window);
+    }
+}
+
+/* ---- whole windows ------------------------------------------------------------------------- */
+
+static void test_clone_and_clear(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = make(exact(&window_kinds[k], 1000, 20)), *copy = NULL;
+        for (uint64_t i = 0; i < 100; i++)
+            add(window, i, 1000 + i);
+        assert_int_equal(bry_window_clone(window, &copy), BRY_OK);
+        assert_true(alike(window, copy));
+        for (uint64_t i = 100; i < 200; i++)
+            add(copy, i, 1100);
+        for (uint64_t i = 0; i < 200; i++) {
+            assert_int_equal(has(window, i, 1100), i < 100);
+            assert_true(has(copy, i, 1100));
+        }
+        bry_window_clear(copy);
+        assert_int_equal(bry_window_time(copy), 1100);
+        assert_int_equal(bry_window_seed(copy), 1);
+        assert_int_equal(stats_of(copy).items, 0);
+        for (uint64_t i = 0; i < 200; i++)
+            assert_false(has(copy, i, 1100));
+        assert_int_equal(add(copy, 5, 1000), BRY_ABSENT);
+        assert_true(has(copy, 5, 2100));
+        bry_window_destroy(copy);
+        bry_window_destroy(window);
+    }
+}
+
+static void test_merge(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 300);
+        options.start = 10000;
+        uint64_t longest = longest_of(&options);
+        bry_window *a = make(options);
+        for (uint64_t i = 0; i < 100; i++)
+            add(a, i, 10000 + i);
+        bry_window_options like = bry_window_options_like(a);
+        assert_int_equal(like.start, 10099);
+        bry_window *b = make(like), *ab = NULL, *ba = NULL;
+        for (uint64_t i = 50; i < 150; i++)
+            add(b, i, 10050 + 6 * i);
+        assert_int_equal(bry_window_clone(a, &ab), BRY_OK);
+        assert_int_equal(bry_window_clone(b, &ba), BRY_OK);
+        bry_status status = bry_window_merge(ab, b);
+        if (status == BRY_E_MISMATCH) { /* fbf, where generations did not begin together */
+            assert_int_equal(options.engine, BRY_ENGINE_FBF);
+            assert_true(alike(ab, a));
+        } else {
+            assert_int_equal(status, BRY_OK);
+            assert_int_equal(bry_window_merge(ba, a), BRY_OK);
+            assert_int_equal(bry_window_time(ab), 10050 + 6 * 149);
+            assert_int_equal(bry_window_time(ba), bry_window_time(ab));
+            for (uint64_t i = 0; i < 150; i++) {
+                uint64_t last = i < 50 ? 10000 + i : 10050 + 6 * i;
+                assert_true(has(ab, i, last + 1000));
+                assert_true(has(ba, i, last + 1000));
+                assert_false(has(ab, i, last + longest));
+                assert_false(has(ba, i, last + longest));
+            }
+            assert_true(alike(ab, ba));
+            /* Merging again, or with itself, changes nothing. */
+            assert_int_equal(bry_window_merge(ab, b), BRY_OK);
+            assert_int_equal(bry_window_merge(ab, ab), BRY_OK);
+            assert_true(alike(ab, ba));
+        }
+        bry_window_destroy(ab);
+        bry_window_destroy(ba);
+
+        /* One that no change has reached yet; and those that cannot be merged. */
+        like.start = 0;
+        bry_window *fresh = make(like);
+        assert_int_equal(bry_window_merge(b, fresh), BRY_OK);
+        assert_int_equal(bry_window_time(b), 10050 + 6 * 149);
+        assert_int_equal(bry_window_merge(fresh, b), BRY_OK);
+        assert_int_equal(bry_window_time(fresh), bry_window_time(b));
+        assert_true(has(fresh, 149, 10050 + 6 * 149));
+        bry_window_destroy(fresh);
+        for (int which = 0; which < 4; which++) {
+            bry_window_options other = like;
+            other.seed += which == 0;
+            other.window += which == 1;
+            other.generations += which == 2;
+            other.fixed = which == 3;
+            bry_window *c = make(other);
+            assert_int_equal(bry_window_merge(b, c), BRY_E_MISMATCH);
+            bry_window_destroy(c);
+        }
+        bry_window_destroy(a);
+        bry_window_destroy(b);
+    }
+}
+
+/* compact: entries cannot be given longer fingerprints, so the error decides. */
+static void test_merge_past_the_error(void **state)
+{
+    (void)state;
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.capacity = 5000;
+    options.seed = 1;
+    bry_window *a = make(options), *b = make(options), *before = NULL;
+    for (uint64_t i = 0; i < 5000; i++) {
+        add(a, i, 1000);
+        add(b, i + 5000, 1000);
+    }
+    assert_int_equal(bry_window_clone(a, &before), BRY_OK);
+    assert_int_equal(bry_window_merge(a, b), BRY_E_FULL);
+    assert_true(alike(a, before));
+    assert_int_equal(stats_of(a).refused_full, 1);
+    bry_window_destroy(b);
+    b = make(options);
+    for (uint64_t i = 0; i < 1700; i++)
+        add(b, i + 5000, 1000);
+    assert_int_equal(bry_window_merge(a, b), BRY_OK);
+    assert_true(stats_of(a).estimated_error <= 0.001);
+    /* It still takes more, as far as the error allows. */
+    bry_status status = BRY_OK;
+    for (uint64_t i = 7000; i < 17000 && status == BRY_OK; i++)
+        status = bry_window_add(a, key(i), 1000, NULL);
+    assert_true(stats_of(a).estimated_error <= 0.001);
+    bry_window_destroy(a);
+    bry_window_destroy(b);
+    bry_window_destroy(before);
+}
+
+static void test_looking_in(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 1000);
+        options.generations = 10;
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 3000; i++)
+            add(window, i, 100000 + i);
+        bry_window_stats stats = stats_of(window);
+        assert_int_equal(stats.engine, options.engine);
+        assert_int_equal(stats.mode, options.mode);
+        assert_int_equal(stats.time, 102999);
+        assert_int_equal(stats.window, 1000);
+        assert_true(stats.covered >= 1000 && stats.covered <= longest_of(&options));
+        assert_true(stats.promised_error == 1e-9);
+        if (window_kinds[k].keeps_error)
+            assert_true(stats.estimated_error > 0 && stats.estimated_error <= 1e-9);
+        assert_true(stats.items >= 1000 && stats.items <= 1100);
+        bry_window_generation some[64];
+        size_t n = bry_window_generations(window, NULL, 0);
+        assert_true(n >= 10 && n <= 64);
+        assert_int_equal(stats.generations, n);
+        memset(some, 0x5a, sizeof some);
+        assert_int_equal(bry_window_generations(window, some, 2), n);
+        assert_true(some[2].items == UINT64_C(0x5a5a5a5a5a5a5a5a));
+        assert_int_equal(bry_window_generations(window, some, 64), n);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(some[i].begin < some[i].end);
+            if (i > 0)
+                assert_true(some[i].begin <= some[i - 1].begin);
+            assert_true(some[i].fill >= 0 && some[i].fill <= 1);
+        }
+        assert_true(some[0].end == UINT64_MAX);
+        if (window_kinds[k].counts) {
+            uint64_t items = 0;
+            for (size_t i = 0; i < n; i++)
+                items += some[i].items;
+            assert_int_equal(items, stats.items);
+            assert_int_equal(some[1].items, 100);
+            assert_int_equal(some[1].begin, 102800);
+            assert_int_equal(some[1].end, 102900);
+        }
+        bry_window_destroy(window);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_adding_again),
+        cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_clock_steps_back),
+        cmocka_unit_test(test_start_and_skew),
+        cmocka_unit_test(test_end_of_the_range),
+        cmocka_unit_test(test_advancing_in_steps),
+        cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_refusing),
+        cmocka_unit_test(test_ceiling_in_steady_state),
+        cmocka_unit_test(test_clone_and_clear),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merge_past_the_error),
+        cmocka_unit_test(test_looking_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
