@@ -77,16 +77,17 @@ bry_status map_options_for(const map_settings *settings, uint64_t items, double 
         .values = settings->values,
         .seed = MAP_SEED,
         .layout = kbf ? settings->layout : BRY_MAP_TUNED,
-        .decode = kbf ? settings->decode : 0,
-        .unmasked = kbf && settings->unmasked,
     };
     bry_status status = bry_map_plan(options, shape);
-    if (status != BRY_OK || settings->size == 1)
-        return status;
-    double segment = ceil((double)shape->cells / shape->hashes * settings->size);
-    options->cells = (uint64_t)fmax(segment, 1) * shape->hashes;
-    options->hashes = shape->hashes;
-    return bry_map_plan(options, shape);
+    if (status == BRY_OK && settings->size != 1) {
+        double segment = ceil((double)shape->cells / shape->hashes * settings->size);
+        options->cells = (uint64_t)fmax(segment, 1) * shape->hashes;
+        options->hashes = shape->hashes;
+        status = bry_map_plan(options, shape);
+    }
+    if (status == BRY_OK && map_settings_papers(settings))
+        shape->errors = map_paper_errors(settings, items, shape);
+    return status;
 }
 
 bool map_work_make(map_work *work, const map_data *data, const map_settings *settings,
@@ -96,8 +97,7 @@ bool map_work_make(map_work *work, const map_data *data, const map_settings *set
     *work = (map_work){
         .data = data,
         .options = *options,
-        .raw = settings->raw,
-        .greedy = settings->greedy,
+        .settings = *settings,
         .batch = batch,
         .answers_value = malloc(batch * sizeof *work->answers_value),
         .numbers = malloc(batch * sizeof *work->numbers),
@@ -130,15 +130,15 @@ static void map_drop(void *state)
 
 MAP_INLINE bry_map_value value_of(const map_work *work, uint32_t number)
 {
-    return work->raw ? bry_map_number(number)
-                     : bry_map_bytes(work->data->bytes[number], MAP_VALUE_BYTES);
+    return work->settings.raw ? bry_map_number(number)
+                              : bry_map_bytes(work->data->bytes[number], MAP_VALUE_BYTES);
 }
 
 /* The bytes are read, as whoever asks for a value would. */
 MAP_INLINE uint32_t number_of(const map_work *work, const bry_map_value *value)
 {
     uint64_t words[MAP_VALUE_BYTES / 8];
-    if (work->raw)
+    if (work->settings.raw)
         return (uint32_t)value->number;
     if (value->len != MAP_VALUE_BYTES)
         return UINT32_MAX;

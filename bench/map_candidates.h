@@ -63,8 +63,7 @@ typedef struct map_record {
 typedef struct map_work {
     const map_data *data;
     bry_map_options options;
-    bool raw;
-    bool greedy; /* of the papers' code */
+    map_settings settings;
     size_t batch;
     bry_map_value *answers_value; /* room for a batch, as the next two */
     uint32_t *numbers;
@@ -72,9 +71,14 @@ typedef struct map_work {
     map_record *record;
 } map_work;
 
-/* Options for the library, and the shape they give: by the plan, times settings->size. */
+/* Options for the library, and the shape they give: by the plan, times settings->size. Its errors
+ * are those of the code that is measured. */
 bry_status map_options_for(const map_settings *settings, uint64_t items, double error, bool grow,
                            bry_map_options *options, bry_map_shape *shape);
+
+/* What the papers' code errs in a table of this shape. */
+bry_map_errors map_paper_errors(const map_settings *settings, uint64_t items,
+                                const bry_map_shape *shape);
 
 /* Rooms for batches. False when memory does not suffice; map_work_free() is due anyway. */
 bool map_work_make(map_work *work, const map_data *data, const map_settings *settings,

@@ -1,9 +1,9 @@
-/* kBF as its papers have it. It has no batches, and no values but numbers. */
+/* kBF as its papers have it, or nearly. It has no batches, and no values but numbers. */
 #include "bench/map_phases.h"
 
 #include "map/field.h"
 #include "papers/greedy.h"
-#include "papers/paper_kbf.h"
+#include "papers/paper_plan.h"
 
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static void paper_drop(void *state)
 static bool make_encoder(paper_map *map, const map_work *work, bry__encoder *encoder)
 {
     uint32_t values = work->data->mix.count;
-    if (work->greedy) {
+    if (work->settings.greedy) {
         map->has_greedy = bry__greedy_search(&map->greedy, values, 0, &map->allocator) == BRY_OK;
         if (!map->has_greedy || bry__greedy_index(&map->greedy, INDEX_ERROR) != BRY_OK)
             return false;
@@ -58,8 +58,11 @@ static void *paper_make(const void *opaque)
     if (make_encoder(map, work, &encoder) && bry_map_plan(&work->options, &shape) == BRY_OK)
         map->has_kbf = bry__paper_kbf_init(&map->kbf, &encoder, shape.hashes,
                                            shape.cells / shape.hashes, &map->allocator) == BRY_OK;
-    if (map->has_kbf)
+    if (map->has_kbf) {
+        map->kbf.gf = map->has_gf ? &map->gf : NULL;
+        map->kbf.masked = !work->settings.unmasked;
         return map;
+    }
     paper_drop(map);
     return NULL;
 }
@@ -71,26 +74,26 @@ static bool insert(const map_work *work, void *state, bry_hash hash, uint32_t nu
     return true;
 }
 
-MAP_INLINE bry__paper_level level_of(const map_work *work)
+MAP_INLINE bry__paper_level level_of(const map_settings *settings)
 {
-    return (bry__paper_level)work->options.decode;
+    return settings->decode == 4 ? BRY__PAPER_CONSISTENT : (bry__paper_level)settings->decode;
 }
 
 static bry_answer update(const map_work *work, void *state, bry_hash hash, uint32_t number)
 {
-    return bry__paper_kbf_update(&((paper_map *)state)->kbf, hash, level_of(work),
+    return bry__paper_kbf_update(&((paper_map *)state)->kbf, hash, level_of(&work->settings),
                                  work->data->mix.count, number);
 }
 
 static bry_answer del(const map_work *work, void *state, bry_hash hash)
 {
-    return bry__paper_kbf_delete(&((paper_map *)state)->kbf, hash, level_of(work),
+    return bry__paper_kbf_delete(&((paper_map *)state)->kbf, hash, level_of(&work->settings),
                                  work->data->mix.count);
 }
 
 static bry_answer get(const map_work *work, const void *state, bry_hash hash, uint32_t *number)
 {
-    return bry__paper_kbf_get(&((const paper_map *)state)->kbf, hash, level_of(work),
+    return bry__paper_kbf_get(&((const paper_map *)state)->kbf, hash, level_of(&work->settings),
                               work->data->mix.count, number);
 }
 
@@ -112,7 +115,16 @@ static void measure(const map_work *work, const void *state, map_record *record)
     else
         record->bytes += bry__gf_bytes(map->gf.bits);
     if (bry_map_plan(&work->options, &shape) == BRY_OK)
-        record->estimated = shape.errors;
+        record->estimated = map_paper_errors(&work->settings, work->data->count, &shape);
+}
+
+bry_map_errors map_paper_errors(const map_settings *settings, uint64_t items,
+                                const bry_map_shape *shape)
+{
+    bry__kbf_shape table = {shape->hashes, shape->cells / shape->hashes};
+    uint32_t order = ((uint32_t)1 << bry__gf_bits_for(settings->values)) - 1;
+    return bry__paper_errors_at(level_of(settings), !settings->unmasked, order,
+                                (uint32_t)settings->values, &table, (double)items);
 }
 
 static bool run(const void *work, void *state, unsigned phase, bench_watch *watch, uint64_t *found)

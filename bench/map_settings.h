@@ -29,11 +29,11 @@ typedef struct map_words {
  */
 int map_settings_read(const map_words *words, map_settings *settings);
 
-/* Whether the papers' own code is measured instead of the library. */
+/* Whether code of papers/ is measured instead of the library, which has none of these. */
 static inline bool map_settings_papers(const map_settings *settings)
 {
     return settings->engine == BRY_ENGINE_KBF &&
-           (settings->greedy || (settings->unmasked && settings->decode < 4));
+           (settings->greedy || settings->unmasked || settings->decode < 4);
 }
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/checked.h"
 #include "hash/derive.h"
-#include "map/kbf_decode.h"
+#include "map/kbf_cells.h"
 
 static bool bytes_of(unsigned hashes, uint64_t segment, size_t *bytes)
 {
@@ -36,9 +36,15 @@ static uint32_t *cell_at(const bry__paper_kbf *kbf, bry_hash hash, unsigned i)
     return &kbf->cells[i * kbf->segment + bry__position(hash, i, kbf->segment)];
 }
 
-static uint32_t encode(const bry__paper_kbf *kbf, uint32_t code)
+static uint32_t power_of(const bry__paper_kbf *kbf, bry_hash hash)
 {
-    return kbf->encoder.encode(kbf->encoder.self, code);
+    return kbf->masked ? bry__kbf_mask(kbf->gf, hash) : 0;
+}
+
+static uint32_t encode(const bry__paper_kbf *kbf, bry_hash hash, uint32_t code)
+{
+    uint32_t index = kbf->masked ? bry__gf_mask(kbf->gf, code + 1, power_of(kbf, hash)) - 1 : code;
+    return kbf->encoder.encode(kbf->encoder.self, index);
 }
 
 /* Adds `by` to the counters, which stick at 7, and XORs `content` in. */
@@ -54,7 +60,7 @@ static void change(bry__paper_kbf *kbf, bry_hash hash, int by, uint32_t content)
 
 void bry__paper_kbf_insert(bry__paper_kbf *kbf, bry_hash hash, uint32_t code)
 {
-    change(kbf, hash, 1, encode(kbf, code));
+    change(kbf, hash, 1, encode(kbf, hash, code));
     kbf->items++;
 }
 
@@ -147,6 +153,10 @@ bry_answer bry__paper_kbf_get(const bry__paper_kbf *kbf, bry_hash hash, bry__pap
     for (unsigned i = 0; i < kbf->hashes; i++)
         if ((of.cells[i] = *cell_at(kbf, hash, i)) == 0)
             return BRY_ABSENT;
+    if (level == BRY__PAPER_CONSISTENT) {
+        bry__kbf_question consistent = {kbf->gf, of.cells, of.n, power_of(kbf, hash), codes};
+        return bry__kbf_decode(&consistent, code);
+    }
     const bry__encoder *encoder = of.encoder;
     uint32_t found = BRY__ENCODER_NONE, one = content_of(&of, 1, 0);
     if (one) {
@@ -161,6 +171,8 @@ bry_answer bry__paper_kbf_get(const bry__paper_kbf *kbf, bry_hash hash, bry__pap
         else if (two && three && level >= BRY__PAPER_TRIPLES)
             found = decode23(encoder, two, three);
     }
+    if (kbf->masked && found != BRY__ENCODER_NONE)
+        found = bry__gf_unmask(kbf->gf, found + 1, power_of(kbf, hash)) - 1;
     if (found >= codes)
         return BRY_UNSURE;
     *code = found;
@@ -173,7 +185,7 @@ bry_answer bry__paper_kbf_update(bry__paper_kbf *kbf, bry_hash hash, bry__paper_
     uint32_t old;
     bry_answer answer = bry__paper_kbf_get(kbf, hash, level, codes, &old);
     if (answer == BRY_PRESENT)
-        change(kbf, hash, 0, encode(kbf, old) ^ encode(kbf, code));
+        change(kbf, hash, 0, encode(kbf, hash, old) ^ encode(kbf, hash, code));
     return answer;
 }
 
@@ -183,7 +195,7 @@ bry_answer bry__paper_kbf_delete(bry__paper_kbf *kbf, bry_hash hash, bry__paper_
     uint32_t old;
     bry_answer answer = bry__paper_kbf_get(kbf, hash, level, codes, &old);
     if (answer == BRY_PRESENT) {
-        change(kbf, hash, -1, encode(kbf, old));
+        change(kbf, hash, -1, encode(kbf, hash, old));
         kbf->items--;
     }
     return answer;

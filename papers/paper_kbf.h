@@ -1,6 +1,8 @@
 /*
  * kBF as its papers describe it, over the cells of lib/map/kbf_decode.h and any encoder: codes are
- * not masked, and look-ups decode at one of the papers' levels. Two corrections are made
+ * not masked, and look-ups decode at one of the papers' levels. With the library's encodings it can
+ * have what the library does instead, masks and consistent decoding, one without the other, so that
+ * the worth of each can be measured. Two corrections are made
  * (doc/errata.md), without which nothing could be measured: the k cells of a key are distinct, and
  * all of them are seen before any is believed.
  */
@@ -20,6 +22,7 @@ typedef enum bry__paper_level {
     /* Of the INFOCOM paper: the one encoding that all cells of one, two and three may hold, where
      * those of three are taken apart by going through all encodings. */
     BRY__PAPER_SETS = 4,
+    BRY__PAPER_CONSISTENT = 5, /* as the library; encoder algebraic alone */
 } bry__paper_level;
 
 typedef struct bry__paper_kbf {
@@ -28,6 +31,9 @@ typedef struct bry__paper_kbf {
     uint64_t segment;
     uint64_t items;
     uint32_t *cells;
+    /* Set after init, where wanted: */
+    const struct bry__gf *gf; /* the encoder's; for the next, and for consistent decoding */
+    bool masked;
 } bry__paper_kbf;
 
 /* BRY_E_RANGE: encodings do not fit a cell. BRY_E_NOMEM. */

@@ -89,10 +89,6 @@ typedef struct bry_map_options {
     const bry_allocator *allocator; /* NULL: malloc and free */
     /* engine kbf alone; BRY_E_UNSUPPORTED where another engine is given them */
     bry_map_layout layout;
-    uint32_t decode; /* how hard a look-up tries: 1 to 3 as in the papers (one key in a cell; two
-                        cells of two; a cell of two and one of three), 4 consistent; 0: 4 */
-    bool unmasked; /* codes as the papers store them. Few or skewed values then cancel each other:
-                      for reproducing figures only */
     /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
     uint64_t cells; /* a multiple of hashes */
     uint32_t hashes; /* cells a key, 1 to 32 */
@@ -100,8 +96,7 @@ typedef struct bry_map_options {
 
 #define BRY_MAP_OPTIONS                                                                            \
     {                                                                                              \
-        sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, BRY_MAP_TUNED, 0,    \
-            false, 0, 0                                                                            \
+        sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, BRY_MAP_TUNED, 0, 0  \
     }
 
 typedef struct bry_map_errors {

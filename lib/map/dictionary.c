@@ -56,7 +56,6 @@ static bry_map_options secondary_options(const bry__map_engine *engine,
         .error = BRY__MAP_SECONDARY_ERROR,
         .values = values,
         .seed = options->seed,
-        .decode = options->decode ? 4 : 0,
     };
 }
 

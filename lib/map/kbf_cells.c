@@ -74,15 +74,10 @@ static uint64_t cell_of(const bry__kbf *kbf, bry_hash hash, unsigned i)
     return i * kbf->segment + bry__position(hash, i, kbf->segment);
 }
 
-static uint32_t power_of(const bry__kbf *kbf, bry_hash hash)
-{
-    return kbf->unmasked ? 0 : (uint32_t)bry__scale(bry__word(hash.hi, 1), kbf->gf->order);
-}
-
 /* What is XORed into a cell for this pair. */
 static uint32_t content(const bry__kbf *kbf, bry_hash hash, uint32_t code)
 {
-    uint32_t x = bry__gf_mask(kbf->gf, code + 1, power_of(kbf, hash));
+    uint32_t x = bry__gf_mask(kbf->gf, code + 1, bry__kbf_mask(kbf->gf, hash));
     return bry__gf_encode(kbf->gf, x);
 }
 
@@ -91,8 +86,6 @@ bry_status bry__kbf_init(bry__kbf *kbf, const bry__kbf *like, const bry_allocato
     bry__kbf made = {
         .gf = like->gf,
         .hashes = like->hashes,
-        .level = like->level,
-        .unmasked = like->unmasked,
         .segment = like->segment,
         .capacity = like->capacity,
         .error = like->error,
@@ -140,7 +133,7 @@ static bry__kbf_question question_of(const bry__kbf *kbf, bry_hash hash, uint32_
         .gf = kbf->gf,
         .cells = cells,
         .n = kbf->hashes,
-        .power = power_of(kbf, hash),
+        .power = bry__kbf_mask(kbf->gf, hash),
         .codes = codes,
     };
 }
@@ -151,7 +144,7 @@ bry_answer bry__kbf_get(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint
     if (!read_cells(kbf, hash, cells))
         return BRY_ABSENT;
     bry__kbf_question question = question_of(kbf, hash, codes, cells);
-    return bry__kbf_decode(&question, kbf->level, code);
+    return bry__kbf_decode(&question, code);
 }
 
 int bry__kbf_ask(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t found[2])
@@ -202,7 +195,7 @@ void bry__kbf_get_n(const bry__kbf *kbf, const bry_hash *hashes, size_t n, uint3
             bry_answer answer = BRY_ABSENT;
             if (i == kbf->hashes) {
                 bry__kbf_question question = question_of(kbf, hashes[done + j], codes, cells);
-                answer = bry__kbf_decode(&question, kbf->level, &codes_out[done + j]);
+                answer = bry__kbf_decode(&question, &codes_out[done + j]);
             }
             answers[done + j] = (uint8_t)answer;
         }

@@ -8,6 +8,7 @@
 #define BRY_MAP_KBF_CELLS_H
 
 #include "common/pieces.h"
+#include "hash/derive.h"
 #include "map/kbf_decode.h"
 
 #include <bloomery/hash.h>
@@ -17,8 +18,6 @@
 typedef struct bry__kbf {
     const bry__gf *gf; /* the owner's, and shared by its tables */
     unsigned hashes; /* k, 1 to BRY__KBF_MAX_HASHES */
-    unsigned level; /* of decoding, 1 to 4 */
-    bool unmasked;
     uint64_t segment; /* cells of a segment */
     uint64_t items;
     uint64_t counts[8]; /* cells by counter */
@@ -27,7 +26,7 @@ typedef struct bry__kbf {
     bry__pieces cells;
 } bry__kbf;
 
-/* `like` gives gf, hashes, level, unmasked, segment, capacity and error. BRY_E_NOMEM. */
+/* `like` gives gf, hashes, segment, capacity and error. BRY_E_NOMEM. */
 bry_status bry__kbf_init(bry__kbf *kbf, const bry__kbf *like, const bry_allocator *allocator);
 void bry__kbf_free(bry__kbf *kbf, const bry_allocator *allocator);
 void bry__kbf_clear(bry__kbf *kbf, const bry_allocator *allocator);
@@ -36,6 +35,12 @@ void bry__kbf_clear(bry__kbf *kbf, const bry_allocator *allocator);
 static inline bool bry__kbf_is_zero(const bry__kbf *kbf)
 {
     return kbf->counts[0] == kbf->hashes * kbf->segment;
+}
+
+/* The power of a key's mask: bry__gf_mask(). */
+static inline uint32_t bry__kbf_mask(const bry__gf *gf, bry_hash hash)
+{
+    return (uint32_t)bry__scale(bry__word(hash.hi, 1), gf->order);
 }
 
 /* ---- one key ------------------------------------------------------------------------------- */

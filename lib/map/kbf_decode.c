@@ -1,5 +1,5 @@
 /*
- * Decoding. Level 4, consistent decoding, is the default:
+ * Consistent decoding.
  *
  *   1. Take a cell of one key, else one of two: the key's own encoding, if the key is there, is the
  *      content, or one of the two that the content splits into. So there are one or two candidates,
@@ -17,9 +17,8 @@
  * 2^t times, and one of three every other time. That is what makes false positives vanish: an
  * absent key has to find cells that are all in use *and* agree with each other.
  *
- * Levels 1 to 3 are Algorithms 6 and 7 of "kBF: Towards Approximate and Bloom Filter based
- * Key-Value Storage for Cloud Computing Systems", with one correction: an empty cell is looked for
- * first, among all cells. They trust the first cells that decode.
+ * The papers trust the first cells that decode instead, at one of three levels
+ * (papers/paper_kbf.h).
  */
 #include "map/kbf_decode.h"
 
@@ -59,12 +58,12 @@ static bool assigned(const bry__kbf_question *question, uint32_t x, uint32_t *co
     return *code < question->codes;
 }
 
-/* The first cell of that count whose content is neither zero nor `other`; 0 when there is none. */
-static uint32_t find(const bry__kbf_question *question, unsigned count, uint32_t other)
+/* The first cell of that count whose content is not zero; 0 when there is none. */
+static uint32_t find(const bry__kbf_question *question, unsigned count)
 {
     for (unsigned i = 0; i < question->n; i++) {
         uint32_t cell = question->cells[i];
-        if (bry__cell_count(cell) == count && bry__cell_sum(cell) != 0 && cell != other)
+        if (bry__cell_count(cell) == count && bry__cell_sum(cell) != 0)
             return cell;
     }
     return 0;
@@ -73,11 +72,11 @@ static uint32_t find(const bry__kbf_question *question, unsigned count, uint32_t
 int bry__kbf_candidates(const bry__kbf_question *question, uint32_t found[2])
 {
     const bry__gf *gf = question->gf;
-    uint32_t x[2] = {0, 0}, cell = find(question, 1, 0);
+    uint32_t x[2] = {0, 0}, cell = find(question, 1);
     if (cell) {
         x[0] = bry__gf_decode(gf, bry__cell_sum(cell));
     } else {
-        cell = find(question, 2, 0);
+        cell = find(question, 2);
         if (!cell)
             return -1;
         bry__gf_decode_pair(gf, bry__cell_sum(cell), &x[0], &x[1]);
@@ -90,53 +89,11 @@ int bry__kbf_candidates(const bry__kbf_question *question, uint32_t found[2])
     return kept;
 }
 
-/* The one element that two different pairs share, or 0. */
-static uint32_t shared_by_pairs(const bry__gf *gf, uint32_t v1, uint32_t v2)
-{
-    uint32_t a, b, c, d;
-    if (!bry__gf_decode_pair(gf, v1, &a, &b) || !bry__gf_decode_pair(gf, v2, &c, &d))
-        return 0;
-    if (a == c || a == d)
-        return a;
-    return b == c || b == d ? b : 0;
-}
-
-/* The one element of pair v2 that triple v3 may contain while it cannot contain the other, or 0. */
-static uint32_t shared_with_triple(const bry__gf *gf, uint32_t v2, uint32_t v3)
-{
-    uint32_t a, b, x, y;
-    if (bry__gf_decode(gf, v2 ^ v3) || !bry__gf_decode_pair(gf, v2, &a, &b))
-        return 0;
-    bool with_a = bry__gf_decode_pair(gf, v3 ^ bry__gf_encode(gf, a), &x, &y);
-    bool with_b = bry__gf_decode_pair(gf, v3 ^ bry__gf_encode(gf, b), &x, &y);
-    if (with_a == with_b)
-        return 0;
-    return with_a ? a : b;
-}
-
-bry_answer bry__kbf_decode(const bry__kbf_question *question, unsigned level, uint32_t *code)
+bry_answer bry__kbf_decode(const bry__kbf_question *question, uint32_t *code)
 {
     uint32_t found[2];
-    if (level >= 4) {
-        int n = bry__kbf_candidates(question, found);
-        if (n == 1)
-            *code = found[0];
-        return n == 0 ? BRY_ABSENT : n == 1 ? BRY_PRESENT : BRY_UNSURE;
-    }
-    const bry__gf *gf = question->gf;
-    uint32_t x = 0, one = find(question, 1, 0);
-    if (one) {
-        x = bry__gf_decode(gf, bry__cell_sum(one));
-    } else if (level >= 2) {
-        uint32_t two = find(question, 2, 0), other = two ? find(question, 2, two) : 0;
-        uint32_t three = level >= 3 && !other ? find(question, 3, 0) : 0;
-        if (other)
-            x = shared_by_pairs(gf, bry__cell_sum(two), bry__cell_sum(other));
-        else if (two && three)
-            x = shared_with_triple(gf, bry__cell_sum(two), bry__cell_sum(three));
-    }
-    if (!assigned(question, x, found))
-        return BRY_UNSURE;
-    *code = found[0];
-    return BRY_PRESENT;
+    int n = bry__kbf_candidates(question, found);
+    if (n == 1)
+        *code = found[0];
+    return n == 0 ? BRY_ABSENT : n == 1 ? BRY_PRESENT : BRY_UNSURE;
 }

@@ -1,5 +1,5 @@
 /*
- * From the cells of a key to its code: the decoding levels.
+ * From the cells of a key to its code.
  *
  * A cell is 32 bits: a counter in the low three, above it the XOR of the encodings (field.h) of as
  * many keys as the counter says. A counter of 7 has ended counting: the cell is stuck, and tells
@@ -12,7 +12,6 @@
 
 #define BRY__KBF_MAX_HASHES 32u
 #define BRY__KBF_STUCK 7u
-#define BRY__KBF_LEVELS 4u
 
 static inline unsigned bry__cell_count(uint32_t cell)
 {
@@ -29,19 +28,16 @@ typedef struct bry__kbf_question {
     const bry__gf *gf;
     const uint32_t *cells;
     unsigned n;
-    uint32_t power; /* of the key's mask; 0: not masked */
+    uint32_t power; /* of the key's mask */
     uint32_t codes; /* assigned: 0 to codes - 1 */
 } bry__kbf_question;
 
-/*
- * Level 1 to 4. Levels 1 to 3 are those of the papers and do not ask whether the other cells agree;
- * level 4 does. Only BRY_PRESENT sets *code.
- */
-bry_answer bry__kbf_decode(const bry__kbf_question *question, unsigned level, uint32_t *code);
+/* Only BRY_PRESENT sets *code. */
+bry_answer bry__kbf_decode(const bry__kbf_question *question, uint32_t *code);
 
 /*
- * All codes that the key may have, as level 4 sees it: at most two, in found, and how many is
- * returned; or -1 when no cell gives a clue. If the key is there, its code is among them.
+ * All codes that the key may have: at most two, in found, and how many is returned; or -1 when no
+ * cell gives a clue. If the key is there, its code is among them.
  */
 int bry__kbf_candidates(const bry__kbf_question *question, uint32_t found[2]);
 

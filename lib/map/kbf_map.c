@@ -33,12 +33,10 @@ bool bry__kbf_map_setting(const bry_map_options *options, bry__kbf_setting *sett
         return false;
     uint32_t order = ((uint32_t)1 << *field_bits) - 1;
     *setting = (bry__kbf_setting){
-        .level = options->decode ? options->decode : BRY__KBF_LEVELS,
-        .unmasked = options->unmasked,
         .order = order,
         .codes = options->value_bits ? (uint32_t)codes : order,
     };
-    return setting->level <= BRY__KBF_LEVELS;
+    return true;
 }
 
 /* The first table that these options give, without its cells. */
@@ -68,8 +66,6 @@ static bool plan_table(const bry_map_options *options, const bry__kbf_setting *s
         error = fmax(error, share);
     *table = (bry__kbf){
         .hashes = shape.hashes,
-        .level = setting->level,
-        .unmasked = setting->unmasked,
         .segment = shape.segment,
         .capacity = options->capacity,
         .error = fmin(error, 1),

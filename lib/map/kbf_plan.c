@@ -10,15 +10,10 @@
  *
  * With a = 1 - q_1 - q_2 the share of cells that are of no direct use to a present key:
  *
- *   level 1  FN = (1 - q_1)^k
- *   level 2  FN = a^k + k·a^(k-1)·q_2                       fewer than two cells of two
- *   level 3  FN = a^k + k·q_2·(d^(k-1) + (a^(k-1) - d^(k-1))/2)
- *            d = a - q_3: a cell of three tells the two candidates apart every other time
- *   levels 1 to 3  FP = (1 - f_0)^k                         a Bloom filter's
- *   level 4  FN = a^k + g·k·q_2·z^(k-1)                     no clue; or two candidates remain
- *            z = 2·q_2/N + q_3/2 + d + 1/s                  a cell that the wrong one passes
- *            FP = g·k·(f_1 + 2·f_2)·y^(k-1)                 one candidate and it passes everywhere
- *            y = f_1/N + 3·f_2/N + f_3/2 + f_4 + … + f_7 + 1/s
+ *   FN = a^k + g·k·q_2·z^(k-1)                     no clue; or two candidates remain
+ *   z  = 2·q_2/N + q_3/2 + (a - q_3) + 1/s         a cell that the wrong one passes
+ *   FP = g·k·(f_1 + 2·f_2)·y^(k-1)                 one candidate and it passes everywhere
+ *   y  = f_1/N + 3·f_2/N + f_3/2 + f_4 + … + f_7 + 1/s
  *
  * where N is the number of encodings and g the share of them that unmask to an assigned code. A
  * wrong candidate passes a cell of three half of the time (half of all contents are pairs); one of
@@ -27,9 +22,6 @@
  * alone). These are sums over the ways to go wrong, and so above rather than below the truth;
  * measured on 10^6 keys they agree within the noise. Two equal encodings in a cell give no clue
  * either: q_2/N of the cells of two.
- *
- * Unmasked, N is the number of assigned codes at most, and values are taken to be evenly used; if
- * they are not, nothing here holds, which is why codes are masked.
  *
  * A present key is never answered with a wrong value: its own code passes every test, so the answer
  * is that code or unsure. (Keys that share cells with one that was deleted by mistake may be.)
@@ -51,46 +43,29 @@
 #define GROWING_HASHES 3u
 #define MOST_CELLS_A_KEY 256u /* no error that can be asked for needs more */
 
-typedef struct odds {
-    double absent[8], present[8]; /* f and q above, by counter */
-    double one_in_segment; /* 1/s */
-} odds;
-
 static double at_most_one(double p)
 {
     return p < 1 ? p : 1;
 }
 
-static bry__kbf_errors errors_of(const bry__kbf_setting *setting, unsigned k, const odds *of)
+static bry__kbf_errors errors_of(const bry__kbf_setting *setting, unsigned k,
+                                 const bry__kbf_odds *odds)
 {
-    const double *f = of->absent, *q = of->present;
+    const double *f = odds->absent, *q = odds->present;
     double codes = setting->codes > 0 ? setting->codes : 1;
-    double n = setting->unmasked ? fmin(codes, setting->order) : setting->order;
-    double g = setting->unmasked ? 1 : fmin(1, codes / setting->order);
+    double n = setting->order, g = fmin(1, codes / n);
     double a = fmax(0, 1 - q[1] - q[2]), d = fmax(0, a - q[3]);
-    bry__kbf_errors errors = {.by_kind = {.incorrect = 0}};
-    double fn, fp = pow(1 - f[0], k);
-    if (setting->level == 1) {
-        fn = pow(1 - q[1], k);
-    } else if (setting->level == 2) {
-        fn = pow(a, k) + k * pow(a, k - 1) * q[2];
-    } else if (setting->level == 3) {
-        double none = pow(d, k - 1);
-        fn = pow(a, k) + k * q[2] * (none + (pow(a, k - 1) - none) / 2);
-    } else {
-        double z = 2 * q[2] / n + q[3] / 2 + d + of->one_in_segment;
-        fn = pow(a + q[2] / n, k) + g * k * q[2] * pow(at_most_one(z), k - 1);
-        double unread = fmax(0, 1 - f[0] - f[1] - f[2] - f[3]);
-        double y = f[1] / n + 3 * f[2] / n + f[3] / 2 + unread + of->one_in_segment;
-        double pass = g * k * pow(at_most_one(y), k - 1);
-        fp = fmin(fp, pass * (f[1] + 2 * f[2]));
-        errors.unsure = at_most_one(pow(f[3] + unread + f[2] / n, k) + pass * f[2]);
-    }
-    if (setting->level < 4)
-        errors.unsure = at_most_one(fn);
-    errors.by_kind.false_negative = at_most_one(fn);
-    errors.by_kind.false_positive = at_most_one(fp);
-    return errors;
+    double z = 2 * q[2] / n + q[3] / 2 + d + odds->one_in_segment;
+    double fn = pow(a + q[2] / n, k) + g * k * q[2] * pow(at_most_one(z), k - 1);
+    double unread = fmax(0, 1 - f[0] - f[1] - f[2] - f[3]);
+    double y = f[1] / n + 3 * f[2] / n + f[3] / 2 + unread + odds->one_in_segment;
+    double pass = g * k * pow(at_most_one(y), k - 1);
+    double fp = fmin(pow(1 - f[0], k), pass * (f[1] + 2 * f[2]));
+    double unsure = pow(f[3] + unread + f[2] / n, k) + pass * f[2];
+    return (bry__kbf_errors){
+        .by_kind = {.false_positive = at_most_one(fp), .false_negative = at_most_one(fn)},
+        .unsure = at_most_one(unsure),
+    };
 }
 
 double bry__kbf_error(const bry__kbf_errors *errors)
@@ -112,24 +87,30 @@ static void binomial(double n, double segment, double by[8])
     by[7] = fmax(0, 1 - sum);
 }
 
+bry__kbf_odds bry__kbf_odds_at(const bry__kbf_shape *shape, double n)
+{
+    bry__kbf_odds odds = {.one_in_segment = 1 / (double)shape->segment};
+    double others[8];
+    binomial(n, (double)shape->segment, odds.absent);
+    binomial(fmax(0, n - 1), (double)shape->segment, others);
+    for (int c = 1; c < 8; c++)
+        odds.present[c] = others[c - 1];
+    odds.present[7] += others[7];
+    return odds;
+}
+
 bry__kbf_errors bry__kbf_errors_at(const bry__kbf_setting *setting, const bry__kbf_shape *shape,
                                    double n)
 {
-    odds odds_at = {.one_in_segment = 1 / (double)shape->segment};
-    double others[8];
-    binomial(n, (double)shape->segment, odds_at.absent);
-    binomial(fmax(0, n - 1), (double)shape->segment, others);
-    for (int c = 1; c < 8; c++)
-        odds_at.present[c] = others[c - 1];
-    odds_at.present[7] += others[7];
-    return errors_of(setting, shape->hashes, &odds_at);
+    bry__kbf_odds odds = bry__kbf_odds_at(shape, n);
+    return errors_of(setting, shape->hashes, &odds);
 }
 
 bry__kbf_errors bry__kbf_errors_now(const bry__kbf_setting *setting, const bry__kbf *kbf)
 {
     double cells = (double)kbf->hashes * (double)kbf->segment;
     double places = (double)kbf->hashes * (double)kbf->items, read = 0;
-    odds odds_now = {.one_in_segment = 1 / (double)kbf->segment};
+    bry__kbf_odds odds_now = {.one_in_segment = 1 / (double)kbf->segment};
     for (int c = 0; c < 8; c++) {
         odds_now.absent[c] = (double)kbf->counts[c] / cells;
         if (c < 7 && kbf->items > 0) {

@@ -8,8 +8,6 @@
 
 /* What the errors depend on besides cells and keys. */
 typedef struct bry__kbf_setting {
-    unsigned level; /* of decoding */
-    bool unmasked;
     uint32_t order; /* of the field: encodings that there are */
     uint32_t codes; /* that are or may be assigned */
 } bry__kbf_setting;
@@ -18,6 +16,14 @@ typedef struct bry__kbf_shape {
     unsigned hashes;
     uint64_t segment; /* cells of each of the `hashes` segments */
 } bry__kbf_shape;
+
+/* How many keys a cell holds, by counter: one that an absent key looks at, one of a present key. */
+typedef struct bry__kbf_odds {
+    double absent[8], present[8];
+    double one_in_segment;
+} bry__kbf_odds;
+
+bry__kbf_odds bry__kbf_odds_at(const bry__kbf_shape *shape, double n);
 
 typedef struct bry__kbf_errors {
     bry_map_errors by_kind;

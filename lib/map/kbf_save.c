@@ -137,8 +137,6 @@ static const char *read_numbers(const unsigned char *numbers, const bry__kbf_map
     *like = (bry__kbf){
         .gf = &map->gf,
         .hashes = hashes,
-        .level = map->setting.level,
-        .unmasked = map->setting.unmasked,
         .segment = bry__load64(numbers + AT_SEGMENT),
         .capacity = bry__load64(numbers + AT_CAPACITY),
         .items = bry__load64(numbers + AT_ITEMS),

@@ -48,8 +48,7 @@ void bry__kbf_map_settle(bry__kbf_map *map)
 static bool same_shape(const bry__kbf_map *a, const bry__kbf_map *b)
 {
     return a->fixed == b->fixed && a->gf.bits == b->gf.bits &&
-           a->setting.unmasked == b->setting.unmasked && a->table[0].hashes == b->table[0].hashes &&
-           a->table[0].segment == b->table[0].segment;
+           a->table[0].hashes == b->table[0].hashes && a->table[0].segment == b->table[0].segment;
 }
 
 /* The table of `map` that takes in `from` cell by cell, where `items` says what each will hold; or
@@ -68,7 +67,6 @@ static bry_status copy_table(const bry__kbf_map *map, const bry__kbf *from, bry_
 {
     bry__kbf like = *from;
     like.gf = &map->gf;
-    like.level = map->setting.level;
     bry_status status = bry__kbf_init(copy, &like, &map->allocator);
     if (status != BRY_OK)
         return status;

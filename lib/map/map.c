@@ -47,12 +47,10 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         options->error = 0.001;
     if (options->values == 0)
         options->values = 1000;
-    if (options->decode == 0 && options->engine == BRY_ENGINE_KBF)
-        options->decode = 4;
     if (!bry_engine_name(options->engine) || options->capacity > BRY__MAP_MAX_CAPACITY ||
         !(options->error >= BRY__MAP_MIN_ERROR && options->error <= BRY__MAP_MAX_ERROR) ||
         (options->layout != BRY_MAP_TUNED && options->layout != BRY_MAP_PAPER) ||
-        options->decode > 4 || (options->cells == 0) != (options->hashes == 0))
+        (options->cells == 0) != (options->hashes == 0))
         return BRY_E_RANGE;
     *engine = engine_of(options->engine);
     if (!*engine)

@@ -31,8 +31,8 @@ typedef struct bry__map_engine {
     /* ---- making ---------------------------------------------------------------------------- */
 
     /*
-     * Checks what is the engine's own to check (value_bits, values, layout, decode, unmasked,
-     * cells, hashes) and fills the whole shape; bytes and bytes_empty are what create() allocates
+     * Checks what is the engine's own to check (value_bits, values, layout, cells,
+     * hashes) and fills the whole shape; bytes and bytes_empty are what create() allocates
      * for `self` and all under it, without facade and dictionary. shape->values: the most codes
      * that may ever be assigned (kbf), or those planned for (compact).
      */

@@ -21,17 +21,15 @@ enum {
     AT_ERROR = 16, /* double */
     AT_VALUES = 24, /* u64, planned for */
     AT_VALUE_BITS = 32, /* u32 */
-    AT_LAYOUT = 36, /* u32 */
-    AT_DECODE = 40, /* u32 */
-    AT_HASHES = 44, /* u32 */
-    AT_CELLS = 48, /* u64 */
-    AT_CODES = 56, /* u64, assigned or free; 0 where values are integers */
-    AT_SINCE_SCAN = 64, /* u64 */
-    AT_REFUSED_UNSURE = 72, /* u64 */
-    AT_REFUSED_FULL = 80, /* u64 */
-    NUMBERS_SIZE = 88
+    AT_HASHES = 36, /* u32 */
+    AT_CELLS = 40, /* u64 */
+    AT_CODES = 48, /* u64, assigned or free; 0 where values are integers */
+    AT_SINCE_SCAN = 56, /* u64 */
+    AT_REFUSED_UNSURE = 64, /* u64 */
+    AT_REFUSED_FULL = 72, /* u64 */
+    NUMBERS_SIZE = 80
 };
-enum { FLAG_FIXED = 1, FLAG_UNMASKED = 2 };
+enum { FLAG_FIXED = 1, FLAG_PAPER = 2 };
 
 /* In the frames VALS, before each value: its length, or that the code is free. */
 #define LENGTH_SIZE 4u
@@ -80,14 +78,12 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink)
     bool values = bry__map_has_dictionary(map);
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
-    bry__store32(numbers + AT_FLAGS,
-                 (options->fixed ? FLAG_FIXED : 0u) | (options->unmasked ? FLAG_UNMASKED : 0u));
+    bry__store32(numbers + AT_FLAGS, (options->fixed ? FLAG_FIXED : 0u) |
+                                         (options->layout == BRY_MAP_PAPER ? FLAG_PAPER : 0u));
     bry__store64(numbers + AT_CAPACITY, options->capacity);
     bry__store_double(numbers + AT_ERROR, options->error);
     bry__store64(numbers + AT_VALUES, options->values);
     bry__store32(numbers + AT_VALUE_BITS, options->value_bits);
-    bry__store32(numbers + AT_LAYOUT, (uint32_t)options->layout);
-    bry__store32(numbers + AT_DECODE, options->decode);
     bry__store32(numbers + AT_HASHES, options->hashes);
     bry__store64(numbers + AT_CELLS, options->cells);
     bry__store64(numbers + AT_CODES, values ? map->dictionary.codes : 0);
@@ -121,17 +117,14 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed,
                                 bry_map_options *options, const bry__map_engine **engine,
                                 bry_map_shape *shape)
 {
-    uint32_t flags = bry__load32(numbers + AT_FLAGS), engine_number, layout;
-    engine_number = bry__load32(numbers + AT_ENGINE);
-    layout = bry__load32(numbers + AT_LAYOUT);
+    uint32_t flags = bry__load32(numbers + AT_FLAGS);
+    uint32_t engine_number = bry__load32(numbers + AT_ENGINE);
     if (engine_number != BRY_ENGINE_COMPACT && engine_number != BRY_ENGINE_KBF)
         return "the engine is not one that maps have";
     if (seed == 0)
         return "the seed is 0";
-    if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_UNMASKED))
+    if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_PAPER))
         return "a flag that maps do not have";
-    if (layout != BRY_MAP_TUNED && layout != BRY_MAP_PAPER)
-        return "a layout that maps do not have";
     bry_map_options stored = {
         .struct_size = sizeof stored,
         .engine = (bry_engine)engine_number,
@@ -141,16 +134,14 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed,
         .value_bits = bry__load32(numbers + AT_VALUE_BITS),
         .values = bry__load64(numbers + AT_VALUES),
         .seed = seed,
-        .layout = (bry_map_layout)layout,
-        .decode = bry__load32(numbers + AT_DECODE),
-        .unmasked = (flags & FLAG_UNMASKED) != 0,
+        .layout = flags & FLAG_PAPER ? BRY_MAP_PAPER : BRY_MAP_TUNED,
         .cells = bry__load64(numbers + AT_CELLS),
         .hashes = bry__load32(numbers + AT_HASHES),
     };
     /* Zeros would become defaults, and a map knows its own. */
     if (bry__map_read_options(&stored, options, engine, shape) != BRY_OK ||
         options->capacity != stored.capacity || options->error != stored.error ||
-        options->values != stored.values || options->decode != stored.decode)
+        options->values != stored.values)
         return "the map's options are out of range";
     return NULL;
 }

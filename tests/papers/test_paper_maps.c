@@ -24,52 +24,127 @@ static uint32_t code_of(uint64_t i, uint32_t codes)
 
 enum { KEYS = 20000, CODES = 500, SEGMENT = 12000 };
 
-/* The same cells and the same levels, written twice: key by key the same answers. */
-static void test_levels_are_the_librarys(void **state)
+static bry__paper_kbf paper_of(const bry__gf *gf, unsigned hashes, uint64_t segment, bool masked)
+{
+    bry__encoder encoder = bry__algebraic_encoder(gf);
+    bry__paper_kbf paper;
+    assert_int_equal(bry__paper_kbf_init(&paper, &encoder, hashes, segment, &heap), BRY_OK);
+    paper.gf = gf;
+    paper.masked = masked;
+    return paper;
+}
+
+static bry_answer ask(const bry__paper_kbf *paper, bry__paper_level level, uint32_t *code)
+{
+    *code = 99;
+    return bry__paper_kbf_get(paper, key(1), level, 100, code);
+}
+
+/* What each level makes of two cells that hold these. */
+static void test_levels_cell_by_cell(void **state)
+{
+    (void)state;
+    bry__gf gf;
+    assert_int_equal(bry__gf_init(&gf, 14, &heap), BRY_OK);
+    bry__paper_kbf paper = paper_of(&gf, 2, 1, false); /* all keys in the same two cells */
+    uint32_t a = bry__gf_encode(&gf, 11), b = bry__gf_encode(&gf, 12), c = bry__gf_encode(&gf, 13),
+             d = bry__gf_encode(&gf, 14), code;
+    paper.cells[0] = (a ^ b) << 3 | 2;
+    assert_int_equal(ask(&paper, BRY__PAPER_CONSISTENT, &code), BRY_ABSENT); /* one is empty */
+    assert_int_equal(ask(&paper, BRY__PAPER_ONES, &code), BRY_ABSENT);
+    paper.cells[1] = (a ^ c) << 3 | 2; /* two pairs that share one */
+    assert_int_equal(ask(&paper, BRY__PAPER_ONES, &code), BRY_UNSURE);
+    assert_int_equal(code, 99);
+    for (int level = BRY__PAPER_PAIRS; level <= BRY__PAPER_CONSISTENT; level++) {
+        assert_int_equal(ask(&paper, (bry__paper_level)level, &code), BRY_PRESENT);
+        assert_int_equal(code, 10);
+    }
+    paper.cells[1] = (a ^ b) << 3 | 2; /* the same pair again */
+    for (int level = BRY__PAPER_ONES; level <= BRY__PAPER_CONSISTENT; level++)
+        assert_int_equal(ask(&paper, (bry__paper_level)level, &code), BRY_UNSURE);
+    paper.cells[1] = (a ^ b ^ d) << 3 | 3; /* a triple that has both */
+    for (int level = BRY__PAPER_ONES; level <= BRY__PAPER_CONSISTENT; level++)
+        assert_int_equal(ask(&paper, (bry__paper_level)level, &code), BRY_UNSURE);
+    paper.cells[1] = b << 3 | 1; /* contradictions: the papers believe the first of one key */
+    paper.cells[0] = a << 3 | 1;
+    assert_int_equal(ask(&paper, BRY__PAPER_CONSISTENT, &code), BRY_ABSENT);
+    assert_int_equal(ask(&paper, BRY__PAPER_ONES, &code), BRY_PRESENT);
+    assert_int_equal(code, 10);
+    /* A triple that has one of the pair: told every other time, by levels 3 and consistent. */
+    generator numbers = {3};
+    unsigned third = 0;
+    enum { TRIALS = 2000 };
+    for (unsigned i = 0; i < TRIALS; i++) {
+        uint32_t e[4];
+        for (int j = 0; j < 4; j++)
+            e[j] = bry__gf_encode(&gf, 1 + (uint32_t)generator_below(&numbers, 100));
+        if (e[0] == e[1] || e[2] == e[3] || e[0] == e[2] || e[0] == e[3])
+            continue;
+        paper.cells[0] = (e[0] ^ e[1]) << 3 | 2;
+        paper.cells[1] = (e[0] ^ e[2] ^ e[3]) << 3 | 3;
+        assert_int_equal(ask(&paper, BRY__PAPER_PAIRS, &code), BRY_UNSURE);
+        if (ask(&paper, BRY__PAPER_TRIPLES, &code) == BRY_PRESENT) {
+            third++;
+            assert_int_equal(code + 1, bry__gf_decode(&gf, e[0]));
+            assert_int_equal(ask(&paper, BRY__PAPER_CONSISTENT, &code), BRY_PRESENT);
+            assert_int_equal(code + 1, bry__gf_decode(&gf, e[0]));
+        }
+    }
+    assert_true(third > TRIALS * 4 / 10 && third < TRIALS * 6 / 10);
+    bry__paper_kbf_free(&paper, &heap);
+    bry__gf_free(&gf, &heap);
+}
+
+/* Masked and decoded consistently it is the library's table: key by key the same answers. And each
+ * level knows more than the one before. */
+static void test_levels_beside_the_library(void **state)
 {
     (void)state;
     bry__gf gf;
     assert_int_equal(bry__gf_init(&gf, 9, &heap), BRY_OK);
-    bry__encoder encoder = bry__algebraic_encoder(&gf);
-    bry__paper_kbf paper;
-    bry__kbf like = {.gf = &gf, .hashes = 6, .unmasked = true, .segment = SEGMENT}, kbf;
-    assert_int_equal(bry__paper_kbf_init(&paper, &encoder, 6, SEGMENT, &heap), BRY_OK);
+    bry__paper_kbf masked = paper_of(&gf, 6, SEGMENT, true),
+                   plain = paper_of(&gf, 6, SEGMENT, false);
+    bry__kbf like = {.gf = &gf, .hashes = 6, .segment = SEGMENT}, kbf;
     assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
     for (uint64_t i = 0; i < KEYS; i++) {
         bry_hash hash = key(i);
-        bry__paper_kbf_insert(&paper, hash, code_of(i, CODES));
+        bry__paper_kbf_insert(&masked, hash, code_of(i, CODES));
+        bry__paper_kbf_insert(&plain, hash, code_of(i, CODES));
         assert_int_equal(bry__kbf_reach(&kbf, &hash, 1, &heap), BRY_OK);
         bry__kbf_insert(&kbf, hash, code_of(i, CODES));
     }
-    uint64_t unsure[5] = {0};
-    for (unsigned level = 1; level <= 3; level++)
-        for (uint64_t i = 0; i < 2 * KEYS; i++) {
-            uint32_t a = CODES, b = CODES;
-            kbf.level = level;
-            bry_answer answer =
-                bry__paper_kbf_get(&paper, key(i), (bry__paper_level)level, CODES, &a);
-            assert_int_equal(answer, bry__kbf_get(&kbf, key(i), CODES, &b));
-            assert_int_equal(a, b);
-            unsure[level] += answer == BRY_UNSURE && i < KEYS;
+    for (int which = 0; which < 2; which++) {
+        const bry__paper_kbf *paper = which ? &masked : &plain;
+        uint64_t unsure[BRY__PAPER_CONSISTENT + 1] = {0};
+        for (uint64_t i = 0; i < KEYS; i++) {
+            bry_answer said[BRY__PAPER_CONSISTENT + 1] = {BRY_ABSENT};
+            for (int level = BRY__PAPER_ONES; level <= BRY__PAPER_CONSISTENT; level++) {
+                if (which && level == BRY__PAPER_SETS)
+                    continue;
+                uint32_t code = CODES;
+                said[level] =
+                    bry__paper_kbf_get(paper, key(i), (bry__paper_level)level, CODES, &code);
+                assert_int_not_equal(said[level], BRY_ABSENT);
+                if (said[level] == BRY_PRESENT)
+                    assert_int_equal(code, code_of(i, CODES));
+                unsure[level] += said[level] == BRY_UNSURE;
+            }
+            /* The sets know at least what consistent decoding knows. */
+            if (!which && said[BRY__PAPER_CONSISTENT] == BRY_PRESENT)
+                assert_int_equal(said[BRY__PAPER_SETS], BRY_PRESENT);
         }
-    /* Each level knows more; the sets know at least what consistent decoding knows. */
-    uint64_t consistent = 0;
-    kbf.level = 4;
-    for (uint64_t i = 0; i < KEYS; i++) {
-        uint32_t a = CODES, b = CODES;
-        bry_answer sets = bry__paper_kbf_get(&paper, key(i), BRY__PAPER_SETS, CODES, &a);
-        bry_answer level4 = bry__kbf_get(&kbf, key(i), CODES, &b);
-        assert_int_not_equal(sets, BRY_ABSENT);
-        if (sets == BRY_PRESENT)
-            assert_int_equal(a, code_of(i, CODES));
-        if (level4 == BRY_PRESENT)
-            assert_int_equal(sets, BRY_PRESENT);
-        unsure[4] += sets == BRY_UNSURE;
-        consistent += level4 == BRY_UNSURE;
+        assert_true(unsure[1] > unsure[2] && unsure[2] > unsure[3] && unsure[3] > unsure[5]);
+        assert_true(unsure[5] > 0 && unsure[4] <= unsure[5]);
     }
-    assert_true(unsure[1] > unsure[2] && unsure[2] > unsure[3] && unsure[3] > unsure[4]);
-    assert_true(unsure[4] > 0 && unsure[4] <= consistent);
-    bry__paper_kbf_free(&paper, &heap);
+    for (uint64_t i = 0; i < 2 * KEYS; i++) {
+        uint32_t a = CODES, b = CODES;
+        bry_answer answer = bry__kbf_get(&kbf, key(i), CODES, &a);
+        assert_int_equal(bry__paper_kbf_get(&masked, key(i), BRY__PAPER_CONSISTENT, CODES, &b),
+                         answer);
+        assert_int_equal(a, b);
+    }
+    bry__paper_kbf_free(&masked, &heap);
+    bry__paper_kbf_free(&plain, &heap);
     bry__kbf_free(&kbf, &heap);
     bry__gf_free(&gf, &heap);
 }
@@ -186,7 +261,8 @@ int main(void)
 {
     heap = bry__allocator_or_default(NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels_are_the_librarys),
+        cmocka_unit_test(test_levels_cell_by_cell),
+        cmocka_unit_test(test_levels_beside_the_library),
         cmocka_unit_test(test_greedy_map),
         cmocka_unit_test(test_sbf_cells),
         cmocka_unit_test(test_sbf_against_twin),

@@ -4,6 +4,7 @@
  * 10^5 in ordinary runs, 10^6 (the published number) in long ones. Prints what it measured.
  */
 #include "map/kbf_map.h"
+#include "papers/paper_plan.h"
 
 #include "support/band.h"
 #include "support/cmocka_all.h"
@@ -72,6 +73,11 @@ static bry_hash key(uint64_t seed, uint64_t i)
     return bry_hash_key(seed, &i, sizeof i);
 }
 
+static bry_hash absent_key(uint64_t seed, uint64_t i)
+{
+    return key(seed, i + (UINT64_C(1) << 48));
+}
+
 enum { BATCH = 1000 };
 
 static void fill(bry__kbf *kbf, uint64_t seed, const uint32_t *codes)
@@ -96,7 +102,7 @@ static void ask(const bry__kbf *kbf, uint64_t seed, const uint32_t *codes, uint3
         for (size_t done = 0; done < keys; done += BATCH) {
             size_t here = keys - done < BATCH ? keys - done : BATCH;
             for (size_t i = 0; i < here; i++)
-                hashes[i] = key(seed, done + i + (absent ? UINT64_C(1) << 48 : 0));
+                hashes[i] = absent ? absent_key(seed, done + i) : key(seed, done + i);
             bry__kbf_get_n(kbf, hashes, here, values, got, answers);
             for (size_t i = 0; i < here; i++) {
                 bool value = answers[i] == BRY_PRESENT;
@@ -163,24 +169,42 @@ static const struct {
     {1e-4, 2, {0, 0, 7.3e-5, 3.9e-5, 5e-6}, {0, 0, 2.1e-2, 2.1e-2, 0}},
 };
 
+static tally ask_paper(const bry__paper_kbf *kbf, bry__paper_level level, uint64_t seed,
+                       const uint32_t *codes, uint32_t values)
+{
+    tally sum = {.trials = keys};
+    for (size_t i = 0; i < keys; i++) {
+        uint32_t got;
+        bry_answer answer = bry__paper_kbf_get(kbf, key(seed, i), level, values, &got);
+        sum.false_negative += answer != BRY_PRESENT;
+        sum.incorrect += answer == BRY_PRESENT && got != codes[i];
+        answer = bry__paper_kbf_get(kbf, absent_key(seed, i), level, values, &got);
+        sum.false_positive += answer == BRY_PRESENT;
+        sum.unsure += answer == BRY_UNSURE;
+    }
+    return sum;
+}
+
 static void test_papers_shape_by_level(void **state)
 {
     bry__gf *gf = *state;
+    static const bry__paper_level levels[] = {BRY__PAPER_ONES, BRY__PAPER_ONES, BRY__PAPER_PAIRS,
+                                              BRY__PAPER_TRIPLES, BRY__PAPER_CONSISTENT};
     for (size_t row = 0; row < sizeof published / sizeof published[0]; row++) {
-        bry__kbf_setting setting = {4, true, gf->order, 3000};
+        bry__kbf_setting setting = {gf->order, 3000};
         bry__kbf_shape shape = {0};
         assert_true(bry__kbf_plan(&setting, BRY_MAP_PAPER, false, keys, published[row].p, &shape));
         shape.segment = (shape.segment + published[row].part - 1) / published[row].part;
-        bry__kbf like = {
-            .gf = gf, .hashes = shape.hashes, .unmasked = true, .segment = shape.segment};
-        bry__kbf kbf;
-        assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
+        bry__encoder encoder = bry__algebraic_encoder(gf);
+        bry__paper_kbf kbf;
+        assert_int_equal(bry__paper_kbf_init(&kbf, &encoder, shape.hashes, shape.segment, &heap),
+                         BRY_OK);
+        kbf.gf = gf;
         uint32_t *codes = draw(&spreads[0], row + 1);
-        fill(&kbf, row + 1, codes);
+        for (size_t i = 0; i < keys; i++)
+            bry__paper_kbf_insert(&kbf, key(row + 1, i), codes[i]);
         for (unsigned level = 2; level <= 4; level++) {
-            tally sum = {0};
-            kbf.level = setting.level = level;
-            ask(&kbf, row + 1, codes, 3000, &sum);
+            tally sum = ask_paper(&kbf, levels[level], row + 1, codes, 3000);
             char what[80];
             snprintf(what, sizeof what, "paper %g, m/%u, level %u", published[row].p,
                      published[row].part, level);
@@ -188,12 +212,13 @@ static void test_papers_shape_by_level(void **state)
             assert_int_equal(sum.incorrect, 0);
             as_published(sum.false_negative, sum.trials, published[row].false_negative[level]);
             as_published(sum.false_positive, sum.trials, published[row].false_positive[level]);
-            bry_map_errors at = bry__kbf_errors_at(&setting, &shape, (double)keys).by_kind;
+            bry_map_errors at =
+                bry__paper_errors_at(levels[level], false, gf->order, 3000, &shape, (double)keys);
             near(sum.false_negative, sum.trials, at.false_negative);
             near(sum.false_positive, sum.trials, at.false_positive);
         }
         free(codes);
-        bry__kbf_free(&kbf, &heap);
+        bry__paper_kbf_free(&kbf, &heap);
     }
 }
 
@@ -210,7 +235,6 @@ static double tuned(const spread *values, double error, bool fixed, uint64_t see
         .error = error,
         .fixed = fixed,
         .values = values->values,
-        .decode = 4,
         .seed = seed,
     };
     void *self = NULL;
@@ -301,7 +325,6 @@ static void grown_within(uint64_t capacity, double error, uint32_t value_bits, t
             .error = error,
             .value_bits = value_bits,
             .values = 200,
-            .decode = 4,
             .seed = seed,
         };
         void *self = NULL;
@@ -347,11 +370,10 @@ static void test_estimate_under_churn(void **state)
 {
     bry__gf *gf = *state;
     enum { TURNS = 12 };
-    bry__kbf_setting setting = {4, false, gf->order, 3000};
+    bry__kbf_setting setting = {gf->order, 3000};
     bry__kbf_shape shape = {0};
     assert_true(bry__kbf_plan(&setting, BRY_MAP_TUNED, false, keys, 0.005, &shape));
-    bry__kbf like = {.gf = gf, .hashes = shape.hashes, .level = 4, .segment = shape.segment},
-             kbf = {0};
+    bry__kbf like = {.gf = gf, .hashes = shape.hashes, .segment = shape.segment}, kbf = {0};
     assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
     uint32_t *codes = draw(&spreads[0], 5);
     fill(&kbf, 5, codes);

@@ -36,7 +36,6 @@ static inline bry_map_options options_of(uint64_t capacity, double error, bool f
         .fixed = fixed,
         .values = CODES,
         .seed = 1,
-        .decode = 4,
     };
 }
 

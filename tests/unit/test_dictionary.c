@@ -32,10 +32,7 @@ static bry__map_engine engine_number(int i)
 static void init(bry__dictionary *dictionary, const bry__map_engine *engine,
                  failing_allocator *memory)
 {
-    bry_map_options options = {.struct_size = sizeof options,
-                               .engine = engine->engine,
-                               .seed = 3,
-                               .decode = engine->recodes ? 0 : 4};
+    bry_map_options options = {.struct_size = sizeof options, .engine = engine->engine, .seed = 3};
     failing_allocator_init(memory);
     assert_int_equal(bry__dictionary_init(dictionary, engine, &options, 8191, &memory->allocator),
                      BRY_OK);

@@ -28,7 +28,7 @@ static int tear_down(void **state)
 
 static bry__kbf make(const bry__gf *gf, unsigned hashes, uint64_t segment)
 {
-    bry__kbf like = {.gf = gf, .hashes = hashes, .level = 4, .segment = segment}, kbf;
+    bry__kbf like = {.gf = gf, .hashes = hashes, .segment = segment}, kbf;
     assert_int_equal(bry__kbf_init(&kbf, &like, &heap), BRY_OK);
     return kbf;
 }
@@ -97,54 +97,46 @@ static bry_hash key(uint64_t i)
 static void test_one_key(void **state)
 {
     (void)state;
-    for (int unmasked = 0; unmasked <= 1; unmasked++) {
-        bry__kbf kbf = make(&gf14, 5, 100);
-        kbf.unmasked = unmasked;
-        uint32_t code = 7;
-        assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_ABSENT);
-        assert_int_equal(code, 7);
-        insert(&kbf, key(1), 16382);
-        assert_int_equal(kbf.counts[1], 5);
-        assert_int_equal(kbf.items, 1);
-        assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_PRESENT);
-        assert_int_equal(code, 16382);
-        /* A code that is not assigned is no candidate. */
-        assert_int_equal(bry__kbf_get(&kbf, key(1), 16382, &code), BRY_ABSENT);
-        assert_true(bry__kbf_may_hold(&kbf, key(1), 16382));
-        assert_false(bry__kbf_may_hold(&kbf, key(1), 16381));
-        assert_false(bry__kbf_may_hold(&kbf, key(2), 16382));
-        bry__kbf_replace(&kbf, key(1), 16382, 0);
-        assert_int_equal(bry__kbf_get(&kbf, key(1), 1, &code), BRY_PRESENT);
-        assert_int_equal(code, 0);
-        bry__kbf_take(&kbf, key(1), 0, 0);
-        assert_int_equal(kbf.counts[0], 500);
-        assert_int_equal(bry__kbf_get(&kbf, key(1), 1, &code), BRY_ABSENT);
-        check(&kbf);
-        bry__kbf_free(&kbf, &heap);
-    }
+    bry__kbf kbf = make(&gf14, 5, 100);
+    uint32_t code = 7;
+    assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_ABSENT);
+    assert_int_equal(code, 7);
+    insert(&kbf, key(1), 16382);
+    assert_int_equal(kbf.counts[1], 5);
+    assert_int_equal(kbf.items, 1);
+    assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_PRESENT);
+    assert_int_equal(code, 16382);
+    /* A code that is not assigned is no candidate. */
+    assert_int_equal(bry__kbf_get(&kbf, key(1), 16382, &code), BRY_ABSENT);
+    assert_true(bry__kbf_may_hold(&kbf, key(1), 16382));
+    assert_false(bry__kbf_may_hold(&kbf, key(1), 16381));
+    assert_false(bry__kbf_may_hold(&kbf, key(2), 16382));
+    bry__kbf_replace(&kbf, key(1), 16382, 0);
+    assert_int_equal(bry__kbf_get(&kbf, key(1), 1, &code), BRY_PRESENT);
+    assert_int_equal(code, 0);
+    bry__kbf_take(&kbf, key(1), 0, 0);
+    assert_int_equal(kbf.counts[0], 500);
+    assert_int_equal(bry__kbf_get(&kbf, key(1), 1, &code), BRY_ABSENT);
+    check(&kbf);
+    bry__kbf_free(&kbf, &heap);
 }
 
-/* The mask differs from key to key, and unmasked there is none. */
 static void test_masks_differ(void **state)
 {
     (void)state;
-    uint32_t first[2] = {0, 0};
-    unsigned equal[2] = {0, 0};
-    for (int unmasked = 0; unmasked <= 1; unmasked++)
-        for (uint64_t i = 0; i < 200; i++) {
-            bry__kbf kbf = make(&gf14, 1, 1);
-            kbf.unmasked = unmasked;
-            insert(&kbf, key(i), 5);
-            uint32_t *cells = cells_of(&kbf);
-            if (i == 0)
-                first[unmasked] = cells[0];
-            equal[unmasked] += cells[0] == first[unmasked];
-            free(cells);
-            bry__kbf_free(&kbf, &heap);
-        }
-    assert_int_equal(first[1], 1 | bry__gf_encode(&gf14, 6) << 3);
-    assert_int_equal(equal[1], 200);
-    assert_int_equal(equal[0], 1);
+    uint32_t first = 0;
+    unsigned equal = 0;
+    for (uint64_t i = 0; i < 200; i++) {
+        bry__kbf kbf = make(&gf14, 1, 1);
+        insert(&kbf, key(i), 5);
+        uint32_t *cells = cells_of(&kbf);
+        if (i == 0)
+            first = cells[0];
+        equal += cells[0] == first;
+        free(cells);
+        bry__kbf_free(&kbf, &heap);
+    }
+    assert_int_equal(equal, 1);
 }
 
 /* Cells of two keys each: told apart by two such cells, and never by one. */
@@ -155,40 +147,31 @@ static void test_decoding_from_pairs(void **state)
              c = bry__gf_encode(&gf14, 13), d = bry__gf_encode(&gf14, 14), code = 99;
     uint32_t cells[3] = {(a ^ b) << 3 | 2, (a ^ c) << 3 | 2, (a ^ b ^ d) << 3 | 3};
     bry__kbf_question question = {&gf14, cells, 2, 0, 100};
-    assert_int_equal(bry__kbf_decode(&question, 1, &code), BRY_UNSURE);
-    for (unsigned level = 2; level <= 4; level++) {
-        code = 99;
-        assert_int_equal(bry__kbf_decode(&question, level, &code), BRY_PRESENT);
-        assert_int_equal(code, 10);
-    }
+    assert_int_equal(bry__kbf_decode(&question, &code), BRY_PRESENT);
+    assert_int_equal(code, 10);
     question.n = 1;
     code = 99;
-    for (unsigned level = 1; level <= 4; level++)
-        assert_int_equal(bry__kbf_decode(&question, level, &code), BRY_UNSURE);
+    assert_int_equal(bry__kbf_decode(&question, &code), BRY_UNSURE);
     uint32_t found[2];
     assert_int_equal(bry__kbf_candidates(&question, found), 2);
     assert_true((found[0] == 10 && found[1] == 11) || (found[0] == 11 && found[1] == 10));
     /* The same pair again says nothing new. */
     cells[1] = cells[0];
     question.n = 2;
-    for (unsigned level = 1; level <= 4; level++)
-        assert_int_equal(bry__kbf_decode(&question, level, &code), BRY_UNSURE);
-    /* Both of the pair are in the triple: the papers' level 3 gives up, and so must level 4. */
+    assert_int_equal(bry__kbf_decode(&question, &code), BRY_UNSURE);
+    /* Nor does a triple that has both of the pair. */
     cells[1] = cells[2];
-    assert_int_equal(bry__kbf_decode(&question, 3, &code), BRY_UNSURE);
-    assert_int_equal(bry__kbf_decode(&question, 4, &code), BRY_UNSURE);
+    assert_int_equal(bry__kbf_decode(&question, &code), BRY_UNSURE);
     assert_int_equal(code, 99);
     /* Equal encodings cancel: no clue at all, but a clue elsewhere is enough. */
     cells[0] = cells[1] = 2;
     assert_int_equal(bry__kbf_candidates(&question, found), -1);
     cells[1] = a << 3 | 1;
-    assert_int_equal(bry__kbf_decode(&question, 4, &code), BRY_PRESENT);
+    assert_int_equal(bry__kbf_decode(&question, &code), BRY_PRESENT);
     assert_int_equal(code, 10);
-    /* Cells that contradict each other: the key is not there. Level 1 believes the first. */
+    /* Cells that contradict each other: the key is not there. */
     cells[0] = b << 3 | 1;
-    assert_int_equal(bry__kbf_decode(&question, 4, &code), BRY_ABSENT);
-    assert_int_equal(bry__kbf_decode(&question, 1, &code), BRY_PRESENT);
-    assert_int_equal(code, 11);
+    assert_int_equal(bry__kbf_decode(&question, &code), BRY_ABSENT);
 }
 
 /* A triple decides between two candidates where it can hold one of them only. */
@@ -198,21 +181,17 @@ static void test_decoding_with_triples(void **state)
     generator numbers = {3};
     unsigned decided = 0, trials = 20000;
     for (unsigned i = 0; i < trials; i++) {
-        uint32_t x[4], e[4], code[2] = {0, 0};
+        uint32_t x[4], e[4], code = 0;
         for (int j = 0; j < 4; j++) {
             x[j] = 1 + (uint32_t)generator_below(&numbers, gf14.order);
             e[j] = bry__gf_encode(&gf14, x[j]);
         }
         uint32_t cells[2] = {(e[0] ^ e[1]) << 3 | 2, (e[0] ^ e[2] ^ e[3]) << 3 | 3};
         bry__kbf_question question = {&gf14, cells, 2, 0, gf14.order};
-        bry_answer third = bry__kbf_decode(&question, 3, &code[0]);
-        bry_answer fourth = bry__kbf_decode(&question, 4, &code[1]);
-        assert_int_not_equal(fourth, BRY_ABSENT);
-        assert_int_equal(bry__kbf_decode(&question, 2, &code[0]), BRY_UNSURE);
-        if (third == BRY_PRESENT) /* level 4 knows all that level 3 knows */
-            assert_int_equal(fourth, BRY_PRESENT);
-        if (fourth == BRY_PRESENT) {
-            assert_int_equal(code[1] + 1, x[0]);
+        bry_answer answer = bry__kbf_decode(&question, &code);
+        assert_int_not_equal(answer, BRY_ABSENT);
+        if (answer == BRY_PRESENT) {
+            assert_int_equal(code + 1, x[0]);
             decided++;
         }
     }

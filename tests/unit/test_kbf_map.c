@@ -407,15 +407,10 @@ static void test_join_refused(void **state)
     assert_int_equal(engine->join(into, other, NULL, CODES), BRY_E_MISMATCH);
     assert_int_equal(engine->join(into, like, NULL, CODES), BRY_E_FULL);
     assert_true(same_image(into, &image));
-    bry_map_options options = options_of(1000, 0.001, true);
-    options.unmasked = true;
-    bry__kbf_map *unmasked = make(options);
-    assert_int_equal(engine->join(into, unmasked, NULL, CODES), BRY_E_MISMATCH);
     bry_buffer_free(&image);
     engine->destroy(into);
     engine->destroy(other);
     engine->destroy(like);
-    engine->destroy(unmasked);
 }
 
 static void test_compress(void **state)

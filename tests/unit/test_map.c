@@ -54,8 +54,6 @@ static void test_options(void **state)
     assert_int_equal(status_of((bry_map_options){.values = UINT64_C(1) << 32}), BRY_E_RANGE);
     assert_int_equal(status_of((bry_map_options){.layout = BRY_MAP_PAPER}), BRY_E_UNSUPPORTED);
     assert_int_equal(status_of((bry_map_options){.layout = (bry_map_layout)2}), BRY_E_RANGE);
-    assert_int_equal(status_of((bry_map_options){.decode = 3}), BRY_E_UNSUPPORTED);
-    assert_int_equal(status_of((bry_map_options){.unmasked = true}), BRY_E_UNSUPPORTED);
     assert_int_equal(status_of((bry_map_options){.cells = 600, .hashes = 6}), BRY_E_UNSUPPORTED);
 
     bry_map_options kbf = {.engine = BRY_ENGINE_KBF};
@@ -70,9 +68,6 @@ static void test_options(void **state)
     kbf.value_bits = 14;
     assert_int_equal(status_of(kbf), BRY_E_RANGE);
     kbf.value_bits = 0;
-    kbf.decode = 5;
-    assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.decode = 0;
     kbf.hashes = 6;
     assert_int_equal(status_of(kbf), BRY_E_RANGE);
     kbf.cells = 601;
