@@ -4,3 +4,4 @@ if(BLOOMERY_FUZZ)
 endif()
 
 bloomery_unit_test(test_counter_names support/failing_allocator.c)
+bloomery_unit_test(test_counter support/failing_allocator.c)

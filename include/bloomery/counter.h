@@ -1,7 +1,4 @@
 /*
- * DRAFT. Counters are not in the library yet: this is the contract they will be built to. The
- * header is not installed, and may still change.
- *
  * Counter: add, once, however often it is retried.
  *
  * A table of named counters, signed 64-bit, together with a window (window.h) of the operations
@@ -17,7 +14,9 @@
  *
  * At capacity: the table grows to the ceiling max_bytes. There it refuses new ids and new names
  * with BRY_E_FULL and goes on recognising repeats: a refused increment can be tried again, a lost
- * one could not. Ids that grow too old make room.
+ * one could not. Ids that grow too old make room; that is why an operation that is refused so moves
+ * the time all the same. Time itself is not bound by the ceiling: where a generation of the window
+ * begins, that may take a little more for a while.
  *
  * With a folder (bry_counter_open()) the table survives the process and the machine: each operation
  * is in a log on disk before it counts. Without one (bry_counter_create()) it lives in memory,
@@ -53,7 +52,8 @@ typedef struct bry_counter_options {
     uint64_t capacity; /* operations within one window to plan for, 1 to 2^40; 0: 1000. Not a limit:
                           max_bytes is */
     double error; /* chance that an increment is lost, 1e-12 to 0.5; 0: 1e-9 */
-    uint64_t max_bytes; /* ceiling on window, names and counters together; 0: none */
+    uint64_t max_bytes; /* ceiling on window, names and counters together; 0: none. BRY_E_RANGE when
+                           less than plan's bytes_empty */
     uint64_t max_skew; /* as in window.h; 0: no limit */
     uint64_t seed; /* for hashing ids; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
@@ -64,7 +64,8 @@ typedef struct bry_counter_options {
 
 #define BRY_COUNTER_OPTIONS                                                                        \
     {                                                                                              \
-        .struct_size = sizeof(bry_counter_options)                                                 \
+        sizeof(bry_counter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, NULL,                      \
+            BRY_COUNTER_SYNC_ALWAYS, 0                                                             \
     }
 
 /* What an object with these options costs and promises. */
@@ -85,7 +86,8 @@ typedef struct bry_counter_shape {
  */
 BRY_API bry_status bry_counter_plan(const bry_counter_options *options, bry_counter_shape *shape);
 
-/* Makes an empty table in memory. As bry_counter_plan(), and BRY_E_NOMEM. */
+/* Makes an empty table in memory. As bry_counter_plan(), and BRY_E_NOMEM; BRY_E_IO when the system
+ * has no random seed to give. */
 BRY_API bry_status bry_counter_create(const bry_counter_options *options, bry_counter **counters);
 
 /*
@@ -108,10 +110,12 @@ BRY_API bry_counter_options bry_counter_options_like(const bry_counter *other);
  */
 BRY_API void bry_counter_destroy(bry_counter *counters);
 
-/* A second table, in memory, with the same contents and allocator. BRY_E_NOMEM. */
+/* A second table, in memory, with the same contents and allocator. BRY_E_NOMEM; BRY_E_IO as for
+ * bry_counter_save(). */
 BRY_API bry_status bry_counter_clone(const bry_counter *counters, bry_counter **copy);
 
-/* Deletes all counters and forgets all ids; keeps seed, shape and time. BRY_E_IO. */
+/* Deletes all counters and forgets all ids; keeps seed, shape, time and the counts in the stats.
+ * BRY_E_NOMEM, BRY_E_IO. */
 BRY_API bry_status bry_counter_clear(bry_counter *counters);
 
 /* The seed to hash ids with. */
@@ -151,13 +155,17 @@ typedef struct bry_counter_op {
     int64_t value; /* and so is this */
 } bry_counter_op;
 
-/* n operations at one time, all or none; one wait for the disk instead of n. */
+/*
+ * n operations at one time, all or none; one wait for the disk instead of n. As
+ * bry_counter_apply(), and BRY_E_RANGE also for a batch that is too large: 24 bytes, 26 for each
+ * operation, and the names may be 16 MiB together.
+ */
 BRY_API bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t n,
                                        uint64_t now);
 
 /*
  * Deletes a counter; *was BRY_ABSENT: there is none of that name. Ids are not forgotten, so a retry
- * of an earlier increment does not bring it back. BRY_E_IO.
+ * of an earlier increment does not bring it back. BRY_E_NOMEM, BRY_E_IO.
  */
 BRY_API bry_status bry_counter_delete(bry_counter *counters, const void *name, size_t name_len,
                                       bry_answer *was);
@@ -204,7 +212,9 @@ typedef struct bry_counter_stats {
     uint64_t counters;
     uint64_t ids; /* remembered */
     uint64_t applied; /* operations, since the table was made */
-    uint64_t repeats; /* operations answered as repeats, lost ones included */
+    uint64_t repeats; /* operations answered as repeats, lost ones included. With a folder: a crash
+                         may take away those since the last change, and refusals since the last
+                         snapshot */
     double expected_lost; /* of the repeats, how many were new, by the error of each moment */
     uint64_t refused_full; /* refused with BRY_E_FULL */
     uint64_t refused_overflow; /* refused because the sum does not fit */
@@ -231,12 +241,16 @@ BRY_API bry_status bry_counter_sync(bry_counter *counters);
  * Writes a snapshot and starts the log anew. The change that makes the log pass log_bytes does this
  * by itself, after it was applied, and takes longer for it; where that fails, the table goes on
  * with the long log and tries again at the next log_bytes. The old snapshot and log count until the
- * new ones are whole on disk. BRY_E_UNSUPPORTED without a folder. BRY_E_IO: the old ones still
- * count, and the table goes on.
+ * new ones are whole on disk. BRY_E_UNSUPPORTED without a folder. BRY_E_IO, BRY_E_NOMEM: the old
+ * ones still count, and the table goes on; unless it was the log that failed, or nobody can tell
+ * which log a crash would leave: then it refuses every further change, as after
+ * bry_counter_apply().
  */
 BRY_API bry_status bry_counter_snapshot(bry_counter *counters);
 
-/* Writes counters, ids and time as frames (doc/format.md). What the sink returns, or BRY_OK. */
+/* Writes counters, ids and time as frames (doc/format.md). What the sink returns, or BRY_OK;
+ * BRY_E_IO from a table that takes no changes any more, since its window may know ids that were not
+ * applied. */
 BRY_API bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink);
 
 /*

@@ -39,7 +39,9 @@ static bry_status open_or_create(bry__log *log, const char *path, const bry__log
     if (status == BRY_OK || errno != ENOENT || options->must_exist)
         return status;
     bry__log_options made = *options;
-    status = bry__file_create(log->io, path, write_header, &made);
+    status = options->temporary
+                 ? bry__file_save_via(log->io, path, options->temporary, write_header, &made)
+                 : bry__file_create(log->io, path, write_header, &made);
     bool beaten = status == BRY_E_IO && errno == EEXIST; /* then the log is there now */
     if (status != BRY_OK && !beaten)
         return status;

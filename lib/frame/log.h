@@ -45,6 +45,8 @@ typedef struct bry__log_options {
     uint16_t kind_version; /* the newest to read, and the one that a new log gets */
     uint64_t seed; /* of a new log; 0: a random one is drawn */
     bool must_exist; /* BRY_E_IO with ENOENT instead of a new log */
+    const char *temporary; /* a new log is made by way of a file of this name
+                              (bry__file_save_via()); NULL: of any */
 } bry__log_options;
 
 /*

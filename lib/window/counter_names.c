@@ -180,18 +180,28 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
     return BRY_OK;
 }
 
-void bry__counter_names_free(bry__counter_names *names)
+void bry__counter_names_clear(bry__counter_names *names)
 {
-    for (uint64_t bucket = 0; names->piece && bucket < names->buckets; bucket++) {
-        bry__counter_name *name = *chain_at(names, bucket);
-        while (name) {
-            bry__counter_name *next = name->next;
+    for (uint64_t bucket = 0; bucket < names->buckets; bucket++) {
+        bry__counter_name **chain = chain_at(names, bucket);
+        while (*chain) {
+            bry__counter_name *name = *chain;
+            *chain = name->next;
             bry__free(&names->allocator, name, size_of(name->len));
-            name = next;
         }
     }
-    for (size_t i = 0; i < names->pieces; i++)
-        bry__free(&names->allocator, names->piece[i], PIECE * sizeof **names->piece);
+    while (names->pieces > 1)
+        drop_piece(names);
+    names->buckets = PIECE;
+    names->count = 0;
+}
+
+void bry__counter_names_free(bry__counter_names *names)
+{
+    if (!names->piece)
+        return;
+    bry__counter_names_clear(names);
+    bry__free(&names->allocator, names->piece[0], PIECE * sizeof **names->piece);
     bry__free(&names->allocator, names->piece, names->room * sizeof *names->piece);
     *names = (bry__counter_names){0};
 }

@@ -31,6 +31,9 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
                                    const bry_allocator *allocator);
 void bry__counter_names_free(bry__counter_names *names);
 
+/* Removes all names. */
+void bry__counter_names_clear(bry__counter_names *names);
+
 /* NULL: there is none of that name. */
 bry__counter_name *bry__counter_names_find(const bry__counter_names *names, const void *bytes,
                                            size_t len);

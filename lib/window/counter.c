@@ -1,0 +1,281 @@
+/*
+ * Counters that survive retries: a window that remembers the ids of operations, a table of names
+ * with what each holds, and, in a folder, a log of what was done.
+ *
+ *   operation ── id ──► window: seen? ── yes ──► repeat: acknowledged, nothing done
+ *                          │ no
+ *                          ▼
+ *                  name: does the sum fit? ── no ──► refused, the id is not remembered
+ *                          │ yes
+ *                          ▼
+ *                  window remembers ──► log, on disk ──► the counter changes
+ *
+ * Nothing of this can be taken back once the log has it, so all that can fail comes before:
+ * memory for the name, the window's own growth, room for the record. What the window remembered
+ * for an operation that the log then failed to take stays in the window, which cannot forget a
+ * single id with engine fbf; the table knows such ids (limbo) and does not count them. It has
+ * to be opened again before it changes again, and then the log tells.
+ *
+ * The log has only what changed something: an id that was applied, with the time at which it was.
+ * Repeats move the time too, and are not logged. They need not be: a window that is moved in steps
+ * is the one that is moved at once, so the next record, which carries the time, brings it to the
+ * same state. Replaying the log after the snapshot therefore gives the very window that was there.
+ *
+ * The ceiling max_bytes is one for window and names together. The window is created without one of
+ * its own, and both get their memory through a meter that knows the ceiling (counter_meter.h). A
+ * new id or name that would need more than is left is refused with BRY_E_FULL, and with it the
+ * time moves, so that what has become too old can go. Time itself is never refused memory: else a
+ * full table could not get to the point where it has room again.
+ *
+ * An increment is lost when a new id is taken for a repeat. Nobody can see that happen, but how
+ * likely it was is known at each moment: expected_lost sums the window's estimate of its error over
+ * all operations that were applied. That estimate is asked for now and then; in between it is taken
+ * to rise as it would if each id added its share of the error promised, and not above that.
+ */
+#include "window/counter_object.h"
+
+#include "common/allocator.h"
+#include "common/random.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { DEFAULT_WINDOW = 60000, DEFAULT_CAPACITY = 1000, PLANNED_NAME = 16 };
+#define DEFAULT_ERROR 1e-9
+#define DEFAULT_LOG_BYTES ((uint64_t)64 << 20)
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+bry_window_options bry__counter_window_options(const bry_counter_options *options)
+{
+    bry_window_options window = BRY_WINDOW_OPTIONS;
+    window.engine = options->engine;
+    window.window = options->window;
+    window.capacity = options->capacity;
+    window.error = options->error;
+    window.refuse = true; /* it has no ceiling; were it given one, it should not err instead */
+    window.seed = options->seed;
+    return window;
+}
+
+bry_status bry__counter_read_options(const bry_counter_options *given, bry_counter_options *options,
+                                     bry_counter_shape *shape)
+{
+    *options = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    if (given) {
+        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
+            return BRY_E_RANGE;
+        memcpy(options, given, given->struct_size);
+        options->struct_size = sizeof *options;
+    }
+    if (options->engine == BRY_ENGINE_AUTO)
+        options->engine = BRY_ENGINE_COMPACT;
+    if (options->window == 0)
+        options->window = DEFAULT_WINDOW;
+    if (options->capacity == 0)
+        options->capacity = DEFAULT_CAPACITY;
+    if (options->error == 0)
+        options->error = DEFAULT_ERROR;
+    if (options->log_bytes == 0)
+        options->log_bytes = DEFAULT_LOG_BYTES;
+    if (options->sync != BRY_COUNTER_SYNC_ALWAYS && options->sync != BRY_COUNTER_SYNC_ASKED)
+        return BRY_E_RANGE;
+
+    bry_window_options window = bry__counter_window_options(options);
+    bry_window_shape planned;
+    bry_status status = bry_window_plan(&window, &planned);
+    if (status != BRY_OK)
+        return status;
+    *shape = (bry_counter_shape){
+        .engine = planned.engine,
+        .window = planned.window,
+        .longest = planned.longest,
+        .capacity = planned.capacity,
+        .error = planned.error,
+        .bytes = planned.bytes,
+        .bytes_per_counter = bry__counter_names_bytes_each(PLANNED_NAME),
+        .bytes_empty = sizeof(bry_counter) + planned.bytes_empty + bry__counter_names_bytes_empty(),
+    };
+    return options->max_bytes && options->max_bytes < shape->bytes_empty ? BRY_E_RANGE : BRY_OK;
+}
+
+bry_status bry_counter_plan(const bry_counter_options *given, bry_counter_shape *shape)
+{
+    bry_counter_options options;
+    bry_counter_shape planned;
+    bry_status status = bry__counter_read_options(given, &options, &planned);
+    if (status == BRY_OK)
+        *shape = planned;
+    return status;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status bry__counter_make(const bry_counter_options *options, const bry_allocator *under,
+                             bry_counter **counters)
+{
+    bry_counter *made = bry__alloc(under, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    made->options = *options;
+    made->options.allocator = NULL;
+    bry__counter_meter_init(&made->meter, under);
+    made->meter.bytes = sizeof *made;
+    bry_status status =
+        bry__counter_names_init(&made->names, options->seed, &made->meter.allocator);
+    if (status != BRY_OK) {
+        bry__free(under, made, sizeof *made);
+        return status;
+    }
+    *counters = made;
+    return BRY_OK;
+}
+
+bry_status bry__counter_make_window(bry_counter *counters)
+{
+    bry_window_options window = bry__counter_window_options(&counters->options);
+    window.allocator = &counters->meter.allocator;
+    return bry_window_create(&window, &counters->window);
+}
+
+bry_status bry_counter_create(const bry_counter_options *given, bry_counter **counters)
+{
+    bry_counter_options options;
+    bry_counter_shape shape;
+    bry_status status = bry__counter_read_options(given, &options, &shape);
+    if (status == BRY_OK && options.seed == 0)
+        status = bry__random_seed(&options.seed);
+    if (status != BRY_OK)
+        return status;
+    bry_allocator under = bry__allocator_or_default(options.allocator);
+    bry_counter *made;
+    status = bry__counter_make(&options, &under, &made);
+    if (status != BRY_OK)
+        return status;
+    status = bry__counter_make_window(made);
+    if (status == BRY_OK)
+        *counters = made;
+    else
+        bry_counter_destroy(made);
+    return status;
+}
+
+bry_counter_options bry_counter_options_like(const bry_counter *other)
+{
+    bry_counter_options options = other->options;
+    options.sync = BRY_COUNTER_SYNC_ALWAYS;
+    options.log_bytes = 0;
+    return options;
+}
+
+void bry_counter_destroy(bry_counter *counters)
+{
+    if (!counters)
+        return;
+    bry__counter_folder_close(counters);
+    bry_window_destroy(counters->window);
+    bry__counter_names_free(&counters->names);
+    bry__free(&counters->meter.allocator, counters->limbo_block, counters->limbo_size);
+    bry_allocator under = counters->meter.under;
+    bry__free(&under, counters, sizeof *counters);
+}
+
+uint64_t bry_counter_seed(const bry_counter *counters)
+{
+    return counters->options.seed;
+}
+
+uint64_t bry_counter_time(const bry_counter *counters)
+{
+    return bry_window_time(counters->window);
+}
+
+bry_status bry__counter_refuse_broken(void)
+{
+    errno = EIO;
+    return BRY_E_IO;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+bry_answer bry_counter_get(const bry_counter *counters, const void *name, size_t name_len,
+                           int64_t *value)
+{
+    const bry__counter_name *found = name_len <= BRY_COUNTER_NAME_MAX
+                                         ? bry__counter_names_find(&counters->names, name, name_len)
+                                         : NULL;
+    if (value)
+        *value = found ? found->value : 0;
+    return found ? BRY_PRESENT : BRY_ABSENT;
+}
+
+void bry_counter_get_n(const bry_counter *counters, const void *const *names, const size_t *lens,
+                       size_t n, int64_t *values, uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++)
+        answers[i] = (uint8_t)bry_counter_get(counters, names[i], lens[i], &values[i]);
+}
+
+bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now)
+{
+    for (size_t i = 0; i < counters->limbo_count; i++)
+        if (counters->limbo[i].lo == id.lo && counters->limbo[i].hi == id.hi)
+            return BRY_ABSENT;
+    return bry_window_has(counters->window, id, now);
+}
+
+size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_counter_entry *entries,
+                        size_t room)
+{
+    return bry__counter_names_scan(&counters->names, cursor, entries, room);
+}
+
+/* ---- stats --------------------------------------------------------------------------------- */
+
+enum {
+    ASK_AFTER = 1024 /* operations, */,
+    ASK_SHARE = 8 /* or this part of a window planned for */
+};
+
+double bry__counter_error(bry_counter *counters)
+{
+    const bry_counter_options *options = &counters->options;
+    uint64_t part = options->capacity / ASK_SHARE;
+    if (counters->since >= (part > ASK_AFTER ? part : ASK_AFTER)) {
+        bry_window_stats stats;
+        bry_window_get_stats(counters->window, &stats);
+        counters->error_then = stats.estimated_error;
+        counters->since = 0;
+    }
+    double rise = options->error / (double)options->capacity;
+    double now = counters->error_then + (double)counters->since++ * rise;
+    double most = counters->error_then > options->error ? counters->error_then : options->error;
+    return now < most ? now : most;
+}
+
+void bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats)
+{
+    bry_window_stats window;
+    bry_window_get_stats(counters->window, &window);
+    *stats = (bry_counter_stats){
+        .engine = counters->options.engine,
+        .seed = counters->options.seed,
+        .time = window.time,
+        .window = window.window,
+        .covered = window.covered,
+        .counters = counters->names.count,
+        .ids = window.items,
+        .applied = counters->applied,
+        .repeats = counters->repeats,
+        .expected_lost = counters->expected_lost,
+        .refused_full = counters->refused_full,
+        .refused_overflow = counters->refused_overflow,
+        .refused_time = counters->refused_time,
+        .promised_error = counters->options.error,
+        .estimated_error = window.estimated_error,
+        .max_bytes = counters->options.max_bytes,
+        .bytes = counters->meter.bytes,
+        .bytes_window = window.bytes,
+    };
+    bry__counter_folder_stats(counters, stats);
+}

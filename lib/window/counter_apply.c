@@ -1,0 +1,400 @@
+/*
+ * What changes a table of counters. The order is always the same: all that can fail, then the log,
+ * then the counters (counter.c says why).
+ *
+ * A batch is all or none. Whether its sums fit can be known for certain only after the window has
+ * said which operations are new, since two ids of one batch may be the same, or be taken for the
+ * same; and what the window has said it also remembers. So first a bound: the sums fit whichever
+ * of the operations are left out, if for each counter those that add and those that subtract fit by
+ * themselves. Where that does not hold, and only there, a copy of the window is asked instead, and
+ * takes its place if all goes well.
+ */
+#include "common/allocator.h"
+#include "frame/log.h"
+#include "window/counter_record.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct batch {
+    bry_counter_op *ops;
+    size_t n;
+    uint64_t now;
+    size_t record; /* bytes that its record takes at most */
+    bry_hash *ids;
+    bry__counter_name **names; /* of the operations that look new */
+    uint8_t *was;
+    bool *made; /* the name came with this operation */
+    void *block;
+    size_t block_size;
+} batch;
+
+typedef struct small_batch {
+    bry_hash ids[BRY__COUNTER_SMALL];
+    bry__counter_name *names[BRY__COUNTER_SMALL];
+    uint8_t was[BRY__COUNTER_SMALL];
+    bool made[BRY__COUNTER_SMALL];
+} small_batch;
+
+/* ---- preparing ----------------------------------------------------------------------------- */
+
+static bry_status check(bry_counter *counters, batch *b)
+{
+    b->record = BRY__COUNTER_HEAD;
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->ops[i].name_len > BRY_COUNTER_NAME_MAX)
+            return BRY_E_RANGE;
+        b->record += BRY__COUNTER_OP + b->ops[i].name_len;
+        if (b->record > BRY__RECORD_MAX)
+            return BRY_E_RANGE;
+    }
+    uint64_t time = bry_window_time(counters->window), skew = counters->options.max_skew;
+    if (skew && time && b->now > time && b->now - time > skew) {
+        counters->refused_time++;
+        return BRY_E_RANGE;
+    }
+    return BRY_OK;
+}
+
+static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
+{
+    if (b->n <= BRY__COUNTER_SMALL) {
+        memset(small, 0, sizeof *small);
+        b->ids = small->ids;
+        b->names = small->names;
+        b->was = small->was;
+        b->made = small->made;
+    } else {
+        b->block_size = b->n * (sizeof *b->ids + sizeof *b->names + 2);
+        b->block = bry__alloc(&counters->meter.allocator, b->block_size);
+        if (!b->block)
+            return BRY_E_NOMEM;
+        b->ids = b->block;
+        b->names = (bry__counter_name **)(b->ids + b->n);
+        b->was = (uint8_t *)(b->names + b->n);
+        b->made = (bool *)(b->was + b->n);
+    }
+    for (size_t i = 0; i < b->n; i++)
+        b->ids[i] = b->ops[i].id;
+    return bry__counter_log_reserve(counters, b->record);
+}
+
+/* A name for each operation that looks new. */
+static bry_status add_names(bry_counter *counters, batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        b->made[i] = false;
+        b->names[i] = NULL;
+        if (b->was[i] != BRY_ABSENT)
+            continue;
+        const bry_counter_op *op = &b->ops[i];
+        b->names[i] = bry__counter_names_find(&counters->names, op->name, op->name_len);
+        if (b->names[i])
+            continue;
+        bry_status status =
+            bry__counter_names_add(&counters->names, op->name, op->name_len, &b->names[i]);
+        if (status != BRY_OK) {
+            b->n = i; /* for drop_names() */
+            return status;
+        }
+        b->made[i] = true;
+    }
+    return BRY_OK;
+}
+
+/* Takes away the new names that no operation used. */
+static void drop_names(bry_counter *counters, const batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->made[i] && b->names[i]->fresh)
+            bry__counter_names_remove(&counters->names, b->names[i]);
+}
+
+/* ---- do the sums fit? ---------------------------------------------------------------------- */
+
+/* Takes back what operations before `end` added: those that look new and that are of that sign, 0
+ * for both. */
+static void take_back(const batch *b, size_t end, int sign)
+{
+    while (end-- > 0) {
+        int64_t delta = b->ops[end].delta;
+        if (b->was[end] == BRY_ABSENT && (sign == 0 || (delta < 0) == (sign < 0)))
+            b->names[end]->value = (int64_t)((uint64_t)b->names[end]->value - (uint64_t)delta);
+    }
+}
+
+static bool fits_alone(const batch *b, int sign)
+{
+    size_t i = 0;
+    for (; i < b->n; i++) {
+        int64_t delta = b->ops[i].delta, sum;
+        if (b->was[i] != BRY_ABSENT || (delta < 0) != (sign < 0))
+            continue;
+        if (__builtin_add_overflow(b->names[i]->value, delta, &sum))
+            break;
+        b->names[i]->value = sum;
+    }
+    take_back(b, i, sign);
+    return i == b->n;
+}
+
+/* One after the other in a copy of the window. */
+static bry_status remember_exactly(bry_counter *counters, batch *b)
+{
+    bry__counter_meter *meter = &counters->meter;
+    uint64_t ceiling = meter->ceiling, before = meter->bytes;
+    meter->ceiling = 0;
+    bry_window *copy;
+    bry_status status = bry_window_clone(counters->window, &copy);
+    if (status != BRY_OK)
+        return status;
+    if (ceiling)
+        meter->ceiling = ceiling + (meter->bytes - before);
+
+    size_t done = 0;
+    for (; done < b->n && status == BRY_OK; done++) {
+        bry_answer was;
+        status = bry_window_add(copy, b->ids[done], b->now, &was);
+        if (status != BRY_OK)
+            break;
+        b->was[done] = (uint8_t)was;
+        int64_t delta = b->ops[done].delta, sum;
+        if (was != BRY_ABSENT)
+            continue;
+        assert(b->names[done]);
+        if (__builtin_add_overflow(b->names[done]->value, delta, &sum)) {
+            status = BRY_E_RANGE;
+            break;
+        }
+        b->names[done]->value = sum;
+    }
+    take_back(b, done, 0);
+    if (status == BRY_OK) {
+        bry_window *old = counters->window;
+        counters->window = copy;
+        copy = old;
+    }
+    bry_window_destroy(copy);
+    return status;
+}
+
+/* ---- one attempt --------------------------------------------------------------------------- */
+
+static bry_status advance(bry_counter *counters, uint64_t now)
+{
+    return bry_window_advance(counters->window, now);
+}
+
+static bry_status remember(bry_counter *counters, batch *b)
+{
+    bool any = false;
+    for (size_t i = 0; i < b->n; i++)
+        any |= b->was[i] == BRY_ABSENT;
+    if (!any) {
+        counters->meter.ceiling = 0;
+        return advance(counters, b->now);
+    }
+    if (fits_alone(b, 1) && fits_alone(b, -1))
+        return bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was);
+    return b->n == 1 ? BRY_E_RANGE : remember_exactly(counters, b);
+}
+
+/* Everything but the log: afterwards the names are there, the window remembers, and b->was says
+ * what is to be applied; or nothing has happened. */
+static bry_status attempt(bry_counter *counters, batch *b)
+{
+    bry__counter_meter *meter = &counters->meter;
+    size_t n = b->n;
+    bry_window_has_n(counters->window, b->ids, n, b->now, b->was);
+    meter->denied = false;
+    meter->ceiling = counters->options.max_bytes;
+    bry_status status = add_names(counters, b);
+    if (status == BRY_OK)
+        status = remember(counters, b);
+    meter->ceiling = 0;
+    if (status != BRY_OK)
+        drop_names(counters, b);
+    b->n = n;
+    return status == BRY_E_NOMEM && meter->denied ? BRY_E_FULL : status;
+}
+
+static bry_status decide(bry_counter *counters, batch *b)
+{
+    bry_status status = attempt(counters, b);
+    if (status == BRY_E_FULL && b->now > bry_window_time(counters->window) &&
+        advance(counters, b->now) == BRY_OK)
+        status = attempt(counters, b); /* with what has become too old out of the way */
+    counters->refused_full += status == BRY_E_FULL;
+    counters->refused_overflow += status == BRY_E_RANGE;
+    return status;
+}
+
+/* ---- done ---------------------------------------------------------------------------------- */
+
+/* The log would not take it: the window remembers ids that the table must not count. */
+static void abandon(bry_counter *counters, batch *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->was[i] == BRY_ABSENT)
+            b->ids[kept++] = b->ids[i];
+    if (b->block) {
+        counters->limbo_block = b->block;
+        counters->limbo_size = b->block_size;
+        counters->limbo = b->ids;
+        b->block = NULL;
+    } else {
+        memcpy(counters->limbo_small, b->ids, kept * sizeof *b->ids);
+        counters->limbo = counters->limbo_small;
+    }
+    counters->limbo_count = kept;
+}
+
+static bry_status write_log(bry_counter *counters, batch *b)
+{
+    size_t applied = 0;
+    for (size_t i = 0; i < b->n; i++)
+        applied += b->was[i] == BRY_ABSENT;
+    if (!counters->folder || applied == 0)
+        return BRY_OK;
+    size_t len =
+        bry__counter_record_ops(counters, b->ops, b->was, b->n, bry__counter_log_room(counters));
+    return bry__counter_log_write(counters, len, applied);
+}
+
+static void commit(bry_counter *counters, batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        bry_counter_op *op = &b->ops[i];
+        if (b->was[i] == BRY_ABSENT) {
+            bry__counter_name *name = b->names[i];
+            assert(name);
+            name->value += op->delta;
+            name->fresh = false;
+            op->outcome = BRY_COUNTER_APPLIED;
+            op->value = name->value;
+            counters->applied++;
+            counters->expected_lost += bry__counter_error(counters);
+        } else {
+            op->outcome = BRY_COUNTER_REPEAT;
+            bry_counter_get(counters, op->name, op->name_len, &op->value);
+            counters->repeats++;
+        }
+    }
+}
+
+static bry_status apply(bry_counter *counters, bry_counter_op *ops, size_t n, uint64_t now)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    batch b = {.ops = ops, .n = n, .now = now};
+    small_batch small;
+    bry_status status = check(counters, &b);
+    if (status == BRY_OK)
+        status = prepare(counters, &b, &small);
+    if (status == BRY_OK)
+        status = decide(counters, &b);
+    if (status == BRY_OK) {
+        status = write_log(counters, &b);
+        if (status == BRY_OK)
+            commit(counters, &b);
+        else
+            abandon(counters, &b);
+        drop_names(counters, &b);
+    }
+    bry__free(&counters->meter.allocator, b.block, b.block_size);
+    if (status == BRY_OK)
+        bry__counter_log_settle(counters);
+    return status;
+}
+
+bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *name, size_t name_len,
+                             int64_t delta, uint64_t now, bry_counter_outcome *outcome,
+                             int64_t *value)
+{
+    bry_counter_op op = {.id = id, .name = name, .name_len = name_len, .delta = delta};
+    bry_status status = apply(counters, &op, 1, now);
+    if (status == BRY_OK && outcome)
+        *outcome = op.outcome;
+    if (status == BRY_OK && value)
+        *value = op.value;
+    return status;
+}
+
+bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t n, uint64_t now)
+{
+    return n == 0 ? BRY_OK : apply(counters, ops, n, now);
+}
+
+/* ---- the other changes --------------------------------------------------------------------- */
+
+/* A record with nothing or a name in it, for what cannot fail any more. */
+static bry_status log_plain(bry_counter *counters, uint32_t type, const void *name, size_t len)
+{
+    if (!counters->folder)
+        return BRY_OK;
+    size_t size =
+        bry__counter_record_plain(counters, type, name, len, bry__counter_log_room(counters));
+    return bry__counter_log_write(counters, size, 1);
+}
+
+bry_status bry_counter_delete(bry_counter *counters, const void *name, size_t name_len,
+                              bry_answer *was)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    bry__counter_name *found = name_len <= BRY_COUNTER_NAME_MAX
+                                   ? bry__counter_names_find(&counters->names, name, name_len)
+                                   : NULL;
+    if (found) {
+        bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD + name_len);
+        if (status == BRY_OK)
+            status = log_plain(counters, BRY__COUNTER_DEL, name, name_len);
+        if (status != BRY_OK)
+            return status;
+        bry__counter_names_remove(&counters->names, found);
+    }
+    if (was)
+        *was = found ? BRY_PRESENT : BRY_ABSENT;
+    if (found)
+        bry__counter_log_settle(counters);
+    return BRY_OK;
+}
+
+bry_status bry_counter_advance(bry_counter *counters, uint64_t now)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    if (now <= bry_window_time(counters->window))
+        return BRY_OK;
+    bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
+    if (status == BRY_OK)
+        status = advance(counters, now);
+    if (status == BRY_OK)
+        status = log_plain(counters, BRY__COUNTER_TIME, NULL, 0);
+    if (status == BRY_OK)
+        bry__counter_log_settle(counters);
+    return status;
+}
+
+void bry__counter_empty(bry_counter *counters)
+{
+    bry__counter_names_clear(&counters->names);
+    bry_window_clear(counters->window);
+    counters->error_then = 0;
+    counters->since = 0;
+}
+
+bry_status bry_counter_clear(bry_counter *counters)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
+    if (status == BRY_OK)
+        status = log_plain(counters, BRY__COUNTER_CLR, NULL, 0);
+    if (status != BRY_OK)
+        return status;
+    bry__counter_empty(counters);
+    bry__counter_log_settle(counters);
+    return BRY_OK;
+}

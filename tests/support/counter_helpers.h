@@ -1,0 +1,60 @@
+/* Short forms for tests of counters. */
+#ifndef BRY_TESTS_COUNTER_HELPERS_H
+#define BRY_TESTS_COUNTER_HELPERS_H
+
+#include <bloomery/counter.h>
+#include <string.h>
+
+#include "support/cmocka_all.h"
+
+/* Operation number i, under seed 1. */
+static inline bry_hash counter_id(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+static inline bry_status counter_try(bry_counter *counters, uint64_t i, const char *name,
+                                     int64_t delta, uint64_t now)
+{
+    return bry_counter_apply(counters, counter_id(i), name, strlen(name), delta, now, NULL, NULL);
+}
+
+/* Applies, and says what must come of it. */
+#define counter_expect(counters, i, name, delta, now, want_outcome, want_value)                    \
+    do {                                                                                           \
+        bry_counter_outcome outcome_ = (bry_counter_outcome)7;                                     \
+        int64_t value_ = 77;                                                                       \
+        assert_int_equal(bry_counter_apply((counters), counter_id(i), (name), strlen(name),        \
+                                           (delta), (now), &outcome_, &value_),                    \
+                         BRY_OK);                                                                  \
+        assert_int_equal(outcome_, (want_outcome));                                                \
+        assert_true(value_ == (want_value));                                                       \
+    } while (0)
+#define counter_applied(counters, i, name, delta, now, value)                                      \
+    counter_expect(counters, i, name, delta, now, BRY_COUNTER_APPLIED, value)
+#define counter_repeat(counters, i, name, delta, now, value)                                       \
+    counter_expect(counters, i, name, delta, now, BRY_COUNTER_REPEAT, value)
+
+static inline int64_t counter_value(const bry_counter *counters, const char *name)
+{
+    int64_t value;
+    assert_int_equal(bry_counter_get(counters, name, strlen(name), &value), BRY_PRESENT);
+    return value;
+}
+
+static inline bool counter_is_there(const bry_counter *counters, const char *name)
+{
+    int64_t value = 1;
+    bool there = bry_counter_get(counters, name, strlen(name), &value) == BRY_PRESENT;
+    assert_true(there || value == 0);
+    return there;
+}
+
+static inline bry_counter_stats counter_stats(const bry_counter *counters)
+{
+    bry_counter_stats stats;
+    bry_counter_get_stats(counters, &stats);
+    return stats;
+}
+
+#endif
