@@ -118,7 +118,7 @@ static bry_status set_one(bry__kbf_map *map, bry_hash hash, uint32_t code, uint3
 {
     unsigned table = 0;
     uint32_t old = 0, stuck = 0;
-    bry_answer was = bry__kbf_map_locate(map, hash, codes, true, &table, &old);
+    bry_answer was = bry__kbf_map_locate(map, hash, codes, &table, &old);
     if (was == BRY_PRESENT) {
         bry__kbf_replace(&map->table[table], hash, old, code);
     } else if (was == BRY_ABSENT) {
@@ -176,7 +176,7 @@ bry_status bry__kbf_map_update(void *self, bry_hash hash, uint32_t code, uint64_
     bry__kbf_map *map = self;
     unsigned table;
     uint32_t old;
-    bry_answer answer = bry__kbf_map_locate(map, hash, (uint32_t)codes, true, &table, &old);
+    bry_answer answer = bry__kbf_map_locate(map, hash, (uint32_t)codes, &table, &old);
     if (answer == BRY_UNSURE)
         return BRY_E_UNSURE;
     if (answer == BRY_PRESENT)
@@ -248,8 +248,7 @@ bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint
         prefetch(map, hashes, i, n);
         unsigned table = 0;
         uint32_t old = 0;
-        bry_answer answer =
-            bry__kbf_map_locate(map, hashes[i], (uint32_t)codes, true, &table, &old);
+        bry_answer answer = bry__kbf_map_locate(map, hashes[i], (uint32_t)codes, &table, &old);
         if (answer == BRY_PRESENT)
             bry__kbf_take(&map->table[table], hashes[i], old, 0);
         note(&log, entry_of(answer, table, old), 0);

@@ -8,9 +8,10 @@
  * folds into a smaller one, so tables that are nearly empty can become one again. With k fixed,
  * halving the error costs about 5 % of a table's capacity a step.
  *
- * A key that is in one table is absent from the others, which may say otherwise. Different codes
- * from two tables, or one that is unsure, make the answer unsure. A change needs to know the one
- * table where the key is.
+ * A key that is in one table is absent from the others, which may say otherwise. Two tables that
+ * claim it, or one that is unsure, make the answer unsure: also where both give the same code,
+ * since a change has to know the one table where the key is, and shall not be refused for a key
+ * that look-ups are sure of.
  */
 #include "map/kbf_map.h"
 
@@ -252,36 +253,34 @@ static uint32_t limited(uint64_t codes)
     return codes < UINT32_MAX ? (uint32_t)codes : UINT32_MAX;
 }
 
-bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t codes, bool alone,
+bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t codes,
                                unsigned *table, uint32_t *code)
 {
     bool found = false;
-    uint32_t first = 0, here;
+    uint32_t its_code = 0;
     unsigned where = 0;
     for (unsigned i = 0; i < map->tables; i++) {
+        uint32_t here;
         bry_answer answer = bry__kbf_get(&map->table[i], hash, codes, &here);
-        if (answer == BRY_UNSURE)
+        if (answer == BRY_UNSURE || (answer == BRY_PRESENT && found))
             return BRY_UNSURE;
         if (answer == BRY_ABSENT)
             continue;
-        if (found && (alone || here != first))
-            return BRY_UNSURE;
-        if (!found)
-            where = i;
         found = true;
-        first = here;
+        where = i;
+        its_code = here;
     }
     if (!found)
         return BRY_ABSENT;
     *table = where;
-    *code = first;
+    *code = its_code;
     return BRY_PRESENT;
 }
 
 static bry_answer get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
 {
     unsigned table;
-    return bry__kbf_map_locate(self, hash, limited(codes), false, &table, code);
+    return bry__kbf_map_locate(self, hash, limited(codes), &table, code);
 }
 
 /* Two tables' answers about one key, together; the code goes to *code. */
@@ -291,9 +290,7 @@ static bry_answer together(bry_answer a, uint32_t *code, bry_answer b, uint32_t 
         *code = code_b;
         return b;
     }
-    if (b == BRY_ABSENT)
-        return a;
-    return a == BRY_PRESENT && b == BRY_PRESENT && *code == code_b ? BRY_PRESENT : BRY_UNSURE;
+    return b == BRY_ABSENT ? a : BRY_UNSURE;
 }
 
 static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,

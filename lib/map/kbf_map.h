@@ -34,11 +34,9 @@ void bry__kbf_map_destroy(void *self);
 
 uint64_t bry__kbf_map_items(const void *self);
 
-/*
- * Where a key is. BRY_PRESENT sets *table and *code. More than one table may claim the key: with
- * `alone` that is BRY_UNSURE always, else only where they give different codes.
- */
-bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t codes, bool alone,
+/* Where a key is. BRY_PRESENT sets *table and *code. More than one table that claims the key is
+ * BRY_UNSURE. */
+bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t codes,
                                unsigned *table, uint32_t *code);
 
 /* Frees table number i and closes the gap. */

@@ -291,6 +291,39 @@ static void test_unsure_keys_are_left_alone(void **state)
     engine->destroy(map);
 }
 
+/* The same where the two are in different tables, also with the same code: look-ups and changes
+ * agree that it cannot be told. */
+static void test_unsure_across_tables(void **state)
+{
+    (void)state;
+    for (uint32_t differ = 0; differ <= 1; differ++) {
+        bry__kbf_map *map = make(options_of(20, 1e-6, false));
+        insert(map, 0, 20);
+        bry_hash hash = key(3);
+        uint32_t code = code_of(3) + differ, got = 5;
+        assert_int_equal(engine->insert_n(map, &hash, &code, 1), BRY_OK);
+        assert_int_equal(map->tables, 2);
+        bry_buffer image = image_of(map);
+        bry_answer answer = BRY_PRESENT;
+        uint8_t was = 9;
+        assert_int_equal(engine->get(map, hash, CODES, &got), BRY_UNSURE);
+        engine->get_n(map, &hash, 1, CODES, &got, &was);
+        assert_int_equal(was, BRY_UNSURE);
+        assert_int_equal(engine->update(map, hash, 1, CODES, &answer), BRY_E_UNSURE);
+        assert_int_equal(engine->set_n(map, &hash, &code, 1, CODES, &was), BRY_OK);
+        assert_int_equal(was, BRY_UNSURE);
+        assert_int_equal(engine->del_n(map, &hash, 1, CODES, &was), BRY_OK);
+        assert_int_equal(was, BRY_UNSURE);
+        assert_true(same_image(map, &image));
+        assert_int_equal(engine->remove(map, hash, code, CODES), BRY_PRESENT);
+        assert_int_equal(engine->get(map, hash, CODES, &got), BRY_PRESENT);
+        assert_int_equal(got, code_of(3));
+        assert_int_equal(engine->update(map, hash, 1, CODES, &answer), BRY_OK);
+        bry_buffer_free(&image);
+        engine->destroy(map);
+    }
+}
+
 static void test_remove_refuses_what_it_can_see(void **state)
 {
     (void)state;
@@ -522,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_deletes_compact),
         cmocka_unit_test(test_fixed_is_full),
         cmocka_unit_test(test_unsure_keys_are_left_alone),
+        cmocka_unit_test(test_unsure_across_tables),
         cmocka_unit_test(test_remove_refuses_what_it_can_see),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_join),
