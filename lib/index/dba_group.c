@@ -247,17 +247,22 @@ bool bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe 
     return changed;
 }
 
+void bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                             uint32_t from, uint32_t table, uint64_t row, uint64_t rows)
+{
+    for (uint64_t end = row + rows; row < end; row++) {
+        uint64_t bit = (row << other->shift) + from;
+        if (!(*bry__dba_byte(other, table, bit) >> (bit & 7) & 1))
+            continue;
+        set_bit(group, table, row, into);
+        if (group->into && copied(group->into, table, row))
+            set_bit(group->into, table, row, group->into_column + into);
+    }
+}
+
 void bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
                         uint32_t from)
 {
-    for (unsigned t = 0; t < tables_of(&group->shape); t++) {
-        for (uint64_t row = 0; row < group->shape.range; row++) {
-            uint64_t bit = (row << other->shift) + from;
-            if (!(*bry__dba_byte(other, t, bit) >> (bit & 7) & 1))
-                continue;
-            set_bit(group, t, row, into);
-            if (group->into && copied(group->into, t, row))
-                set_bit(group->into, t, row, group->into_column + into);
-        }
-    }
+    for (uint32_t t = 0; t < tables_of(&group->shape); t++)
+        bry__dba_column_or_rows(group, into, other, from, t, 0, group->shape.range);
 }

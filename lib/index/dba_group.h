@@ -137,6 +137,8 @@ static inline unsigned bry__dba_positions(const bry__dba_group *group)
 /* Takes what column `from` of another group of that shape holds into column `into`. */
 void bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
                         uint32_t from);
+void bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                             uint32_t from, uint32_t table, uint64_t row, uint64_t rows);
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@ typedef struct bry__dba_place {
     uint32_t column;
     uint32_t listed; /* its place in the list of slots in use */
     uint64_t stamp[2]; /* of its last change, see bry__index_part */
+    uint64_t set; /* bits that were set in it when it was read */
 } bry__dba_place;
 
 /* A unit in the making from elements that are supplied: rebuilt in another column, or with segments
@@ -88,6 +89,10 @@ bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *
 void bry__dba_destroy(void *self);
 /* Room for slots below `slots` and for one more group. NOMEM. */
 bry_status bry__dba_room(bry__dba *self, uint32_t slots);
+/* A new group, empty. NULL: no memory. */
+bry__dba_group *bry__dba_add_group(bry__dba *self, uint32_t level, uint32_t width);
+/* Whether units of that level may go into free columns of the group. */
+bool bry__dba_takes_units(const bry__dba *self, const bry__dba_group *group, uint32_t level);
 /* A free column of that level in a group that takes units, or else in a new one. NOMEM. */
 bry_status bry__dba_find_column(bry__dba *self, uint32_t level, bry__dba_group **group,
                                 uint32_t *column);
@@ -116,6 +121,8 @@ double bry__dba_full_log(const bry__dba *self);
 bool bry__dba_over(const bry__dba *self);
 /* Method A: whether the units that there may be are as good as full. */
 bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots);
+/* Whether so many of its elements are stale that it wants a refresh. */
+bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit);
 
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape);
 void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
@@ -129,7 +136,18 @@ void bry__dba_has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t 
 void bry__dba_locate(const void *self, bry_hash hash, bry__index_found *found);
 void bry__dba_locate_n(const void *self, const bry_hash *hashes, size_t n, bry__index_found *found);
 
-/* ---- dba_work.c ---------------------------------------------------------------------------- */
+/* ---- dba_work.c: what needs no elements ---------------------------------------------------- */
+
+/* Goes on with it for about `budget` elements' worth; *used is what it came to, 0: there is none
+ * to do. NOMEM. */
+bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used);
+uint64_t bry__dba_tidy_waiting(const bry__dba *self);
+/* Gives up a column that is being built; clean: nothing was set in it. */
+void bry__dba_leave_column(bry__dba *self, bry__dba_group *group, uint32_t column, bool clean);
+/* Puts a unit into a column that is being built, and leaves the one it had. */
+void bry__dba_resettle(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column);
+
+/* ---- dba_rebuild.c: what needs them, and all together -------------------------------------- */
 
 bry_status bry__dba_step(void *self, bry__index_slots *slots, const bry_index_supplier *supplier,
                          uint64_t budget, uint64_t *left);
@@ -139,6 +157,17 @@ uint64_t bry__dba_waiting(const bry__dba *self, const bry__index_slots *slots, u
 void bry__dba_forget_unit(bry__dba *self, uint32_t slot);
 void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group);
 void bry__dba_forget_all(bry__dba *self);
+
+/* ---- dba_columns.c ------------------------------------------------------------------------- */
+
+#define BRY__DBA_TILE_UNITS 64u /* units that are turned together */
+
+/* The columns of n units of one shape, as frames. */
+void bry__dba_columns_write(const bry__dba_place *const *places, unsigned n,
+                            struct bry__frame_writer *writer);
+/* Reads them into columns that are clear; set[i] is how many bits place i has then. */
+bry_status bry__dba_columns_read(const bry__dba_place *const *places, unsigned n,
+                                 struct bry__frame_reader *reader, uint64_t *set);
 
 /* ---- dba_save.c ---------------------------------------------------------------------------- */
 
@@ -155,7 +184,7 @@ bry_status bry__dba_read_head(const bry_index_options *options, const bry__index
                               void **self);
 bry_status bry__dba_read_part(void *self, const bry__index_part *part,
                               struct bry__frame_reader *reader);
-const char *bry__dba_read_done(void *self, const bry__index_slots *slots);
+bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const char **problem);
 void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writer *writer);
 bry_status bry__dba_install(void *self, const bry__index_slot *record,
                             struct bry__frame_reader *reader, uint32_t *slot);

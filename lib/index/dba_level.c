@@ -195,7 +195,7 @@ bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shap
 
 /* ---- looking in ---------------------------------------------------------------------------- */
 
-static bool stale_enough(const bry__dba *self, const bry__index_slot *unit)
+bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit)
 {
     return unit->stale > 0 && (double)unit->stale >= self->options.stale * (double)unit->elements;
 }
@@ -209,7 +209,7 @@ void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_
     bool control = dba->options.control != BRY_INDEX_UNCONTROLLED &&
                    ((group->level + 1 < dba->levels && bry__dba_over(dba)) ||
                     group == dba->emptying || bry__dba_cramped(dba, slots));
-    info->wants_refresh = control || stale_enough(dba, unit);
+    info->wants_refresh = control || bry__dba_stale(dba, unit);
     info->error = bry__dba_shape_error(&group->shape, (double)unit->elements);
 }
 

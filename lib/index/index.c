@@ -243,11 +243,19 @@ static bry_status add_some(bry_index *index, uint32_t slot, const bry_hash *hash
     return BRY_OK;
 }
 
+/* Whether a full unit answers for the element. If so it is added all the same, which changes no
+ * answer: an engine that is rebuilding the unit must hear of it. */
+static bool held(bry_index *index, uint32_t slot, bry_hash hash)
+{
+    uint8_t was;
+    return index->engine->holds(index->elements, slot, hash) == BRY_PRESENT &&
+           index->engine->add_n(index->elements, slot, &hash, 1, &was) == BRY_OK;
+}
+
 static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, uint8_t *was)
 {
     uint32_t newest = bry__index_newest(index);
-    if (newest != BRY__INDEX_NO_SLOT && room_in(index, newest) == 0 &&
-        index->engine->holds(index->elements, newest, hash) == BRY_PRESENT) {
+    if (newest != BRY__INDEX_NO_SLOT && room_in(index, newest) == 0 && held(index, newest, hash)) {
         *slot = newest;
         *was = BRY_PRESENT;
         return BRY_OK;
@@ -286,8 +294,8 @@ bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_
         if (room_in(index, slot) > 0) {
             status = add_some(index, slot, &hash, 1, &before);
         } else {
-            before = (uint8_t)index->engine->holds(index->elements, slot, hash);
-            status = before == BRY_PRESENT ? BRY_OK : BRY_E_FULL;
+            before = BRY_PRESENT;
+            status = held(index, slot, hash) ? BRY_OK : BRY_E_FULL;
         }
     }
     if (status != BRY_OK)
@@ -324,8 +332,7 @@ static bry_status fill_unit(bry_index *index, batch *work)
             if (here > room)
                 here = (size_t)room;
             status = add_some(index, slot, work->hashes + work->done, here, work->was + work->done);
-        } else if (index->engine->holds(index->elements, slot, work->hashes[work->done]) ==
-                   BRY_PRESENT) {
+        } else if (held(index, slot, work->hashes[work->done])) {
             here = 1;
             work->was[work->done] = BRY_PRESENT;
         } else {

@@ -8,6 +8,8 @@ static const bry__index_engine *engine_of(bry_engine engine)
     switch (engine) {
     case BRY_ENGINE_COMPACT:
         return &bry__compact_index_engine;
+    case BRY_ENGINE_DBA:
+        return &bry__dba_index_engine;
     default:
         return NULL;
     }

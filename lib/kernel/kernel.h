@@ -31,6 +31,12 @@ typedef struct bry__kernel {
     void (*bits_down)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
     void (*bits_up)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
     uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
+
+    /*
+     * Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: takes n of
+     * them into mask by AND, until nothing is left of it, and returns whether something is.
+     */
+    bool (*rows_and)(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes);
 } bry__kernel;
 
 /* The kernels in use: the best that the machine runs, or what BLOOMERY_ISA names. */

@@ -2,6 +2,7 @@
 #include "kernel/block.h"
 #include "kernel/kernel.h"
 #include "kernel/popcount.h"
+#include "kernel/rows.h"
 
 #include <immintrin.h>
 
@@ -92,6 +93,41 @@ static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t b
     bry__bits_up_words(bytes, from, to, by);
 }
 
+static inline __m256i half_row(const unsigned char *at)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)at);
+}
+
+static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+{
+    if (bytes <= 8)
+        return bry__rows_and_word(mask, rows, n, bytes);
+    if (bytes == 16)
+        return bry__rows_and_words(mask, rows, n, 16);
+    bool any;
+    if (bytes == 32) {
+        __m256i left = half_row(mask);
+        any = !_mm256_testz_si256(left, left);
+        for (size_t i = 0; i < n && any; i++) {
+            left = _mm256_and_si256(left, half_row(rows[i]));
+            any = !_mm256_testz_si256(left, left);
+        }
+        _mm256_storeu_si256((__m256i *)(void *)mask, left);
+        return any;
+    }
+    __m256i low = half_row(mask), high = half_row(mask + 32), both = _mm256_or_si256(low, high);
+    any = !_mm256_testz_si256(both, both);
+    for (size_t i = 0; i < n && any; i++) {
+        low = _mm256_and_si256(low, half_row(rows[i]));
+        high = _mm256_and_si256(high, half_row(rows[i] + 32));
+        both = _mm256_or_si256(low, high);
+        any = !_mm256_testz_si256(both, both);
+    }
+    _mm256_storeu_si256((__m256i *)(void *)mask, low);
+    _mm256_storeu_si256((__m256i *)(void *)(mask + 32), high);
+    return any;
+}
+
 const bry__kernel bry__kernel_avx2 = {
     .isa = BRY__ISA_AVX2,
     .block_test = block_test,
@@ -101,4 +137,5 @@ const bry__kernel bry__kernel_avx2 = {
     .bits_down = bits_down,
     .bits_up = bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
+    .rows_and = rows_and,
 };

@@ -1,6 +1,7 @@
 #include "kernel/bits.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
+#include "kernel/rows.h"
 
 #include <immintrin.h>
 
@@ -128,6 +129,22 @@ static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t b
     bry__bits_up_words(bytes, from, to, by);
 }
 
+/* 16 and 32 bytes as the first of 64: the bytes behind are neither read nor written. */
+static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+{
+    if (bytes <= 8)
+        return bry__rows_and_word(mask, rows, n, bytes);
+    __mmask8 words = (__mmask8)((1u << bytes / 8) - 1);
+    __m512i left = _mm512_maskz_loadu_epi64(words, mask);
+    bool any = _mm512_test_epi64_mask(left, left) != 0;
+    for (size_t i = 0; i < n && any; i++) {
+        left = _mm512_and_si512(left, _mm512_maskz_loadu_epi64(words, rows[i]));
+        any = _mm512_test_epi64_mask(left, left) != 0;
+    }
+    _mm512_mask_storeu_epi64(mask, words, left);
+    return any;
+}
+
 const bry__kernel bry__kernel_avx512 = {
     .isa = BRY__ISA_AVX512,
     .block_test = block_test,
@@ -137,4 +154,5 @@ const bry__kernel bry__kernel_avx512 = {
     .bits_down = bits_down,
     .bits_up = bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
+    .rows_and = rows_and,
 };

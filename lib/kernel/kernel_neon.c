@@ -1,6 +1,7 @@
 #include "kernel/bits.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
+#include "kernel/rows.h"
 
 #include <arm_neon.h>
 
@@ -34,6 +35,31 @@ static void or_into(unsigned char *into, const unsigned char *from, size_t len)
         vst1q_u8(into + i, vorrq_u8(vld1q_u8(into + i), vld1q_u8(from + i)));
 }
 
+static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+{
+    if (bytes <= 8)
+        return bry__rows_and_word(mask, rows, n, bytes);
+    size_t quarters = bytes / 16;
+    uint8x16_t left[4];
+    uint8x16_t any = vdupq_n_u8(0);
+    for (size_t q = 0; q < quarters; q++) {
+        left[q] = vld1q_u8(mask + 16 * q);
+        any = vorrq_u8(any, left[q]);
+    }
+    bool some = vmaxvq_u8(any) != 0;
+    for (size_t i = 0; i < n && some; i++) {
+        any = vdupq_n_u8(0);
+        for (size_t q = 0; q < quarters; q++) {
+            left[q] = vandq_u8(left[q], vld1q_u8(rows[i] + 16 * q));
+            any = vorrq_u8(any, left[q]);
+        }
+        some = vmaxvq_u8(any) != 0;
+    }
+    for (size_t q = 0; q < quarters; q++)
+        vst1q_u8(mask + 16 * q, left[q]);
+    return some;
+}
+
 const bry__kernel bry__kernel_neon = {
     .isa = BRY__ISA_NEON,
     .block_test = block_test,
@@ -43,4 +69,5 @@ const bry__kernel bry__kernel_neon = {
     .bits_down = bry__bits_down_words,
     .bits_up = bry__bits_up_words,
     .run_after = bry__run_after_words,
+    .rows_and = rows_and,
 };

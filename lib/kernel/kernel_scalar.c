@@ -3,6 +3,7 @@
 #include "kernel/block.h"
 #include "kernel/kernel.h"
 #include "kernel/popcount.h"
+#include "kernel/rows.h"
 
 static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
                        unsigned k, uint8_t *answers)
@@ -17,6 +18,12 @@ static void or_into(unsigned char *into, const unsigned char *from, size_t len)
         bry__store64(into + i, bry__load64(into + i) | bry__load64(from + i));
 }
 
+static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+{
+    return bytes <= 8 ? bry__rows_and_word(mask, rows, n, bytes)
+                      : bry__rows_and_words(mask, rows, n, bytes);
+}
+
 const bry__kernel bry__kernel_scalar = {
     .isa = BRY__ISA_SCALAR,
     .block_test = block_test,
@@ -26,4 +33,5 @@ const bry__kernel bry__kernel_scalar = {
     .bits_down = bry__bits_down_words,
     .bits_up = bry__bits_up_words,
     .run_after = bry__run_after_words,
+    .rows_and = rows_and,
 };

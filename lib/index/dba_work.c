@@ -1,0 +1,407 @@
+/*
+ * Work that needs no elements: columns of units that are gone are cleared, narrow groups are put
+ * side by side, and the units of groups that are nearly empty move out. One thing of each kind is
+ * under way at a time, and any of them may be given up and begun again.
+ */
+#include "index/dba_index.h"
+
+#include <string.h>
+
+enum {
+    BYTES_WORTH = 256, /* copied or cleared, as much work as adding an element */
+    ROWS_WORTH = 32, /* of one column moved */
+};
+
+static bool extending(const bry__dba_group *group)
+{
+    return bry__dba_positions(group) > group->shape.hashes;
+}
+
+static uint64_t rows_of(const bry__dba_group *group)
+{
+    return group->tables * group->shape.range;
+}
+
+static uint64_t rows_worth(const bry__dba_group *group, uint64_t rows)
+{
+    return rows * group->width / 8 / BYTES_WORTH + 1;
+}
+
+static uint64_t rows_for(const bry__dba_group *group, uint64_t budget)
+{
+    uint64_t most = UINT64_MAX / (8 * BYTES_WORTH);
+    return (budget < most ? budget : most) * 8 * BYTES_WORTH / group->width + 1;
+}
+
+static uint64_t rows_left(const bry__dba_group *group, uint32_t table, uint64_t row)
+{
+    return (group->tables - table) * group->shape.range - row;
+}
+
+/* ---- giving up ----------------------------------------------------------------------------- */
+
+void bry__dba_leave_column(bry__dba *self, bry__dba_group *group, uint32_t column, bool clean)
+{
+    bry__dba_column_become(group, column, clean ? BRY__DBA_FREE : BRY__DBA_DIRTY);
+    if (group->units == 0 && group->free + group->dirty == group->width)
+        bry__dba_group_done(self, group);
+}
+
+static void forget_rebuild(bry__dba *self)
+{
+    bry__dba_rebuild was = self->rebuild;
+    self->rebuild = (bry__dba_rebuild){0};
+    if (was.kind == BRY__DBA_EXTEND)
+        bry__dba_group_cut(was.group, &self->allocator);
+    else if (was.kind == BRY__DBA_REBUILD)
+        bry__dba_leave_column(self, was.group, was.column, was.elements == 0);
+}
+
+static void forget_move(bry__dba *self)
+{
+    bry__dba_move was = self->move;
+    self->move = (bry__dba_move){0};
+    if (was.group)
+        bry__dba_leave_column(self, was.group, was.column, false);
+}
+
+static void forget_join(bry__dba *self)
+{
+    for (unsigned s = 0; s < self->join.n; s++)
+        self->join.from[s]->into = NULL;
+    bry__dba_group_free(self->join.into, &self->allocator);
+    self->join = (bry__dba_join){0};
+}
+
+void bry__dba_forget_unit(bry__dba *self, uint32_t slot)
+{
+    if (self->rebuild.kind == BRY__DBA_REBUILD && self->rebuild.slot == slot)
+        forget_rebuild(self);
+    if (self->move.group && self->move.slot == slot)
+        forget_move(self);
+}
+
+/* A column under construction keeps its group alive, so what is built in a group need not be given
+ * up for the group's sake, but for added segments. */
+void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group)
+{
+    if (group->into)
+        forget_join(self);
+    if (self->clear.group == group)
+        self->clear = (bry__dba_clear){0};
+    if (self->emptying == group)
+        self->emptying = NULL;
+    if (self->rebuild.kind == BRY__DBA_EXTEND && self->rebuild.group == group)
+        forget_rebuild(self);
+}
+
+/* For the end of all groups: theirs are not tidied up. */
+void bry__dba_forget_all(bry__dba *self)
+{
+    forget_join(self);
+    self->rebuild = (bry__dba_rebuild){0};
+    self->move = (bry__dba_move){0};
+    self->clear = (bry__dba_clear){0};
+    self->emptying = NULL;
+}
+
+/* ---- clearing ------------------------------------------------------------------------------ */
+
+static bool wants_clear(const bry__dba *self, const bry__dba_group *group)
+{
+    return group->dirty > 0 && !group->into && group != self->emptying;
+}
+
+static bool start_clear(bry__dba *self)
+{
+    for (uint32_t g = 0; g < self->groups; g++) {
+        bry__dba_group *group = self->group[g];
+        if (!wants_clear(self, group))
+            continue;
+        self->clear = (bry__dba_clear){.group = group};
+        for (uint32_t c = 0; c < group->width; c++)
+            if (group->slot[c] != BRY__DBA_DIRTY)
+                self->clear.keep[c / 8] |= (unsigned char)(1u << c % 8);
+        return true;
+    }
+    return false;
+}
+
+static uint64_t go_on_clearing(bry__dba *self, uint64_t budget)
+{
+    bry__dba_clear *clear = &self->clear;
+    bry__dba_group *group = clear->group;
+    uint64_t before = rows_left(group, clear->table, clear->row), after = 0;
+    bry__dba_rows_clear(group, clear->keep, &clear->table, &clear->row, rows_for(group, budget));
+    if (clear->table < group->tables) {
+        after = rows_left(group, clear->table, clear->row);
+    } else {
+        for (uint32_t c = 0; c < group->width; c++)
+            if (!(clear->keep[c / 8] >> c % 8 & 1))
+                bry__dba_column_become(group, c, BRY__DBA_FREE);
+        *clear = (bry__dba_clear){0};
+    }
+    return rows_worth(group, before - after);
+}
+
+/* ---- putting side by side ------------------------------------------------------------------ */
+
+static bool may_join(const bry__dba *self, const bry__dba_group *group)
+{
+    return group->width < bry__dba_width_wanted(&self->options, self->units) && !group->into &&
+           !extending(group) && group != self->rebuild.group && group != self->move.group &&
+           group != self->clear.group && group != self->emptying;
+}
+
+static unsigned join_count(const bry__dba_group *group)
+{
+    return group->width == 1 ? 8 : 2;
+}
+
+/* Groups from number `first` on that can become one; how many they are. */
+static unsigned find_join(const bry__dba *self, uint32_t first, bry__dba_group *from[8])
+{
+    bry__dba_group *like = self->group[first];
+    unsigned n = 0;
+    for (uint32_t g = first; g < self->groups && n < join_count(like); g++) {
+        bry__dba_group *group = self->group[g];
+        if (group->level == like->level && group->width == like->width && may_join(self, group))
+            from[n++] = group;
+    }
+    return n;
+}
+
+static bry_status start_join(bry__dba *self, bool *started)
+{
+    *started = false;
+    for (uint32_t g = 0; g < self->groups; g++) {
+        bry__dba_group *from[8];
+        unsigned n = join_count(self->group[g]);
+        if (!may_join(self, self->group[g]) || find_join(self, g, from) < n)
+            continue;
+        bry__dba_group *into =
+            bry__dba_group_make(&from[0]->shape, n * from[0]->width, false, &self->allocator);
+        if (!into)
+            return BRY_E_NOMEM;
+        into->level = from[0]->level;
+        self->join = (bry__dba_join){.into = into, .n = n};
+        for (unsigned s = 0; s < n; s++) {
+            self->join.from[s] = from[s];
+            from[s]->into = into;
+            from[s]->into_column = s * from[s]->width;
+        }
+        *started = true;
+        break;
+    }
+    return BRY_OK;
+}
+
+static void finish_join(bry__dba *self)
+{
+    bry__dba_join join = self->join;
+    bry__dba_group *into = join.into;
+    self->join = (bry__dba_join){0};
+    for (unsigned s = 0; s < join.n; s++) {
+        bry__dba_group *from = join.from[s];
+        for (uint32_t c = 0; c < from->width; c++) {
+            uint32_t slot = from->slot[c], column = from->into_column + c;
+            bry__dba_column_become(into, column, slot);
+            if (slot < BRY__DBA_BUILDING) {
+                self->place[slot].group = into;
+                self->place[slot].column = column;
+            }
+        }
+        if (self->rebuild.kind == BRY__DBA_REBUILD && self->rebuild.group == from) {
+            self->rebuild.group = into;
+            self->rebuild.column += from->into_column;
+        }
+        if (self->move.group == from) {
+            self->move.group = into;
+            self->move.column += from->into_column;
+        }
+    }
+    uint32_t kept = 0;
+    for (uint32_t g = 0; g < self->groups; g++) {
+        bry__dba_group *group = self->group[g];
+        if (group == join.from[0])
+            self->group[kept++] = into;
+        else if (group->into != into)
+            self->group[kept++] = group;
+    }
+    self->groups = kept;
+    for (unsigned s = 0; s < join.n; s++)
+        bry__dba_group_free(join.from[s], &self->allocator);
+}
+
+static bry_status go_on_joining(bry__dba *self, uint64_t budget, uint64_t *used)
+{
+    bry__dba_group *into = self->join.into;
+    uint64_t before = rows_left(into, into->copied_table, into->copied_row);
+    bry_status status = bry__dba_rows_join(into, self->join.from, self->join.n,
+                                           rows_for(into, budget), &self->allocator);
+    uint64_t after = rows_left(into, into->copied_table, into->copied_row);
+    *used = rows_worth(into, before - after);
+    if (status == BRY_OK && after == 0)
+        finish_join(self);
+    return status;
+}
+
+/* ---- moving out ---------------------------------------------------------------------------- */
+
+/* Much wider than a new group would be now, and nearly empty. */
+static bool too_wide(const bry__dba *self, const bry__dba_group *group)
+{
+    return group->width > bry__dba_width(&self->options, self->units) &&
+           group->units <= group->width / 4 && !self->options.group;
+}
+
+static bool may_move_out(const bry__dba *self, const bry__dba_group *group)
+{
+    return group->units > 0 && !group->into && !extending(group) && group != self->rebuild.group &&
+           group != self->emptying && group != self->clear.group;
+}
+
+static bool takes_moved(const bry__dba *self, const bry__dba_group *group,
+                        const bry__dba_group *from)
+{
+    return group != from && bry__dba_takes_units(self, group, from->level) &&
+           !too_wide(self, group) && (group->width >= from->width || too_wide(self, from));
+}
+
+/* A group whose units have room elsewhere, and some to spare, so that one that comes and goes does
+ * not wander; or that is too wide. The one of the fewest units, or NULL. */
+static bry__dba_group *find_move(const bry__dba *self)
+{
+    bry__dba_group *best = NULL;
+    uint64_t free[BRY__DBA_LEVELS] = {0};
+    bool any = false;
+    for (uint32_t g = 0; g < self->groups; g++) {
+        const bry__dba_group *group = self->group[g];
+        free[group->level] += group->free;
+        any |= group->free > 1;
+    }
+    for (uint32_t g = 0; any && g < self->groups; g++) {
+        bry__dba_group *group = self->group[g];
+        if (!may_move_out(self, group) || (best && best->units <= group->units))
+            continue;
+        if (too_wide(self, group)) {
+            best = group;
+            continue;
+        }
+        if (free[group->level] - group->free <= group->units)
+            continue;
+        uint64_t room = 0;
+        for (uint32_t h = 0; h < self->groups; h++)
+            if (takes_moved(self, self->group[h], group))
+                room += self->group[h]->free;
+        if (room > group->units)
+            best = group;
+    }
+    return best;
+}
+
+static bry_status start_move(bry__dba *self, bool *started)
+{
+    bry__dba_group *from = find_move(self), *to = NULL;
+    *started = from != NULL;
+    if (!from)
+        return BRY_OK;
+    for (uint32_t g = 0; g < self->groups && !to; g++)
+        if (takes_moved(self, self->group[g], from))
+            to = self->group[g];
+    if (!to)
+        to = bry__dba_add_group(self, from->level, bry__dba_width(&self->options, self->units));
+    if (!to)
+        return BRY_E_NOMEM;
+    uint32_t column = 0;
+    while (from->slot[column] >= BRY__DBA_BUILDING)
+        column++;
+    self->move = (bry__dba_move){
+        .group = to, .column = bry__dba_column_find(to), .slot = from->slot[column]};
+    bry__dba_column_become(to, self->move.column, BRY__DBA_BUILDING);
+    return BRY_OK;
+}
+
+void bry__dba_resettle(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column)
+{
+    bry__dba_place *place = &self->place[slot];
+    bry__dba_group *old = place->group;
+    self->level[old->level].units--;
+    self->level[group->level].units++;
+    bry__dba_column_become(group, column, slot);
+    bry__dba_column_become(old, place->column, BRY__DBA_DIRTY);
+    place->group = group;
+    place->column = column;
+    if (old->units == 0 && old->free + old->dirty == old->width)
+        bry__dba_group_done(self, old);
+}
+
+static uint64_t go_on_moving(bry__dba *self, uint64_t budget)
+{
+    bry__dba_move *move = &self->move;
+    uint64_t most = UINT64_MAX / ROWS_WORTH;
+    uint64_t rows = (budget < most ? budget : most) * ROWS_WORTH, done = 0;
+    const bry__dba_place *place = &self->place[move->slot];
+    while (done < rows && move->table < place->group->tables) {
+        uint64_t left = place->group->shape.range - move->row;
+        uint64_t n = rows - done < left ? rows - done : left;
+        bry__dba_column_or_rows(move->group, move->column, place->group, place->column, move->table,
+                                move->row, n);
+        done += n;
+        move->row += n;
+        if (n == left) {
+            move->table++;
+            move->row = 0;
+        }
+    }
+    if (move->table == place->group->tables) {
+        bry__dba_move was = *move;
+        *move = (bry__dba_move){0};
+        bry__dba_resettle(self, was.slot, was.group, was.column);
+    }
+    return done / ROWS_WORTH + 1;
+}
+
+/* ---- all together -------------------------------------------------------------------------- */
+
+bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used)
+{
+    bool started = self->clear.group || self->join.into || self->move.group || start_clear(self);
+    bry_status status = BRY_OK;
+    *used = 0;
+    if (!started)
+        status = start_join(self, &started);
+    if (status == BRY_OK && !started)
+        status = start_move(self, &started);
+    if (status != BRY_OK || !started)
+        return status;
+    if (self->clear.group)
+        *used = go_on_clearing(self, budget);
+    else if (self->join.into)
+        return go_on_joining(self, budget, used);
+    else
+        *used = go_on_moving(self, budget);
+    return BRY_OK;
+}
+
+uint64_t bry__dba_tidy_waiting(const bry__dba *self)
+{
+    uint64_t sum = 0;
+    const bry__dba_group *into = self->join.into;
+    if (into)
+        sum += rows_worth(into, rows_left(into, into->copied_table, into->copied_row));
+    for (uint32_t g = 0; g < self->groups; g++) {
+        const bry__dba_group *group = self->group[g];
+        bry__dba_group *from[8];
+        if (wants_clear(self, group))
+            sum += rows_worth(group, rows_of(group));
+        if (may_join(self, group) && find_join(self, g, from) == join_count(group))
+            sum += rows_worth(group, rows_of(group));
+    }
+    const bry__dba_group *moves = find_move(self);
+    if (self->move.group)
+        sum += rows_left(self->move.group, self->move.table, self->move.row) / ROWS_WORTH + 1;
+    if (moves)
+        sum += moves->units * (rows_of(moves) / ROWS_WORTH + 1);
+    return sum;
+}
