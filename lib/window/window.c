@@ -16,6 +16,7 @@
 
 static const bry__window_engine *const engines[] = {
     &bry__compact_window_engine,
+    &bry__fbf_window_engine,
 };
 
 static const bry__window_engine *engine_of(bry_engine engine)

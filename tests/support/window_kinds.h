@@ -15,6 +15,9 @@ typedef struct window_kind {
 
 static const window_kind window_kinds[] = {
     {"compact", BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED, true, true, true},
+    {"fbf", BRY_ENGINE_FBF, BRY_WINDOW_IMPROVED, true, false, false},
+    {"fbf, paper", BRY_ENGINE_FBF, BRY_WINDOW_PAPER, false, false, false},
+    {"fbf, paper, simple", BRY_ENGINE_FBF, BRY_WINDOW_PAPER_SIMPLE, false, false, false},
 };
 #define WINDOW_KINDS (sizeof window_kinds / sizeof window_kinds[0])
 

@@ -1,0 +1,207 @@
+/*
+ * The engine fbf's inside: a row of Bloom filters, each for two periods of time. fbf.c says what it
+ * is; fbf_plan.c how large filters are, fbf_row.c how they are made and filled, fbf_time.c how time
+ * moves the improved row, fbf_paper.c the published one.
+ */
+#ifndef BRY_WINDOW_FBF_H
+#define BRY_WINDOW_FBF_H
+
+#include "bloom/bloom_standard.h"
+#include "window/window_engine.h"
+
+#define BRY__FBF_MAX_HASHES 64u
+#define BRY__FBF_MAX_BITS ((uint64_t)1 << 52)
+#define BRY__FBF_LINE_BITS ((uint64_t)BRY__LINE * 8) /* what filters grow by */
+#define BRY__FBF_PAPER_LEAST 3u /* filters: future, present, one past */
+
+/*
+ * Filter number j of a row and period number j. The filter holds the elements of periods j - 1 and
+ * j: it is the future one during the former and the present one during the latter. The newest
+ * filter's own period has not begun.
+ */
+typedef struct bry__fbf_filter {
+    struct bry__fbf_filter *older, *newer;
+    bry__bloom bloom; /* no memory of its own until an element comes */
+    uint64_t salt; /* 0 in the papers' modes */
+    uint64_t from; /* when period j - 1 began */
+    uint64_t begin; /* of period j; UINT64_MAX before that */
+    uint64_t end; /* all of period j came before it; UINT64_MAX until it is over */
+    uint64_t before, items; /* elements of period j - 1 and j */
+    uint64_t limit; /* items that the error is planned for */
+    uint32_t sub; /* salted by the cell of `from` and by which period it is in that cell */
+    bool early; /* made because the period before was full */
+} bry__fbf_filter;
+
+/* What the options decide. */
+typedef struct bry__fbf_setting {
+    bry_window_mode mode;
+    bool refuse, fixed, refresh;
+    bool hopeless; /* the ceiling does not even leave room for the smallest filters */
+    uint32_t generations;
+    uint64_t window; /* ms promised */
+    uint64_t length; /* ms of a period at first; in improved mode for good */
+    uint64_t start;
+    double error;
+    uint64_t max_bytes; /* 0: none */
+    uint64_t bits; /* of a filter of ordinary size */
+    uint32_t hashes;
+    uint64_t limit; /* elements of a period that two such filters are planned for */
+    uint32_t filters; /* of a row that only time moves */
+    uint32_t most_filters; /* paper: adaptation stops there */
+    uint64_t longest_period; /* paper: and there */
+    uint64_t kept; /* ms: paper: what ended so long ago is forgotten, however many filters */
+} bry__fbf_setting;
+
+typedef struct bry__fbf {
+    bry_allocator allocator;
+    bry__fbf_setting setting;
+    bry__fbf_filter *oldest, *present, *newest;
+    uint64_t row; /* filters from oldest to newest */
+    uint64_t time;
+    uint64_t last; /* when an element was stored last */
+    uint64_t items; /* of all periods that can still be found */
+    uint64_t cell; /* improved: the part of the grid that time is in, */
+    uint64_t cell_items; /* what came in it, */
+    uint32_t sub; /* and how many periods ended early in it */
+    uint32_t count; /* paper: filters that Algorithm 3 wants, */
+    uint64_t period, due; /* its t in ms, and when the present period ends */
+    uint64_t ended_early, resizes;
+} bry__fbf;
+
+/* ---- fbf_plan.c ---------------------------------------------------------------------------- */
+
+/* BRY_E_RANGE. */
+bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *setting);
+void bry__fbf_shape(const bry__fbf_setting *setting, uint64_t capacity, bry_window_shape *shape);
+
+typedef struct bry__fbf_size {
+    uint64_t bits;
+    uint32_t hashes;
+    uint64_t present_limit, limit; /* of the period that begins with it, and of the next */
+} bry__fbf_size;
+
+/*
+ * How large the next filter shall be: number `place` of the row, for a period of `present` elements
+ * and one of `wanted`, in at most max_cost bytes, or of the ordinary size
+ * where that costs more.
+ */
+bry__fbf_size bry__fbf_size_for(const bry__fbf_setting *setting, uint64_t place, uint64_t present,
+                                uint64_t wanted, uint64_t max_cost);
+
+/* A filter with all its memory, in bytes. */
+uint64_t bry__fbf_cost(uint64_t bits);
+
+/* The check's error from the errors of filters, newest first: Eq. 4.3 and its kin. */
+typedef struct bry__fbf_sum {
+    bry_window_mode mode;
+    uint64_t place;
+    double newer; /* error of the filter before */
+    double none; /* the chance that no stage so far errs */
+} bry__fbf_sum;
+bry__fbf_sum bry__fbf_sum_begin(bry_window_mode mode);
+/* alone: the filter counts by itself, as the oldest one does. */
+void bry__fbf_sum_take(bry__fbf_sum *sum, double error, bool alone);
+double bry__fbf_sum_end(const bry__fbf_sum *sum);
+
+/* ---- fbf_row.c ----------------------------------------------------------------------------- */
+
+/* A change that may fail: what the row was. */
+typedef struct bry__fbf_change {
+    bry__fbf row;
+    bry__fbf_filter present, newest;
+} bry__fbf_change;
+
+bry__fbf_change bry__fbf_begin(const bry__fbf *fbf);
+void bry__fbf_commit(bry__fbf *fbf, const bry__fbf_change *change);
+void bry__fbf_rollback(bry__fbf *fbf, const bry__fbf_change *change);
+
+/* A filter behind the newest one, which it becomes. BRY_E_NOMEM. */
+bry_status bry__fbf_append(bry__fbf *fbf, uint64_t bits, uint32_t hashes);
+/* The oldest one goes; its memory with the commit. */
+void bry__fbf_drop(bry__fbf *fbf);
+void bry__fbf_free_filter(bry__fbf *fbf, bry__fbf_filter *filter);
+
+/* As new, with time in this cell (improved) or at fbf->time (paper). BRY_E_NOMEM. */
+bry_status bry__fbf_renew(bry__fbf *fbf, uint64_t cell);
+void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell);
+bool bry__fbf_is_new(const bry__fbf *fbf);
+/* The same by force: can do without memory, but cannot be undone. */
+void bry__fbf_empty(bry__fbf *fbf);
+
+uint64_t bry__fbf_salt(uint64_t cell, uint32_t sub);
+
+bool bry__fbf_in(const bry__fbf_filter *filter, bry_hash hash);
+
+typedef struct bry__fbf_undo {
+    uint64_t present, newest; /* bit i: position i was clear before */
+} bry__fbf_undo;
+
+/* Sets the element's bits in the present and the newest filter and counts it. BRY_E_NOMEM. */
+bry_status bry__fbf_store(bry__fbf *fbf, bry_hash hash, uint64_t now, bry__fbf_undo *undo);
+void bry__fbf_unset(bry__fbf_filter *filter, bry_hash hash, uint64_t mask);
+
+/* The table's directory, where there is none yet. BRY_E_NOMEM. */
+bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocator);
+
+uint64_t bry__fbf_bytes(const void *self);
+
+/* ---- fbf_time.c ---------------------------------------------------------------------------- */
+
+/* Inside of a change. BRY_E_NOMEM. */
+bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now);
+/* Ends the present period, which is full. BRY_E_FULL: the ceiling. BRY_E_NOMEM. */
+bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now);
+/* Whether the ceiling lets the present period end early. */
+bool bry__fbf_can_end_early(const bry__fbf *fbf);
+/* The oldest filter whose pair is remembered at `now`, or NULL. */
+const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now);
+
+static inline uint64_t bry__fbf_after(uint64_t time, uint64_t by)
+{
+    return time > UINT64_MAX - by ? UINT64_MAX : time + by;
+}
+
+/* Whether what ended then is out of the window. */
+static inline bool bry__fbf_expired(uint64_t end, uint64_t window, uint64_t now)
+{
+    return now >= window && end <= now - window;
+}
+
+/* ---- fbf_paper.c --------------------------------------------------------------------------- */
+
+typedef struct bry__fbf_view {
+    const bry__fbf_filter *oldest; /* NULL: nothing is remembered */
+    bool rotated; /* the newest filter is not the future one any more */
+} bry__fbf_view;
+
+bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now);
+bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now);
+double bry__fbf_paper_predicted(const bry__fbf *fbf);
+/* Whether the ceiling stands in the way of Algorithm 3. */
+bool bry__fbf_paper_held(const bry__fbf *fbf);
+
+/* ---- fbf_ask.c ----------------------------------------------------------------------------- */
+
+bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now);
+void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
+                    uint8_t *answers);
+size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generation *generations,
+                            size_t room);
+void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
+
+/* ---- fbf.c, fbf_whole.c, fbf_save.c -------------------------------------------------------- */
+
+/* An empty one of this setting at the time 0; NULL: no memory. */
+bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator);
+void bry__fbf_destroy(void *self);
+bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);
+
+bry_status bry__fbf_clone(const void *self, void **copy);
+bry_status bry__fbf_merge(void *into, const void *from, uint64_t now);
+
+void bry__fbf_write(const void *self, struct bry__frame_writer *writer);
+bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
+                         struct bry__frame_reader *reader, const bry_allocator *allocator,
+                         void **self);
+
+#endif

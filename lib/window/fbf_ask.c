@@ -1,0 +1,229 @@
+/*
+ * Asking the row, and looking at it.
+ *
+ * Improved: an element is found when two neighbours have it. Every pair has exactly one filter at
+ * an odd place, counted from the newest at 0; so those are asked first, and an even one only beside
+ * an odd one that has it: an absent element costs half as many filters as there are.
+ */
+#include "common/sizing.h"
+#include "window/fbf.h"
+
+#include <math.h>
+
+enum { BATCH = 32 };
+
+/* ---- membership ---------------------------------------------------------------------------- */
+
+/* What is asked at `now`. */
+typedef struct question {
+    const bry__fbf *fbf;
+    bry__fbf_view view;
+} question;
+
+static question question_at(const bry__fbf *fbf, uint64_t now)
+{
+    question asked = {.fbf = fbf};
+    if (fbf->items > 0 && fbf->setting.mode == BRY_WINDOW_IMPROVED)
+        asked.view.oldest = bry__fbf_oldest_at(fbf, now);
+    else if (fbf->items > 0)
+        asked.view = bry__fbf_paper_at(fbf, now);
+    return asked;
+}
+
+static const bry__fbf_filter *older_of(const question *asked, const bry__fbf_filter *filter)
+{
+    return filter == asked->view.oldest ? NULL : filter->older;
+}
+
+/* Whether a neighbour of a filter that has the element has it too. */
+static bool neighbour_has(const question *asked, const bry__fbf_filter *filter, bry_hash hash)
+{
+    const bry__fbf_filter *older = older_of(asked, filter);
+    return bry__fbf_in(filter->newer, hash) || (older && bry__fbf_in(older, hash));
+}
+
+static bool pair_has(const question *asked, bry_hash hash)
+{
+    const bry__fbf_filter *filter = asked->fbf->present;
+    while (filter) {
+        if (bry__fbf_in(filter, hash) && neighbour_has(asked, filter, hash))
+            return true;
+        filter = older_of(asked, filter);
+        if (filter)
+            filter = older_of(asked, filter);
+    }
+    return false;
+}
+
+static bool simple_has(const question *asked, bry_hash hash)
+{
+    for (const bry__fbf_filter *filter = asked->fbf->newest; filter;
+         filter = older_of(asked, filter))
+        if (bry__fbf_in(filter, hash))
+            return true;
+    return false;
+}
+
+/* The future filter; or two neighbours from the present one on; or the oldest alone, for elements
+ * whose other filter is gone. */
+static bool optimized_has(const question *asked, bry_hash hash)
+{
+    bool newer = false;
+    for (const bry__fbf_filter *filter = asked->fbf->newest; filter;
+         filter = older_of(asked, filter)) {
+        bool in = bry__fbf_in(filter, hash);
+        bool future = filter == asked->fbf->newest && !asked->view.rotated;
+        bool alone = filter == asked->view.oldest && filter->before > 0;
+        if (in && (future || newer || alone))
+            return true;
+        newer = in && !future;
+    }
+    return false;
+}
+
+static bool has(const question *asked, bry_hash hash)
+{
+    if (!asked->view.oldest)
+        return false;
+    if (asked->fbf->setting.mode == BRY_WINDOW_IMPROVED)
+        return pair_has(asked, hash);
+    return asked->fbf->setting.mode == BRY_WINDOW_PAPER ? optimized_has(asked, hash)
+                                                        : simple_has(asked, hash);
+}
+
+bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now)
+{
+    question asked = question_at(self, now);
+    return has(&asked, hash) ? BRY_PRESENT : BRY_ABSENT;
+}
+
+static void salt_all(const bry__fbf_filter *filter, const bry_hash *hashes, size_t n, bry_hash *own)
+{
+    for (size_t i = 0; i < n; i++)
+        own[i] = (bry_hash){hashes[i].lo + filter->salt, hashes[i].hi};
+}
+
+/* One filter at a time for the whole batch, which fetches ahead. */
+static void pair_has_n(const question *asked, const bry_hash *hashes, size_t n, uint8_t *answers)
+{
+    bry_hash own[BATCH];
+    uint8_t in[BATCH];
+    const bry__fbf_filter *filter = asked->view.oldest ? asked->fbf->present : NULL;
+    for (size_t i = 0; i < n; i++)
+        answers[i] = BRY_ABSENT;
+    while (filter) {
+        if (filter->bloom.table.present > 0) {
+            salt_all(filter, hashes, n, own);
+            bry__bloom_has_n(&filter->bloom, own, n, in);
+            for (size_t i = 0; i < n; i++)
+                if (in[i] && answers[i] == BRY_ABSENT && neighbour_has(asked, filter, hashes[i]))
+                    answers[i] = BRY_PRESENT;
+        }
+        filter = older_of(asked, filter);
+        if (filter)
+            filter = older_of(asked, filter);
+    }
+}
+
+void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
+                    uint8_t *answers)
+{
+    question asked = question_at(self, now);
+    bool pairs = asked.fbf->setting.mode == BRY_WINDOW_IMPROVED;
+    for (size_t done = 0; done < n; done += BATCH) {
+        size_t here = n - done < BATCH ? n - done : BATCH;
+        if (pairs)
+            pair_has_n(&asked, hashes + done, here, answers + done);
+        else
+            for (size_t i = done; i < done + here; i++)
+                answers[i] = has(&asked, hashes[i]) ? BRY_PRESENT : BRY_ABSENT;
+    }
+}
+
+/* ---- looking in ---------------------------------------------------------------------------- */
+
+static double fill_of(const bry__fbf_filter *filter)
+{
+    return filter->bloom.table.present ? bry__bloom_fill_now(&filter->bloom) : 0;
+}
+
+size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generation *generations,
+                            size_t room)
+{
+    const bry__fbf *fbf = self;
+    (void)now;
+    size_t n = 0;
+    const bry__fbf_filter *filter = fbf->newest;
+    for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older, n++)
+        if (n < room)
+            generations[n] = (bry_window_generation){
+                filter->from, filter->end, filter->before + filter->items, fill_of(filter)};
+    /* What growth appended in a paper's mode and no refresh has reached: empty, and of a time
+     * before the rest. */
+    uint64_t end = fbf->oldest->from > 0 ? fbf->oldest->from : 1;
+    for (; fbf->setting.mode != BRY_WINDOW_IMPROVED && n < fbf->count; n++)
+        if (n < room)
+            generations[n] =
+                (bry_window_generation){end > fbf->period ? end - fbf->period : 0, end, 0, 0};
+    return n;
+}
+
+static double estimated(const bry__fbf *fbf)
+{
+    bry__fbf_sum sum = bry__fbf_sum_begin(fbf->setting.mode);
+    const bry__fbf_filter *filter = fbf->newest;
+    for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older)
+        bry__fbf_sum_take(&sum, pow(fill_of(filter), filter->bloom.hashes),
+                          left == 1 && filter->before > 0);
+    return fbf->items ? bry__fbf_sum_end(&sum) : 0;
+}
+
+static double predicted(const bry__fbf *fbf)
+{
+    if (fbf->setting.mode != BRY_WINDOW_IMPROVED)
+        return bry__fbf_paper_predicted(fbf);
+    bry__fbf_sum sum = bry__fbf_sum_begin(fbf->setting.mode);
+    const bry__fbf_filter *filter = fbf->newest;
+    for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older)
+        bry__fbf_sum_take(&sum,
+                          bry__bloom_error((double)filter->bloom.bits, filter->bloom.hashes,
+                                           (double)(filter->before + filter->items)),
+                          false);
+    return fbf->items ? bry__fbf_sum_end(&sum) : 0;
+}
+
+static bool at_ceiling(const bry__fbf *fbf)
+{
+    const bry__fbf_setting *setting = &fbf->setting;
+    if (!setting->max_bytes)
+        return false;
+    if (setting->mode != BRY_WINDOW_IMPROVED)
+        return bry__fbf_paper_held(fbf);
+    if (setting->hopeless)
+        return true;
+    if (setting->fixed)
+        return false;
+    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
+        if (filter->items > filter->limit)
+            return true;
+    return fbf->present->items >= fbf->present->limit && !bry__fbf_can_end_early(fbf);
+}
+
+void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats)
+{
+    const bry__fbf *fbf = self;
+    uint64_t start = fbf->setting.start < now ? fbf->setting.start : now;
+    uint64_t lived = now - start, back = now > fbf->oldest->begin ? now - fbf->oldest->begin : 0;
+    if (fbf->setting.mode != BRY_WINDOW_IMPROVED && fbf->oldest->before > 0)
+        back = now - fbf->oldest->from;
+    uint64_t covered = lived < fbf->setting.window ? lived : fbf->setting.window;
+    stats->covered = covered > back ? covered : back;
+    stats->items = fbf->items;
+    stats->generations = (uint32_t)bry__fbf_generations(self, now, NULL, 0);
+    stats->ended_early = fbf->ended_early;
+    stats->resizes = fbf->resizes;
+    stats->estimated_error = estimated(fbf);
+    stats->predicted_error = predicted(fbf);
+    stats->at_ceiling = at_ceiling(fbf);
+    stats->bytes += bry__fbf_bytes(self);
+}

@@ -1,0 +1,258 @@
+/*
+ * The row as the thesis publishes it ("Idempotent Distributed Counters using a Forgetful Bloom
+ * Filter"): all filters alike and with the same positions, a refresh every t, and Algorithm 3 on
+ * each absolute second: from 0.9 of the target up twice as many filters and t one second shorter,
+ * from 0.1 down one filter fewer and t one second longer, judged by Eq. 4.3.
+ *
+ * What the thesis leaves open, and what is done here:
+ *   - The oldest filter is asked alone, for the elements of the period before its own: the filter
+ *     that had them too is gone. Filters that growth appends are empty and stand behind it, and
+ *     asking one of *those* alone instead would forget a whole period at once. So they are not made
+ *     at all: `count` says how many filters the row may have, and only a filter with elements
+ *     in it is asked.
+ *   - t changes, so a number of filters does not say what time they cover. A filter goes only when
+ *     the row is longer than `count` and the elements that go with it are out of the window.
+ *   - Refreshes stand on multiples of t. When t changes, the next multiple of the new one is due.
+ *   - Algorithm 3 knows no bounds. Here it does nothing that would cover less than the window with
+ *     count - 1 periods; it takes no fewer than three filters and no more than cover the window
+ *     with periods of a second; t stays from one second (or what it was planned to be, if that is
+ *     less) to a quarter of a window (or what it was planned to be, if that is more).
+ *   - However many filters it asks for, one goes when what only it has ended one and a half windows
+ *     ago: elements are surely forgotten some time.
+ *   - A row without elements is made new, with the filters and the t it was planned with.
+ *   - At the memory ceiling the number of filters does not double, and a refresh for which there
+ *     is no room waits for the next multiple of t: that keeps more, never less.
+ *
+ * Without a refresh or an adaptation nothing changes what Eq. 4.3 says, so seconds in which nothing
+ * is due are stepped over: a jump costs as many steps as there are refreshes until the row is
+ * empty, and adaptations, of which there are no more than filters.
+ *
+ * A question that comes later than the last change is answered as if time had moved: the same steps
+ * run over numbers alone (struct steps, without a row to change).
+ */
+#include "common/sizing.h"
+#include "window/fbf.h"
+
+#define SECOND 1000u
+
+/* The row's numbers while time moves. New filters are empty and need not exist to be counted. */
+typedef struct steps {
+    const bry__fbf_setting *setting;
+    const bry__fbf_filter *oldest; /* of those that exist; NULL when all are gone */
+    const bry__fbf_filter *newest; /* as it was at the start */
+    uint64_t newest_begin; /* of its own period, once that has begun */
+    uint64_t row, made; /* filters, and how many of them were made since the start */
+    uint64_t items; /* 0: the row is to be made new */
+    uint32_t count;
+    uint64_t period, due, second; /* the last second that was judged */
+    uint64_t resizes;
+    bry__fbf *change; /* the row to be changed, or NULL */
+} steps;
+
+static double filter_error(const bry__fbf_filter *filter)
+{
+    uint64_t n = filter->before + filter->items;
+    return n ? bry__bloom_error((double)filter->bloom.bits, filter->bloom.hashes, (double)n) : 0;
+}
+
+/* Eq. 4.3, or its like for the simple check. */
+static double predicted(const steps *at)
+{
+    bry__fbf_sum sum = bry__fbf_sum_begin(at->setting->mode);
+    for (uint64_t i = 0; i < at->made && i < 2; i++)
+        bry__fbf_sum_take(&sum, 0, false); /* a third empty filter changes nothing */
+    const bry__fbf_filter *filter = at->newest;
+    for (uint64_t left = at->row - at->made; left > 0; left--) {
+        bry__fbf_sum_take(&sum, filter_error(filter), left == 1 && filter->before > 0);
+        filter = filter->older;
+    }
+    return bry__fbf_sum_end(&sum);
+}
+
+static uint64_t next_multiple(uint64_t of, uint64_t after)
+{
+    return bry__fbf_after(after / of * of, of);
+}
+
+static bool has_room(const bry__fbf_setting *setting, uint64_t filters)
+{
+    return !setting->max_bytes ||
+           sizeof(bry__fbf) + filters * bry__fbf_cost(setting->bits) <= setting->max_bytes;
+}
+
+static bool covers(const bry__fbf_setting *setting, uint64_t filters, uint64_t period)
+{
+    return period >= setting->window || (filters - 1) * period >= setting->window;
+}
+
+/* What Algorithm 3 makes of the row; false: it lets it be. */
+static bool adapted(const steps *at, uint32_t *count, uint64_t *period)
+{
+    const bry__fbf_setting *setting = at->setting;
+    double error = predicted(at);
+    *count = at->count;
+    *period = at->period;
+    if (setting->fixed) {
+        return false;
+    } else if (error >= 0.9 * setting->error) {
+        uint64_t twice = 2 * (uint64_t)at->count;
+        *count = twice < setting->most_filters ? (uint32_t)twice : setting->most_filters;
+        if (at->period > SECOND)
+            *period = at->period - SECOND > SECOND ? at->period - SECOND : SECOND;
+        if (*count < at->count || !has_room(setting, *count))
+            *count = at->count;
+    } else if (error <= 0.1 * setting->error && at->count > BRY__FBF_PAPER_LEAST) {
+        *count = at->count - 1;
+        *period = at->period + SECOND < setting->longest_period ? at->period + SECOND
+                                                                : setting->longest_period;
+    }
+    return (*count != at->count || *period != at->period) && covers(setting, *count, *period);
+}
+
+/* When the elements ended that only the oldest filter has: those of the period before its own. */
+static uint64_t oldest_end(const steps *at)
+{
+    if (!at->oldest || at->row <= 2)
+        return UINT64_MAX;
+    return at->oldest == at->newest ? at->newest_begin : at->oldest->begin;
+}
+
+static void drop(steps *at)
+{
+    at->items -= at->oldest->before;
+    at->oldest = at->oldest == at->newest ? NULL : at->oldest->newer;
+    at->row--;
+    if (at->change)
+        bry__fbf_drop(at->change);
+}
+
+static void drop_old(steps *at, uint64_t now)
+{
+    while (at->row > at->count) {
+        uint64_t end = oldest_end(at);
+        if (end == UINT64_MAX || !bry__fbf_expired(end, at->setting->window, now))
+            break;
+        drop(at);
+    }
+}
+
+static bry_status refresh(steps *at)
+{
+    uint64_t now = at->due;
+    at->row++; /* the new one counts when it is decided what goes */
+    drop_old(at, now);
+    at->row--;
+    at->due = next_multiple(at->period, now);
+    if (!has_room(at->setting, at->row + 1))
+        return BRY_OK;
+    at->row++;
+    if (at->made++ == 0)
+        at->newest_begin = now;
+    if (!at->change)
+        return BRY_OK;
+    bry__fbf *fbf = at->change;
+    bry_status status = bry__fbf_append(fbf, fbf->setting.bits, fbf->setting.hashes);
+    if (status != BRY_OK)
+        return status;
+    fbf->present->end = now;
+    fbf->present = fbf->present->newer;
+    fbf->present->begin = fbf->newest->from = now;
+    fbf->newest->limit = fbf->setting.limit;
+    return BRY_OK;
+}
+
+static bry_status run(steps *at, uint64_t now)
+{
+    if (now < at->due && now / SECOND == at->second &&
+        now < bry__fbf_after(oldest_end(at), at->setting->kept))
+        return BRY_OK;
+    while (at->items > 0) {
+        uint32_t count;
+        uint64_t period;
+        bool adapt = adapted(at, &count, &period);
+        uint64_t judged = bry__fbf_after(at->second * SECOND, SECOND);
+        uint64_t over = bry__fbf_after(oldest_end(at), at->setting->kept);
+        uint64_t next = at->due < over ? at->due : over;
+        if (adapt && judged < next) {
+            if (judged > now || judged == UINT64_MAX)
+                break;
+            at->count = count;
+            at->period = period;
+            at->due = next_multiple(period, judged);
+            at->resizes++;
+            at->second++;
+            drop_old(at, judged);
+        } else {
+            if (next > now || next == UINT64_MAX)
+                break;
+            at->second = next / SECOND - (next % SECOND == 0);
+            bry_status status = BRY_OK;
+            if (over <= at->due)
+                drop(at);
+            else
+                status = refresh(at);
+            if (status != BRY_OK)
+                return status;
+        }
+    }
+    return BRY_OK;
+}
+
+static steps steps_of(const bry__fbf *fbf)
+{
+    return (steps){
+        .setting = &fbf->setting,
+        .oldest = fbf->oldest,
+        .newest = fbf->newest,
+        .newest_begin = UINT64_MAX,
+        .items = fbf->items,
+        .row = fbf->row,
+        .count = fbf->count,
+        .period = fbf->period,
+        .due = fbf->due,
+        .second = fbf->time / SECOND,
+        .resizes = fbf->resizes,
+    };
+}
+
+bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now)
+{
+    steps at = steps_of(fbf);
+    at.change = fbf;
+    bry_status status = run(&at, now);
+    if (status != BRY_OK)
+        return status;
+    fbf->time = now;
+    fbf->resizes = at.resizes;
+    fbf->items = at.items;
+    if (at.items == 0)
+        return bry__fbf_renew(fbf, 0);
+    fbf->count = at.count;
+    fbf->period = at.period;
+    fbf->due = at.due;
+    return BRY_OK;
+}
+
+bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now)
+{
+    steps at = steps_of(fbf);
+    (void)run(&at, now); /* only a row to be changed needs memory */
+    return (bry__fbf_view){at.items > 0 ? at.oldest : NULL, at.made > 0};
+}
+
+double bry__fbf_paper_predicted(const bry__fbf *fbf)
+{
+    steps at = steps_of(fbf);
+    return predicted(&at);
+}
+
+bool bry__fbf_paper_held(const bry__fbf *fbf)
+{
+    uint64_t twice = 2 * (uint64_t)fbf->count;
+    if (twice > fbf->setting.most_filters)
+        twice = fbf->setting.most_filters;
+    double error = bry__fbf_paper_predicted(fbf);
+    return (fbf->setting.refuse && error >= fbf->setting.error) ||
+           (twice > fbf->count && !has_room(&fbf->setting, twice) &&
+            error >= 0.9 * fbf->setting.error);
+}

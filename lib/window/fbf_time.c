@@ -1,0 +1,161 @@
+/*
+ * How time and load move the improved row.
+ *
+ * Time is cut into cells of ceil(window / generations) ms, on a grid of absolute time. A period
+ * ends with its cell, or when it holds what its filters were planned for and another element comes.
+ * The elements of period j are in filters j and j + 1, and both are asked: when the period's end
+ * and a window have passed, filter j goes, and with it the pair.
+ *
+ * Limits follow the load. The filter that is made when a period begins serves that period and the
+ * next, whose limit is decided now:
+ *   - the period before ended early: as many as would have filled a cell at its rate, and an
+ *     eighth, between once and twice what the period that begins may hold. So limits double as
+ *     long as that does not suffice, and a load that rises a hundredfold at once ends seven or
+ *     eight periods early and then none.
+ *   - it ended with its cell: what came in the cell, and an eighth where that is above the plan;
+ *     but at least half of the limit before, so that a short lull does not undo everything; and
+ *     never below the planned limit.
+ * A row in which nothing is remembered any more is made new: it depends on time alone, so a jump
+ * over any number of cells costs no more than the cells of one window.
+ *
+ * Ceiling. The ordinary size is such that a row which only time moves has room below it. What is
+ * left is for larger filters and for those made early; where it does not suffice a filter made by
+ * time is smaller than wanted, and a full period does not end.
+ */
+#include "window/fbf.h"
+
+#define GENEROUS(n) ((n) + (n) / 8)
+
+static uint64_t cell_begin(const bry__fbf *fbf, uint64_t cell)
+{
+    return cell * fbf->setting.length;
+}
+
+static void expire(bry__fbf *fbf, uint64_t now)
+{
+    while (fbf->oldest != fbf->present &&
+           bry__fbf_expired(fbf->oldest->end, fbf->setting.window, now)) {
+        fbf->items -= fbf->oldest->items;
+        bry__fbf_drop(fbf);
+    }
+}
+
+const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now)
+{
+    const bry__fbf_filter *filter = fbf->oldest;
+    while (filter != fbf->present && bry__fbf_expired(filter->end, fbf->setting.window, now))
+        filter = filter->newer;
+    if (filter == fbf->present) {
+        uint64_t end = bry__fbf_after(cell_begin(fbf, fbf->cell), fbf->setting.length);
+        if (now / fbf->setting.length != fbf->cell &&
+            bry__fbf_expired(end, fbf->setting.window, now))
+            return NULL;
+    }
+    return filter;
+}
+
+/* ---- the ceiling --------------------------------------------------------------------------- */
+
+/* Bytes below the ceiling that are not set aside for the ordinary row; there is a ceiling. */
+static uint64_t spare(const bry__fbf *fbf)
+{
+    uint64_t ordinary = bry__fbf_cost(fbf->setting.bits);
+    uint64_t taken = sizeof *fbf + fbf->setting.filters * ordinary;
+    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
+        uint64_t cost = bry__fbf_cost(filter->bloom.bits);
+        taken += filter->early ? cost : cost > ordinary ? cost - ordinary : 0;
+    }
+    return taken < fbf->setting.max_bytes ? fbf->setting.max_bytes - taken : 0;
+}
+
+/* ---- periods ------------------------------------------------------------------------------- */
+
+static uint64_t wanted_limit(const bry__fbf *fbf, bool early, uint64_t now)
+{
+    uint64_t planned = fbf->setting.limit, next = fbf->newest->limit;
+    if (!early) {
+        uint64_t came = fbf->cell_items, wanted = came <= planned ? planned : GENEROUS(came);
+        return wanted > next / 2 ? wanted : next / 2;
+    }
+    uint64_t took = now > fbf->present->begin ? now - fbf->present->begin : 1;
+    double rate = (double)fbf->present->items / (double)took;
+    double wanted = GENEROUS(rate * (double)fbf->setting.length);
+    return wanted <= (double)next ? next : wanted >= 2 * (double)next ? 2 * next : (uint64_t)wanted;
+}
+
+static bry__fbf_size next_size(const bry__fbf *fbf, bool early, uint64_t now)
+{
+    uint64_t max_cost = UINT64_MAX;
+    if (fbf->setting.max_bytes)
+        max_cost = spare(fbf) + (early ? 0 : bry__fbf_cost(fbf->setting.bits));
+    return bry__fbf_size_for(&fbf->setting, fbf->row + 1, fbf->newest->limit,
+                             wanted_limit(fbf, early, now), max_cost);
+}
+
+static bry_status end_period(bry__fbf *fbf, uint64_t now, bool early, const bry__fbf_size *size)
+{
+    bry_status status = bry__fbf_append(fbf, size->bits, size->hashes);
+    if (status != BRY_OK)
+        return status;
+    bry__fbf_filter *ended = fbf->present, *present = ended->newer, *newest = fbf->newest;
+    ended->end = early ? bry__fbf_after(fbf->last, 1) : now;
+    if (early) {
+        fbf->sub++;
+        fbf->ended_early++;
+    } else {
+        fbf->cell++;
+        fbf->cell_items = 0;
+        fbf->sub = 0;
+    }
+    fbf->resizes += size->limit != present->limit;
+    present->begin = newest->from = now;
+    present->limit = size->present_limit;
+    newest->limit = size->limit;
+    newest->early = early;
+    newest->sub = fbf->sub;
+    newest->salt = bry__fbf_salt(fbf->cell, fbf->sub);
+    fbf->present = present;
+    return BRY_OK;
+}
+
+/* A filter that is too small for the period that begins would not help. */
+static bool affordable(const bry__fbf *fbf, const bry__fbf_size *size)
+{
+    return !fbf->setting.max_bytes ||
+           (bry__fbf_cost(size->bits) <= spare(fbf) && size->present_limit == fbf->newest->limit);
+}
+
+bool bry__fbf_can_end_early(const bry__fbf *fbf)
+{
+    bry__fbf_size size = next_size(fbf, true, fbf->time);
+    return affordable(fbf, &size);
+}
+
+bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now)
+{
+    bry__fbf_size size = next_size(fbf, true, now);
+    return affordable(fbf, &size) ? end_period(fbf, now, true, &size) : BRY_E_FULL;
+}
+
+bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now)
+{
+    uint64_t cell = now / fbf->setting.length;
+    while (fbf->cell != cell) {
+        uint64_t end = cell_begin(fbf, fbf->cell + 1);
+        expire(fbf, end);
+        if (fbf->items == 0)
+            break;
+        bry__fbf_size size = next_size(fbf, false, end);
+        bry_status status = end_period(fbf, end, false, &size);
+        if (status != BRY_OK)
+            return status;
+    }
+    expire(fbf, now);
+    if (fbf->items == 0) {
+        bry_status status = bry__fbf_renew(fbf, cell);
+        if (status != BRY_OK)
+            return status;
+    }
+    fbf->time = now;
+    return BRY_OK;
+}
