@@ -7,19 +7,35 @@ if(BLOOMERY_FUZZ)
   return()
 endif()
 
-# Object against twin, in so many answers.
+# Object against twin, in so many operations.
 bloomery_program(map_programs model/map_programs.c ${map_model})
-add_test(NAME model_map COMMAND map_programs 10000000 400)
-add_test(NAME model_map_long COMMAND map_programs 20000000 8000 1000000)
-add_test(NAME model_map_soak COMMAND map_programs 500000000 2000 2000000)
-set_tests_properties(model_map_soak PROPERTIES LABELS soak TIMEOUT 3600)
+add_test(NAME model_map COMMAND map_programs 60000 400)
+add_test(NAME model_map_long COMMAND map_programs 100000 8000 1000000)
+add_test(NAME model_map_soak COMMAND map_programs $<IF:$<BOOL:${BLOOMERY_SANITIZE}>,1000000,20000000>
+  2000 2000000)
+set_tests_properties(model_map_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
 bloomery_unit_test(test_dictionary support/failing_allocator.c)
 bloomery_unit_test(test_map support/failing_allocator.c)
 bloomery_unit_test(test_map_memory support/failing_allocator.c)
 bloomery_unit_test(test_map_save support/failing_allocator.c support/repair.c)
+bloomery_unit_test(test_map_threads)
+target_link_libraries(test_map_threads PRIVATE Threads::Threads)
+set_tests_properties(test_map_threads PROPERTIES LABELS thread)
 bloomery_program(test_map_rates stat/test_map_rates.c support/band.c support/failing_allocator.c)
 add_test(NAME test_map_rates COMMAND test_map_rates)
+
+# A second reader, in another language; it must also notice a key too few.
+function(bloomery_read_map name file keys)
+  add_test(NAME ${name} COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_map.py
+    ${CMAKE_CURRENT_SOURCE_DIR}/golden/${file} ${keys})
+endfunction()
+bloomery_read_map(read_map_empty map_empty.bry 0)
+bloomery_read_map(read_map_compact map_compact.bry 50)
+bloomery_read_map(read_map_numbers map_numbers.bry 50)
+bloomery_read_map(read_map_kbf map_kbf.bry 50)
+bloomery_read_map(read_map_other map_kbf.bry 51)
+set_tests_properties(read_map_other PROPERTIES WILL_FAIL TRUE)
 
 # Real data: Debian's index of files in packages. Size is what it is about, so not under a sanitizer.
 if(NOT BLOOMERY_SANITIZE)

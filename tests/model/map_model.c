@@ -235,6 +235,8 @@ static void step(void *state, model_reader *reader)
     for (picked %= 32; picked >= operations[which].share; which++)
         picked -= operations[which].share;
     operations[which].run(both, reader);
+    map_counts.operations++;
+    map_counts.operations_kbf += both->kbf;
     both->memory.fail_at = 0;
     both->armed = false;
 }

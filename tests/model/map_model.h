@@ -20,6 +20,7 @@ enum { MAP_MODEL_ERRORS = 5 };
  * and how many did.
  */
 typedef struct map_model_counts {
+    uint64_t operations, operations_kbf; /* of both engines, and of kbf alone */
     uint64_t compared, unsure, programs_wrong, programs_kbf;
     double may_be_wrong[MAP_MODEL_ERRORS];
     uint64_t wrong[MAP_MODEL_ERRORS];

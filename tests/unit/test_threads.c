@@ -2,50 +2,26 @@
  * Operations on a const filter may run at the same time as each other. A thread sanitizer watches
  * (ctest label thread); without one the answers are compared all the same.
  */
-#include "support/cmocka_all.h"
+#include "support/crew.h"
 #include "support/filter_bits.h"
 #include "support/generator.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
-enum { THREADS = 6, KEYS = 2000, ROUNDS = 6 };
+enum { KEYS = 2000, ROUNDS = 6 };
 
 typedef struct shared {
+    crew crew;
     const bry_filter *filter;
     const bry_hash *hashes; /* the first half was added */
     const uint8_t *expected;
     bry_filter_stats stats;
     bry_buffer saved;
-    pthread_barrier_t start;
-    atomic_uint wrong;
-    const char *isa[THREADS];
-    atomic_uint next;
+    const char *isa[CREW];
 } shared;
-
-/* All threads meet here first, so that their first calls fall together. */
-static unsigned meet(shared *all)
-{
-    unsigned number = atomic_fetch_add(&all->next, 1);
-    pthread_barrier_wait(&all->start);
-    return number;
-}
-
-static void run_threads(shared *all, void *(*work)(void *))
-{
-    pthread_t threads[THREADS];
-    assert_int_equal(pthread_barrier_init(&all->start, NULL, THREADS), 0);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, all), 0);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    pthread_barrier_destroy(&all->start);
-}
 
 static void *ask_isa(void *opaque)
 {
     shared *all = opaque;
-    unsigned number = meet(all);
+    unsigned number = crew_meet(&all->crew);
     all->isa[number] = bry_isa();
     return NULL;
 }
@@ -55,8 +31,8 @@ static void test_first_use_of_the_kernels(void **state)
 {
     (void)state;
     static shared all;
-    run_threads(&all, ask_isa);
-    for (int i = 0; i < THREADS; i++)
+    crew_run(&all.crew, ask_isa, &all);
+    for (int i = 0; i < CREW; i++)
         assert_string_equal(all.isa[i], bry_isa());
 }
 
@@ -80,7 +56,7 @@ static bool saves_alike(const shared *all)
 static void *ask_everything(void *opaque)
 {
     shared *all = opaque;
-    unsigned number = meet(all), wrong = 0;
+    unsigned number = crew_meet(&all->crew), wrong = 0;
     uint8_t answers[KEYS];
     for (unsigned round = 0; round < ROUNDS; round++) {
         bry_filter_stats stats;
@@ -116,7 +92,7 @@ static void *ask_everything(void *opaque)
             bry_filter_destroy(made);
         }
     }
-    atomic_fetch_add(&all->wrong, wrong);
+    atomic_fetch_add(&all->crew.wrong, wrong);
     return NULL;
 }
 
@@ -146,8 +122,7 @@ static void test_const_operations(void **state)
     bry_filter_get_stats(filter, &all.stats);
     bry_sink sink = bry_buffer_sink(&all.saved);
     assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
-    run_threads(&all, ask_everything);
-    assert_int_equal(all.wrong, 0);
+    crew_run(&all.crew, ask_everything, &all);
     bry_buffer_free(&all.saved);
     bry_filter_destroy(filter);
 }
