@@ -199,8 +199,7 @@ static void end_sweep(bry__compact_index *index)
     index->sweeping = false;
 }
 
-/* About `budget` entries' worth of sweeping; there are dead slots. BRY_E_NOMEM: nothing lost. */
-static bry_status sweep(bry__compact_index *index, uint64_t budget)
+bry_status bry__compact_index_sweep(bry__compact_index *index, uint64_t budget)
 {
     if (!index->sweeping)
         begin_sweep(index);
@@ -214,31 +213,34 @@ static bry_status sweep(bry__compact_index *index, uint64_t budget)
 }
 
 /*
- * Before an entry is added: makes it likely that the first table has room. A fixed index has no
- * other, and is never asked to hold more than fit when all dead entries are gone.
+ * With every so many changes a segment is swept, and with each one while the first table is nearly
+ * full, so that dead entries neither pile up nor drive new ones into further tables. When memory is
+ * short it is done later.
  */
-static void make_room(bry__compact_index *index)
+static void sweep_along(bry__compact_index *index)
 {
     const bry__maplet *maplet = &index->maplet;
+    uint64_t capacity = maplet->options.capacity;
     if (index->dead == 0)
         return;
-    uint64_t first = maplet->table[0]->n, capacity = maplet->options.capacity;
-    if (++index->since_sweep >= CHANGES_A_SWEEP || first >= capacity - capacity / 16) {
+    if (++index->since_sweep >= CHANGES_A_SWEEP ||
+        maplet->table[0]->n >= capacity - capacity / 16) {
         index->since_sweep = 0;
-        sweep(index, 1); /* when memory is short it is done later */
+        bry__compact_index_sweep(index, 1);
     }
-    while (maplet->options.fixed && index->dead_entries > 0 &&
-           bry__maplet_count(maplet) >= capacity)
-        if (sweep(index, 1) != BRY_OK)
-            break;
 }
 
-bry_status bry__compact_index_make_room(bry__compact_index *index, uint64_t entries)
+/* Adds an entry; where only dead ones are in its way, they go. */
+static bry_status insert(bry__compact_index *index, bry_hash hash, uint32_t slot)
 {
-    bry_status status = BRY_OK;
-    while (index->dead > 0 && status == BRY_OK &&
-           bry__maplet_count(&index->maplet) + entries > index->maplet.options.capacity)
-        status = sweep(index, UINT64_MAX);
+    sweep_along(index);
+    bry_status status = bry__maplet_insert(&index->maplet, hash, slot);
+    while (status == BRY_E_FULL && index->dead_entries > 0) {
+        bry_status swept = bry__compact_index_sweep(index, 1);
+        if (swept != BRY_OK)
+            return swept;
+        status = bry__maplet_insert(&index->maplet, hash, slot);
+    }
     return status;
 }
 
@@ -281,7 +283,7 @@ static bry_status step(void *self, bry__index_slots *slots, const bry_index_supp
     while (budget > 0 && status == BRY_OK) {
         uint64_t portion = budget < PORTION ? budget : PORTION;
         if (index->dead > 0)
-            status = sweep(index, portion);
+            status = bry__compact_index_sweep(index, portion);
         else if (!folded)
             status = bry__maplet_shrink(&index->maplet, portion, &folded);
         else
@@ -319,7 +321,7 @@ bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacit
     while (free < index->room && index->state[free] != BRY__SLOT_FREE)
         free++;
     while (free == BRY__INDEX_SLOTS && index->dead > 0) { /* all wait for the sweep: now, then */
-        bry_status status = sweep(index, UINT64_MAX);
+        bry_status status = bry__compact_index_sweep(index, UINT64_MAX);
         if (status != BRY_OK)
             return status;
         free = index->lowest < index->room && index->state[index->lowest] == BRY__SLOT_FREE
@@ -436,8 +438,7 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
             fetch(maplet, hashes + i, n - i);
         uint8_t answer = (uint8_t)holds(self, slot, hashes[i]);
         if (answer == BRY_ABSENT) {
-            make_room(index);
-            bry_status status = bry__maplet_insert(maplet, hashes[i], slot);
+            bry_status status = insert(index, hashes[i], slot);
             if (status != BRY_OK) {
                 undo_n(self, slot, hashes, i, was);
                 return status;

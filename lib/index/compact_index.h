@@ -36,8 +36,9 @@ void bry__compact_index_destroy(void *self);
 /* Makes room for the state of a slot. BRY_E_NOMEM. */
 bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot);
 
-/* Sweeps until that many more entries fit, or nothing is dead. BRY_E_NOMEM. */
-bry_status bry__compact_index_make_room(bry__compact_index *index, uint64_t entries);
+/* About `budget` entries' worth of sweeping, where there are dead slots. BRY_E_NOMEM: nothing is
+ * lost. */
+bry_status bry__compact_index_sweep(bry__compact_index *index, uint64_t budget);
 
 bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity);
 void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);

@@ -15,8 +15,8 @@
 
 enum { /* the frame CUNI */
        AT_RANGE = 0, /* u64, of the first table */
-       AT_ENTRIES = 8, /* u64 */
-       UNIT_SIZE = 16
+       AT_ENTRIES = 8, /* u64 for each of 16 tables */
+       UNIT_SIZE = 8 + 8 * BRY__MAPLET_TABLES
 };
 
 enum { /* the frame FPRS: a table's number, u64, and fingerprints of it in as many bytes as needed
@@ -191,7 +191,7 @@ bry_status bry__compact_index_read(const bry_index_options *options, const bry__
 /* ---- parts --------------------------------------------------------------------------------- */
 
 #define TABLE_SHIFT 48u
-#define OVERFLOW_PART UINT64_MAX
+#define OVERFLOW_PART (((uint64_t)1 << TABLE_SHIFT) - 1) /* behind all groups */
 
 /* A part: a group of segments of a table, or its overflow. */
 typedef struct part_place {
@@ -272,12 +272,11 @@ void bry__compact_index_part(const void *self, uint64_t place, bry__index_part *
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     part_place at = find_part(maplet, place);
     const bry__table *table = maplet->table[at.table];
-    *part = (bry__index_part){.id = (uint64_t)at.table << TABLE_SHIFT};
+    *part = (bry__index_part){.id = (uint64_t)at.table << TABLE_SHIFT | at.group};
     if (at.group == OVERFLOW_PART) {
         chain_overflow(part, &table->overflow);
         return;
     }
-    part->id |= at.group + 1;
     for (uint64_t i = at.group * BRY__GROUP_SIZE; i < group_end(table, at.group); i++)
         chain_segment(part, bry__table_segment(table, i));
 }
@@ -326,15 +325,15 @@ bry_status bry__compact_index_read_part(void *self, const bry__index_part *part,
 {
     bry__compact_index *index = self;
     bry__maplet_reading *reading = index->reading;
-    uint64_t table = part->id >> TABLE_SHIFT, group = part->id << 16 >> 16;
+    uint64_t table = part->id >> TABLE_SHIFT, group = part->id & OVERFLOW_PART;
     if (table != reading->table || table >= index->maplet.tables)
         return bad(reader, "a part stands out of its place");
-    if (group == 0)
+    if (group == OVERFLOW_PART)
         return bry__maplet_read_overflow(&index->maplet, reading, reader);
     const bry__table *into = index->maplet.table[table];
-    if (group > groups_of(into) || reading->segment != (group - 1) * BRY__GROUP_SIZE)
+    if (group >= groups_of(into) || reading->segment != group * BRY__GROUP_SIZE)
         return bad(reader, "a part stands out of its place");
-    return bry__maplet_read_segments(&index->maplet, reading, group_end(into, group - 1), reader);
+    return bry__maplet_read_segments(&index->maplet, reading, group_end(into, group), reader);
 }
 
 bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slots,
@@ -406,32 +405,63 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_w
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     unsigned char numbers[UNIT_SIZE];
     bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint, count = 0;
+    uint64_t fingerprint, count[BRY__MAPLET_TABLES] = {0};
     uint32_t value;
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
-        count += value == slot;
+        count[cursor.table] += value == slot;
     bry__store64(numbers + AT_RANGE, maplet->range);
-    bry__store64(numbers + AT_ENTRIES, count);
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        bry__store64(numbers + AT_ENTRIES + 8 * (size_t)i, count[i]);
     bry__frame_writer_write(writer, UNIT, numbers, sizeof numbers);
     write_list(maplet, slot, writer);
 }
 
-/* Puts the fingerprints of a frame in; *count is how many have been so far. */
+/* What a unit is going to bring: entries of each table that are still to come. */
+typedef struct arrival {
+    uint64_t left[BRY__MAPLET_TABLES];
+    uint64_t sum, done;
+} arrival;
+
+/* Whether the promise holds with them. It must be known before the first one is put in, or an index
+ * that refuses a unit would be in a state that it could not be loaded in. */
+static bool fits(const bry__maplet *maplet, const arrival *unit)
+{
+    if (maplet->options.fixed)
+        return bry__maplet_count(maplet) + unit->sum <= maplet->options.capacity;
+    double error = 0; /* as bry__maplet_error_now() will have it, to the last bit */
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
+        uint64_t n = unit->left[i] + (i < maplet->tables ? maplet->table[i]->n : 0);
+        if (n > 0)
+            error += (double)n / (double)(maplet->range << (2 * i));
+    }
+    return error <= maplet->options.error;
+}
+
+/* Opens the tables that are needed. */
+static bry_status reach_tables(bry__maplet *maplet, const arrival *unit)
+{
+    unsigned before = maplet->tables, most = BRY__MAPLET_TABLES;
+    while (most > 1 && unit->left[most - 1] == 0)
+        most--;
+    bry_status status = BRY_OK;
+    while (maplet->tables < most && status == BRY_OK)
+        status = bry__maplet_open_table(maplet);
+    while (status != BRY_OK && maplet->tables > before)
+        bry__maplet_close_table(maplet);
+    return status;
+}
+
+/* Puts the fingerprints of a frame in. */
 static bry_status install_list(bry__compact_index *index, uint32_t slot, bry__frame_reader *reader,
-                               const unsigned char *bytes, size_t length, uint64_t *count)
+                               const unsigned char *bytes, size_t length, arrival *unit)
 {
     bry__maplet *maplet = &index->maplet;
     uint64_t table = bry__load64(bytes);
-    if (table >= BRY__MAPLET_TABLES || maplet->range > BRY__TABLE_MAX_RANGE >> (2 * table))
+    if (table >= maplet->tables)
         return bad(reader, "a fingerprint is of no table");
     unsigned width = width_of(maplet, (unsigned)table);
-    if ((length - LIST_HEAD) % width != 0)
-        return bad(reader, "a frame has a size that none of its kind has");
-    while (maplet->tables <= table) {
-        bry_status status = bry__maplet_open_table(maplet);
-        if (status != BRY_OK)
-            return bry__frame_reader_fail(reader, status, "no room for the unit's fingerprints");
-    }
+    if ((length - LIST_HEAD) % width != 0 || (length - LIST_HEAD) / width > unit->left[table])
+        return bad(reader, "more fingerprints than the unit has");
     bry__table *into = maplet->table[table];
     for (size_t at = LIST_HEAD; at < length; at += width) {
         uint64_t fingerprint = 0;
@@ -441,22 +471,19 @@ static bry_status install_list(bry__compact_index *index, uint32_t slot, bry__fr
             return bad(reader, "a fingerprint is out of range");
         if (bry__table_insert(into, fingerprint, slot, &maplet->allocator) != BRY_OK)
             return no_memory(reader);
-        ++*count;
+        unit->left[table]--;
+        unit->done++;
     }
-    if (maplet->options.fixed ? bry__maplet_count(maplet) > maplet->options.capacity
-                              : bry__maplet_error_now(maplet) > maplet->options.error)
-        return bry__frame_reader_fail(reader, BRY_E_FULL,
-                                      "more entries than the promised error allows");
     return BRY_OK;
 }
 
-static bry_status install_lists(bry__compact_index *index, uint32_t slot, uint64_t entries,
-                                bry__frame_reader *reader, uint64_t *count)
+static bry_status install_lists(bry__compact_index *index, uint32_t slot, bry__frame_reader *reader,
+                                arrival *unit)
 {
     unsigned char bytes[LIST_SIZE];
     bry_status status = BRY_OK;
     uint64_t claimed = bry__maplet_bytes(&index->maplet);
-    while (*count < entries && status == BRY_OK) {
+    while (unit->done < unit->sum && status == BRY_OK) {
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && (frame.type != FINGERPRINTS || frame.length <= LIST_HEAD ||
@@ -465,41 +492,65 @@ static bry_status install_lists(bry__compact_index *index, uint32_t slot, uint64
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, bytes, frame.length);
         if (status == BRY_OK)
-            status = install_list(index, slot, reader, bytes, frame.length, count);
+            status = install_list(index, slot, reader, bytes, frame.length, unit);
         uint64_t now = bry__maplet_bytes(&index->maplet);
         if (status == BRY_OK && now > claimed) {
             status = bry__frame_reader_claim(reader, now - claimed);
             claimed = now;
         }
     }
-    if (status == BRY_OK && *count != entries)
-        status = bad(reader, "more fingerprints than the unit has");
     return status;
+}
+
+/* The frame CUNI; whether it fits the maplet and the record. */
+static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
+                               bry__frame_reader *reader, arrival *unit)
+{
+    unsigned char numbers[UNIT_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, UNIT, numbers, sizeof numbers);
+    if (status != BRY_OK)
+        return status;
+    if (bry__load64(numbers + AT_RANGE) != maplet->range)
+        return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
+                                      "the unit was made for an index of another shape");
+    *unit = (arrival){.sum = 0};
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
+        uint64_t n = bry__load64(numbers + AT_ENTRIES + 8 * (size_t)i);
+        if (n > elements - unit->sum || (n > 0 && maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i)))
+            return bad(reader, "the unit does not have as many elements as it says");
+        unit->left[i] = n;
+        unit->sum += n;
+    }
+    if (unit->sum != elements)
+        return bad(reader, "the unit does not have as many elements as it says");
+    return BRY_OK;
 }
 
 bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
                                       bry__frame_reader *reader, uint32_t *slot)
 {
     bry__compact_index *index = self;
-    unsigned char numbers[UNIT_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, UNIT, numbers, sizeof numbers);
+    arrival unit;
+    bry_status status = read_arrival(&index->maplet, record->elements, reader, &unit);
+    while (status == BRY_OK && !fits(&index->maplet, &unit)) {
+        if (index->dead == 0)
+            return bry__frame_reader_fail(reader, BRY_E_FULL,
+                                          "more entries than the promised error allows");
+        if (bry__compact_index_sweep(index, UINT64_MAX) != BRY_OK)
+            return no_memory(reader);
+    }
     if (status != BRY_OK)
         return status;
-    if (bry__load64(numbers + AT_RANGE) != index->maplet.range)
-        return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
-                                      "the unit was made for an index of another shape");
-    uint64_t entries = bry__load64(numbers + AT_ENTRIES), count = 0, capacity;
-    if (entries != record->elements)
-        return bad(reader, "the unit does not have as many elements as it says");
-    if (bry__compact_index_make_room(index, entries) != BRY_OK)
-        return no_memory(reader);
     uint32_t opened;
-    status = bry__compact_index_open(index, &opened, &capacity);
+    uint64_t capacity;
+    status = reach_tables(&index->maplet, &unit);
+    if (status == BRY_OK)
+        status = bry__compact_index_open(index, &opened, &capacity);
     if (status != BRY_OK)
         return bry__frame_reader_fail(reader, status, "no room for a further unit");
-    status = install_lists(index, opened, entries, reader, &count);
+    status = install_lists(index, opened, reader, &unit);
     if (status != BRY_OK)
-        bry__compact_index_drop(index, opened, count);
+        bry__compact_index_drop(index, opened, unit.done);
     else
         *slot = opened;
     return status;

@@ -82,7 +82,8 @@ static inline void bry__index_found_add(bry__index_found *found, uint32_t slot)
  *    and on nothing else. `stamp` is handed to read_part() for that.
  */
 typedef struct bry__index_part {
-    uint64_t id; /* names the part's file; two parts of an instance never share it */
+    uint64_t id; /* names the part's file; no two parts of an instance share it, and they are read
+                    in its order */
     uint64_t stamp[2];
 } bry__index_part;
 

@@ -10,7 +10,7 @@
 
 #include "frame/io.h"
 
-enum { RECORDED_NAMES = 32, RECORDED_FILES = 64, RECORDED_DESCRIPTORS = 16 };
+enum { RECORDED_NAMES = 96, RECORDED_FILES = 128, RECORDED_DESCRIPTORS = 16 };
 
 typedef struct recorded_file {
     unsigned char *bytes;

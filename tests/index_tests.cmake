@@ -1,0 +1,15 @@
+# Tests of lib/index: facade, frames, folders, and all engines through one model.
+set(index_model model/model.c model/index_model.c model/index_model_elements.c model/index_twin.c
+  support/failing_allocator.c support/recording_io.c)
+
+bloomery_fuzzer(fuzz_index ${index_model})
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+# Object against twin, in so many operations.
+bloomery_program(index_programs model/index_programs.c ${index_model})
+add_test(NAME model_index COMMAND index_programs 400000 400)
+add_test(NAME model_index_long COMMAND index_programs 200000 8000 1000000)
+add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)
+set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)
