@@ -1,6 +1,16 @@
 # Tests of lib/window: facade, frames, and every engine and mode through one model.
+set(window_model model/model.c model/window_model.c model/window_twin.c support/failing_allocator.c)
+
+bloomery_fuzzer(fuzz_window ${window_model})
 if(BLOOMERY_FUZZ)
   return()
 endif()
+
+# Object against twin, in so many operations for each engine and mode.
+bloomery_program(window_programs model/window_programs.c ${window_model})
+add_test(NAME model_window COMMAND window_programs 1000000 400)
+add_test(NAME model_window_long COMMAND window_programs 2000000 8000 1000000)
+add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
+set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_window support/failing_allocator.c)

@@ -8,6 +8,9 @@
 #define SPARE 2u
 /* Of the error, the first level's part; the others share the rest, each half of the one before. */
 #define FIRST_SHARE 0.75
+/* What a merge leaves of it, and the first of the levels whose shares sum up to no more. */
+#define AFTER_MERGE 0.0625
+#define FIRST_AFTER_MERGE 3u
 
 /* ---- shape --------------------------------------------------------------------------------- */
 
@@ -197,9 +200,11 @@ double bry__levels_error(const bry__compact_window *window)
 static uint64_t bytes_at_most(const bry__compact_window *window, unsigned level)
 {
     double bytes = 0;
-    for (unsigned i = 0; i < BRY__WINDOW_LEVELS; i++) {
+    bool needed = false; /* those before the last that holds something */
+    for (unsigned i = BRY__WINDOW_LEVELS; i-- > 0;) {
         uint64_t n = (i < window->levels ? window->level[i]->live : 0) + (i == level);
-        if (n > 0)
+        needed = needed || n > 0;
+        if (needed)
             bytes += (double)bry__level_plan_bytes(&window->shape, i, n);
     }
     return sizeof *window + (uint64_t)(bytes * 1.04) + 1024;
@@ -222,30 +227,25 @@ static bool is_under_ceiling(bry__compact_window *window, unsigned level)
     return true;
 }
 
-/* Whether the error allows one more entry, after a merge has filled a level beyond its share. */
-static bool keeps_promise(const bry__compact_window *window, unsigned level)
-{
-    bool as_planned = true;
-    for (unsigned i = 0; i < window->levels; i++)
-        as_planned = as_planned && window->level[i]->live <= window->level[i]->capacity;
-    return as_planned ||
-           bry__levels_error(window) + 1 / (double)bry__level_range(&window->shape, level) <=
-               window->shape.error;
-}
-
-/* The first level with room; the next one where there is none. */
+/* The first level with room, which may not be there yet. As long as a merge has filled one beyond
+ * its share, those count alone whose shares together are what merging leaves of the error. */
 static unsigned first_with_room(const bry__compact_window *window)
 {
-    unsigned i = 0;
-    while (i < window->levels && !window->shape.fixed &&
-           window->level[i]->live >= window->level[i]->capacity)
+    if (window->shape.fixed)
+        return 0;
+    bool overfull = false;
+    for (unsigned i = 0; i < window->levels; i++)
+        overfull = overfull || window->level[i]->live > window->level[i]->capacity;
+    unsigned i = overfull ? FIRST_AFTER_MERGE : 0;
+    while (i < window->levels && window->level[i]->live >= window->level[i]->capacity)
         i++;
     return i;
 }
 
-bool bry__levels_are_within(const bry__compact_window *window)
+bool bry__levels_may_merge(const bry__compact_window *window)
 {
-    return (window->shape.fixed || bry__levels_error(window) <= window->shape.error) &&
+    return (window->shape.fixed ||
+            bry__levels_error(window) <= (1 - AFTER_MERGE) * window->shape.error) &&
            (window->shape.max_bytes == 0 ||
             bytes_at_most(window, NO_LEVEL) <= window->shape.max_bytes);
 }
@@ -259,11 +259,8 @@ bool bry__levels_at_ceiling(const bry__compact_window *window)
 bry_status bry__levels_place(bry__compact_window *window, unsigned *level)
 {
     unsigned i = first_with_room(window);
-    if (i == window->levels && bry__level_capacity(&window->shape, i) == 0)
-        return BRY_E_FULL;
-    if (!window->shape.fixed && !keeps_promise(window, i))
-        return BRY_E_FULL;
-    if (!is_under_ceiling(window, i))
+    if ((i >= window->levels && bry__level_capacity(&window->shape, i) == 0) ||
+        !is_under_ceiling(window, i))
         return BRY_E_FULL;
     *level = i;
     return BRY_OK;

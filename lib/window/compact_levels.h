@@ -112,12 +112,13 @@ uint64_t bry__levels_bytes(const bry__compact_window *window);
 /* The error that the entries which are remembered give. */
 double bry__levels_error(const bry__compact_window *window);
 
-/* The level that a new entry goes to, which may be the next one to open. BRY_E_FULL: the ceiling,
- * or no level can take it within the error. */
+/* The level that a new entry goes to, which may have to be opened. BRY_E_FULL: the ceiling, or no
+ * level can take it within the error. */
 bry_status bry__levels_place(bry__compact_window *window, unsigned *level);
 
-/* Whether what is remembered keeps the promised error and the ceiling. */
-bool bry__levels_are_within(const bry__compact_window *window);
+/* Whether what a merge has brought together keeps the ceiling and the error, with some left for
+ * what is added later. */
+bool bry__levels_may_merge(const bry__compact_window *window);
 
 /* Whether max_bytes would refuse the next new entry. */
 bool bry__levels_at_ceiling(const bry__compact_window *window);

@@ -337,19 +337,21 @@ static bool find(const bry__compact_window *window, bry_hash hash, unsigned *lev
     return false;
 }
 
+/* The same in a level that may have to be opened, and with it those before. */
 static bry_status put_new(bry__compact_window *window, unsigned level, bry_hash hash, step *undo)
 {
-    bool opened = level == window->levels;
-    bry_status status = opened ? bry__level_open(window) : BRY_OK;
-    if (status != BRY_OK)
-        return status;
-    status = put(window, level, hash, undo);
-    if (status != BRY_OK && opened)
+    unsigned levels = window->levels;
+    bry_status status = BRY_OK;
+    while (window->levels <= level && status == BRY_OK)
+        status = bry__level_open(window);
+    if (status == BRY_OK)
+        status = put(window, level, hash, undo);
+    while (status != BRY_OK && window->levels > levels)
         bry__level_close(window);
     return status;
 }
 
-/* One element. It fails with nothing changed, but for a level that was opened in vain. */
+/* One element. It fails with nothing changed. */
 static bry_status add_one(bry__compact_window *window, bry_hash hash, bry_answer *was, step *undo)
 {
     unsigned there, level;
@@ -525,7 +527,7 @@ static bry_status merge(void *self, const void *from, uint64_t now)
     if (status != BRY_OK)
         return status;
     status = bry__levels_merge(change.window, from);
-    if (status == BRY_OK && !bry__levels_are_within(change.window))
+    if (status == BRY_OK && !bry__levels_may_merge(change.window))
         status = BRY_E_FULL;
     return end(window, &change, status, 0, now);
 }
