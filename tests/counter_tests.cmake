@@ -5,3 +5,5 @@ endif()
 
 bloomery_unit_test(test_counter_names support/failing_allocator.c)
 bloomery_unit_test(test_counter support/failing_allocator.c)
+bloomery_unit_test(test_counter_folder ${recording} support/failing_allocator.c)
+bloomery_unit_test(test_counter_crash ${recording})

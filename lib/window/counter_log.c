@@ -19,7 +19,7 @@
  * The log is synced before the snapshot is begun, and the folder after each rename. One failure
  * leaves the future open: the rename of the new log is done, and the folder cannot be synced. What
  * would then be written to the new log is lost if a crash brings back the old one. So the table is
- * broken there, as it is when the log itself fails.
+ * broken there, as it is when the log itself fails; and opening a table begins with that sync.
  */
 #include "common/allocator.h"
 #include "frame/file.h"

@@ -28,7 +28,12 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PIECE = 512 /* buckets */, HASH_BITS = 48, ROOM = 8 /* of a new directory */ };
+enum {
+    PIECE = 512, /* buckets */
+    LEAST = 16, /* buckets in use */
+    ROOM = 8, /* of a new directory */
+    HASH_BITS = 48,
+};
 #define HASH_MASK (((uint64_t)1 << HASH_BITS) - 1)
 #define TIES ((uint32_t)1 << 16)
 
@@ -113,7 +118,7 @@ static void drop_piece(bry__counter_names *names)
 /* Splits one bucket. Without memory for a further piece the chains grow longer instead. */
 static void grow(bry__counter_names *names)
 {
-    if (names->buckets % PIECE == 0 && add_piece(names) != BRY_OK)
+    if (names->buckets / PIECE == names->pieces && add_piece(names) != BRY_OK)
         return;
     unsigned level = level_of(names);
     uint64_t bit = (uint64_t)1 << level;
@@ -168,7 +173,7 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
                                    const bry_allocator *allocator)
 {
     bry__counter_names made = {
-        .allocator = *allocator, .seed = seed, .buckets = PIECE, .room = ROOM};
+        .allocator = *allocator, .seed = seed, .buckets = LEAST, .room = ROOM};
     made.piece = bry__alloc(allocator, ROOM * sizeof *made.piece);
     if (!made.piece)
         return BRY_E_NOMEM;
@@ -192,7 +197,7 @@ void bry__counter_names_clear(bry__counter_names *names)
     }
     while (names->pieces > 1)
         drop_piece(names);
-    names->buckets = PIECE;
+    names->buckets = LEAST;
     names->count = 0;
 }
 
@@ -264,7 +269,7 @@ void bry__counter_names_remove(bry__counter_names *names, bry__counter_name *nam
     names->count--;
     /* As many as it takes for the row to fall as fast as the names. */
     for (int i = 0; i < SHRINK_BELOW; i++)
-        if (names->buckets > PIECE && names->count < names->buckets / SHRINK_BELOW)
+        if (names->buckets > LEAST && names->count < names->buckets / SHRINK_BELOW)
             shrink(names);
 }
 

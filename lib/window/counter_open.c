@@ -230,8 +230,12 @@ static bry_status open_folder(opening *o)
         status = look_for(o, "log", log, &has_log);
     if (status != BRY_OK)
         return status;
-    if (has_log)
-        return take_table(o, snapshot, has_snapshot, log);
+    if (has_log) {
+        /* The process before may have died, or failed, between a rename and its sync: what is built
+         * on these names must not lose them in a crash. */
+        status = bry__io_sync_parent(o->folder.io, log);
+        return status == BRY_OK ? take_table(o, snapshot, has_snapshot, log) : status;
+    }
     if (has_snapshot)
         return bry__load_fail(&o->load, BRY_E_BADDATA, 0, "the log is missing");
     return found_table(o);

@@ -5,7 +5,7 @@
 #include "support/counter_helpers.h"
 #include "support/failing_allocator.h"
 
-static const bry_engine engines[] = {BRY_ENGINE_COMPACT};
+static const bry_engine engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
 static bry_counter_options options_for(bry_engine engine)

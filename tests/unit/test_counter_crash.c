@@ -1,0 +1,376 @@
+/*
+ * Whatever a crash leaves of a table's folder, opening it gives the table after some number of the
+ * steps that were begun, all of the acknowledged ones among them; and when the client then retries
+ * what it has no acknowledgement for, and goes on, every step counts once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/counter_helpers.h"
+#include "support/crash_states.h"
+#include "window/counter_object.h"
+
+enum { STEPS_MAX = 40, NAMES = 3 };
+static const char *const names[NAMES] = {"one", "two", "a third one that has a longer name"};
+
+/*
+ * A scenario is a string of steps:
+ *   a  one increment        b  a batch of three     B  a batch whose record takes three writes
+ *   d  deletes a counter    c  clears               t  moves the time
+ *   S  snapshot             y  sync
+ * What the steps do depends on their place alone.
+ */
+typedef struct scenario {
+    const char *steps;
+    bry_counter_options options;
+    size_t count;
+    bry_counter *after[STEPS_MAX + 1]; /* so many steps */
+} scenario;
+
+static uint64_t time_of(size_t i)
+{
+    return 1000 + i * 10;
+}
+
+static bry_status step(bry_counter *c, char kind, size_t i)
+{
+    static char longest[1500];
+    bry_counter_op ops[3];
+    const char *name = names[i % NAMES];
+    switch (kind) {
+    case 'a':
+        return counter_try(c, i, name, (int64_t)i + 1, time_of(i));
+    case 'b':
+    case 'B':
+        for (size_t k = 0; k < 3; k++) {
+            ops[k] = (bry_counter_op){.id = counter_id(1000 + i * 3 + k),
+                                      .name = names[k],
+                                      .name_len = strlen(names[k]),
+                                      .delta = 100 + (int64_t)k};
+            if (kind == 'B') {
+                memset(longest, 'l', sizeof longest);
+                ops[k].name = longest;
+                ops[k].name_len = sizeof longest - k;
+            }
+        }
+        return bry_counter_apply_n(c, ops, 3, time_of(i));
+    case 'd':
+        return bry_counter_delete(c, name, strlen(name), NULL);
+    case 'c':
+        return bry_counter_clear(c);
+    case 't':
+        return bry_counter_advance(c, time_of(i));
+    case 'S':
+        return bry_counter_snapshot(c);
+    default:
+        return bry_counter_sync(c);
+    }
+}
+
+static void scenario_make(scenario *s, const char *steps, bry_counter_sync_policy sync,
+                          uint64_t log_bytes)
+{
+    *s = (scenario){.steps = steps, .options = BRY_COUNTER_OPTIONS, .count = strlen(steps)};
+    assert_true(s->count <= STEPS_MAX);
+    s->options.seed = 1;
+    s->options.window = 100000;
+    s->options.sync = sync;
+    s->options.log_bytes = log_bytes;
+    for (size_t n = 0; n <= s->count; n++) {
+        assert_int_equal(bry_counter_create(&s->options, &s->after[n]), BRY_OK);
+        for (size_t i = 0; i < n; i++)
+            if (steps[i] != 'S')
+                assert_int_equal(step(s->after[n], steps[i], i), BRY_OK);
+    }
+}
+
+static void scenario_free(scenario *s)
+{
+    for (size_t n = 0; n <= s->count; n++)
+        bry_counter_destroy(s->after[n]);
+}
+
+/* Whether counters and ids are the same, to the last. */
+static bool equal(const scenario *s, const bry_counter *a, const bry_counter *b)
+{
+    bry_counter_entry entries[8];
+    uint64_t cursor = 0;
+    size_t n = bry_counter_scan(a, &cursor, entries, 8);
+    assert_true(cursor == 0);
+    if (counter_stats(b).counters != n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        int64_t value;
+        if (bry_counter_get(b, entries[i].name, entries[i].name_len, &value) != BRY_PRESENT ||
+            value != entries[i].value)
+            return false;
+    }
+    for (uint64_t i = 0; i < s->count; i++)
+        for (uint64_t k = 0; k < 4; k++) {
+            bry_hash id = counter_id(k == 3 ? i : 1000 + i * 3 + k);
+            if (bry_counter_has(a, id, 0) != bry_counter_has(b, id, 0))
+                return false;
+        }
+    return true;
+}
+
+/* ---- one state ----------------------------------------------------------------------------- */
+
+typedef struct crash {
+    const scenario *scenario;
+    size_t least, most; /* steps, where a state has no mark of its own */
+    size_t states;
+    size_t found[STEPS_MAX + 1]; /* how often so many steps were found */
+    int depth; /* crashes in a row */
+} crash;
+
+static bry_counter *reach(recording_io *fs, const scenario *s)
+{
+    bry_counter *c = NULL;
+    bry_load load = BRY_LOAD;
+    bry_status status = bry__counter_open(&fs->io, "t", &s->options, &load, &c);
+    if (status != BRY_OK)
+        fail_msg("%s: %s", bry_status_word(status), load.problem ? load.problem : "");
+    return c;
+}
+
+/* Marks: first, steps that were acknowledged; second, those that were begun. */
+static void check_state(void *context, const crash_state *state)
+{
+    crash *seen = context;
+    const scenario *s = seen->scenario;
+    size_t least = state->marked ? (size_t)state->first : seen->least;
+    size_t most = state->marked ? (size_t)state->second : seen->most;
+    seen->states++;
+    bry_counter *c = reach(state->fs, s);
+    /* The most that it can be: steps at the end may have changed nothing. */
+    size_t n = most + 1;
+    while (n-- > least && !equal(s, s->after[n], c))
+        continue;
+    if (n + 1 <= least)
+        fail_msg("after %zu operations, %zu to %zu steps of %s: none of these", state->ops, least,
+                 most, s->steps);
+    seen->found[n]++;
+
+    if (seen->depth > 1) { /* another crash while the client catches up */
+        crash next = {.scenario = s, .least = least, .most = most, .depth = seen->depth - 1};
+        recording_mark(state->fs, least, most);
+        for (size_t i = least; i < most; i++)
+            assert_int_equal(step(c, s->steps[i], i), BRY_OK);
+        assert_int_equal(bry_counter_sync(c), BRY_OK);
+        recording_mark(state->fs, most, most);
+        bry_counter_destroy(c);
+        crash_states(state->fs, check_state, &next);
+        seen->states += next.states;
+        c = reach(state->fs, s);
+    }
+    for (size_t i = least; i < s->count; i++)
+        assert_int_equal(step(c, s->steps[i], i), BRY_OK);
+    assert_true(equal(s, s->after[s->count], c));
+    bry_counter_destroy(c);
+    c = reach(state->fs, s);
+    assert_true(equal(s, s->after[s->count], c));
+    assert_true(recording_names(state->fs) <= 6);
+    bry_counter_destroy(c);
+}
+
+/* ---- recording ----------------------------------------------------------------------------- */
+
+/* Runs the steps from `from` to `to`, marking what is begun and what is acknowledged. */
+static void record(recording_io *fs, const scenario *s, size_t from, size_t to, bool close)
+{
+    bool asked = s->options.sync == BRY_COUNTER_SYNC_ASKED;
+    size_t acknowledged = from;
+    bry_counter *c = reach(fs, s);
+    for (size_t i = from; i < to; i++) {
+        recording_mark(fs, acknowledged, i + 1);
+        assert_int_equal(step(c, s->steps[i], i), BRY_OK);
+        if (!asked || s->steps[i] == 'y' || s->steps[i] == 'S')
+            acknowledged = i + 1;
+        recording_mark(fs, acknowledged, i + 1);
+    }
+    if (close) {
+        bry_counter_destroy(c);
+        recording_mark(fs, to, to);
+        return;
+    }
+    /* Killed: what it had open is closed for it, and nothing is written. */
+    c->broken = true;
+    bry_counter_destroy(c);
+}
+
+static void explore(const char *steps, bry_counter_sync_policy sync, uint64_t log_bytes,
+                    size_t before, int depth, size_t least_states)
+{
+    scenario s;
+    scenario_make(&s, steps, sync, log_bytes);
+    recording_io fs;
+    recording_init(&fs);
+    if (before > 0)
+        record(&fs, &s, 0, before, true);
+    recording_start(&fs);
+    size_t half = before + (s.count - before) / 2;
+    record(&fs, &s, before, half, false); /* a kill and another start in the midst */
+    record(&fs, &s, half, s.count, true);
+    crash seen = {.scenario = &s, .least = before, .most = before, .depth = depth};
+    crash_states(&fs, check_state, &seen);
+    assert_true(seen.states >= least_states);
+    assert_true(seen.found[before] > 0 && seen.found[s.count] > 0);
+    recording_free(&fs);
+    scenario_free(&s);
+}
+
+static void from_nothing(void **state)
+{
+    (void)state;
+    explore("aabdaa", BRY_COUNTER_SYNC_ALWAYS, 0, 0, 1, 500);
+}
+
+static void log_alone(void **state)
+{
+    (void)state;
+    explore("aaabadBtacaabdaBa", BRY_COUNTER_SYNC_ALWAYS, 0, 3, 1, 500);
+}
+
+static void with_snapshots(void **state)
+{
+    (void)state;
+    explore("aabSaaBaSSabadaSca", BRY_COUNTER_SYNC_ALWAYS, 0, 2, 1, 2000);
+}
+
+/* Snapshots that come by themselves. */
+static void snapshots_due(void **state)
+{
+    (void)state;
+    explore("aabaabadaBtaaab", BRY_COUNTER_SYNC_ALWAYS, 200, 1, 1, 2000);
+    explore("aabaada", BRY_COUNTER_SYNC_ALWAYS, 1, 1, 1, 2000);
+}
+
+/* What is acknowledged at syncs alone, and retried from the last one. */
+static void syncs_when_asked(void **state)
+{
+    (void)state;
+    explore("aabyaabBayaaSaabay", BRY_COUNTER_SYNC_ASKED, 0, 3, 1, 2000);
+    explore("aabyaababayaaSaabay", BRY_COUNTER_SYNC_ASKED, 250, 3, 1, 2000);
+}
+
+static void crash_upon_crash(void **state)
+{
+    (void)state;
+    explore("aabS", BRY_COUNTER_SYNC_ALWAYS, 0, 3, 2, 10000);
+    explore("aab", BRY_COUNTER_SYNC_ALWAYS, 100, 2, 2, 10000);
+}
+
+/*
+ * Operations of the file system that fail, then a crash: the client has an error for one step, a
+ * process of its own opens the folder anew and retries it.
+ */
+static void crash_after_failures(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        for (uint64_t fail_at = 1;; fail_at++) {
+            scenario s;
+            scenario_make(&s, "aabaaa", BRY_COUNTER_SYNC_ALWAYS, 250);
+            recording_io fs;
+            recording_init(&fs);
+            record(&fs, &s, 0, 2, true);
+            recording_start(&fs);
+            bry_counter *c = reach(&fs, &s);
+            fs.calls = 0;
+            fs.fail_at = fail_at;
+            fs.fail_late = late;
+            for (size_t i = 2; i < s.count; i++) {
+                recording_mark(&fs, i, i + 1);
+                bry_status status = step(c, s.steps[i], i);
+                if (status != BRY_OK) {
+                    assert_int_equal(status, BRY_E_IO);
+                    bry_counter_destroy(c);
+                    c = reach(&fs, &s);
+                    assert_int_equal(step(c, s.steps[i], i), BRY_OK);
+                }
+                recording_mark(&fs, i + 1, i + 1);
+            }
+            bool done = fs.calls < fail_at;
+            fs.fail_at = 0;
+            bry_counter_destroy(c);
+            recording_mark(&fs, s.count, s.count);
+            crash seen = {.scenario = &s, .least = 2, .most = 2, .depth = 1};
+            crash_states(&fs, check_state, &seen);
+            assert_true(seen.states > 200);
+            recording_free(&fs);
+            scenario_free(&s);
+            if (done) {
+                assert_true(fail_at > 20);
+                break;
+            }
+        }
+    }
+}
+
+/* ---- a table that does less must be caught -------------------------------------------------- */
+
+static int sync_nothing(void *opaque, int fd)
+{
+    (void)opaque;
+    (void)fd;
+    return 0;
+}
+
+static int sync_no_folder(void *opaque, const char *folder)
+{
+    (void)opaque;
+    (void)folder;
+    return 0;
+}
+
+static void count_bad(void *context, const crash_state *state)
+{
+    crash *seen = context;
+    const scenario *s = seen->scenario;
+    size_t n = state->marked ? (size_t)state->first : seen->least;
+    size_t most = state->marked ? (size_t)state->second : seen->most;
+    bry_counter *c;
+    bool good = false;
+    if (bry__counter_open(&state->fs->io, "t", &s->options, NULL, &c) == BRY_OK) {
+        for (; n <= most && !good; n++)
+            good = equal(s, s->after[n], c);
+        bry_counter_destroy(c);
+    }
+    seen->found[good]++;
+}
+
+static void missing_syncs_are_caught(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        scenario s;
+        scenario_make(&s, "aabSaa", BRY_COUNTER_SYNC_ALWAYS, 0);
+        recording_io fs;
+        recording_init(&fs);
+        record(&fs, &s, 0, 2, true);
+        recording_start(&fs);
+        if (way == 1)
+            fs.io.sync = sync_nothing;
+        if (way == 2)
+            fs.io.sync_folder = sync_no_folder;
+        record(&fs, &s, 2, s.count, true);
+        crash seen = {.scenario = &s, .least = 2, .most = 2};
+        crash_states(&fs, count_bad, &seen);
+        assert_true(seen.found[true] > 50);
+        assert_true((seen.found[false] > 0) == (way > 0));
+        recording_free(&fs);
+        scenario_free(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_nothing),         cmocka_unit_test(log_alone),
+        cmocka_unit_test(with_snapshots),       cmocka_unit_test(snapshots_due),
+        cmocka_unit_test(syncs_when_asked),     cmocka_unit_test(crash_upon_crash),
+        cmocka_unit_test(crash_after_failures), cmocka_unit_test(missing_syncs_are_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

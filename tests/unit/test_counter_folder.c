@@ -1,0 +1,586 @@
+/* A table of counters in a folder: what is found again, what is refused, and every operation of the
+ * file system failing. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/counter_helpers.h"
+#include "support/failing_allocator.h"
+#include "support/recording_io.h"
+#include "window/counter_object.h"
+
+static bry_counter_options small(void)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.seed = 1;
+    options.window = 1000;
+    return options;
+}
+
+static bry_counter *reach(recording_io *fs, const bry_counter_options *options)
+{
+    bry_counter *counters = NULL;
+    bry_load load = BRY_LOAD;
+    assert_int_equal(bry__counter_open(&fs->io, "table", options, &load, &counters), BRY_OK);
+    assert_null(load.problem);
+    return counters;
+}
+
+static bry_status refuse(recording_io *fs, const bry_counter_options *options, bry_load *load)
+{
+    bry_counter *counters = NULL;
+    size_t before = recording_open_files(fs);
+    bry_status status = bry__counter_open(&fs->io, "table", options, load, &counters);
+    assert_true(status != BRY_OK && counters == NULL);
+    assert_int_equal(recording_open_files(fs), before);
+    return status;
+}
+
+/* Everything that two tables can be compared by. */
+static void same(const bry_counter *a, const bry_counter *b, uint64_t ids)
+{
+    bry_counter_stats x = counter_stats(a), y = counter_stats(b);
+    assert_int_equal(x.counters, y.counters);
+    assert_int_equal(x.ids, y.ids);
+    assert_int_equal(x.time, y.time);
+    assert_int_equal(x.covered, y.covered);
+    assert_int_equal(x.applied, y.applied);
+    assert_int_equal(x.repeats, y.repeats);
+    assert_int_equal(x.seed, y.seed);
+    assert_true(x.expected_lost == y.expected_lost && x.estimated_error == y.estimated_error);
+    bry_counter_entry entries[32];
+    uint64_t cursor = 0;
+    do {
+        size_t n = bry_counter_scan(a, &cursor, entries, 32);
+        for (size_t i = 0; i < n; i++) {
+            int64_t value;
+            assert_int_equal(bry_counter_get(b, entries[i].name, entries[i].name_len, &value),
+                             BRY_PRESENT);
+            assert_true(value == entries[i].value);
+        }
+    } while (cursor != 0);
+    for (uint64_t i = 0; i < ids; i++)
+        for (uint64_t later = 0; later < 1500; later += 300)
+            assert_int_equal(bry_counter_has(a, counter_id(i), x.time + later),
+                             bry_counter_has(b, counter_id(i), x.time + later));
+}
+
+/* Does number i to both; now and then something other than an increment. */
+static void work(bry_counter *c, uint64_t i)
+{
+    char name[16];
+    snprintf(name, sizeof name, "n%u", (unsigned)(i * 7 % 31));
+    assert_int_equal(counter_try(c, i, name, (int64_t)i - 20, 100 + i * 3), BRY_OK);
+    if (i % 5 == 0)
+        counter_try(c, i / 2, "retry", 1, 101 + i * 3);
+    if (i % 11 == 10)
+        assert_int_equal(bry_counter_delete(c, name, strlen(name), NULL), BRY_OK);
+    if (i % 13 == 12)
+        assert_int_equal(bry_counter_advance(c, 102 + i * 3), BRY_OK);
+    if (i % 97 == 96)
+        assert_int_equal(bry_counter_clear(c), BRY_OK);
+    if (i % 6 == 4) {
+        bry_counter_op ops[12];
+        for (uint64_t k = 0; k < 12; k++)
+            ops[k] = (bry_counter_op){
+                .id = counter_id(100000 + i * 10 + k), .name = "batch", .name_len = 5, .delta = 2};
+        assert_int_equal(bry_counter_apply_n(c, ops, 12, 100 + i * 3), BRY_OK);
+    }
+}
+
+/* The table in the folder, closed and opened again and again, against one in memory. */
+static void found_again(void **state)
+{
+    (void)state;
+    static const uint64_t log_bytes[] = {0, 1, 3000, 9000};
+    for (int way = 0; way < 8; way++) {
+        recording_io fs;
+        recording_init(&fs);
+        bry_counter_options options = small();
+        options.log_bytes = log_bytes[way / 2];
+        options.sync = way % 2 ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS;
+        bry_counter *memory, *folder = reach(&fs, &options);
+        assert_int_equal(bry_counter_create(&options, &memory), BRY_OK);
+        uint64_t steps = log_bytes[way / 2] == 1 ? 24 : 200;
+        for (uint64_t i = 0; i < steps; i++) {
+            work(memory, i);
+            work(folder, i);
+            if (way == 2) /* the log is replaced with each change: mere repeats are not in it */
+                assert_int_equal(counter_stats(folder).log_bytes, 0);
+            if (i % 17 == 3) {
+                bry_counter_destroy(folder);
+                assert_int_equal(recording_open_files(&fs), 0);
+                folder = reach(&fs, i % 2 ? &options : NULL);
+                same(memory, folder, 250);
+                if (i % 2 == 0) { /* opened with the defaults: again, with the policy */
+                    bry_counter_destroy(folder);
+                    folder = reach(&fs, &options);
+                }
+            }
+            if (i % 50 == 49)
+                assert_int_equal(bry_counter_snapshot(folder), BRY_OK);
+        }
+        same(memory, folder, 300);
+        bry_counter_destroy(memory);
+        bry_counter_destroy(folder);
+        assert_non_null(recording_get(&fs, "table/snapshot"));
+        assert_null(recording_get(&fs, "table/snapshot.tmp"));
+        assert_null(recording_get(&fs, "table/log.new"));
+        assert_null(recording_get(&fs, "table/log.tmp"));
+        assert_int_equal(recording_names(&fs), 3);
+        recording_free(&fs);
+    }
+}
+
+static void one_at_a_time(void **state)
+{
+    (void)state;
+    recording_io fs;
+    recording_init(&fs);
+    bry_counter *c = reach(&fs, NULL);
+    bry_load load = BRY_LOAD;
+    errno = 0;
+    assert_int_equal(refuse(&fs, NULL, &load), BRY_E_IO);
+    assert_int_equal(errno, EBUSY);
+    assert_null(load.problem);
+    assert_int_equal(bry_counter_snapshot(c), BRY_OK); /* a new log is locked as the old one was */
+    assert_int_equal(refuse(&fs, NULL, NULL), BRY_E_IO);
+    assert_int_equal(errno, EBUSY);
+    bry_counter_destroy(c);
+    c = reach(&fs, NULL);
+    bry_counter_destroy(c);
+    recording_free(&fs);
+}
+
+static void keeps_its_shape(void **state)
+{
+    (void)state;
+    for (int snapshot = 0; snapshot < 2; snapshot++) {
+        recording_io fs;
+        recording_init(&fs);
+        bry_counter_options options = small();
+        options.capacity = 500;
+        options.error = 1e-6;
+        bry_counter *c = reach(&fs, &options);
+        counter_applied(c, 1, "a", 1, 10, 1);
+        if (snapshot)
+            assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+        bry_counter_destroy(c);
+#define MISMATCH(field, value)                                                                     \
+    do {                                                                                           \
+        bry_counter_options other = BRY_COUNTER_OPTIONS;                                           \
+        other.field = (value);                                                                     \
+        bry_load load = BRY_LOAD;                                                                  \
+        assert_int_equal(refuse(&fs, &other, &load), BRY_E_MISMATCH);                              \
+        assert_null(load.problem);                                                                 \
+    } while (0)
+        MISMATCH(engine, BRY_ENGINE_FBF);
+        MISMATCH(window, 60000);
+        MISMATCH(capacity, 1000);
+        MISMATCH(error, 1e-9);
+        MISMATCH(seed, 2);
+#undef MISMATCH
+        bry_counter_options bad = BRY_COUNTER_OPTIONS;
+        bad.error = 0.7;
+        assert_int_equal(refuse(&fs, &bad, NULL), BRY_E_RANGE);
+        c = reach(&fs, &options);
+        bry_counter_destroy(c);
+        bry_counter_options later = BRY_COUNTER_OPTIONS; /* the rest is taken anew */
+        later.max_bytes = 123456;
+        later.max_skew = 7;
+        c = reach(&fs, &later);
+        bry_counter_options has = bry_counter_options_like(c);
+        assert_int_equal(has.capacity, 500);
+        assert_int_equal(has.window, 1000);
+        assert_true(has.error == 1e-6);
+        assert_int_equal(has.seed, 1);
+        assert_int_equal(has.max_skew, 7);
+        assert_int_equal(counter_stats(c).max_bytes, 123456);
+        assert_int_equal(counter_try(c, 2, "a", 1, 18), BRY_E_RANGE);
+        counter_applied(c, 2, "a", 1, 17, 2);
+        bry_counter_destroy(c);
+        recording_free(&fs);
+    }
+}
+
+static void asked_syncs(void **state)
+{
+    (void)state;
+    recording_io fs;
+    recording_init(&fs);
+    bry_counter_options options = small();
+    options.sync = BRY_COUNTER_SYNC_ASKED;
+    bry_counter *c = reach(&fs, &options);
+    uint64_t calls = fs.calls;
+    counter_applied(c, 1, "a", 1, 10, 1);
+    assert_int_equal(fs.calls, calls + 1); /* a write, and no sync */
+    bry_counter_op ops[3] = {{.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1},
+                             {.id = counter_id(3), .name = "a", .name_len = 1, .delta = 1},
+                             {.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1}};
+    assert_int_equal(bry_counter_apply_n(c, ops, 3, 10), BRY_OK);
+    assert_int_equal(counter_stats(c).unsynced, 3);
+    assert_true(counter_stats(c).log_bytes > 100);
+    assert_int_equal(bry_counter_sync(c), BRY_OK);
+    assert_int_equal(counter_stats(c).unsynced, 0);
+    calls = fs.calls;
+    assert_int_equal(bry_counter_sync(c), BRY_OK); /* nothing to do */
+    assert_int_equal(fs.calls, calls);
+    counter_repeat(c, 1, "a", 1, 10, 3);
+    assert_int_equal(fs.calls, calls); /* a repeat waits for no disk */
+    bry_counter_destroy(c);
+
+    options.sync = BRY_COUNTER_SYNC_ALWAYS;
+    c = reach(&fs, &options);
+    assert_int_equal(counter_stats(c).repeats, 2);
+    calls = fs.calls;
+    assert_int_equal(bry_counter_apply_n(c, ops, 1, 10), BRY_OK); /* a repeat */
+    assert_int_equal(fs.calls, calls);
+    for (int i = 0; i < 3; i++)
+        ops[i].id = counter_id(50 + (uint64_t)i);
+    assert_int_equal(bry_counter_apply_n(c, ops, 3, 10), BRY_OK);
+    assert_int_equal(fs.calls, calls + 2); /* one write and one sync for all three */
+    assert_int_equal(counter_stats(c).unsynced, 0);
+    bry_counter_destroy(c);
+    recording_free(&fs);
+}
+
+/* ---- what cannot be read ------------------------------------------------------------------- */
+
+static void damaged(void **state)
+{
+    (void)state;
+    recording_io fs;
+    recording_init(&fs);
+    bry_counter_options options = small();
+    bry_counter *c = reach(&fs, &options);
+    for (uint64_t i = 0; i < 20; i++)
+        work(c, i);
+    assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+    for (uint64_t i = 20; i < 30; i++)
+        work(c, i);
+    bry_counter_destroy(c);
+    recorded_file log = *recording_get(&fs, "table/log");
+    recorded_file snapshot = *recording_get(&fs, "table/snapshot");
+    unsigned char *log_bytes = malloc(log.len), *snapshot_bytes = malloc(snapshot.len);
+    assert_true(log_bytes && snapshot_bytes);
+    memcpy(log_bytes, log.bytes, log.len);
+    memcpy(snapshot_bytes, snapshot.bytes, snapshot.len);
+
+    /* One of the two is of another table, of another time, or gone. */
+    for (int way = 0; way < 5; way++) {
+        recording_io other;
+        recording_init(&other);
+        recording_put(&other, "table/log", log_bytes, log.len);
+        if (way != 1)
+            recording_put(&other, "table/snapshot", snapshot_bytes, snapshot.len);
+        if (way == 2 || way == 3) { /* a table of the same shape, younger */
+            recording_io third;
+            recording_init(&third);
+            c = reach(&third, &options);
+            assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+            bry_counter_destroy(c);
+            const char *name = way == 2 ? "table/log" : "table/snapshot";
+            const recorded_file *file = recording_get(&third, name);
+            recording_put(&other, name, file->bytes, file->len);
+            recording_free(&third);
+        }
+        if (way == 4) { /* not a snapshot, but a table that was saved */
+            bry_buffer buffer = BRY_BUFFER;
+            bry_sink sink = bry_buffer_sink(&buffer);
+            assert_int_equal(bry_counter_create(&options, &c), BRY_OK);
+            assert_int_equal(bry_counter_save(c, &sink), BRY_OK);
+            recording_put(&other, "table/snapshot", buffer.bytes, buffer.len);
+            bry_buffer_free(&buffer);
+            bry_counter_destroy(c);
+        }
+        if (way == 0) {
+            recording_io bare;
+            recording_init(&bare);
+            recording_put(&bare, "table/snapshot", snapshot_bytes, snapshot.len);
+            bry_load load = BRY_LOAD;
+            assert_int_equal(refuse(&bare, NULL, &load), BRY_E_BADDATA);
+            assert_string_equal(load.problem, "the log is missing");
+            recording_free(&bare);
+            c = reach(&other, NULL);
+            bry_counter_destroy(c);
+        } else {
+            static const char *const problems[] = {
+                NULL, "the snapshot is missing", "snapshot and log are of two tables",
+                "snapshot and log are of two tables", "the snapshot is of no table"};
+            bry_load load = BRY_LOAD;
+            assert_int_equal(refuse(&other, NULL, &load), BRY_E_BADDATA);
+            assert_string_equal(load.problem, problems[way]);
+        }
+        recording_free(&other);
+    }
+    /* A bit of either: refused, or, at the unsealed end of the log, the seal alone is gone. */
+    size_t opened = 0;
+    for (int which = 0; which < 2; which++) {
+        size_t len = which ? snapshot.len : log.len;
+        for (size_t bit = 0; bit < len * 8; bit += 5) {
+            recording_io other;
+            recording_init(&other);
+            recording_put(&other, "table/log", log_bytes, log.len);
+            recording_put(&other, "table/snapshot", snapshot_bytes, snapshot.len);
+            const recorded_file *file =
+                recording_get(&other, which ? "table/snapshot" : "table/log");
+            file->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            bry_load load = BRY_LOAD;
+            bry_status status = bry__counter_open(&other.io, "table", NULL, &load, &c);
+            if (status == BRY_OK) {
+                assert_true(which == 0 && bit / 8 >= len - 24);
+                opened++;
+                bry_counter_destroy(c);
+            } else {
+                assert_int_equal(status, BRY_E_BADDATA);
+                assert_non_null(load.problem);
+            }
+            recording_free(&other);
+        }
+    }
+    assert_true(opened > 0 && opened <= 24 * 8);
+    free(log_bytes);
+    free(snapshot_bytes);
+    recording_free(&fs);
+}
+
+static void ceilings(void **state)
+{
+    (void)state;
+    for (int snapshot = 0; snapshot < 2; snapshot++) {
+        recording_io fs;
+        recording_init(&fs);
+        bry_counter_options options = small();
+        options.sync = BRY_COUNTER_SYNC_ASKED;
+        bry_counter *c = reach(&fs, &options);
+        for (uint64_t i = 0; i < 5000; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "a rather long name %ju", (uintmax_t)i);
+            assert_int_equal(counter_try(c, i, name, 1, 5), BRY_OK);
+        }
+        if (snapshot)
+            assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+        bry_counter_destroy(c);
+        bry_load load = BRY_LOAD;
+        load.max_bytes = 100000;
+        assert_int_equal(refuse(&fs, &options, &load), BRY_E_LIMIT);
+        assert_non_null(load.problem);
+        load.max_bytes = 1000000;
+        assert_int_equal(bry__counter_open(&fs.io, "table", &options, &load, &c), BRY_OK);
+        bry_counter_destroy(c);
+        /* A smaller max_bytes is no reason not to open: nothing new fits, that is all. */
+        options.max_bytes = 50000;
+        c = reach(&fs, &options);
+        assert_true(counter_stats(c).bytes > 50000);
+        assert_int_equal(counter_try(c, 6000, "a rather long name 7", 1, 5), BRY_E_FULL);
+        counter_repeat(c, 4999, "a rather long name 4999", 1, 5, 1);
+        bry_counter_destroy(c);
+        recording_free(&fs);
+    }
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+/*
+ * Each operation of the file system fails once, or that and all after it. What was acknowledged is
+ * in the table when it is opened again; what was not is retried, and then everything is in it once.
+ */
+static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
+{
+    enum { STEPS = 12 };
+    for (uint64_t fail_at = 1;; fail_at++) {
+        recording_io fs;
+        recording_init(&fs);
+        bry_counter_options options = small();
+        options.log_bytes = 300; /* some snapshots on the way */
+        options.sync = sync;
+        bry_counter *c = reach(&fs, &options);
+        counter_applied(c, 1000, "sum", 1, 5, 1);
+        assert_int_equal(bry_counter_sync(c), BRY_OK);
+        fs.calls = 0;
+        fs.fail_at = fail_at;
+        fs.fail_late = late;
+        fs.keep_failing = keep_failing;
+        fs.fail_errno = ENOSPC;
+        bool acknowledged[STEPS] = {false}, broken = false;
+        for (uint64_t i = 0; i < STEPS; i++) {
+            bry_answer before = bry_counter_has(c, counter_id(i), 10);
+            assert_int_equal(before, BRY_ABSENT);
+            int64_t value = counter_value(c, "sum");
+            bry_counter_op ops[9];
+            for (uint64_t k = 0; k < 9; k++)
+                ops[k] = (bry_counter_op){.id = counter_id(k == 0 ? i : 1000 * k + i),
+                                          .name = "sum",
+                                          .name_len = 3,
+                                          .delta = 1};
+            ops[8].name = "fresh"; /* a counter that is there only if it is applied */
+            ops[8].name_len = 5;
+            bool was_there = counter_is_there(c, "fresh");
+            bry_status status = bry_counter_apply_n(c, ops, i % 2 ? 9 : 1, 10 + i);
+            if (status == BRY_OK && sync == BRY_COUNTER_SYNC_ASKED)
+                status = bry_counter_sync(c);
+            else if (status != BRY_OK) { /* nothing has happened, as far as questions can tell */
+                assert_int_equal(counter_value(c, "sum"), value);
+                assert_int_equal(counter_is_there(c, "fresh"), was_there);
+                for (uint64_t k = 0; k < (i % 2 ? 9 : 1); k++)
+                    assert_int_equal(bry_counter_has(c, ops[k].id, 10 + i), BRY_ABSENT);
+            }
+            acknowledged[i] = status == BRY_OK;
+            assert_true(status == BRY_OK || status == BRY_E_IO);
+            /* EIO where a snapshot failed after the change before, and the table with it. */
+            assert_true(status == BRY_OK || errno == ENOSPC || errno == EIO);
+            if (status != BRY_OK && !broken) {
+                broken = true;
+                /* No change any more; questions go on. */
+                bry_buffer buffer = BRY_BUFFER;
+                bry_sink sink = bry_buffer_sink(&buffer);
+                bry_counter *copy;
+                assert_int_equal(counter_try(c, 1000, "sum", 1, 5), BRY_E_IO);
+                assert_int_equal(errno, EIO);
+                assert_int_equal(bry_counter_delete(c, "sum", 3, NULL), BRY_E_IO);
+                assert_int_equal(bry_counter_advance(c, 5000), BRY_E_IO);
+                assert_int_equal(bry_counter_clear(c), BRY_E_IO);
+                assert_int_equal(bry_counter_sync(c), BRY_E_IO);
+                assert_int_equal(bry_counter_snapshot(c), BRY_E_IO);
+                assert_int_equal(bry_counter_save(c, &sink), BRY_E_IO);
+                assert_int_equal(bry_counter_clone(c, &copy), BRY_E_IO);
+                assert_int_equal(bry_counter_has(c, counter_id(1000), 10), BRY_PRESENT);
+                bry_buffer_free(&buffer);
+            }
+            if (broken)
+                break;
+        }
+        bool done = fs.calls < fail_at;
+        bry_counter_destroy(c);
+        assert_int_equal(recording_open_files(&fs), 0);
+        fs.fail_at = 0;
+        c = reach(&fs, &options);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (acknowledged[i])
+                assert_int_equal(bry_counter_has(c, counter_id(i), 30), BRY_PRESENT);
+            for (uint64_t k = 0; k < (i % 2 ? 9 : 1); k++) {
+                uint64_t id = k == 0 ? i : 1000 * k + i;
+                assert_int_equal(counter_try(c, id, k == 8 ? "fresh" : "sum", 1, 30), BRY_OK);
+            }
+        }
+        assert_int_equal(counter_value(c, "sum"), 1 + STEPS / 2 * (1 + 8));
+        assert_int_equal(counter_value(c, "fresh"), STEPS / 2);
+        assert_int_equal(recording_names(&fs) > 4,
+                         false); /* lock, log, snapshot, and what failed */
+        bry_counter_destroy(c);
+        recording_free(&fs);
+        if (done) {
+            assert_true(fail_at > 30);
+            assert_false(broken);
+            break;
+        }
+    }
+}
+
+static void every_call_fails(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 8; way++)
+        io_fails(way & 1, way & 2, way & 4 ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS);
+}
+
+/* Opening fails at each call, a new folder and one that has snapshot and log; then it works. */
+static void every_call_of_open_fails(void **state)
+{
+    (void)state;
+    for (int old = 0; old < 2; old++) {
+        for (uint64_t fail_at = 1;; fail_at++) {
+            recording_io fs;
+            recording_init(&fs);
+            bry_counter_options options = small();
+            bry_counter *c;
+            if (old) {
+                c = reach(&fs, &options);
+                counter_applied(c, 1, "a", 1, 5, 1);
+                assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+                counter_applied(c, 2, "a", 1, 5, 2);
+                bry_counter_destroy(c);
+            }
+            fs.calls = 0;
+            fs.fail_at = fail_at;
+            bry_load load = BRY_LOAD;
+            bry_status status = bry__counter_open(&fs.io, "table", &options, &load, &c);
+            fs.fail_at = 0;
+            if (status != BRY_OK) {
+                assert_int_equal(status, BRY_E_IO);
+                assert_null(load.problem);
+                assert_int_equal(recording_open_files(&fs), 0);
+                c = reach(&fs, &options);
+            }
+            if (old)
+                assert_int_equal(counter_value(c, "a"), 2);
+            counter_applied(c, 3, "a", 1, 5, old ? 3 : 1);
+            bry_counter_destroy(c);
+            recording_free(&fs);
+            if (status == BRY_OK) {
+                assert_true(fail_at > (old ? 7 : 10));
+                break;
+            }
+        }
+    }
+}
+
+/* ---- real files ---------------------------------------------------------------------------- */
+
+static void a_real_folder(void **state)
+{
+    (void)state;
+    char outer[] = "counter-XXXXXX", path[64], file[80];
+    assert_non_null(mkdtemp(outer));
+    snprintf(path, sizeof path, "%s/table//", outer);
+    bry_counter *c, *second;
+    bry_load load = BRY_LOAD;
+    assert_int_equal(bry_counter_open(path, NULL, &load, &c), BRY_OK);
+    uint64_t seed = bry_counter_seed(c);
+    counter_applied(c, 1, "a", 1, 5, 1);
+    errno = 0;
+    assert_int_equal(bry_counter_open(path, NULL, &load, &second), BRY_E_IO);
+    assert_int_equal(errno, EBUSY);
+    assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+    counter_applied(c, 2, "a", 1, 5, 2);
+    bry_counter_destroy(c);
+    assert_int_equal(bry_counter_open(path, NULL, NULL, &c), BRY_OK);
+    assert_true(bry_counter_seed(c) == seed);
+    counter_repeat(c, 2, "a", 1, 5, 2);
+    bry_counter_destroy(c);
+    /* A snapshot is a table like any that was saved. */
+    snprintf(file, sizeof file, "%s/table/snapshot", outer);
+    assert_int_equal(bry_counter_load_file(file, &load, &c), BRY_OK);
+    assert_int_equal(counter_value(c, "a"), 1);
+    assert_int_equal(bry_counter_snapshot(c), BRY_E_UNSUPPORTED);
+    bry_counter_destroy(c);
+    /* No folder, and none can be made. */
+    snprintf(file, sizeof file, "%s/none/table", outer);
+    assert_int_equal(bry_counter_open(file, NULL, &load, &c), BRY_E_IO);
+    assert_int_equal(errno, ENOENT);
+    snprintf(file, sizeof file, "%s/table/log", outer);
+    assert_int_equal(bry_counter_open(file, NULL, &load, &c), BRY_E_IO);
+    assert_int_equal(errno, ENOTDIR);
+    static const char *const names[] = {"lock", "log", "snapshot"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(file, sizeof file, "%s/table/%s", outer, names[i]);
+        assert_int_equal(unlink(file), 0);
+    }
+    snprintf(file, sizeof file, "%s/table", outer);
+    assert_int_equal(rmdir(file), 0); /* nothing else was in it */
+    assert_int_equal(rmdir(outer), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(found_again),      cmocka_unit_test(one_at_a_time),
+        cmocka_unit_test(keeps_its_shape),  cmocka_unit_test(asked_syncs),
+        cmocka_unit_test(damaged),          cmocka_unit_test(ceilings),
+        cmocka_unit_test(every_call_fails), cmocka_unit_test(every_call_of_open_fails),
+        cmocka_unit_test(a_real_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
