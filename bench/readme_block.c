@@ -63,15 +63,18 @@ bool bench_block_check(const char *path)
     return good;
 }
 
-/* Writes beside the file, then renames: an interruption leaves the old file. */
+/* Writes beside the file, then renames: an interruption leaves the old file. A link is followed. */
 static bool write_whole(const char *path, const char *head, size_t head_len, const char *middle,
                         const char *tail)
 {
-    char *beside;
+    char *beside, *target = realpath(path, NULL);
     struct stat old;
-    if (asprintf(&beside, "%s.new", path) < 0)
+    if (!target || asprintf(&beside, "%s.new", target) < 0) {
+        cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno));
+        free(target);
         return false;
-    FILE *file = stat(path, &old) == 0 ? fopen(beside, "we") : NULL;
+    }
+    FILE *file = stat(target, &old) == 0 ? fopen(beside, "we") : NULL;
     bool good = file && fchmod(fileno(file), old.st_mode & 07777) == 0 &&
                 fwrite(head, 1, head_len, file) == head_len && fputs(middle, file) >= 0 &&
                 fputs(tail, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
@@ -80,7 +83,7 @@ static bool write_whole(const char *path, const char *head, size_t head_len, con
         why = errno;
         good = false;
     }
-    if (good && rename(beside, path) != 0) {
+    if (good && rename(beside, target) != 0) {
         why = errno;
         good = false;
     }
@@ -90,6 +93,7 @@ static bool write_whole(const char *path, const char *head, size_t head_len, con
             unlink(beside);
     }
     free(beside);
+    free(target);
     return good;
 }
 

@@ -76,6 +76,8 @@ int cli_map_check_target(const char *path, bool replace)
                             S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a file");
     } else if (errno != ENOENT) {
         return cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(errno));
+    } else if (lstat(path, &facts) == 0) {
+        return cli_fail(BRY_E_IO, "%s: it is a link that leads nowhere", name.text);
     }
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");

@@ -11,6 +11,7 @@
 typedef struct facts {
     bry_map_options options;
     bry_map_stats stats;
+    bool is_file; /* and not a pipe, which has no size */
     uint64_t file_bytes;
 } facts;
 
@@ -63,7 +64,10 @@ static void print_json(const facts *f)
     cli_json_count(&json, "bytes_main", s->bytes_main);
     cli_json_count(&json, "bytes_secondary", s->bytes_secondary);
     cli_json_count(&json, "bytes_dictionary", s->bytes_dictionary);
-    cli_json_count(&json, "file_bytes", f->file_bytes);
+    if (f->is_file)
+        cli_json_count(&json, "file_bytes", f->file_bytes);
+    else
+        cli_json_text(&json, "file_bytes", NULL);
     cli_json_close(&json, '}');
 }
 
@@ -85,9 +89,12 @@ static void print_text(const facts *f)
     printf("tables      %u, load %.3f\n", s->tables, s->load);
     printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->refused_unsure,
            s->refused_full);
-    printf("bytes       %" PRIu64 ": keys %" PRIu64 ", codes of values %" PRIu64 ", values %" PRIu64
-           "; file %" PRIu64 "\n",
-           s->bytes, s->bytes_main, s->bytes_secondary, s->bytes_dictionary, f->file_bytes);
+    printf("bytes       %" PRIu64 ": keys %" PRIu64 ", codes of values %" PRIu64
+           ", values %" PRIu64,
+           s->bytes, s->bytes_main, s->bytes_secondary, s->bytes_dictionary);
+    if (f->is_file)
+        printf("; file %" PRIu64, f->file_bytes);
+    putchar('\n');
     if (is_kbf) {
         printf("cells       by keys in them:");
         for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
@@ -150,7 +157,8 @@ int cli_map_info(int argc, char **argv)
         return code;
     struct stat file;
     facts f = {.options = bry_map_options_like(map)};
-    f.file_bytes = stat(argv[0], &file) == 0 ? (uint64_t)file.st_size : 0;
+    f.is_file = stat(argv[0], &file) == 0 && S_ISREG(file.st_mode);
+    f.file_bytes = f.is_file ? (uint64_t)file.st_size : 0;
     bry_map_get_stats(map, &f.stats);
     bry_map_destroy(map);
     if (as_json) {

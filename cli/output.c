@@ -16,9 +16,9 @@ const char *cli_compiler(void)
 #endif
 }
 
-static void report(bry_status status, const char *format, va_list arguments)
+static void report(const char *word, const char *format, va_list arguments)
 {
-    fprintf(stderr, "bloomery: %s: ", bry_status_word(status));
+    fprintf(stderr, "bloomery: %s: ", word);
     /* The analyzer loses sight of va_start() in the fortified form of this. */
     vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     fputc('\n', stderr);
@@ -28,7 +28,7 @@ int cli_fail(bry_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(status, format, arguments);
+    report(bry_status_word(status), format, arguments);
     va_end(arguments);
     return CLI_FAILED;
 }
@@ -37,7 +37,7 @@ int cli_misuse(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(BRY_E_RANGE, format, arguments);
+    report("USAGE", format, arguments);
     va_end(arguments);
     fprintf(stderr, "Try \"bloomery %s%s--help\".\n", command ? command : "", command ? " " : "");
     return CLI_USAGE;

@@ -12,8 +12,9 @@ const char *cli_compiler(void);
 /* Prints "bloomery: WORD: text" on stderr and returns CLI_FAILED. */
 __attribute__((format(printf, 2, 3))) int cli_fail(bry_status status, const char *format, ...);
 
-/* The same for arguments that make no sense, with a hint where to read on; returns CLI_USAGE.
- * `command` is the subcommand's name, or NULL for the program's own arguments. */
+/* The same for arguments that make no sense, with the word USAGE and a hint where to read on;
+ * returns CLI_USAGE. `command` is the subcommand's name, or NULL for the program's own arguments.
+ */
 __attribute__((format(printf, 2, 3))) int cli_misuse(const char *command, const char *format, ...);
 
 /* A word of the user's for a message: quoted, cut when long, with nothing that a terminal obeys. */

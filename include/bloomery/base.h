@@ -12,7 +12,11 @@
  *  - A call that fails leaves its object as it was, and writes nothing through its out-pointers
  *    (one exception: bry_load, which says what was wrong with the data).
  *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default
- *    that is written beside it. A NULL pointer to options means: all defaults.
+ *    that is written beside it. A NULL pointer to options means: all defaults. Their first field,
+ *    struct_size, is the size of the struct as the caller was compiled with it; the initializer
+ *    sets it, and whoever fills a struct without the initializer has to. Fields are only ever
+ *    added, at the end: a caller that knows fewer has the defaults in the others, and one that
+ *    knows more than the library has gets BRY_E_RANGE.
  *  - Plan before create: bry_…_plan() tells bytes and errors without allocating anything;
  *    bry_…_create() with the same options uses the same numbers, to the byte.
  *  - The hash is a value. Hash a key once with bry_hash_key() and the seed of the object

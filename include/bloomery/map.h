@@ -292,7 +292,8 @@ BRY_API bry_status bry_map_load(const bry_source *source, bry_load *load, bry_ma
 
 /*
  * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
- * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
+ * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set: EISDIR or ENOTSUP
+ * where path leads to something else than a file, such as a device.
  */
 BRY_API bry_status bry_map_save_file(const bry_map *map, const char *path);
 BRY_API bry_status bry_map_load_file(const char *path, bry_load *load, bry_map **map);

@@ -68,7 +68,7 @@ static bry_status find_target(const bry__io *io, const char *path, char target[P
     if (io->facts_of(io->opaque, target, &facts) < 0)
         return BRY_E_IO;
     if (facts.kind != BRY__FILE_REGULAR) {
-        errno = facts.kind == BRY__FILE_FOLDER ? EISDIR : EINVAL;
+        errno = facts.kind == BRY__FILE_FOLDER ? EISDIR : ENOTSUP;
         return BRY_E_IO;
     }
     *mode = facts.mode;

@@ -14,7 +14,7 @@ typedef bry_status bry__file_reader(void *context, const bry_source *source, bry
  *
  * A link is followed, and the file it leads to is replaced; a link that leads nowhere is replaced
  * itself. A new file has the mode that the umask leaves, a replaced one keeps its own. What is not
- * a regular file is refused (EISDIR, EINVAL).
+ * a regular file is refused (EISDIR, ENOTSUP).
  *
  * On failure the temporary file is removed: what `write` returned, or BRY_E_IO with errno set. One
  * failure comes late: when the folder cannot be synced the new bytes are there, but may not survive

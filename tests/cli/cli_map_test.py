@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from cli_runner import PROGRAM, main
+from cli_runner import PROGRAM, load, main
 from map_runner import ENGINES, MapCase, keys, numbered
 
 HELP = b"""\
@@ -413,6 +413,15 @@ class Whole(MapCase):
                 self.assertEqual(row, [*kind.split("_"), f'{info["promised"][kind]:.3g}',
                                        f'{info["estimated"][kind]:.3g}'])
 
+    def test_info_of_a_pipe(self):
+        """It has no size that could be told."""
+        self.build("m", b"a\t1\n")
+        done = self.run_map("info", "/dev/stdin", stdin=self.content("m"))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertRegex(done.stdout, rb"\nbytes +\d+: keys \d+, codes of values \d+, values \d+\n")
+        done = self.run_map("info", "/dev/stdin", "--json", stdin=self.content("m"))
+        self.assertIsNone(load(done.stdout)["file_bytes"])
+
     def test_info_of_layout_and_fixed(self):
         self.build("m", b"a\t1\n", "--engine", "kbf", "--layout", "paper", "--items", "10",
                    "--fixed", "--raw", "3")
@@ -505,7 +514,8 @@ class Files(MapCase):
                         err=f'bloomery: IO: "{name}": it exists; --force replaces it\n'.encode())
         for name, problem in (("folder", "Is a directory"), ("", "No such file or directory"),
                               ("no/where", "No such file or directory"),
-                              ("there/x", "Not a directory"), ("/dev/null", "it is not a file")):
+                              ("there/x", "Not a directory"), ("/dev/null", "it is not a file"),
+                              ("link", "it is a link that leads nowhere")):
             self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
                         err=f'bloomery: IO: "{name}": {problem}\n'.encode())
         self.assertEqual(self.content("there"), b"precious")
@@ -514,7 +524,13 @@ class Files(MapCase):
         self.assertEqual(self.content("there"), b"precious")
         self.expect(["build", "there", "--force"], 0, stdin=b"a\t1\n")
         self.expect(["get", "there", "a"], 0, b"1\n")
-        self.assert_files("there", "folder", "link")
+        self.assertEqual(os.readlink(self.path("link")), "nowhere")
+        # A link to a file stays one, and the file that it leads to is replaced.
+        os.symlink("there", self.path("good"))
+        self.expect(["build", "good", "--force"], 0, stdin=b"b\t2\n")
+        self.assertEqual(os.readlink(self.path("good")), "there")
+        self.expect(["get", "there", "b"], 0, b"2\n")
+        self.assert_files("there", "folder", "link", "good")
 
     def test_no_room(self):
         """A file that may not become so large is a disk that is full."""

@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
     def expect_misuse(self, arguments, problem):
         command = arguments[0] + " " if arguments and arguments[0] in ("plan", "bench") else ""
         self.expect(arguments, 2, "",
-                    f'bloomery: RANGE: {problem}\nTry "bloomery {command}--help".\n')
+                    f'bloomery: USAGE: {problem}\nTry "bloomery {command}--help".\n')
 
     def read_json(self, *arguments, **options):
         done = run(*arguments, **options)

@@ -34,7 +34,7 @@ class MapCase(unittest.TestCase):
     def expect_misuse(self, arguments, problem):
         command = ["map", *arguments[:1]] if arguments and arguments[0] in (
             "build", "get", "put", "del", "info", "join", "compress") else ["map"]
-        message = f'bloomery: RANGE: {problem}\nTry "bloomery {" ".join(command)} --help".\n'
+        message = f'bloomery: USAGE: {problem}\nTry "bloomery {" ".join(command)} --help".\n'
         self.expect(arguments, 2, err=message.encode())
 
     def build(self, name, pairs, *options):

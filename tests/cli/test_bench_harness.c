@@ -240,6 +240,15 @@ static void test_block(void **state)
     assert_true(bench_block_replace(path, "one\n"));
     assert_true(bench_block_replace(path, "two\n\nthree\n"));
     assert_holds(path, "a\n<!-- bench:begin -->\ntwo\n\nthree\n<!-- bench:end -->\nb");
+    /* A link stays one. */
+    char link[sizeof path + 5], to[sizeof path + 5] = "";
+    snprintf(link, sizeof link, "%s.link", path);
+    assert_int_equal(symlink(path, link), 0);
+    assert_true(bench_block_replace(link, "linked\n"));
+    assert_int_equal(readlink(link, to, sizeof to - 1), sizeof path - 1);
+    assert_string_equal(to, path);
+    assert_holds(path, "a\n<!-- bench:begin -->\nlinked\n<!-- bench:end -->\nb");
+    unlink(link);
     put(path, page, sizeof page); /* with a zero byte at the end */
     assert_false(bench_block_check(path));
     assert_false(bench_block_replace(path, "four\n"));
