@@ -13,3 +13,5 @@ add_test(NAME model_index COMMAND index_programs 400000 400)
 add_test(NAME model_index_long COMMAND index_programs 200000 8000 1000000)
 add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)
 set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+bloomery_unit_test(test_index support/failing_allocator.c)
