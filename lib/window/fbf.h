@@ -172,6 +172,7 @@ static inline bool bry__fbf_expired(uint64_t end, uint64_t window, uint64_t now)
 typedef struct bry__fbf_view {
     const bry__fbf_filter *oldest; /* NULL: nothing is remembered */
     bool rotated; /* the newest filter is not the future one any more */
+    bool alone; /* the oldest one is asked by itself */
 } bry__fbf_view;
 
 bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now);

@@ -73,7 +73,7 @@ static bool optimized_has(const question *asked, bry_hash hash)
          filter = older_of(asked, filter)) {
         bool in = bry__fbf_in(filter, hash);
         bool future = filter == asked->fbf->newest && !asked->view.rotated;
-        bool alone = filter == asked->view.oldest && filter->before > 0;
+        bool alone = filter == asked->view.oldest && asked->view.alone;
         if (in && (future || newer || alone))
             return true;
         newer = in && !future;
@@ -172,9 +172,9 @@ static double estimated(const bry__fbf *fbf)
 {
     bry__fbf_sum sum = bry__fbf_sum_begin(fbf->setting.mode);
     const bry__fbf_filter *filter = fbf->newest;
+    bool alone = fbf->row >= fbf->count || fbf->oldest->before > 0;
     for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older)
-        bry__fbf_sum_take(&sum, pow(fill_of(filter), filter->bloom.hashes),
-                          left == 1 && filter->before > 0);
+        bry__fbf_sum_take(&sum, pow(fill_of(filter), filter->bloom.hashes), left == 1 && alone);
     return fbf->items ? bry__fbf_sum_end(&sum) : 0;
 }
 

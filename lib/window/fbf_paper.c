@@ -8,8 +8,8 @@
  *   - The oldest filter is asked alone, for the elements of the period before its own: the filter
  *     that had them too is gone. Filters that growth appends are empty and stand behind it, and
  *     asking one of *those* alone instead would forget a whole period at once. So they are not made
- *     at all: `count` says how many filters the row may have, and only a filter with elements
- *     in it is asked.
+ *     at all: `count` says how many filters the row may have, and the oldest one that exists is
+ *     asked.
  *   - t changes, so a number of filters does not say what time they cover. A filter goes only when
  *     the row is longer than `count` and the elements that go with it are out of the window.
  *   - Refreshes stand on multiples of t. When t changes, the next multiple of the new one is due.
@@ -55,6 +55,13 @@ static double filter_error(const bry__fbf_filter *filter)
     return n ? bry__bloom_error((double)filter->bloom.bits, filter->bloom.hashes, (double)n) : 0;
 }
 
+/* The published check asks the oldest filter of a whole row alone, needed or not; where growth has
+ * made the row longer than its filters are, it is asked if it has what no other has. */
+static bool asks_alone(const steps *at)
+{
+    return at->oldest && (at->row >= at->count || at->oldest->before > 0);
+}
+
 /* Eq. 4.3, or its like for the simple check. */
 static double predicted(const steps *at)
 {
@@ -63,7 +70,7 @@ static double predicted(const steps *at)
         bry__fbf_sum_take(&sum, 0, false); /* a third empty filter changes nothing */
     const bry__fbf_filter *filter = at->newest;
     for (uint64_t left = at->row - at->made; left > 0; left--) {
-        bry__fbf_sum_take(&sum, filter_error(filter), left == 1 && filter->before > 0);
+        bry__fbf_sum_take(&sum, filter_error(filter), left == 1 && asks_alone(at));
         filter = filter->older;
     }
     return bry__fbf_sum_end(&sum);
@@ -237,7 +244,7 @@ bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now)
 {
     steps at = steps_of(fbf);
     (void)run(&at, now); /* only a row to be changed needs memory */
-    return (bry__fbf_view){at.items > 0 ? at.oldest : NULL, at.made > 0};
+    return (bry__fbf_view){at.items > 0 ? at.oldest : NULL, at.made > 0, asks_alone(&at)};
 }
 
 double bry__fbf_paper_predicted(const bry__fbf *fbf)

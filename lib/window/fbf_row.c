@@ -113,9 +113,9 @@ void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell)
     fbf->cell_items = 0;
     fbf->sub = 0;
     fbf->items = 0;
-    fbf->count = fbf->setting.filters;
-    fbf->period = length;
-    fbf->due = bry__fbf_after(at * length, length);
+    fbf->count = paper ? fbf->setting.filters : 0;
+    fbf->period = paper ? length : 0;
+    fbf->due = paper ? bry__fbf_after(at * length, length) : 0;
 }
 
 bry_status bry__fbf_renew(bry__fbf *fbf, uint64_t cell)

@@ -245,6 +245,8 @@ static const char *check_cell(bry__fbf *fbf)
         return "the present period is not of this time";
     if (fbf->cell_items < fbf->present->items || fbf->cell_items > MOST_ITEMS)
         return "a cell and its period do not agree";
+    if (fbf->count || fbf->period || fbf->due)
+        return "an adaptation that this mode does not have";
     return NULL;
 }
 

@@ -1,0 +1,856 @@
+/*
+ * The engine fbf: what is its own. What every engine does is in test_window.c.
+ *
+ * test_fbf [OPERATIONS]: so many for each mode in the programs against a twin.
+ */
+#include "common/sizing.h"
+#include "support/repair.h"
+#include "support/window_helpers.h"
+#include "window/fbf.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t operations = 60000;
+
+static const bry_window_mode modes[] = {BRY_WINDOW_IMPROVED, BRY_WINDOW_PAPER,
+                                        BRY_WINDOW_PAPER_SIMPLE};
+
+static bry_window_options fbf_options(bry_window_mode mode, uint64_t window, uint64_t capacity,
+                                      double error)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_FBF;
+    options.mode = mode;
+    options.window = window;
+    options.capacity = capacity;
+    options.error = error;
+    options.seed = 1;
+    return options;
+}
+
+static const bry__fbf *row_of(const bry_window *window)
+{
+    return window->self;
+}
+
+static bry_window *clone_of(const bry_window *window)
+{
+    bry_window *copy = NULL;
+    assert_int_equal(bry_window_clone(window, &copy), BRY_OK);
+    return copy;
+}
+
+static void advance(bry_window *window, uint64_t now)
+{
+    assert_int_equal(bry_window_advance(window, now), BRY_OK);
+}
+
+/* ---- shapes -------------------------------------------------------------------------------- */
+
+static void test_plan_is_what_is_used(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 8000, 80000, 0.001);
+        options.fixed = m > 0; /* Algorithm 3 adapts to the first second, in which nothing comes */
+        bry_window_shape shape;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        assert_int_equal(shape.generations, m == 0 ? 10 : 9);
+        assert_true(shape.error <= 0.001 && shape.error > 0.0001);
+        bry_window *window = make(options);
+        assert_int_equal(stats_of(window).bytes, shape.bytes_empty);
+        /* Ten elements a millisecond: what was planned for, so that nothing is adapted. */
+        uint64_t most = 0, next = 0;
+        double worst = 0;
+        for (uint64_t now = 8000; now < 40000; now++) {
+            for (int i = 0; i < 10; i++)
+                add(window, next++, now);
+            if (now % 250 == 249) {
+                bry_window_stats stats = stats_of(window);
+                most = stats.bytes > most ? stats.bytes : most;
+                worst = fmax(worst, stats.predicted_error);
+                assert_true(stats.estimated_error < 1.1 * shape.error);
+                if (m == 0) {
+                    assert_int_equal(stats.ended_early, 0);
+                    assert_int_equal(stats.resizes, 0);
+                }
+            }
+        }
+        assert_int_equal(most, shape.bytes);
+        assert_true(fabs(worst / shape.error - 1) < 0.01);
+        printf("mode %d: %.2f bits an element of the promised window, error %.3g\n", m,
+               (double)shape.bytes * 8 / 80000, shape.error);
+        bry_window_destroy(window);
+    }
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 0, 1000000, 0.001);
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+    assert_true((double)shape.bytes * 8 / 1e6 <= 26);
+    options.mode = BRY_WINDOW_PAPER;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+    assert_true((double)shape.bytes * 8 / 1e6 >= 30 && (double)shape.bytes * 8 / 1e6 <= 36);
+}
+
+static void test_exact_shape(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 10000, 300, 0.01);
+        options.generations = 2;
+        options.bits = 6250;
+        options.hashes = 5;
+        options.fixed = true;
+        bry_window_shape shape;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        assert_int_equal(shape.bits, 6250);
+        assert_int_equal(shape.hashes, 5);
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 900; i++)
+            add(window, i, 20000 + i * 20);
+        uint64_t filters = 0;
+        for (const bry__fbf_filter *f = row_of(window)->oldest; f; f = f->newer, filters++) {
+            assert_int_equal(f->bloom.bits, 6250);
+            assert_int_equal(f->bloom.hashes, 5);
+        }
+        assert_int_equal(filters, m == 0 ? 4 : 3);
+        bry_window_options like = bry_window_options_like(window);
+        assert_int_equal(like.bits, 6250);
+        assert_int_equal(like.hashes, 5);
+        bry_window_destroy(window);
+    }
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 10000, 300, 0.01);
+    bry_window_shape shape;
+    options.bits = BRY__FBF_MAX_BITS + 1;
+    options.hashes = 5;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
+    options.bits = 1 << 20; /* ten of them are more than this */
+    options.max_bytes = 1 << 20;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
+    /* What a plan makes, given as the shape, is the same window. */
+    for (int m = 0; m < 3; m++) {
+        bry_window *planned = make(fbf_options(modes[m], 5000, 777, 1e-4));
+        bry_window *given = make(bry_window_options_like(planned));
+        for (uint64_t i = 0; i < 5000; i++) {
+            bry_answer was = add(planned, i, 5000 + i / 2);
+            assert_int_equal(add(given, i, 5000 + i / 2), was);
+        }
+        assert_true(alike(planned, given));
+        bry_window_destroy(planned);
+        bry_window_destroy(given);
+    }
+}
+
+/* ---- programs against a twin --------------------------------------------------------------- */
+
+/* Elements whose add answered new, and when; the twin promises a window from then on. */
+typedef struct twin {
+    uint64_t *time; /* 0: never new */
+    uint64_t ids, first; /* those before `first` are out of any window */
+} twin;
+
+static void check_promise(const bry_window *window, const twin *known, generator *from, unsigned n)
+{
+    uint64_t now = bry_window_time(window), span = window->options.window;
+    for (unsigned i = 0; i < n && known->first < known->ids; i++) {
+        uint64_t id = known->first + generator_below(from, known->ids - known->first);
+        uint64_t then = known->time[id];
+        if (then == 0)
+            continue;
+        assert_true(then + span < now || has(window, id, now));
+        if (then + span >= now)
+            assert_true(has(window, id, then + span)); /* the last moment, which may be ahead */
+    }
+}
+
+/* What questions say of a later time is what they will say then. */
+static void check_ahead(const bry_window *window, const twin *known, generator *from)
+{
+    uint64_t ahead = bry_window_time(window) +
+                     generator_below(from, 3 * window->options.window) * generator_below(from, 2) +
+                     generator_below(from, window->options.window);
+    bry_window *later = clone_of(window), *steps = clone_of(window);
+    advance(later, ahead);
+    for (uint64_t t = bry_window_time(window); t < ahead;
+         t += 1 + generator_below(from, 1 + window->options.window / 3))
+        advance(steps, t);
+    advance(steps, ahead);
+    assert_true(alike(later, steps));
+    assert_int_equal(stats_of(later).bytes, stats_of(steps).bytes);
+    for (int i = 0; i < 60; i++) {
+        uint64_t id = generator_below(from, known->ids + 20);
+        assert_int_equal(has(window, id, ahead), has(later, id, ahead));
+    }
+    bry_window_destroy(later);
+    bry_window_destroy(steps);
+}
+
+static void run_program(bry_window_options options, uint64_t seed, uint64_t count)
+{
+    generator from = {seed};
+    twin known = {calloc(count + 1, sizeof *known.time), 0, 0};
+    bry_window *window = make(options);
+    uint64_t now = 1 + generator_below(&from, 100000), length = options.window / 8 + 1;
+    unsigned rate = 1; /* elements a step */
+    bool bounded = options.mode == BRY_WINDOW_IMPROVED && !options.fixed && !options.max_bytes;
+    while (known.ids < count) {
+        unsigned what = (unsigned)generator_below(&from, 1000);
+        if (what < 4)
+            rate = 1u << generator_below(&from, 9); /* the load rises or falls at once */
+        if (what == 5)
+            now += generator_below(&from, 4 * options.window); /* an idle gap */
+        else
+            now += generator_below(&from, 1 + length / 50);
+        uint64_t stamp = now;
+        if (what == 6)
+            stamp -= generator_below(&from, now); /* a clock that steps back, once */
+        for (unsigned i = 0; i < rate && known.ids < count; i++) {
+            if (add(window, known.ids, stamp) == BRY_ABSENT)
+                known.time[known.ids] = bry_window_time(window);
+            known.ids++;
+        }
+        if (what < 100 && known.ids > known.first) { /* adding again */
+            uint64_t id = known.first + generator_below(&from, known.ids - known.first);
+            bry_answer was = add(window, id, stamp);
+            if (was == BRY_ABSENT || (options.refresh && known.time[id]))
+                known.time[id] = bry_window_time(window);
+        }
+        while (known.first < known.ids && !options.refresh &&
+               known.time[known.first] + options.window < bry_window_time(window))
+            known.first++;
+        check_promise(window, &known, &from, 4);
+        if (what < 8)
+            check_ahead(window, &known, &from);
+        if (what < 100) {
+            bry_window_stats stats = stats_of(window);
+            if (bounded)
+                assert_true(stats.predicted_error <= options.error);
+            if (options.max_bytes)
+                assert_true(stats.bytes <= options.max_bytes);
+            assert_true(stats.covered >= options.window || stats.time < options.window);
+        }
+    }
+    /* At the end nothing is left. */
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+    advance(window, bry_window_time(window) + shape.longest);
+    assert_int_equal(stats_of(window).items, 0);
+    assert_int_equal(stats_of(window).bytes, shape.bytes_empty);
+    bry_window_destroy(window);
+    free(known.time);
+}
+
+static void test_programs(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 20000, 500, 0.001);
+        run_program(options, 10, operations);
+        options.refresh = true;
+        options.generations = 3;
+        run_program(options, 20, operations / 2);
+        options = fbf_options(modes[m], 7777, 100, 0.02);
+        options.generations = 1;
+        run_program(options, 30, operations / 4);
+        options.fixed = true;
+        options.generations = 5;
+        run_program(options, 40, operations / 4);
+        options = fbf_options(modes[m], 30000, 3000, 0.001);
+        options.generations = 12;
+        bry_window_shape shape;
+        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+        options.max_bytes = shape.bytes + shape.bytes / 2;
+        run_program(options, 50, operations / 4);
+        options.max_bytes = shape.bytes / 3;
+        run_program(options, 60, operations / 4);
+    }
+}
+
+/* A jump of any length costs no more than the cells of one window: this would not end otherwise. */
+static void test_far_jumps(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 1000, 100, 0.001);
+        options.generations = 64;
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 60; i++) {
+            uint64_t now = UINT64_C(1) << i;
+            for (uint64_t j = 0; j < 300; j++)
+                if (add(window, i * 300 + j, now) == BRY_ABSENT)
+                    assert_true(has(window, i * 300 + j, now + 1000));
+            assert_false(has(window, i * 300, UINT64_MAX));
+        }
+        advance(window, UINT64_MAX);
+        assert_int_equal(stats_of(window).items, 0);
+        bry_window_destroy(window);
+    }
+}
+
+/* ---- the published row --------------------------------------------------------------------- */
+
+static double by_formula(double m, double k, double l)
+{
+    return pow(1 - exp(-k * l / m), k);
+}
+
+/* Eq. 4.3 on the thesis's own example, and Eq. 4.1 for any filter of it. */
+static void test_equations(void **state)
+{
+    (void)state;
+    double once = by_formula(6250, 5, 150), twice = by_formula(6250, 5, 300);
+    double simple = 1 - (1 - once) * (1 - twice) * (1 - once);
+    double optimized = 1 - (1 - once) * (1 - twice * once) * (1 - once);
+    assert_true(fabs(simple - 4.8e-4) < 0.05e-4 && fabs(optimized - 3.7e-5) < 0.05e-5);
+    for (int m = 1; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 10000, 300, 0.001);
+        options.generations = 2;
+        options.bits = 6250;
+        options.hashes = 5;
+        options.fixed = true;
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 150; i++)
+            add(window, i, 100000);
+        for (uint64_t i = 150; i < 300; i++)
+            add(window, i, 105000);
+        double wanted = m == 1 ? optimized : simple;
+        bry_window_stats stats = stats_of(window);
+        assert_true(fabs(stats.predicted_error / wanted - 1) < 0.002);
+        assert_true(fabs(stats.estimated_error / wanted - 1) < 0.25); /* one draw of hashes */
+        assert_int_equal(stats.generations, 3);
+        bry_window_destroy(window);
+    }
+}
+
+/*
+ * The growth trap. When Algorithm 3 doubles the row, elements that only the oldest filter has must
+ * be found as before: filters appended behind it are empty.
+ */
+static void test_growth_forgets_nothing(void **state)
+{
+    (void)state;
+    bry_window_options options = fbf_options(BRY_WINDOW_PAPER, 22000, 0, 1e-3);
+    options.generations = 2;
+    options.bits = 6250;
+    options.hashes = 5;
+    unsigned traps = 0, grown = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        generator from = {seed};
+        bry_window *window = make(options);
+        enum { MOST = 4000 };
+        static uint64_t when[MOST];
+        uint64_t n = 0, now = 100000;
+        for (unsigned step = 0; step < 60 && n + 100 < MOST; step++) {
+            now += 500 + generator_below(&from, 1000);
+            uint32_t count = row_of(window)->count;
+            uint64_t single = 0; /* found by the oldest filter alone */
+            const bry__fbf *row = row_of(window);
+            for (uint64_t i = 0; i < n; i++)
+                single += bry__fbf_in(row->oldest, key(i)) &&
+                          !bry__fbf_in(row->oldest->newer, key(i)) && row->oldest->before > 0;
+            advance(window, now);
+            bool grew = row_of(window)->count > count;
+            grown += grew;
+            traps += grew && single > 0;
+            for (uint64_t i = 0; i < n; i++)
+                if (when[i] && when[i] + options.window >= now)
+                    assert_true(has(window, i, now));
+            uint64_t burst = step > 20 ? generator_below(&from, 100) : generator_below(&from, 20);
+            for (uint64_t i = 0; i < burst; i++, n++)
+                when[n] = add(window, n, now) == BRY_ABSENT ? now : 0;
+        }
+        bry_window_destroy(window);
+    }
+    printf("grown %u times, %u of them with elements in the oldest filter alone\n", grown, traps);
+    assert_true(traps >= 10); /* or nothing was shown */
+}
+
+/* As Fig. 6.6: three filters and 11 s; a load that rises and subsides, twice. */
+static void test_adaptation_follows_the_load(void **state)
+{
+    (void)state;
+    bry_window_options options = fbf_options(BRY_WINDOW_PAPER, 22000, 0, 1e-3);
+    options.generations = 2;
+    options.bits = 6250;
+    options.hashes = 5;
+    bry_window *window = make(options);
+    uint64_t next = 0, now = 1000000;
+    uint32_t peaks[2] = {0, 0}, lows[2] = {99, 99};
+    uint64_t shortest = UINT64_MAX;
+    for (int wave = 0; wave < 2; wave++)
+        for (int second = 0; second < 120; second++, now += 1000) {
+            unsigned rate = second < 20 ? 5 + 2 * (unsigned)second : 2;
+            for (unsigned i = 0; i < rate; i++)
+                add(window, next++, now + i);
+            uint32_t filters = stats_of(window).generations;
+            if (filters > peaks[wave])
+                peaks[wave] = filters;
+            if (second > 100 && filters < lows[wave])
+                lows[wave] = filters;
+            if (row_of(window)->period < shortest)
+                shortest = row_of(window)->period;
+            if (second % 10 == 0)
+                printf("%3d s: %2u elements/s, %2u filters, t = %2u s, Eq. 4.3 %.2g\n",
+                       wave * 120 + second, rate, filters,
+                       (unsigned)(row_of(window)->period / 1000), stats_of(window).predicted_error);
+        }
+    for (int wave = 0; wave < 2; wave++) {
+        assert_true(peaks[wave] >= 6 && peaks[wave] <= 24);
+        assert_true(lows[wave] <= 4);
+    }
+    assert_true(shortest < 11000);
+    assert_true(stats_of(window).resizes >= 4);
+    bry_window_destroy(window);
+}
+
+/* ---- load, ceiling, refresh ---------------------------------------------------------------- */
+
+static void test_limits_follow_the_load(void **state)
+{
+    (void)state;
+    bry_window *window = make(fbf_options(BRY_WINDOW_IMPROVED, 60000, 6000, 0.001));
+    uint64_t next = 0, now = 60000, peak = 0, calm = 0;
+    for (; now < 300000; now += 10) { /* 0.1 a ms, as planned; a hundredfold for 20 s */
+        bool burst = now >= 150000 && now < 170000;
+        for (int i = 0; i < (burst ? 100 : 1); i++)
+            add(window, next++, now);
+        if (burst || now % 1000 == 0) {
+            bry_window_stats stats = stats_of(window);
+            assert_true(stats.predicted_error <= 0.001);
+            if (now < 150000)
+                assert_int_equal(stats.ended_early, 0);
+            if (now == 149000)
+                calm = stats.bytes;
+            peak = stats.bytes > peak ? stats.bytes : peak;
+        }
+    }
+    bry_window_stats stats = stats_of(window);
+    printf("burst: %llu periods ended early, %llu resizes, bytes %llu, %llu, %llu\n",
+           (unsigned long long)stats.ended_early, (unsigned long long)stats.resizes,
+           (unsigned long long)calm, (unsigned long long)peak, (unsigned long long)stats.bytes);
+    assert_true(stats.ended_early >= 4 && stats.ended_early <= 12);
+    assert_true(peak > 10 * calm);
+    assert_true(stats.bytes <= calm + calm / 50);
+    bry_window_destroy(window);
+}
+
+static void test_ceiling(void **state)
+{
+    (void)state;
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 10000, 4000, 0.001);
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+    for (int refuse = 0; refuse < 2; refuse++) {
+        options.refuse = refuse;
+        options.max_bytes = 3 * shape.bytes;
+        bry_window *window = make(options);
+        uint64_t now = 10000, stored = 0, refused = 0, first = 0;
+        for (; now < 14000; now++)
+            for (int i = 0; i < 20; i++) { /* fifty times the plan */
+                bry_status status = bry_window_add(window, key(stored), now, NULL);
+                if (status == BRY_E_FULL) {
+                    first = refused++ ? first : stored;
+                } else {
+                    assert_int_equal(status, BRY_OK);
+                    stored++;
+                }
+            }
+        bry_window_stats stats = stats_of(window);
+        assert_true(stats.bytes <= options.max_bytes);
+        assert_true(stats.at_ceiling);
+        assert_int_equal(stats.refused_full, refused);
+        for (uint64_t i = 0; i < stored; i++)
+            assert_true(has(window, i, 20000 - 1));
+        if (refuse) {
+            assert_true(refused > 0 && first > 6000);
+            assert_true(stats.predicted_error <= 0.001);
+        } else {
+            assert_int_equal(refused, 0);
+            assert_true(stats.predicted_error > 0.01);
+        }
+        now = 40000;
+        add(window, stored, now);
+        assert_false(stats_of(window).at_ceiling);
+        assert_true(stats_of(window).estimated_error <= 0.001);
+        bry_window_destroy(window);
+    }
+    /* A ceiling below the plan: small filters, and as many as time needs. */
+    options.refuse = false;
+    options.max_bytes = shape.bytes / 3;
+    bry_window *window = make(options);
+    static bool new[6000];
+    for (uint64_t i = 0; i < 6000; i++) {
+        new[i] = add(window, i, 10000 + 5 * i) == BRY_ABSENT;
+        assert_true(stats_of(window).bytes <= options.max_bytes);
+        assert_true(i < 1900 || !new[i - 1900] || has(window, i - 1900, 10000 + 5 * i));
+    }
+    assert_true(stats_of(window).at_ceiling);
+    assert_true(stats_of(window).estimated_error > 0.001);
+    bry_window_destroy(window);
+    /* One that leaves no room for filters at all. */
+    options.max_bytes = shape.bytes_empty;
+    window = make(options);
+    assert_int_equal(bry_window_add(window, key(1), 5, NULL), BRY_E_NOMEM);
+    assert_int_equal(bry_window_time(window), 0);
+    assert_true(stats_of(window).at_ceiling);
+    bry_window_destroy(window);
+}
+
+static void test_refresh(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++)
+        for (int refresh = 0; refresh < 2; refresh++) {
+            bry_window_options options = fbf_options(modes[m], 10000, 1000, 1e-6);
+            options.refresh = refresh;
+            options.fixed = true;
+            bry_window_shape shape;
+            assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+            bry_window *window = make(options);
+            assert_int_equal(add(window, 1, 20000), BRY_ABSENT);
+            for (uint64_t now = 20000; now < 60000; now += 3000) {
+                bry_answer was = add(window, 1, now);
+                if (refresh)
+                    assert_int_equal(was, BRY_PRESENT);
+            }
+            assert_int_equal(has(window, 1, 69000), refresh || has(window, 1, 69000));
+            if (refresh)
+                assert_true(has(window, 1, 59000 + 10000));
+            /* In the same period a second time changes nothing. */
+            bry_window *before = clone_of(window);
+            add(window, 1, bry_window_time(window));
+            assert_true(alike(window, before));
+            bry_window_destroy(before);
+            bry_window_destroy(window);
+        }
+}
+
+/* ---- merging ------------------------------------------------------------------------------- */
+
+static void test_merge_of_rows(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 8000, 8000, 1e-6);
+        options.fixed = m > 0; /* or Algorithm 3 tells the rows apart */
+        bry_window *a = make(options), *b = make(options);
+        for (uint64_t i = 0; i < 3000; i++) {
+            add(a, i, 50000 + 4 * i);
+            if (i >= 1500)
+                add(b, 10000 + i, 50000 + 4 * i); /* began in the midst of it */
+        }
+        bry_window *ab = clone_of(a), *ba = clone_of(b);
+        assert_int_equal(bry_window_merge(ab, b), BRY_OK);
+        assert_int_equal(bry_window_merge(ba, a), BRY_OK);
+        assert_true(alike(ab, ba));
+        uint64_t now = bry_window_time(a);
+        for (uint64_t i = 0; i < 3000; i++) {
+            assert_int_equal(has(a, i, now), has(ab, i, now));
+            assert_int_equal(has(a, i, now + 5000), has(ab, i, now + 5000));
+            if (i >= 1500)
+                assert_true(has(ab, 10000 + i, now));
+        }
+        assert_int_equal(stats_of(ab).items, stats_of(a).items + stats_of(b).items);
+        assert_int_equal(bry_window_merge(ab, a), BRY_OK);
+        assert_true(alike(ab, ba));
+        /* Two that are a while apart: the later time counts. */
+        advance(b, now + 3000);
+        assert_int_equal(bry_window_merge(ba, b), BRY_OK);
+        assert_int_equal(bry_window_time(ba), now + 3000);
+        assert_true(has(ba, 2999, now + 8000));
+        bry_window_destroy(ab);
+        bry_window_destroy(ba);
+        bry_window_destroy(a);
+        bry_window_destroy(b);
+    }
+    /* A period that ended early has no counterpart, unless the other side is empty. */
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 8000, 800, 1e-6);
+    bry_window *a = make(options), *b = make(options), *empty = make(options);
+    for (uint64_t i = 0; i < 1000; i++)
+        add(a, i, 10000);
+    add(b, 5000, 10000);
+    assert_true(stats_of(a).ended_early > 0);
+    bry_window *before = clone_of(b);
+    assert_int_equal(bry_window_merge(b, a), BRY_E_MISMATCH);
+    assert_true(alike(b, before));
+    assert_int_equal(bry_window_merge(empty, a), BRY_OK);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(has(empty, i, 18000));
+    assert_true(alike(empty, a));
+    bry_window_destroy(before);
+    bry_window_destroy(empty);
+    bry_window_destroy(a);
+    bry_window_destroy(b);
+}
+
+/* ---- without memory ------------------------------------------------------------------------ */
+
+enum { CALLS = 8 };
+
+static bry_status call(int which, bry_window *window, const bry_window *other, bry_window **made,
+                       const bry_hash *hashes, uint8_t *was)
+{
+    uint64_t now = bry_window_time(window);
+    bry_answer answer = BRY_UNSURE;
+    bry_status status;
+    switch (which) {
+    case 0:
+        status = bry_window_add(window, hashes[0], now, &answer);
+        break;
+    case 1:
+        status = bry_window_add(window, hashes[0], now + 1500, &answer);
+        break;
+    case 2:
+        status = bry_window_add(window, hashes[0], now + 100000, &answer);
+        break;
+    case 3:
+        return bry_window_add_n(window, hashes, 1500, now, was);
+    case 4:
+        return bry_window_add_n(window, hashes, 1500, now + 2500, was);
+    case 5:
+        return bry_window_advance(window, now + 3500);
+    case 6:
+        return bry_window_clone(window, made);
+    default:
+        return bry_window_merge(window, other);
+    }
+    if (status != BRY_OK)
+        assert_int_equal(answer, BRY_UNSURE);
+    return status;
+}
+
+/* Every allocation of every call fails once: the window stays as it was. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    static bry_hash hashes[1500];
+    static uint8_t was[1500], untouched[1500];
+    memset(untouched, 0x5a, sizeof untouched);
+    for (uint64_t i = 0; i < 1500; i++)
+        hashes[i] = key(100000 + i % 1400);
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    for (int m = 0; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 8000, 800, 1e-4);
+        options.allocator = &memory.allocator;
+        options.fixed = m > 0;
+        bry_window *window = NULL, *other, *fresh = NULL;
+        for (memory.fail_at = 1; !window; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            bry_status status = bry_window_create(&options, &window);
+            assert_int_equal(status, window ? BRY_OK : BRY_E_NOMEM);
+            assert_true(window || memory.now == 0);
+        }
+        memory.fail_at = 0;
+        other = make(options);
+        fresh = make(options);
+        for (uint64_t i = 0; i < 600; i++) {
+            add(window, i, 10000 + 12 * i);
+            if (i >= 500)
+                add(other, 1000 + i, 10000 + 12 * i);
+        }
+        /* The last one merges the longer row into the shorter, which takes filters over. */
+        for (int which = 0; which < CALLS + 2; which++) {
+            const bry_window *start = which < CALLS ? window : which == CALLS ? other : fresh;
+            const bry_window *from = which < CALLS ? other : window;
+            bry_buffer image = saved_of(start);
+            uint64_t failures = 0;
+            bry_status status = BRY_E_NOMEM;
+            for (uint64_t at = 1; status != BRY_OK; at++) {
+                bry_window *made = NULL, *copy = clone_of(start);
+                memcpy(was, untouched, sizeof was);
+                failing_allocator_restart(&memory);
+                memory.fail_at = at;
+                status = call(which < CALLS ? which : CALLS - 1, copy, from, &made, hashes, was);
+                memory.fail_at = 0;
+                if (status != BRY_OK) {
+                    failures++;
+                    assert_int_equal(status, BRY_E_NOMEM);
+                    assert_null(made);
+                    assert_memory_equal(was, untouched, sizeof was);
+                    assert_int_equal(bry_window_time(copy), bry_window_time(start));
+                    bry_buffer now = saved_of(copy);
+                    assert_int_equal(now.len, image.len);
+                    assert_memory_equal(now.bytes, image.bytes, image.len);
+                    bry_buffer_free(&now);
+                    /* And it works when there is memory again. */
+                    assert_int_equal(
+                        call(which < CALLS ? which : CALLS - 1, copy, from, &made, hashes, was),
+                        BRY_OK);
+                }
+                bry_window_destroy(made);
+                bry_window_destroy(copy);
+            }
+            /* Storing in filters that are there, and ending nothing, needs none. */
+            assert_true(failures > 0 || which == 0 || (which == 3 && options.fixed));
+            bry_buffer_free(&image);
+        }
+        bry_window_destroy(window);
+        bry_window_destroy(other);
+        bry_window_destroy(fresh);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
+/* A batch that the ceiling refuses half way leaves no bit behind. */
+static void test_refused_batch(void **state)
+{
+    (void)state;
+    static bry_hash hashes[20000];
+    for (uint64_t i = 0; i < 20000; i++)
+        hashes[i] = key(i);
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 8000, 800, 1e-4);
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+    options.max_bytes = 4 * shape.bytes;
+    options.refuse = true;
+    bry_window *window = make(options);
+    for (uint64_t i = 0; i < 50; i++)
+        add(window, 30000 + i, 10000 + i);
+    bry_window *before = clone_of(window);
+    assert_int_equal(bry_window_add_n(window, hashes, 20000, 11500, NULL), BRY_E_FULL);
+    assert_true(alike(window, before));
+    assert_int_equal(stats_of(window).items, 50);
+    assert_int_equal(bry_window_add_n(window, hashes, 500, 11500, NULL), BRY_OK);
+    assert_int_equal(stats_of(window).items, 550);
+    bry_window_destroy(window);
+    bry_window_destroy(before);
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+static bry_window *loaded(const bry_buffer *image, bry_load *how, bry_status *status)
+{
+    bry_view view = {image->bytes, image->len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_window *window = NULL;
+    *status = bry_window_load(&source, how, &window);
+    return window;
+}
+
+static bry_window *eventful(bry_window_mode mode, const bry_allocator *allocator)
+{
+    bry_window_options options = fbf_options(mode, 12000, 600, 1e-3);
+    options.generations = 4;
+    options.allocator = allocator;
+    bry_window *window = make(options);
+    uint64_t next = 0;
+    for (uint64_t now = 50000; now < 62000; now += 50)
+        for (uint64_t i = 0; i < (now > 58000 ? 12 : 2); i++)
+            add(window, next++, now);
+    return window;
+}
+
+static void test_frames(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    for (int m = 0; m < 3; m++) {
+        bry_window *window = eventful(modes[m], NULL);
+        if (m == 0)
+            assert_true(stats_of(window).ended_early > 1);
+        bry_buffer image = saved_of(window);
+        bry_status status;
+        bry_load how = BRY_LOAD;
+        how.max_bytes = stats_of(window).bytes;
+        bry_window *copy = loaded(&image, &how, &status);
+        assert_int_equal(status, BRY_OK);
+        assert_true(alike(window, copy));
+        /* Both go on alike. */
+        for (uint64_t i = 0; i < 3000; i++) {
+            assert_int_equal(add(window, 5000 + i, 62000 + 3 * i),
+                             add(copy, 5000 + i, 62000 + 3 * i));
+        }
+        assert_true(alike(window, copy));
+        bry_window_destroy(copy);
+        how.max_bytes--;
+        assert_null(loaded(&image, &how, &status));
+        assert_int_equal(status, BRY_E_LIMIT);
+        how.max_bytes = 0;
+        how.allocator = &memory.allocator;
+        copy = NULL;
+        for (memory.fail_at = 1; !copy; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            copy = loaded(&image, &how, &status);
+            assert_int_equal(status, copy ? BRY_OK : BRY_E_NOMEM);
+            assert_true(copy || memory.now == 0);
+        }
+        memory.fail_at = 0;
+        bry_window_destroy(copy);
+        bry_buffer_free(&image);
+        bry_window_destroy(window);
+    }
+}
+
+/* Numbers that somebody altered, with checksums made right: refused, or a window that works. */
+static void test_forged_frames(void **state)
+{
+    (void)state;
+    unsigned refused = 0, taken = 0;
+    for (int m = 0; m < 2; m++) {
+        bry_window *window = eventful(modes[m], NULL);
+        bry_buffer image = saved_of(window);
+        generator from = {77};
+        unsigned char *bytes = malloc(image.len);
+        for (int round = 0; round < 4000; round++) {
+            memcpy(bytes, image.bytes, image.len);
+            /* Most of a file is bits; the numbers are at the front of it and of each filter. */
+            uint64_t range = round % 2 ? image.len : 400;
+            for (uint64_t i = 1 + generator_below(&from, 3); i > 0; i--) {
+                size_t at = 64 + (size_t)generator_below(&from, range - 64);
+                bytes[at] = round % 3 ? (unsigned char)generator_next(&from)
+                                      : (unsigned char)(bytes[at] ^ (1u << (i & 7)));
+            }
+            repair_stream(bytes, image.len);
+            bry_status status;
+            bry_load how = BRY_LOAD;
+            how.max_bytes = 1 << 22;
+            bry_window *copy = loaded(&(bry_buffer){bytes, image.len, image.len}, &how, &status);
+            if (!copy) {
+                refused++;
+                assert_non_null(how.problem);
+                continue;
+            }
+            taken++;
+            uint64_t now = bry_window_time(copy);
+            if (copy->options.max_bytes == 0 && copy->options.capacity < 100000)
+                for (uint64_t i = 0; i < 20; i++)
+                    assert_int_equal(bry_window_add(copy, key(90000 + i), now, NULL), BRY_OK);
+            if (now < UINT64_MAX - 100000)
+                advance(copy, now + 9000);
+            (void)stats_of(copy);
+            bry_window_destroy(copy);
+        }
+        free(bytes);
+        bry_buffer_free(&image);
+        bry_window_destroy(window);
+    }
+    printf("forged: %u refused, %u taken\n", refused, taken);
+    assert_true(refused > 2000);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        operations = strtoull(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan_is_what_is_used),
+        cmocka_unit_test(test_exact_shape),
+        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_far_jumps),
+        cmocka_unit_test(test_equations),
+        cmocka_unit_test(test_growth_forgets_nothing),
+        cmocka_unit_test(test_adaptation_follows_the_load),
+        cmocka_unit_test(test_limits_follow_the_load),
+        cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_refresh),
+        cmocka_unit_test(test_merge_of_rows),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_refused_batch),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_forged_frames),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
