@@ -112,24 +112,6 @@ void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator)
     bry__free(allocator, group, sizeof *group);
 }
 
-bry_status bry__dba_group_reach(bry__dba_group *group, const bry_allocator *allocator,
-                                uint64_t *bytes)
-{
-    *bytes = 0;
-    for (uint32_t t = 0; t < group->tables; t++) {
-        bry__pieces *table = &group->table[t];
-        for (size_t i = 0; table->present < table->count && i < table->count; i++) {
-            if (table->piece[i])
-                continue;
-            if (bry__piece_reach(table, i, allocator) != BRY_OK)
-                return BRY_E_NOMEM;
-            *bytes = bry__piece_size(table, i);
-            return BRY_OK;
-        }
-    }
-    return BRY_OK;
-}
-
 bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allocator *allocator)
 {
     bry__dba_group *copy = bry__dba_group_make(&group->shape, group->width, true, allocator);

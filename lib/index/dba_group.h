@@ -55,16 +55,11 @@ bool bry__dba_width_valid(uint32_t width);
 uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width);
 uint64_t bry__dba_group_bytes(const bry__dba_group *group);
 
-/* An empty group; with `memory` false its tables are without pieces (see bry__dba_group_reach()).
- * NULL: no memory. */
+/* An empty group; with `memory` false its pieces are left to bry__dba_rows_join(). NULL: no
+ * memory. */
 bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width, bool memory,
                                     const bry_allocator *allocator);
 void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator);
-
-/* Makes a further piece present, where one is missing. *bytes is its size, 0: none is missing.
- * NOMEM. */
-bry_status bry__dba_group_reach(bry__dba_group *group, const bry_allocator *allocator,
-                                uint64_t *bytes);
 
 /* A group with equal units and columns; the wider one in the making and added segments are left
  * out, and columns under construction are dirty there. NULL: no memory. */
