@@ -15,3 +15,4 @@ add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)
 set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_index support/failing_allocator.c)
+bloomery_unit_test(test_index_memory support/failing_allocator.c support/recording_io.c)
