@@ -159,6 +159,8 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
     uint64_t time = bry__load64(record + 8);
     const unsigned char *body = record + BRY__COUNTER_HEAD;
     len -= BRY__COUNTER_HEAD;
+    if (type != BRY__COUNTER_DEL && type != BRY__COUNTER_CLR && type != BRY__COUNTER_TIME)
+        return bad(problem, "a record of a type that there is not");
     if (bry__load32(record + 4) != 0 || (len > 0 && type != BRY__COUNTER_DEL))
         return bad(problem, "a record of a size that none of its type has");
     if (time > bry_window_time(counters->window)) {
@@ -175,8 +177,6 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
         bry__counter_names_remove(&counters->names, name);
     } else if (type == BRY__COUNTER_CLR) {
         bry__counter_empty(counters);
-    } else if (type != BRY__COUNTER_TIME) {
-        return bad(problem, "a record of a type that there is not");
     }
     return BRY_OK;
 }

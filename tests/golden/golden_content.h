@@ -52,4 +52,28 @@ static inline void golden_map_value(uint32_t i, char bytes[2])
     bytes[1] = (char)('0' + i % GOLDEN_MAP_VALUES);
 }
 
+/* The counters: operation i, with key i as its id, adds i to counter i mod 5, at a time of its own.
+ */
+enum {
+    GOLDEN_COUNTER_OPS = 40,
+    GOLDEN_COUNTER_NAMES = 5,
+    GOLDEN_COUNTER_WINDOW = 1000,
+    GOLDEN_COUNTER_TIME = 5000
+};
+
+static inline void golden_counter_name(uint32_t i, char bytes[2])
+{
+    bytes[0] = 'c';
+    bytes[1] = (char)('0' + i % GOLDEN_COUNTER_NAMES);
+}
+
+/* What counter `name` holds after that many operations. */
+static inline int64_t golden_counter_value(uint32_t name, uint32_t operations)
+{
+    int64_t sum = 0;
+    for (uint32_t i = name; i < operations; i += GOLDEN_COUNTER_NAMES)
+        sum += i;
+    return sum;
+}
+
 #endif

@@ -7,6 +7,7 @@
  * They are written with the format number of a release, so that releases read them too: this
  * program is not the library, and its files hold nothing of value.
  */
+#include <bloomery/counter.h>
 #include <bloomery/filter.h>
 #include <bloomery/map.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "maplet/maplet.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
+#include "window/counter_object.h"
 
 static void stop_at(const char *what)
 {
@@ -139,6 +141,50 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     bry_map_destroy(map);
 }
 
+static bry_counter_options counter_options(bry_engine engine)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.engine = engine;
+    options.window = GOLDEN_COUNTER_WINDOW;
+    options.capacity = 20;
+    options.seed = GOLDEN_SEED;
+    return options;
+}
+
+static void count(bry_counter *counters, unsigned operations, const char *name)
+{
+    for (uint32_t i = 0; i < operations; i++) {
+        char bytes[2];
+        golden_counter_name(i, bytes);
+        if (bry_counter_apply(counters, golden_key(i), bytes, sizeof bytes, i,
+                              GOLDEN_COUNTER_TIME + i, NULL, NULL) != BRY_OK)
+            stop_at(name);
+    }
+}
+
+static void make_counter(const char *folder, const char *name, bry_engine engine,
+                         unsigned operations)
+{
+    bry_counter_options options = counter_options(engine);
+    bry_counter *counters;
+    if (bry_counter_create(&options, &counters) != BRY_OK)
+        stop_at(name);
+    count(counters, operations, name);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry_counter_save(counters, &sink) != BRY_OK)
+        stop_at(name);
+    /* The window inside is a stream of its own, here small enough for one frame. */
+    size_t at = BRY__HEADER_BYTES;
+    while (bry__load32(buffer.bytes + at) != BRY__FOUR('W', 'I', 'N', 'D'))
+        at += BRY__FRAME_OVERHEAD + bry__load32(buffer.bytes + at + 4);
+    stamp_released(buffer.bytes + at + 16, bry__load32(buffer.bytes + at + 4));
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry_counter_destroy(counters);
+}
+
 /* ---- logs ---------------------------------------------------------------------------------- */
 
 static bry_status no_record(void *context, const void *payload, size_t len)
@@ -184,6 +230,28 @@ static void make_log(const char *folder, const char *name, unsigned records, boo
     recording_free(&fs);
 }
 
+/* A table's log: single operations, a batch that is all repeats, and a deletion. */
+static void make_counter_log(const char *folder, const char *name)
+{
+    static recording_io fs;
+    recording_init(&fs);
+    bry_counter_options options = counter_options(BRY_ENGINE_COMPACT);
+    bry_counter *counters;
+    if (bry__counter_open(&fs.io, "t", &options, NULL, &counters) != BRY_OK)
+        stop_at(name);
+    count(counters, GOLDEN_COUNTER_OPS, name);
+    count(counters, GOLDEN_COUNTER_OPS, name);
+    if (bry_counter_delete(counters, "c0", 2, NULL) != BRY_OK ||
+        bry_counter_advance(counters, GOLDEN_COUNTER_TIME + GOLDEN_COUNTER_OPS) != BRY_OK)
+        stop_at(name);
+    bry_counter_destroy(counters);
+    const recorded_file *file = recording_get(&fs, "t/log");
+    bry__store16(file->bytes + 8, bry__header_format(true));
+    repair_log(file->bytes, file->len, SIZE_MAX);
+    put_file(folder, name, file->bytes, file->len);
+    recording_free(&fs);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2 && argc != 3) {
@@ -212,6 +280,14 @@ int main(int argc, char **argv)
         make_map(folder, "map_numbers.bry", BRY_ENGINE_COMPACT, 5, GOLDEN_MAP_KEYS);
     if (WANTED("map_kbf.bry"))
         make_map(folder, "map_kbf.bry", BRY_ENGINE_KBF, 0, GOLDEN_MAP_KEYS);
+    if (WANTED("counter_empty.bry"))
+        make_counter(folder, "counter_empty.bry", BRY_ENGINE_COMPACT, 0);
+    if (WANTED("counter.bry"))
+        make_counter(folder, "counter.bry", BRY_ENGINE_COMPACT, GOLDEN_COUNTER_OPS);
+    if (WANTED("counter_fbf.bry"))
+        make_counter(folder, "counter_fbf.bry", BRY_ENGINE_FBF, GOLDEN_COUNTER_OPS);
+    if (WANTED("counter.log"))
+        make_counter_log(folder, "counter.log");
     if (WANTED("log_empty.log"))
         make_log(folder, "log_empty.log", 0, false);
     if (WANTED("log.log"))

@@ -2,6 +2,7 @@
  * The golden files: each still reads as what it was written to be, and no truncation and no flip of
  * a single bit passes. A new kind adds a line to `goldens` and a function that reads it.
  */
+#include <bloomery/counter.h>
 #include <bloomery/filter.h>
 #include <bloomery/map.h>
 #include <stdio.h>
@@ -134,6 +135,33 @@ static bry_status read_map(const golden_file *golden, const unsigned char *bytes
     return BRY_OK;
 }
 
+static bry_status read_counter(const golden_file *golden, const unsigned char *bytes, size_t len,
+                               bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_counter *counters;
+    bry_status status = bry_counter_load(&source, load, &counters);
+    if (status != BRY_OK)
+        return status;
+    bry_counter_stats stats;
+    bry_counter_get_stats(counters, &stats);
+    assert_int_equal(stats.seed, GOLDEN_SEED);
+    assert_int_equal(stats.window, GOLDEN_COUNTER_WINDOW);
+    assert_int_equal(stats.applied, golden->count);
+    assert_int_equal(stats.ids, golden->count);
+    for (uint32_t i = 0; i < golden->count; i++) {
+        char name[2];
+        int64_t value;
+        golden_counter_name(i, name);
+        assert_int_equal(bry_counter_has(counters, golden_key(i), 0), BRY_PRESENT);
+        assert_int_equal(bry_counter_get(counters, name, sizeof name, &value), BRY_PRESENT);
+        assert_int_equal(value, golden_counter_value(i % GOLDEN_COUNTER_NAMES, golden->count));
+    }
+    bry_counter_destroy(counters);
+    return BRY_OK;
+}
+
 static unsigned records_seen;
 
 static bry_status check_record(void *context, const void *payload, size_t len)
@@ -180,6 +208,9 @@ static const golden_file goldens[] = {
     {"map_compact.bry", read_map, GOLDEN_MAP_KEYS, 0},
     {"map_numbers.bry", read_map, GOLDEN_MAP_KEYS, 0},
     {"map_kbf.bry", read_map, GOLDEN_MAP_KEYS, 0},
+    {"counter_empty.bry", read_counter, 0, 0},
+    {"counter.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
+    {"counter_fbf.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
     {"log_empty.log", read_log, 0, 64},
     {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
     {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},

@@ -1,0 +1,500 @@
+/* Tables of counters as frames, and the golden log: what is read back, and what is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/endian.h"
+#include "frame/frame.h"
+#include "golden/golden_content.h"
+#include "support/counter_helpers.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+#include "support/recording_io.h"
+#include "support/repair.h"
+#include "window/counter_object.h"
+
+static const bry_engine engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+static bry_counter *make(bry_engine engine, uint64_t capacity)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.engine = engine;
+    options.seed = 1;
+    options.window = 1000;
+    options.capacity = capacity;
+    options.error = 1e-6;
+    bry_counter *counters;
+    assert_int_equal(bry_counter_create(&options, &counters), BRY_OK);
+    return counters;
+}
+
+static void work(bry_counter *c, uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%u", (unsigned)(i * 7 % 601));
+        assert_int_equal(counter_try(c, i, name, (int64_t)(i * i), 5000 + i / 4), BRY_OK);
+        if (i % 9 == 0)
+            assert_int_equal(counter_try(c, i / 2, name, 1, 5000 + i / 4), BRY_OK);
+    }
+}
+
+static bry_buffer image(const bry_counter *counters)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_counter_save(counters, &sink), BRY_OK);
+    return buffer;
+}
+
+static bry_status load(const void *bytes, size_t len, bry_load *how, bry_counter **counters)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_status status = bry_counter_load(&source, how, counters);
+    if (status == BRY_OK)
+        assert_int_equal(view.at, len);
+    return status;
+}
+
+/* Saved, loaded, and put to work: the two stay the same to the byte. */
+static void goes_on(void **state)
+{
+    (void)state;
+    for (int e = 0; e < ENGINES; e++) {
+        for (uint64_t n = 0; n <= 6000; n = n * 3 + 1) {
+            bry_counter *a = make(engines[e], 800), *b;
+            work(a, 0, n);
+            bry_buffer saved = image(a);
+            assert_int_equal(load(saved.bytes, saved.len, NULL, &b), BRY_OK);
+            work(a, n, n + 3000);
+            work(b, n, n + 3000);
+            bry_buffer one = image(a), two = image(b);
+            assert_int_equal(one.len, two.len);
+            assert_memory_equal(one.bytes, two.bytes, one.len);
+            assert_int_equal(counter_stats(b).repeats, counter_stats(a).repeats);
+            bry_buffer_free(&saved);
+            bry_buffer_free(&one);
+            bry_buffer_free(&two);
+            bry_counter_destroy(a);
+            bry_counter_destroy(b);
+        }
+    }
+}
+
+static void files(void **state)
+{
+    (void)state;
+    const char *path = "test_counter_save.tmp";
+    bry_counter *a = make(BRY_ENGINE_COMPACT, 100), *b = NULL;
+    work(a, 0, 200);
+    assert_int_equal(bry_counter_save_file(a, path), BRY_OK);
+    bry_load how = BRY_LOAD;
+    assert_int_equal(bry_counter_load_file(path, &how, &b), BRY_OK);
+    assert_int_equal(counter_stats(b).applied, 200);
+    bry_counter_destroy(b);
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    assert_int_equal(fputc('x', file), 'x');
+    assert_int_equal(fclose(file), 0);
+    b = NULL;
+    assert_int_equal(bry_counter_load_file(path, &how, &b), BRY_E_BADDATA);
+    assert_null(b);
+    assert_string_equal(how.problem, "bytes follow the end");
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(bry_counter_load_file(path, &how, &b), BRY_E_IO);
+    bry_counter_destroy(a);
+}
+
+static void truncations_and_flips(void **state)
+{
+    (void)state;
+    for (int e = 0; e < ENGINES; e++) {
+        bry_counter *a = make(engines[e], 10), *b = NULL;
+        work(a, 0, 40);
+        bry_buffer saved = image(a);
+        bry_counter_destroy(a);
+        for (size_t cut = 0; cut < saved.len; cut++) {
+            bry_load how = BRY_LOAD;
+            assert_int_equal(load(saved.bytes, cut, &how, &b), BRY_E_BADDATA);
+            assert_true(how.problem && how.offset <= cut);
+        }
+        for (size_t bit = 0; bit < saved.len * 8; bit++) {
+            bry_load how = BRY_LOAD;
+            saved.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            assert_int_equal(load(saved.bytes, saved.len, &how, &b), BRY_E_BADDATA);
+            assert_non_null(how.problem);
+            saved.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        }
+        bry_buffer_free(&saved);
+    }
+}
+
+static void ceilings(void **state)
+{
+    (void)state;
+    for (int e = 0; e < ENGINES; e++) {
+        bry_counter *a = make(engines[e], 500), *b;
+        work(a, 0, 2000);
+        bry_buffer saved = image(a);
+        uint64_t bytes = counter_stats(a).bytes, least = 0;
+        bry_counter_destroy(a);
+        for (uint64_t most = 1000; most < 4 * bytes; most += 500) {
+            failing_allocator memory;
+            failing_allocator_init(&memory);
+            bry_load how = BRY_LOAD;
+            how.max_bytes = most;
+            how.allocator = &memory.allocator;
+            bry_status status = load(saved.bytes, saved.len, &how, &b);
+            assert_true(status == BRY_OK || (status == BRY_E_LIMIT && how.problem));
+            assert_true(least == 0 || status == BRY_OK); /* once enough, always enough */
+            if (status == BRY_OK) {
+                least = least ? least : most;
+                assert_true(counter_stats(b).bytes <= most);
+                bry_counter_destroy(b);
+            }
+            assert_int_equal(memory.blocks, 0);
+        }
+        assert_true(least >= bytes / 2 && least < 2 * bytes);
+        bry_buffer_free(&saved);
+    }
+}
+
+/* ---- forged -------------------------------------------------------------------------------- */
+
+/* Where the payload of the n-th frame of that type begins, and how long it is. */
+static unsigned char *frame_of(const bry_buffer *saved, uint32_t type, unsigned n, size_t *len)
+{
+    size_t at = BRY__HEADER_BYTES;
+    while (at + BRY__FRAME_OVERHEAD <= saved->len) {
+        *len = bry__load32(saved->bytes + at + 4);
+        if (bry__load32(saved->bytes + at) == type && n-- == 0)
+            return saved->bytes + at + 16;
+        at += BRY__FRAME_OVERHEAD + *len;
+    }
+    fail_msg("no such frame");
+    return NULL;
+}
+
+#define NUMS BRY__FOUR('N', 'U', 'M', 'S')
+#define NAME BRY__FOUR('N', 'A', 'M', 'E')
+#define WIND BRY__FOUR('W', 'I', 'N', 'D')
+
+static void expect_problem(bry_buffer *saved, const char *problem)
+{
+    bry_counter *counters;
+    bry_load how = BRY_LOAD;
+    repair_stream(saved->bytes, saved->len);
+    assert_int_equal(load(saved->bytes, saved->len, &how, &counters), BRY_E_BADDATA);
+    assert_string_equal(how.problem, problem);
+}
+
+static void forged_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        uint64_t value;
+        const char *problem;
+    } forgeries[] = {
+        {0, BRY_ENGINE_KBF, "the engine is not one that windows have"},
+        {0, BRY_ENGINE_FBF, "the window is not this table's"},
+        {0, BRY_ENGINE_COMPACT | UINT64_C(1) << 40, "a reserved field is not 0"},
+        {8, 0, "the table's options are out of range"},
+        {8, 1001, "the window is not this table's"},
+        {8, UINT64_MAX, "the table's options are out of range"},
+        {16, 0, "the table's options are out of range"},
+        {16, 101, "the window is not this table's"},
+        {24, 0, "the table's options are out of range"},
+        {24, UINT64_C(0x7ff8000000000000), "the table's options are out of range"}, /* no number */
+        {48, 39, "more counters than the table has"},
+        {48, 41, "counters are missing"},
+        {48, UINT64_MAX, "counters are missing"},
+        {96, UINT64_C(0x7ff0000000000000), "a rate is none"}, /* infinity */
+        {96, UINT64_C(0xbff0000000000000), "a rate is none"}, /* -1 */
+        {104, UINT64_C(0x4000000000000000), "a rate is none"}, /* 2 */
+        {104, UINT64_C(0x7ff8000000000000), "a rate is none"},
+        {128, 5, "a place in no history"},
+    };
+    for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
+        bry_counter *a = make(BRY_ENGINE_COMPACT, 100);
+        work(a, 0, 40);
+        bry_buffer saved = image(a);
+        bry_counter_destroy(a);
+        size_t len;
+        unsigned char *numbers = frame_of(&saved, NUMS, 0, &len);
+        assert_int_equal(len, 136);
+        bry__store64(numbers + forgeries[i].at, forgeries[i].value);
+        expect_problem(&saved, forgeries[i].problem);
+        bry_buffer_free(&saved);
+    }
+}
+
+static void forged_names(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        bry_counter *a = make(BRY_ENGINE_COMPACT, 100);
+        assert_int_equal(counter_try(a, 1, "aaaa", 1, 5), BRY_OK);
+        assert_int_equal(counter_try(a, 2, "bbbb", 1, 5), BRY_OK);
+        bry_buffer saved = image(a);
+        bry_counter_destroy(a);
+        size_t len;
+        unsigned char *names = frame_of(&saved, NAME, 0, &len);
+        assert_int_equal(len, 28);
+        static const char *const problems[] = {"two counters have the same name",
+                                               "a name is cut short", "a name is cut short",
+                                               "more counters than the table has"};
+        if (way == 0)
+            memcpy(names + 10, names + 24, 4);
+        if (way == 1)
+            bry__store16(names, 19); /* beyond the frame */
+        if (way == 2)
+            bry__store16(names, 10); /* no room for another head */
+        if (way == 3) {
+            bry__store16(names, 0); /* and four bytes that begin a third */
+            bry__store16(names + 10, 0);
+            names[12] = 1; /* the two names would be the same: a longer one */
+            bry__store16(names + 10, 1);
+            bry__store64(frame_of(&saved, NUMS, 0, &len) + 48, 1);
+        }
+        expect_problem(&saved, problems[way]);
+        bry_buffer_free(&saved);
+    }
+}
+
+/* The window of another table, and one that is cut short or has something behind it. */
+static void forged_window(void **state)
+{
+    (void)state;
+    bry_counter *a = make(BRY_ENGINE_COMPACT, 100);
+    work(a, 0, 40);
+    bry_buffer saved = image(a);
+    bry_counter_destroy(a);
+    size_t len;
+    unsigned char *window = frame_of(&saved, WIND, 0, &len);
+    /* Its seed, made good inside and outside. */
+    window[24] ^= 2;
+    repair_stream(window, len);
+    expect_problem(&saved, "the window is not this table's");
+    window[24] ^= 2;
+    repair_stream(window, len);
+    window[100] ^= 1; /* damage inside alone: the outer checksums are right */
+    bry_counter *counters;
+    bry_load how = BRY_LOAD;
+    repair_stream(saved.bytes, saved.len);
+    assert_int_equal(load(saved.bytes, saved.len, &how, &counters), BRY_E_BADDATA);
+    assert_non_null(how.problem);
+    window[100] ^= 1;
+    /* As if its last frame were of another type. */
+    bry__store32(window - 16, NAME);
+    repair_stream(saved.bytes, saved.len);
+    assert_int_equal(load(saved.bytes, saved.len, &how, &counters), BRY_E_BADDATA);
+    assert_string_equal(how.problem, "the window is cut short");
+    bry__store32(window - 16, WIND);
+
+    /* A byte more in the window's frame. */
+    bry_buffer longer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&longer);
+    size_t split = (size_t)(window - saved.bytes) + len;
+    assert_int_equal(sink.write(sink.opaque, saved.bytes, split), BRY_OK);
+    assert_int_equal(sink.write(sink.opaque, "x", 1), BRY_OK);
+    assert_int_equal(sink.write(sink.opaque, saved.bytes + split, saved.len - split), BRY_OK);
+    bry__store32(longer.bytes + (window - saved.bytes) - 12, (uint32_t)len + 1);
+    bry__store64(longer.bytes + longer.len - 16,
+                 bry__load64(longer.bytes + longer.len - 16) + 1); /* END counts the bytes */
+    expect_problem(&longer, "bytes follow the window");
+    bry_buffer_free(&longer);
+    bry_buffer_free(&saved);
+}
+
+/* Any byte anywhere, with right checksums: an answer, and no more memory than allowed. */
+static void any_byte(void **state)
+{
+    (void)state;
+    for (int e = 0; e < ENGINES; e++) {
+        bry_counter *a = make(engines[e], 10), *b;
+        work(a, 0, 30);
+        bry_buffer saved = image(a);
+        bry_counter_destroy(a);
+        generator from = {3};
+        unsigned char *forged = malloc(saved.len);
+        assert_non_null(forged);
+        uint64_t good = 0;
+        for (int i = 0; i < 20000; i++) {
+            memcpy(forged, saved.bytes, saved.len);
+            for (int k = 0; k <= i % 3; k++)
+                forged[generator_below(&from, saved.len)] = (unsigned char)generator_next(&from);
+            repair_stream(forged, saved.len);
+            failing_allocator memory;
+            failing_allocator_init(&memory);
+            bry_load how = BRY_LOAD;
+            how.max_bytes = 1 << 20;
+            how.allocator = &memory.allocator;
+            bry_status status = load(forged, saved.len, &how, &b);
+            if (status == BRY_OK) {
+                good++;
+                for (uint64_t id = 1000; id < 1010; id++) { /* forged values may overflow */
+                    bry_status used = counter_try(b, id, "7", 1, 5000);
+                    assert_true(used == BRY_OK || used == BRY_E_RANGE || used == BRY_E_FULL);
+                }
+                bry_counter_destroy(b);
+            } else {
+                assert_true(status == BRY_E_BADDATA || status == BRY_E_VERSION ||
+                            status == BRY_E_LIMIT);
+                assert_non_null(how.problem);
+            }
+            assert_int_equal(memory.blocks, 0);
+        }
+        assert_true(good > 100); /* values and counts are anything */
+        free(forged);
+        bry_buffer_free(&saved);
+    }
+}
+
+/* ---- the golden log ------------------------------------------------------------------------ */
+
+static unsigned char *golden_log(size_t *len)
+{
+    FILE *file = fopen(GOLDEN_FOLDER "/counter.log", "rb");
+    assert_non_null(file);
+    unsigned char *bytes = malloc(1 << 16);
+    assert_non_null(bytes);
+    *len = fread(bytes, 1, 1 << 16, file);
+    assert_true(*len > 64 && *len < 1 << 16);
+    fclose(file);
+    return bytes;
+}
+
+static bry_status open_golden(const unsigned char *bytes, size_t len, bry_load *how,
+                              uint64_t *applied)
+{
+    static recording_io fs;
+    recording_init(&fs);
+    recording_put(&fs, "t/log", bytes, len);
+    bry_counter *c;
+    bry_status status = bry__counter_open(&fs.io, "t", NULL, how, &c);
+    if (status == BRY_OK) {
+        bry_counter_stats stats = counter_stats(c);
+        *applied = stats.applied;
+        assert_int_equal(stats.seed, GOLDEN_SEED);
+        assert_int_equal(stats.window, GOLDEN_COUNTER_WINDOW);
+        if (stats.applied == GOLDEN_COUNTER_OPS)
+            for (uint32_t i = 0; i < GOLDEN_COUNTER_OPS; i++)
+                assert_int_equal(bry_counter_has(c, golden_key(i), 0), BRY_PRESENT);
+        bry_counter_destroy(c);
+    }
+    recording_free(&fs);
+    return status;
+}
+
+static void golden(void **state)
+{
+    (void)state;
+    size_t len;
+    uint64_t applied = 0;
+    unsigned char *bytes = golden_log(&len);
+    bry_load how = BRY_LOAD;
+    assert_int_equal(open_golden(bytes, len, &how, &applied), BRY_OK);
+    assert_int_equal(applied, GOLDEN_COUNTER_OPS);
+    static recording_io fs;
+    recording_init(&fs);
+    recording_put(&fs, "t/log", bytes, len);
+    bry_counter *c;
+    assert_int_equal(bry__counter_open(&fs.io, "t", NULL, NULL, &c), BRY_OK);
+    for (uint32_t i = 0; i < GOLDEN_COUNTER_NAMES; i++) {
+        char name[2];
+        int64_t value;
+        golden_counter_name(i, name);
+        bool there = i != 0; /* deleted at the end */
+        assert_int_equal(bry_counter_get(c, name, sizeof name, &value),
+                         there ? BRY_PRESENT : BRY_ABSENT);
+        assert_int_equal(value, there ? golden_counter_value(i, GOLDEN_COUNTER_OPS) : 0);
+    }
+    assert_int_equal(bry_counter_time(c), GOLDEN_COUNTER_TIME + GOLDEN_COUNTER_OPS);
+    bry_counter_destroy(c);
+    recording_free(&fs);
+
+    /* Cut short it has fewer operations, or none of the table at all; a bit that is on record as
+     * being on disk is never taken for a torn tail. */
+    uint64_t most = 0;
+    for (size_t cut = 0; cut < len; cut++) {
+        bry_status status = open_golden(bytes, cut, &how, &applied);
+        size_t first = 64 + 24 + 80; /* header and BASE */
+        assert_int_equal(status, cut < first ? BRY_E_BADDATA : BRY_OK);
+        if (status == BRY_OK) {
+            assert_true(applied >= most);
+            most = applied;
+        }
+    }
+    assert_int_equal(most, GOLDEN_COUNTER_OPS);
+    for (size_t bit = 0; bit < (len - 24) * 8; bit++) { /* the seal is vouched for by nobody */
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        assert_int_equal(open_golden(bytes, len, &how, &applied), BRY_E_BADDATA);
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    }
+    free(bytes);
+}
+
+/* Records that are whole and mean what cannot be. */
+static void forged_log(void **state)
+{
+    (void)state;
+    size_t len;
+    uint64_t applied;
+    unsigned char *bytes = golden_log(&len);
+    static const struct {
+        size_t at; /* from the first record on */
+        uint64_t value;
+        const char *problem;
+    } forgeries[] = {
+        {24, 0, "the log does not begin with what it is the log of"},
+        {24 + 24, 0, "the table's number is 0"},
+        {24 + 32, 1, "the snapshot is missing"},
+        {24 + 40, 1, "the engine is not one that windows have"},
+        {24 + 48, 0, "the table's options are out of range"},
+        {24 + 56, UINT64_MAX, "the table's options are out of range"},
+        {24 + 72, 0, "the table's options are out of range"},
+        /* The second record, 104 bytes on: one operation. */
+        {104 + 24, BRY__FOUR('O', 'P', 'S', 's'), "a record of a type that there is not"},
+        {104 + 24, BRY__FOUR('T', 'I', 'M', 'E'), "a record of a size that none of its type has"},
+        {104 + 24, BRY__FOUR('D', 'E', 'L', ' '), "a counter is deleted that is not there"},
+        {104 + 24, BRY__FOUR('O', 'P', 'S', ' '), "a record without operations"},
+        {104 + 24, BRY__FOUR('O', 'P', 'S', ' ') | UINT64_C(2) << 32, "an operation is cut short"},
+        {104 + 72, 0, "bytes follow the last operation"}, /* its name's length */
+        {104 + 72, 900, "an operation is cut short"},
+        {104 + 32, UINT64_MAX, "a record goes back in time"}, /* the one after it does */
+    };
+    for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
+        unsigned char *forged = malloc(len);
+        assert_non_null(forged);
+        memcpy(forged, bytes, len);
+        if (forgeries[i].at == 104 + 72)
+            bry__store16(forged + 64 + forgeries[i].at, (uint16_t)forgeries[i].value);
+        else
+            bry__store64(forged + 64 + forgeries[i].at, forgeries[i].value);
+        repair_log(forged, len, SIZE_MAX);
+        bry_load how = BRY_LOAD;
+        assert_int_equal(open_golden(forged, len, &how, &applied), BRY_E_BADDATA);
+        assert_string_equal(how.problem, forgeries[i].problem);
+        free(forged);
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(files),
+        cmocka_unit_test(truncations_and_flips),
+        cmocka_unit_test(ceilings),
+        cmocka_unit_test(forged_numbers),
+        cmocka_unit_test(forged_names),
+        cmocka_unit_test(forged_window),
+        cmocka_unit_test(any_byte),
+        cmocka_unit_test(golden),
+        cmocka_unit_test(forged_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
