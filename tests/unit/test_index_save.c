@@ -1,0 +1,475 @@
+/* Indexes and units as frames: what comes back is what was saved, and nothing else is let in. */
+#include "common/endian.h"
+#include "frame/frame_header.h"
+#include "support/index_helpers.h"
+#include "support/repair.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HEADER = 64, FRAME_HEAD = 16, NUMBERS = 80, RECORD = 56 };
+enum { NUMBERS_AT = HEADER + FRAME_HEAD, RECORDS_AT = NUMBERS_AT + NUMBERS + 8 + FRAME_HEAD };
+
+static bry_buffer saved_of(const bry_index *index)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    return buffer;
+}
+
+static bry_buffer unit_saved(const bry_index *index, uint32_t unit)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_index_save_unit(index, unit, &sink), BRY_OK);
+    return buffer;
+}
+
+static bry_status load_bytes(const unsigned char *bytes, size_t len, bry_load *load,
+                             bry_index **index)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    *index = NULL;
+    bry_status status = bry_index_load(&source, load, index);
+    if (status == BRY_OK)
+        assert_int_equal(view.at, len);
+    else
+        assert_null(*index);
+    return status;
+}
+
+static bry_status install_bytes(bry_index *index, const unsigned char *bytes, size_t len,
+                                bry_load *load, uint32_t *unit)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    return bry_index_install_unit(index, &source, load, unit);
+}
+
+/* All that a file can hold: grown, with an overflow, dropped units that are not swept, stale
+ * elements. */
+static bry_index *busy(bry_engine engine)
+{
+    bry_index *index = exact(engine, 6, 70);
+    add_many(index, 0, 300, BRY_INDEX_NEWEST);
+    for (uint32_t i = 0; i < 15; i++) {
+        uint32_t unit = open_unit(index, 50 + i);
+        add(index, 1000, unit);
+        add_many(index, 10 * i, 30, unit);
+    }
+    for (uint32_t i = 0; i < 12; i += 3)
+        assert_int_equal(bry_index_drop(index, i), BRY_OK);
+    assert_int_equal(bry_index_step(index, NULL, 1, NULL), BRY_OK);
+    for (uint64_t i = 0; i < 10; i++)
+        assert_int_equal(bry_index_del(index, element(10 * 8 + i), 13, NULL), BRY_OK);
+    return index;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *loaded;
+        bry_buffer first = saved_of(index);
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_load load = BRY_LOAD;
+        load.allocator = &memory.allocator;
+        assert_int_equal(load_bytes(first.bytes, first.len, &load, &loaded), BRY_OK);
+        assert_same_index(index, loaded, 1100);
+        assert_int_equal(stats_of(loaded).bytes, memory.now);
+        bry_buffer second = saved_of(loaded);
+        assert_int_equal(first.len, second.len);
+        assert_memory_equal(first.bytes, second.bytes, first.len);
+        bry_index_options a = index->options, b = loaded->options;
+        assert_int_equal(a.engine, b.engine);
+        assert_int_equal(a.fixed, b.fixed);
+        assert_int_equal(a.units, b.units);
+        assert_int_equal(a.unit_capacity, b.unit_capacity);
+        assert_true(a.error == b.error && a.stale == b.stale);
+        assert_int_equal(a.seed, b.seed);
+        assert_int_equal(a.group, b.group);
+        assert_int_equal(a.segmented, b.segmented);
+        assert_int_equal(a.control, b.control);
+        assert_int_equal(a.factor, b.factor);
+        assert_int_equal(a.unit_bits, b.unit_bits);
+        assert_int_equal(a.hashes, b.hashes);
+
+        /* Both go on alike. */
+        for (uint64_t i = 400; i < 600; i++) {
+            add(index, i, BRY_INDEX_NEWEST);
+            add(loaded, i, BRY_INDEX_NEWEST);
+        }
+        finish_steps(index);
+        finish_steps(loaded);
+        assert_same_index(index, loaded, 1100);
+        bry_buffer_free(&second);
+        bry_buffer_free(&first);
+        bry_index_destroy(index);
+        bry_index_destroy(loaded);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = make((bry_index_options){.engine = index_engines[e], .fixed = true}),
+                  *loaded;
+        bry_buffer bytes = saved_of(index);
+        assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL, &loaded), BRY_OK);
+        assert_int_equal(stats_of(loaded).units, 0);
+        assert_true(loaded->options.fixed);
+        assert_int_equal(open_unit(loaded, 1), 0);
+        bry_buffer_free(&bytes);
+        bry_index_destroy(loaded);
+        bry_index_destroy(index);
+    }
+}
+
+static void test_cut_short(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *loaded;
+        bry_buffer bytes = saved_of(index);
+        for (size_t cut = 0; cut < bytes.len; cut += cut < 3000 ? 1 : 97) {
+            bry_load load = BRY_LOAD;
+            assert_int_equal(load_bytes(bytes.bytes, cut, &load, &loaded), BRY_E_BADDATA);
+            assert_non_null(load.problem);
+        }
+        bry_buffer_free(&bytes);
+        bry_index_destroy(index);
+    }
+}
+
+static void test_bit_flips(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *loaded;
+        bry_buffer bytes = saved_of(index);
+        for (size_t i = 0; i < bytes.len; i += i < 3000 ? 1 : 53) {
+            bytes.bytes[i] ^= (unsigned char)(1 << i % 8);
+            assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL, &loaded), BRY_E_BADDATA);
+            bytes.bytes[i] ^= (unsigned char)(1 << i % 8);
+        }
+        bry_buffer_free(&bytes);
+        bry_index_destroy(index);
+    }
+}
+
+/* Bytes that only one who means it could have written: checksums are right, meaning is not. What
+ * is let in must be an index that can be used. */
+static void test_forged(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *loaded;
+        bry_buffer bytes = saved_of(index);
+        unsigned char *forged = malloc(bytes.len);
+        size_t refused = 0, tried = 0;
+        generator numbers = {7};
+        for (size_t i = HEADER; i < bytes.len; i += i < 3500 ? 1 : 41) {
+            memcpy(forged, bytes.bytes, bytes.len);
+            forged[i] ^= (unsigned char)(1 + generator_below(&numbers, 255));
+            repair_stream(forged, bytes.len);
+            bry_load load = BRY_LOAD;
+            load.max_bytes = 1 << 22;
+            bry_status status = load_bytes(forged, bytes.len, &load, &loaded);
+            tried++;
+            refused += status != BRY_OK;
+            if (status == BRY_OK) {
+                uint32_t unit;
+                (void)bry_index_add(loaded, element(77), BRY_INDEX_NEWEST, &unit, NULL);
+                (void)bry_index_has(loaded, element(78));
+                (void)bry_index_step(loaded, NULL, 1000, NULL);
+                bry_index_destroy(loaded);
+            } else {
+                assert_true(status == BRY_E_BADDATA || status == BRY_E_LIMIT ||
+                            status == BRY_E_NOMEM);
+            }
+        }
+        assert_true(refused > tried / 4);
+        free(forged);
+        bry_buffer_free(&bytes);
+        bry_index_destroy(index);
+    }
+}
+
+static void forge32(bry_buffer *bytes, size_t at, uint32_t value)
+{
+    bry__store32(bytes->bytes + at, value);
+    repair_stream(bytes->bytes, bytes->len);
+}
+
+static void forge64(bry_buffer *bytes, size_t at, uint64_t value)
+{
+    bry__store64(bytes->bytes + at, value);
+    repair_stream(bytes->bytes, bytes->len);
+}
+
+/* Each with its own refusal. */
+static void test_lies(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        bool wide;
+        uint64_t value;
+    } lies[] = {
+        {NUMBERS_AT + 0, false, BRY_ENGINE_KBF}, /* engine */
+        {NUMBERS_AT + 4, false, 4}, /* flags */
+        {NUMBERS_AT + 8, false, 0}, /* units planned */
+        {NUMBERS_AT + 12, false, 3}, /* control */
+        {NUMBERS_AT + 16, true, 0}, /* unit capacity */
+        {NUMBERS_AT + 60, false, 1 << 20}, /* next number */
+        {NUMBERS_AT + 64, true, 3}, /* fewer openings than units */
+        {NUMBERS_AT + 72, true, 1}, /* units */
+        {NUMBERS_AT + 72, true, UINT64_MAX},
+        {RECORDS_AT + 0, false, 2}, /* two of one slot */
+        {RECORDS_AT + 0, false, 1 << 21},
+        {RECORDS_AT + 4, false, 2}, /* two of one number */
+        {RECORDS_AT + 4, false, 1 << 20},
+        {RECORDS_AT + 8, true, 0}, /* order */
+        {RECORDS_AT + 8, true, 1000},
+        {RECORDS_AT + 24, true, 0}, /* capacity */
+        {RECORDS_AT + 32, true, UINT64_MAX}, /* elements */
+        {RECORDS_AT + 40, true, 1000}, /* stale: more than elements */
+        {RECORDS_AT + 48, false, 2}, /* sealed */
+        {RECORDS_AT + 52, false, 1}, /* zero */
+    };
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = exact(index_engines[e], 6, 70), *loaded;
+        add_many(index, 0, 300, BRY_INDEX_NEWEST);
+        assert_int_equal(bry_index_drop(index, 0), BRY_OK);
+        finish_steps(index);
+        for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+            bry_buffer bytes = saved_of(index);
+            if (lies[i].wide)
+                forge64(&bytes, lies[i].at, lies[i].value);
+            else
+                forge32(&bytes, lies[i].at, (uint32_t)lies[i].value);
+            bry_load load = BRY_LOAD;
+            assert_int_equal(load_bytes(bytes.bytes, bytes.len, &load, &loaded), BRY_E_BADDATA);
+            assert_non_null(load.problem);
+            bry_buffer_free(&bytes);
+        }
+        bry_index_destroy(index);
+    }
+    /* compact knows how many elements each unit has */
+    bry_index *index = busy(BRY_ENGINE_COMPACT), *loaded;
+    bry_buffer bytes = saved_of(index);
+    forge64(&bytes, RECORDS_AT + 32, bry__load64(bytes.bytes + RECORDS_AT + 32) - 1);
+    assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL, &loaded), BRY_E_BADDATA);
+    bry_buffer_free(&bytes);
+    bytes = saved_of(index);
+    forge32(&bytes, NUMBERS_AT + 8, 5); /* units planned: another shape than the maplet's */
+    assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL, &loaded), BRY_E_BADDATA);
+    bry_buffer_free(&bytes);
+    bry_index_destroy(index);
+}
+
+static void test_ceiling(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *loaded;
+        bry_buffer bytes = saved_of(index);
+        uint64_t size = stats_of(index).bytes;
+        for (uint64_t ceiling = 1; ceiling < size; ceiling += size / 23) {
+            bry_load load = BRY_LOAD;
+            load.max_bytes = ceiling;
+            bry_status status = load_bytes(bytes.bytes, bytes.len, &load, &loaded);
+            if (ceiling < size / 2)
+                assert_int_equal(status, BRY_E_LIMIT);
+            if (status == BRY_OK)
+                bry_index_destroy(loaded);
+        }
+        bry_load load = BRY_LOAD;
+        load.max_bytes = size * 5 / 4;
+        assert_int_equal(load_bytes(bytes.bytes, bytes.len, &load, &loaded), BRY_OK);
+        bry_index_destroy(loaded);
+        bry_buffer_free(&bytes);
+        bry_index_destroy(index);
+    }
+}
+
+static bry_status refuse(void *opaque, const void *bytes, size_t len)
+{
+    (void)bytes;
+    (void)len;
+    uint64_t *left = opaque;
+    return (*left)-- ? BRY_OK : BRY_E_STOPPED;
+}
+
+static void test_sink_refuses(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]);
+        for (uint64_t i = 0; i < 40; i++) {
+            uint64_t left = i;
+            bry_sink sink = {refuse, &left};
+            assert_int_equal(bry_index_save(index, &sink), BRY_E_STOPPED);
+        }
+        for (uint64_t i = 0; i < 10; i++) {
+            uint64_t left = i;
+            bry_sink sink = {refuse, &left};
+            assert_int_equal(bry_index_save_unit(index, 13, &sink), BRY_E_STOPPED);
+        }
+        bry_index_destroy(index);
+    }
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_index_save_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *loaded = NULL;
+        assert_int_equal(bry_index_save_file(index, path), BRY_OK);
+        assert_int_equal(bry_index_load_file(path, NULL, &loaded), BRY_OK);
+        assert_same_index(index, loaded, 1100);
+        bry_index_destroy(loaded);
+        bry_index_destroy(index);
+    }
+    unlink(path);
+    bry_index *none = NULL;
+    bry_load load = BRY_LOAD;
+    assert_int_equal(bry_index_load_file(path, &load, &none), BRY_E_IO);
+    assert_non_null(load.problem);
+    assert_null(none);
+}
+
+/* ---- units --------------------------------------------------------------------------------- */
+
+static void test_ship(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *apart = NULL;
+        uint32_t unit = 77, numbers[2];
+        bry_index_options options = bry_index_options_like(index);
+        assert_int_equal(bry_index_create(&options, &apart), BRY_OK);
+        open_unit(apart, 1);
+        add_many(apart, 5000, 50, open_unit(apart, 4711));
+        assert_int_equal(bry_index_seal(apart, 1), BRY_OK);
+        bry_buffer bytes = unit_saved(apart, 1);
+        uint64_t elements = stats_of(index).elements;
+        uint32_t count = stats_of(index).units;
+        assert_int_equal(install_bytes(index, bytes.bytes, bytes.len, NULL, &unit), BRY_OK);
+        assert_int_equal(unit, 20);
+        bry_index_unit info = unit_of(index, unit);
+        assert_int_equal(info.tag, 4711);
+        assert_int_equal(info.elements, 50);
+        assert_true(info.sealed);
+        assert_int_equal(stats_of(index).elements, elements + 50);
+        assert_int_equal(stats_of(index).units, count + 1);
+        bry_index_units(index, numbers, 1);
+        assert_int_equal(numbers[0], unit); /* the newest */
+        for (uint64_t i = 5000; i < 5050; i++)
+            assert_unit(index, i, unit);
+        uint32_t found[40];
+        assert_int_equal(bry_index_locate(index, element(1000), found, 40), 13);
+
+        bry_sink sink = {refuse, &(uint64_t){1000000}};
+        assert_int_equal(bry_index_save_unit(index, 0, &sink), BRY_E_RANGE);
+        bry_buffer_free(&bytes);
+        bry_index_destroy(apart);
+        bry_index_destroy(index);
+    }
+}
+
+/* Whatever is wrong with a unit, the index is as it was. */
+static void test_ship_refused(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = busy(index_engines[e]), *before = NULL;
+        assert_int_equal(bry_index_clone(index, &before), BRY_OK);
+        uint32_t unit = 77;
+        bry_buffer bytes = unit_saved(index, 13);
+        for (size_t cut = 0; cut < bytes.len; cut += cut < 500 ? 1 : 17)
+            assert_int_equal(install_bytes(index, bytes.bytes, cut, NULL, &unit), BRY_E_BADDATA);
+        for (size_t i = 0; i < bytes.len; i += i < 500 ? 1 : 17) {
+            bytes.bytes[i] ^= 4;
+            assert_int_equal(install_bytes(index, bytes.bytes, bytes.len, NULL, &unit),
+                             BRY_E_BADDATA);
+            bytes.bytes[i] ^= 4;
+        }
+        assert_int_equal(unit, 77);
+        assert_same_index(before, index, 1100);
+
+        const bry_index_options others[] = {
+            {.engine = index_engines[e], .units = 6, .unit_capacity = 70, .error = 1e-9, .seed = 2},
+            {.engine = index_engines[e], .units = 6, .unit_capacity = 70, .error = 1e-8},
+            {.engine = index_engines[e], .units = 6, .unit_capacity = 700, .error = 1e-9},
+            {.engine = index_engines[1 - e], .units = 6, .unit_capacity = 70, .error = 1e-9},
+        };
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            bry_index *other = make(others[i]);
+            bry_load load = BRY_LOAD;
+            assert_int_equal(install_bytes(other, bytes.bytes, bytes.len, &load, &unit),
+                             BRY_E_MISMATCH);
+            assert_non_null(load.problem);
+            assert_int_equal(stats_of(other).units, 0);
+            bry_index_destroy(other);
+        }
+        bry_load load = BRY_LOAD;
+        load.max_bytes = 1;
+        bry_index *fresh = exact(index_engines[e], 6, 70);
+        assert_int_equal(install_bytes(fresh, bytes.bytes, bytes.len, &load, &unit), BRY_E_LIMIT);
+        assert_int_equal(stats_of(fresh).units, 0);
+        bry_index_destroy(fresh);
+        bry_buffer_free(&bytes);
+        bry_index_destroy(before);
+        bry_index_destroy(index);
+    }
+}
+
+/* Fingerprints cannot be made longer: past what the error allows, compact refuses units. */
+static void test_ship_past_the_error(void **state)
+{
+    (void)state;
+    bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 100, .error = 0.01});
+    bry_index_options options = bry_index_options_like(index);
+    bry_status status = BRY_OK;
+    uint32_t installed = 0, unit;
+    for (uint64_t i = 0; i < 20 && status == BRY_OK; i++) {
+        bry_index *apart = NULL;
+        assert_int_equal(bry_index_create(&options, &apart), BRY_OK);
+        open_unit(apart, i);
+        add_many(apart, 1000 * i, 95, 0);
+        bry_buffer bytes = unit_saved(apart, 0);
+        status = install_bytes(index, bytes.bytes, bytes.len, NULL, &unit);
+        installed += status == BRY_OK;
+        bry_buffer_free(&bytes);
+        bry_index_destroy(apart);
+        assert_true(stats_of(index).estimated_error <= 0.01);
+    }
+    assert_int_equal(status, BRY_E_FULL);
+    assert_true(installed >= 8 && installed < 10);
+    assert_int_equal(bry_index_drop(index, 0), BRY_OK);
+    add_many(index, 90000, 50, open_unit(index, 7)); /* and there is room again */
+    bry_index_destroy(index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_cut_short),    cmocka_unit_test(test_bit_flips),
+        cmocka_unit_test(test_forged),       cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_ceiling),      cmocka_unit_test(test_sink_refuses),
+        cmocka_unit_test(test_file),         cmocka_unit_test(test_ship),
+        cmocka_unit_test(test_ship_refused), cmocka_unit_test(test_ship_past_the_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
