@@ -10,3 +10,15 @@ bloomery_unit_test(test_counter_crash ${recording})
 bloomery_unit_test(test_counter_memory ${recording} support/failing_allocator.c)
 bloomery_unit_test(test_counter_save ${recording} support/failing_allocator.c support/repair.c)
 target_compile_definitions(test_counter_save PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
+
+# Retries of 6 %, with a window and without.
+bloomery_program(counter_retries stat/counter_retries.c)
+add_test(NAME counter_retries COMMAND counter_retries 100000)
+add_test(NAME counter_retries_million COMMAND counter_retries 1000000)
+set_tests_properties(counter_retries_million PROPERTIES LABELS soak TIMEOUT 3600)
+
+# A live writer on real files, killed so many times.
+bloomery_program(counter_kill soak/counter_kill.c)
+add_test(NAME counter_kill COMMAND counter_kill 20)
+add_test(NAME counter_kill_soak COMMAND counter_kill 200 7)
+set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
