@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # Only the jobs that exist: a header is listed here once every function in it is there.
-set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counter.h)
+set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counter.h index.h)
 list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
 install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
 

@@ -1,7 +1,4 @@
 /*
- * DRAFT. The index is not in the library yet: this is the contract it will be built to. The header
- * is not installed, and may still change.
- *
  * Index: which of these subsets may hold this?
  *
  * An index covers a set that is cut into subsets (files, containers, storage nodes). For each it
@@ -20,7 +17,9 @@
  * than `units` are accepted unless the index is `fixed`, but each adds to the error. Engine dba
  * keeps its error by rebuilding units, for which it needs their elements again: the caller supplies
  * them, see bry_index_step(). Until that is done stats say by how much the error will pass the
- * target. compact holds its promise by itself, at some bits an element.
+ * target. compact holds its promise by itself: elements past the plan go to further tables with a
+ * falling share of the error. (It costs a growable index one bit an element from the beginning; a
+ * fixed one does without.)
  *
  * Engines: compact (the default) keeps the fingerprint of each element and the number of its unit;
  * it deletes single elements and needs no supplier. dba is an array of Bloom filters stored bit by
@@ -55,7 +54,8 @@ typedef struct bry_index_options {
     bry_engine engine; /* auto (= compact), compact or dba */
     bool fixed; /* true: BRY_E_FULL past `units` */
     uint32_t units; /* to plan for, 1 to 2^20; 0: 64 */
-    uint64_t unit_capacity; /* elements in each, 1 to 2^40; 0: 65,536 */
+    uint64_t unit_capacity; /* elements in each, 1 to 2^40; 0: 65,536. compact: all units together
+                               may be planned for 2^40 */
     double error; /* chance of any candidate for an absent element, 1e-9 to 0.5; 0: 0.001 */
     double stale; /* share of stale elements at which a unit wants to be refreshed; 0: 0.25 */
     uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
@@ -88,7 +88,7 @@ typedef struct bry_index_shape {
     uint64_t unit_bits; /* dba: of one unit's filter; compact: 0 */
     uint32_t hashes; /* dba; compact: 0 */
     uint32_t fingerprint_bits; /* compact; dba: 0 */
-    double unit_error; /* dba: of one unit; compact: error by units */
+    double unit_error; /* of one unit */
     double error; /* expected with all units full */
     uint64_t bytes; /* with all units full */
     uint64_t bytes_empty; /* allocated by create */
@@ -101,7 +101,8 @@ typedef struct bry_index_shape {
  */
 BRY_API bry_status bry_index_plan(const bry_index_options *options, bry_index_shape *shape);
 
-/* Makes an index without units. As bry_index_plan(), and BRY_E_NOMEM. */
+/* Makes an index without units. As bry_index_plan(), and BRY_E_NOMEM; BRY_E_IO when the system has
+ * no random seed to give. */
 BRY_API bry_status bry_index_create(const bry_index_options *options, bry_index **index);
 
 /*
@@ -144,7 +145,8 @@ BRY_API bry_status bry_index_set_tag(bry_index *index, uint32_t unit, uint64_t t
 
 /*
  * Puts the elements of `from` into `into` and drops `from`; sealed or not. BRY_E_RANGE: no such
- * units, or one and the same. BRY_E_FULL: together they are more than the capacity of `into`.
+ * units, or one and the same. BRY_E_FULL: together, an element of both counted twice, they are more
+ * than the capacity of `into`.
  * BRY_E_MISMATCH: dba, one of them has been rebuilt in another shape. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from);
@@ -172,7 +174,7 @@ BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t r
  * Adds an element to a unit, or to BRY_INDEX_NEWEST: the newest unit that takes elements, and when
  * there is none or it is full, that one is sealed and a new one opened with tag 0. *went is the
  * number of the unit, *was BRY_PRESENT when that unit answered for the element already (then
- * nothing changes); both may be NULL.
+ * nothing changes, and it does not matter whether the unit is full); both may be NULL.
  * BRY_E_RANGE: no such unit, or it is sealed. BRY_E_FULL: the named unit is full; or, for NEWEST,
  * as bry_index_open(). BRY_E_NOMEM.
  */
@@ -258,7 +260,7 @@ typedef struct bry_index_stats {
     uint64_t stale;
     uint32_t groups; /* dba; compact: 0 */
     uint32_t group; /* dba: units side by side in the largest group; compact: 0 */
-    double fill; /* dba: share of bits set; compact: share of slots in use */
+    double fill; /* dba: share of bits set; compact: entries by what its tables are planned for */
     double promised_error;
     double estimated_error; /* for what is stored now */
     double full_error; /* when all units that exist are full. Above promised_error: by so much the
@@ -293,9 +295,12 @@ BRY_API bry_status bry_index_load_file(const char *path, bry_load *load, bry_ind
 
 /*
  * The same to and from a folder, where only what changed since the folder was last written is
- * written: a file for each unit (compact: for each part of the table) and one that lists them. The
- * folder is created where it does not exist, and holds the old index or the new one at every
- * moment. BRY_E_MISMATCH: another index is in it. BRY_E_IO with errno set.
+ * written: a file for each unit (compact: for each part of the table) and one that lists them. It
+ * does not matter which object wrote it last: the one that is saved now, or one that it was cloned
+ * or loaded from, or that was. The folder is created where it does not exist, and holds the old
+ * index or the new one at every moment. One process may save at a time; loading meanwhile is safe.
+ * BRY_E_MISMATCH: an index of another seed or engine is in it. BRY_E_BADDATA, BRY_E_VERSION: its
+ * list cannot be read, so nothing is touched. BRY_E_NOMEM. BRY_E_IO with errno set.
  */
 BRY_API bry_status bry_index_save_folder(const bry_index *index, const char *path);
 BRY_API bry_status bry_index_load_folder(const char *path, bry_load *load, bry_index **index);
@@ -309,9 +314,11 @@ BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, co
 
 /*
  * Adds a unit that bry_index_save_unit() wrote, as the newest; *unit is its number here. load
- * bounds the memory of the unit; its allocator is not used. BRY_E_MISMATCH: engine, seed or shape
- * differ. BRY_E_FULL, BRY_E_NOMEM as bry_index_open(); BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT,
- * or what the source returns.
+ * bounds the memory of the unit; its allocator is not used. BRY_E_MISMATCH: engine, seed, error or
+ * shape differ. BRY_E_FULL, BRY_E_NOMEM as bry_index_open(); BRY_E_BADDATA, BRY_E_VERSION,
+ * BRY_E_LIMIT, or what the source returns. BRY_E_FULL too where compact could not keep its promise:
+ * a unit brings fingerprints as long as those of the first `units`, which past that number, at
+ * the latest past twice that number, are too short.
  */
 BRY_API bry_status bry_index_install_unit(bry_index *index, const bry_source *source,
                                           bry_load *load, uint32_t *unit);

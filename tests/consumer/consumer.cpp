@@ -3,6 +3,7 @@
 #include <bloomery/base.h>
 #include <bloomery/filter.h>
 #include <bloomery/hash.h>
+#include <bloomery/index.h>
 #include <bloomery/map.h>
 #include <memory>
 #include <string_view>
@@ -15,6 +16,10 @@ int main()
     bry_map_shape shape;
     bry_load load = BRY_LOAD;
     if (bry_map_plan(&map_options, &shape) != BRY_OK || load.max_bytes != 0)
+        return 1;
+    bry_index_options index_options = BRY_INDEX_OPTIONS;
+    bry_index_shape index_shape;
+    if (bry_index_plan(&index_options, &index_shape) != BRY_OK || index_shape.units != 64)
         return 1;
     bry_filter *made = nullptr;
     if (bry_filter_create(&options, &made) != BRY_OK)

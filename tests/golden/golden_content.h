@@ -52,6 +52,10 @@ static inline void golden_map_value(uint32_t i, char bytes[2])
     bytes[1] = (char)('0' + i % GOLDEN_MAP_VALUES);
 }
 
+/* The indexes hold keys 0, 1, 2 … in units of seven, tagged 100, 101 …, more than they are planned
+ * for; key 0 is in all units, so that some are in the overflow, and unit 1 has been dropped. */
+enum { GOLDEN_INDEX_KEYS = 84, GOLDEN_INDEX_UNITS = 12, GOLDEN_INDEX_CAPACITY = 8 };
+
 /* The counters: operation i, with key i as its id, adds i to counter i mod 5, at a time of its own.
  */
 enum {

@@ -9,6 +9,7 @@
  */
 #include <bloomery/counter.h>
 #include <bloomery/filter.h>
+#include <bloomery/index.h>
 #include <bloomery/map.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,57 @@ static void make_counter(const char *folder, const char *name, bry_engine engine
     bry_counter_destroy(counters);
 }
 
+static bry_index *golden_index(const char *name, bry_engine engine, unsigned keys)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    options.engine = engine;
+    options.units = 6;
+    options.unit_capacity = GOLDEN_INDEX_CAPACITY;
+    options.error = 1e-6;
+    options.seed = GOLDEN_SEED;
+    bry_index *index;
+    if (bry_index_create(&options, &index) != BRY_OK)
+        stop_at(name);
+    for (uint32_t i = 0; i < keys; i++) {
+        uint32_t unit;
+        if (i % 7 == 0 && (bry_index_open(index, 100 + i / 7, &unit) != BRY_OK ||
+                           bry_index_add(index, golden_key(0), unit, NULL, NULL) != BRY_OK))
+            stop_at(name);
+        if (bry_index_add(index, golden_key(i), i / 7, NULL, NULL) != BRY_OK)
+            stop_at(name);
+    }
+    if (keys && bry_index_drop(index, 1) != BRY_OK)
+        stop_at(name);
+    return index;
+}
+
+static void make_index(const char *folder, const char *name, bry_engine engine, unsigned keys)
+{
+    bry_index *index = golden_index(name, engine, keys);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry_index_save(index, &sink) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry_index_destroy(index);
+}
+
+/* Its last unit alone. */
+static void make_index_unit(const char *folder, const char *name, bry_engine engine)
+{
+    bry_index *index = golden_index(name, engine, GOLDEN_INDEX_KEYS);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry_index_save_unit(index, GOLDEN_INDEX_UNITS - 1, &sink) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry_index_destroy(index);
+}
+
 /* ---- logs ---------------------------------------------------------------------------------- */
 
 static bry_status no_record(void *context, const void *payload, size_t len)
@@ -288,6 +340,12 @@ int main(int argc, char **argv)
         make_counter(folder, "counter_fbf.bry", BRY_ENGINE_FBF, GOLDEN_COUNTER_OPS);
     if (WANTED("counter.log"))
         make_counter_log(folder, "counter.log");
+    if (WANTED("index_empty.bry"))
+        make_index(folder, "index_empty.bry", BRY_ENGINE_COMPACT, 0);
+    if (WANTED("index_compact.bry"))
+        make_index(folder, "index_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS);
+    if (WANTED("index_unit.bry"))
+        make_index_unit(folder, "index_unit.bry", BRY_ENGINE_COMPACT);
     if (WANTED("log_empty.log"))
         make_log(folder, "log_empty.log", 0, false);
     if (WANTED("log.log"))

@@ -4,6 +4,7 @@
  */
 #include <bloomery/counter.h>
 #include <bloomery/filter.h>
+#include <bloomery/index.h>
 #include <bloomery/map.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +163,58 @@ static bry_status read_counter(const golden_file *golden, const unsigned char *b
     return BRY_OK;
 }
 
+static bry_status read_index(const golden_file *golden, const unsigned char *bytes, size_t len,
+                             bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_index *index;
+    bry_status status = bry_index_load(&source, load, &index);
+    if (status != BRY_OK)
+        return status;
+    bry_index_stats stats;
+    bry_index_get_stats(index, &stats);
+    assert_int_equal(stats.seed, GOLDEN_SEED);
+    assert_int_equal(stats.unit_capacity, GOLDEN_INDEX_CAPACITY);
+    assert_int_equal(stats.units, golden->count ? GOLDEN_INDEX_UNITS - 1 : 0);
+    for (uint32_t i = 1; i < golden->count; i++) {
+        uint32_t unit = 99;
+        assert_int_equal(bry_index_locate(index, golden_key(i), &unit, 1), i / 7 != 1);
+        assert_int_equal(unit, i / 7 == 1 ? 99 : i / 7);
+    }
+    assert_int_equal(bry_index_locate(index, golden_key(0), NULL, 0), stats.units);
+    bry_index_destroy(index);
+    return BRY_OK;
+}
+
+/* A unit, installed in an index that was made with the same options. */
+static bry_status read_index_unit(const golden_file *golden, const unsigned char *bytes, size_t len,
+                                  bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    options.units = 6;
+    options.unit_capacity = GOLDEN_INDEX_CAPACITY;
+    options.error = 1e-6;
+    options.seed = GOLDEN_SEED;
+    bry_index *index;
+    uint32_t unit;
+    assert_int_equal(bry_index_create(&options, &index), BRY_OK);
+    bry_status status = bry_index_install_unit(index, &source, load, &unit);
+    if (status == BRY_OK) {
+        bry_index_unit info;
+        assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
+        assert_int_equal(info.tag, 100 + GOLDEN_INDEX_UNITS - 1);
+        assert_int_equal(info.elements, golden->count);
+        for (uint32_t i = GOLDEN_INDEX_KEYS - 7; i < GOLDEN_INDEX_KEYS; i++)
+            assert_int_equal(bry_index_has(index, golden_key(i)), BRY_PRESENT);
+        assert_int_equal(bry_index_has(index, golden_key(0)), BRY_PRESENT);
+    }
+    bry_index_destroy(index);
+    return status;
+}
+
 static unsigned records_seen;
 
 static bry_status check_record(void *context, const void *payload, size_t len)
@@ -211,6 +264,9 @@ static const golden_file goldens[] = {
     {"counter_empty.bry", read_counter, 0, 0},
     {"counter.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
     {"counter_fbf.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
+    {"index_empty.bry", read_index, 0, 0},
+    {"index_compact.bry", read_index, GOLDEN_INDEX_KEYS, 0},
+    {"index_unit.bry", read_index_unit, 8, 0},
     {"log_empty.log", read_log, 0, 64},
     {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
     {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},
