@@ -8,3 +8,16 @@ bloomery_unit_test(test_fbf_memory support/failing_allocator.c support/repair.c)
 # Forgotten early: nothing, in so many operations a mode.
 add_test(NAME test_fbf_soak COMMAND test_fbf 5000000)
 set_tests_properties(test_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# The check value takes 10^7 absent elements; under a sanitizer a tenth of them.
+if(BLOOMERY_SANITIZE)
+  set(queries 1000)
+else()
+  set(queries 10000)
+endif()
+bloomery_program(test_fbf_rates stat/test_fbf_rates.c support/band.c support/failing_allocator.c)
+add_test(NAME test_fbf_rates COMMAND test_fbf_rates ${queries})
+
+bloomery_program(test_window_baselines papers/test_window_baselines.c support/failing_allocator.c)
+target_link_libraries(test_window_baselines PRIVATE bloomery_papers)
+add_test(NAME test_window_baselines COMMAND test_window_baselines)

@@ -13,10 +13,10 @@
  *     long as that does not suffice, and a load that rises a hundredfold at once ends seven or
  *     eight periods early and then none.
  *   - it ended with its cell: what came in the cell, and an eighth where that is above the plan;
- *     but at least half of the limit before, so that a short lull does not undo everything; and
- *     never below the planned limit.
- * A row in which nothing is remembered any more is made new: it depends on time alone, so a jump
- * over any number of cells costs no more than the cells of one window.
+ *     but at least a quarter of the limit before, so that a short lull does not undo everything;
+ * and never below the planned limit. A row in which nothing is remembered any more is made new: it
+ * depends on time alone, so a jump over any number of cells costs no more than the cells of one
+ * window.
  *
  * Ceiling. The ordinary size is such that a row which only time moves has room below it. What is
  * left is for larger filters and for those made early; where it does not suffice a filter made by
@@ -75,7 +75,7 @@ static uint64_t wanted_limit(const bry__fbf *fbf, bool early, uint64_t now)
     uint64_t planned = fbf->setting.limit, next = fbf->newest->limit;
     if (!early) {
         uint64_t came = fbf->cell_items, wanted = came <= planned ? planned : GENEROUS(came);
-        return wanted > next / 2 ? wanted : next / 2;
+        return wanted > next / 4 ? wanted : next / 4;
     }
     uint64_t took = now > fbf->present->begin ? now - fbf->present->begin : 1;
     double rate = (double)fbf->present->items / (double)took;

@@ -1,0 +1,241 @@
+/* What windows are compared with: RBF, a ring of plain filters, an exact one; and Fig. 6.9. */
+#include "common/sizing.h"
+#include "papers/exact_window.h"
+#include "papers/filter_ring.h"
+#include "papers/rbf.h"
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <bloomery/window.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bry_hash key(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+/* ---- RBF ----------------------------------------------------------------------------------- */
+
+static void test_rbf(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    const bry_allocator *allocator = &memory.allocator;
+    bry__rbf rbf;
+    assert_int_equal(bry__rbf_init(&rbf, 0, 3, 0.01, allocator), BRY_E_RANGE);
+    assert_int_equal(bry__rbf_init(&rbf, 1500, 0, 0.01, allocator), BRY_E_RANGE);
+    assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 1, allocator), BRY_E_RANGE);
+    assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 0.01, allocator), BRY_OK);
+    /* It is cleared by the element that takes Eq. 4.1 past the target. */
+    uint64_t holds = (uint64_t)floor(bry__bloom_capacity(1500, 3, 0.01)), stored = 0;
+    bry_answer was;
+    for (uint64_t i = 0; rbf.cleared == 0; i++) {
+        assert_int_equal(bry__rbf_add(&rbf, key(i), &was, allocator), BRY_OK);
+        stored += was == BRY_ABSENT;
+        if (rbf.cleared == 0) {
+            assert_true(bry__rbf_has(&rbf, key(i)));
+            assert_int_equal(rbf.items, stored);
+            assert_true(bry__rbf_predicted(&rbf) <= 0.01);
+        }
+    }
+    assert_int_equal(stored, holds + 1);
+    for (uint64_t i = 0; i < stored; i++)
+        assert_false(bry__rbf_has(&rbf, key(i)));
+    assert_int_equal(rbf.items, 0);
+    assert_int_equal(bry__rbf_bytes(&rbf), sizeof(void *));
+    assert_int_equal(bry__rbf_add(&rbf, key(7), &was, allocator), BRY_OK);
+    assert_int_equal(bry__rbf_add(&rbf, key(7), &was, allocator), BRY_OK);
+    assert_int_equal(was, BRY_PRESENT);
+    assert_int_equal(rbf.items, 1);
+    assert_int_equal(bry__rbf_bytes(&rbf), memory.now);
+    bry__rbf_free(&rbf, allocator);
+    assert_int_equal(memory.now, 0);
+}
+
+/* ---- the ring ------------------------------------------------------------------------------ */
+
+static void test_ring(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    const bry_allocator *allocator = &memory.allocator;
+    bry__filter_ring ring = {0};
+    assert_int_equal(bry__filter_ring_init(&ring, 1, 1000, 512, 3, allocator), BRY_E_RANGE);
+    assert_int_equal(bry__filter_ring_init(&ring, 4, 0, 512, 3, allocator), BRY_E_RANGE);
+    bry_status status = BRY_E_NOMEM;
+    for (memory.fail_at = 1; status != BRY_OK; memory.fail_at++) {
+        failing_allocator_restart(&memory);
+        status = bry__filter_ring_init(&ring, 4, 1000, 1 << 16, 10, allocator);
+        assert_true(status == BRY_OK || (status == BRY_E_NOMEM && memory.now == 0));
+    }
+    memory.fail_at = 0;
+    bry_answer was;
+    for (uint64_t i = 0; i < 2000; i++) { /* one in ten ms: 100 a period */
+        uint64_t now = 5000 + 10 * i;
+        assert_int_equal(bry__filter_ring_add(&ring, key(i), now, &was, allocator), BRY_OK);
+        assert_int_equal(was, BRY_ABSENT);
+        for (uint64_t j = i > 500 ? i - 500 : 0; j <= i; j++) {
+            uint64_t periods = now / 1000 - (5000 + 10 * j) / 1000;
+            assert_int_equal(bry__filter_ring_has(&ring, key(j)), periods < 4);
+        }
+    }
+    assert_int_equal(bry__filter_ring_bytes(&ring), memory.now);
+    assert_int_equal(bry__filter_ring_add(&ring, key(1999), 24990, &was, allocator), BRY_OK);
+    assert_int_equal(was, BRY_PRESENT);
+    bry__filter_ring_advance(&ring, 1000, allocator); /* back: nothing */
+    assert_true(bry__filter_ring_has(&ring, key(1999)));
+    bry__filter_ring_advance(&ring, UINT64_MAX, allocator);
+    assert_false(bry__filter_ring_has(&ring, key(1999)));
+    bry__filter_ring_free(&ring, allocator);
+    assert_int_equal(memory.now, 0);
+}
+
+/* ---- the exact window ---------------------------------------------------------------------- */
+
+static void test_exact(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    const bry_allocator *allocator = &memory.allocator;
+    bry__exact_window exact;
+    enum { IDS = 3000, WINDOW = 5000 };
+    uint64_t *when = calloc(IDS, sizeof *when), now = 10, failed = 0; /* 0: not there */
+    assert_int_equal(bry__exact_window_init(&exact, WINDOW, allocator), BRY_OK);
+    generator from = {5};
+    for (int step = 0; step < 200000; step++) {
+        now += generator_below(&from, step / 20000 % 2 ? 20 : 2);
+        uint64_t id = generator_below(&from, IDS);
+        bool there = when[id] && when[id] + WINDOW >= now;
+        bry_answer was = BRY_UNSURE;
+        if (step % 997 == 0) { /* where it must grow, and cannot */
+            failing_allocator_restart(&memory);
+            memory.fail_at = 1 + generator_below(&from, 2);
+        }
+        bry_status status = bry__exact_window_add(&exact, key(id), now, &was, allocator);
+        memory.fail_at = 0;
+        if (status != BRY_OK) {
+            assert_int_equal(status, BRY_E_NOMEM);
+            failed++;
+            continue;
+        }
+        assert_int_equal(was, there ? BRY_PRESENT : BRY_ABSENT);
+        if (!there)
+            when[id] = now;
+        id = generator_below(&from, IDS);
+        assert_int_equal(bry__exact_window_has(&exact, key(id)),
+                         when[id] && when[id] + WINDOW >= now);
+    }
+    uint64_t items = 0;
+    for (uint64_t i = 0; i < IDS; i++)
+        items += when[i] && when[i] + WINDOW >= now;
+    assert_int_equal(exact.items, items);
+    assert_int_equal(bry__exact_window_bytes(&exact), memory.now);
+    bry__exact_window_advance(&exact, now + 2 * WINDOW);
+    assert_int_equal(exact.items, 0);
+    bry__exact_window_free(&exact, allocator);
+    assert_int_equal(memory.now, 0);
+    free(when);
+}
+
+/* ---- Fig. 6.9 ------------------------------------------------------------------------------ */
+
+typedef struct counted {
+    double rbf, fbf, ring; /* how far a counter is off, in per cent */
+} counted;
+
+/*
+ * A counter behind each window, in the same bits: FBF of three filters of 500 and k = 3, RBF of
+ * 1500. Two operations a second, t = 5 s; a share of them is retried once, 0.5 to 10 s later.
+ */
+static counted count_with_retries(unsigned percent, uint64_t seed)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_FBF;
+    options.mode = BRY_WINDOW_PAPER;
+    options.generations = 2;
+    options.window = 10000;
+    options.bits = 500;
+    options.hashes = 3;
+    options.fixed = true;
+    options.seed = 1;
+    bry_window *fbf = NULL;
+    bry__rbf rbf;
+    bry__filter_ring ring;
+    assert_int_equal(bry_window_create(&options, &fbf), BRY_OK);
+    assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 0.01, &allocator), BRY_OK);
+    assert_int_equal(bry__filter_ring_init(&ring, 3, 5000, 500, 3, &allocator), BRY_OK);
+
+    enum { OPERATIONS = 40000, AHEAD = 21, STEP = 500 };
+    uint64_t due[AHEAD] = {0}; /* retries by step; ids from 1 */
+    generator from = {seed};
+    uint64_t in_rbf = 0, in_fbf = 0, in_ring = 0;
+    for (uint64_t i = 0; i < OPERATIONS + AHEAD; i++) {
+        uint64_t now = 1000000 + STEP * i, ids[2] = {i < OPERATIONS ? i + 1 : 0, due[i % AHEAD]};
+        due[i % AHEAD] = 0;
+        for (int j = 0; j < 2; j++) {
+            bry_answer was;
+            if (ids[j] == 0)
+                continue;
+            bry_hash hash = key(seed << 32 | ids[j]);
+            assert_int_equal(bry__rbf_add(&rbf, hash, &was, &allocator), BRY_OK);
+            in_rbf += was == BRY_ABSENT;
+            assert_int_equal(bry_window_add(fbf, hash, now, &was), BRY_OK);
+            in_fbf += was == BRY_ABSENT;
+            assert_int_equal(bry__filter_ring_add(&ring, hash, now, &was, &allocator), BRY_OK);
+            in_ring += was == BRY_ABSENT;
+        }
+        if (ids[0] && generator_below(&from, 100) < percent) {
+            uint64_t later = i + 1 + generator_below(&from, AHEAD - 1);
+            if (due[later % AHEAD] == 0)
+                due[later % AHEAD] = ids[0];
+        }
+    }
+    bry_window_destroy(fbf);
+    bry__rbf_free(&rbf, &allocator);
+    bry__filter_ring_free(&ring, &allocator);
+    return (counted){
+        .rbf = 100 * fabs((double)in_rbf / OPERATIONS - 1),
+        .fbf = 100 * fabs((double)in_fbf / OPERATIONS - 1),
+        .ring = 100 * fabs((double)in_ring / OPERATIONS - 1),
+    };
+}
+
+static void test_counters_under_retries(void **state)
+{
+    (void)state;
+    static const unsigned rates[] = {5, 10, 20, 40, 80};
+    counted of[5];
+    printf("retries   RBF      FBF      ring of plain filters\n");
+    for (int i = 0; i < 5; i++) {
+        of[i] = count_with_retries(rates[i], 9);
+        printf("  %2u %%   %5.2f %%  %5.2f %%  %5.2f %%\n", rates[i], of[i].rbf, of[i].fbf,
+               of[i].ring);
+    }
+    for (int i = 0; i < 5; i++) {
+        assert_true(of[i].fbf < 0.5);
+        assert_true(fabs(of[i].fbf - of[0].fbf) < 0.1); /* level */
+        if (i > 1)
+            assert_true(of[i].rbf > 1.5 * of[i - 1].rbf); /* as the retries */
+        if (rates[i] >= 20)
+            assert_true(of[i].fbf < of[i].rbf);
+    }
+    assert_true(of[4].rbf > 10 * of[4].fbf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rbf),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_counters_under_retries),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
