@@ -119,7 +119,7 @@ uint32_t bry__dba_width_wanted(const bry_index_options *options, uint32_t units)
 /* log(1 - error) of all units when they are full, and of the promise. */
 double bry__dba_full_log(const bry__dba *self);
 bool bry__dba_over(const bry__dba *self);
-/* Method A: whether the units that there may be are as good as full. */
+/* Method A: whether all units that there may be are there, and room for half a unit is left. */
 bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots);
 /* Whether so many of its elements are stale that it wants a refresh. */
 bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit);

@@ -134,7 +134,7 @@ bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots)
     uint64_t capacity = 0;
     for (uint32_t i = 0; i < self->levels; i++)
         capacity += self->level[i].units * self->level[i].shape.capacity;
-    return slots->elements + last->shape.capacity / 4 >= capacity;
+    return slots->elements + last->shape.capacity / 2 >= capacity;
 }
 
 /* ---- plans --------------------------------------------------------------------------------- */

@@ -252,17 +252,43 @@ static bool held(bry_index *index, uint32_t slot, bry_hash hash)
            index->engine->add_n(index->elements, slot, &hash, 1, &was) == BRY_OK;
 }
 
+/* The unit to go on with when this one is full, or none: where error control opens units again
+ * (method A), that is the next newest one which is open. */
+static uint32_t next_open(const bry_index *index, uint32_t slot)
+{
+    const bry__index_slot *records = index->slots.slot;
+    uint32_t next = BRY__INDEX_NO_SLOT;
+    if (index->options.control != BRY_INDEX_LARGER)
+        return next;
+    for (uint32_t i = 0; i < index->slots.room; i++)
+        if (records[i].order != 0 && !records[i].sealed && records[i].order < records[slot].order &&
+            (next == BRY__INDEX_NO_SLOT || records[i].order > records[next].order))
+            next = i;
+    return next;
+}
+
+/* Seals the open units that were passed over for a later one or, where there is none, for a new
+ * one. */
+static void seal_until(bry_index *index, uint32_t slot, uint32_t until)
+{
+    for (; slot != until && slot != BRY__INDEX_NO_SLOT; slot = next_open(index, slot))
+        seal(index, slot);
+}
+
 static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, uint8_t *was)
 {
-    uint32_t newest = bry__index_newest(index);
-    if (newest != BRY__INDEX_NO_SLOT && room_in(index, newest) == 0 && held(index, newest, hash)) {
-        *slot = newest;
+    uint32_t newest = bry__index_newest(index), at = newest;
+    for (; at != BRY__INDEX_NO_SLOT; at = next_open(index, at)) {
+        bool room = room_in(index, at) > 0;
+        if (!room && !held(index, at, hash))
+            continue;
         *was = BRY_PRESENT;
+        bry_status status = room ? add_some(index, at, &hash, 1, was) : BRY_OK;
+        if (status != BRY_OK)
+            return status;
+        seal_until(index, newest, at);
+        *slot = at;
         return BRY_OK;
-    }
-    if (newest != BRY__INDEX_NO_SLOT && room_in(index, newest) > 0) {
-        *slot = newest;
-        return add_some(index, newest, &hash, 1, was);
     }
     uint32_t opened;
     bry_status status = open_unit(index, 0, &opened);
@@ -273,8 +299,7 @@ static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, ui
         unopen_unit(index, opened);
         return status;
     }
-    if (newest != BRY__INDEX_NO_SLOT)
-        seal(index, newest);
+    seal_until(index, newest, BRY__INDEX_NO_SLOT);
     *slot = opened;
     return BRY_OK;
 }
@@ -315,9 +340,10 @@ typedef struct batch {
     size_t n, done;
     uint8_t *was;
     uint32_t *slot_of; /* of each element that is done */
-    uint32_t *slots; /* the newest unit, where there is one, and those opened for this batch */
+    uint32_t *slots; /* the units that are open, as many as may be needed, and those opened for this
+                        batch */
     size_t count, at;
-    bool had_newest;
+    size_t had; /* how many were open */
 } batch;
 
 /* Adds until the elements or the room of the unit in turn run out. */
@@ -393,8 +419,8 @@ static bry_status run_batch(bry_index *index, batch *work, uint64_t needed)
     }
     if (status == BRY_OK)
         status = fill_units(index, work);
-    size_t keep = status == BRY_OK ? work->at + 1 : work->had_newest;
-    while (work->count > keep)
+    size_t keep = status == BRY_OK ? work->at + 1 : 0;
+    while (work->count > keep && work->count > work->had)
         unopen_unit(index, work->slots[--work->count]);
     for (size_t i = 0; status == BRY_OK && i + 1 < keep; i++)
         seal(index, work->slots[i]);
@@ -404,22 +430,27 @@ static bry_status run_batch(bry_index *index, batch *work, uint64_t needed)
 static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t n, uint32_t *went)
 {
     uint32_t newest = bry__index_newest(index);
-    uint64_t room = newest == BRY__INDEX_NO_SLOT ? 0 : room_in(index, newest);
+    uint64_t room = 0;
+    size_t had = 0;
+    for (uint32_t at = newest; at != BRY__INDEX_NO_SLOT && room < n; at = next_open(index, at)) {
+        room += room_in(index, at);
+        had++;
+    }
     uint64_t needed = units_needed(index, room, n);
     if (needed > bry__index_units_left(index))
         return BRY_E_FULL;
     const bry_allocator *allocator = &index->allocator;
     if (n > SIZE_MAX / sizeof(uint32_t) / 2)
         return BRY_E_NOMEM;
-    batch work = {.hashes = hashes, .n = n, .had_newest = newest != BRY__INDEX_NO_SLOT};
-    size_t most = (size_t)needed + 1;
+    batch work = {.hashes = hashes, .n = n, .had = had};
+    size_t most = (size_t)needed + had;
     work.was = bry__alloc(allocator, n);
     work.slot_of = bry__alloc(allocator, n * sizeof *work.slot_of);
     work.slots = bry__alloc(allocator, most * sizeof *work.slots);
     bry_status status = work.was && work.slot_of && work.slots ? BRY_OK : BRY_E_NOMEM;
     if (status == BRY_OK) {
-        if (work.had_newest)
-            work.slots[work.count++] = newest;
+        for (uint32_t at = newest; work.count < had; at = next_open(index, at))
+            work.slots[work.count++] = at;
         status = run_batch(index, &work, needed);
     }
     for (size_t i = 0; i < n && went && status == BRY_OK; i++)
