@@ -172,8 +172,9 @@ BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t r
 
 /*
  * Adds an element to a unit, or to BRY_INDEX_NEWEST: the newest unit that takes elements, and when
- * there is none or it is full, that one is sealed and a new one opened with tag 0. *went is the
- * number of the unit, *was BRY_PRESENT when that unit answered for the element already (then
+ * there is none or it is full, that one is sealed and a new one opened with tag 0
+ * (BRY_INDEX_LARGER: not before all that are open are full, from the newest to the oldest). *went
+ * is the number of the unit, *was BRY_PRESENT when that unit answered for the element already (then
  * nothing changes, and it does not matter whether the unit is full); both may be NULL.
  * BRY_E_RANGE: no such unit, or it is sealed. BRY_E_FULL: the named unit is full; or, for NEWEST,
  * as bry_index_open(). BRY_E_NOMEM.
