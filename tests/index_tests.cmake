@@ -19,3 +19,9 @@ bloomery_unit_test(test_index_memory support/failing_allocator.c support/recordi
 bloomery_unit_test(test_index_save support/failing_allocator.c support/repair.c)
 bloomery_unit_test(test_index_folder support/failing_allocator.c support/recording_io.c
   support/crash_states.c)
+bloomery_program(test_index_rates stat/test_index_rates.c support/band.c
+  support/failing_allocator.c)
+add_test(NAME test_index_rates COMMAND test_index_rates)
+bloomery_unit_test(test_index_threads support/failing_allocator.c)
+target_link_libraries(test_index_threads PRIVATE Threads::Threads)
+set_tests_properties(test_index_threads PROPERTIES LABELS thread)
