@@ -1,4 +1,7 @@
 # Tests of the counters: names, facade, log and snapshots, what a crash or a kill leaves.
+set(counter_model model/model.c model/counter_model.c support/recording_io.c
+  support/failing_allocator.c)
+
 if(BLOOMERY_FUZZ)
   return()
 endif()
@@ -22,3 +25,10 @@ bloomery_program(counter_kill soak/counter_kill.c)
 add_test(NAME counter_kill COMMAND counter_kill 20)
 add_test(NAME counter_kill_soak COMMAND counter_kill 200 7)
 set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# Object against twin, in so many operations.
+bloomery_program(counter_programs model/counter_programs.c ${counter_model})
+add_test(NAME model_counter COMMAND counter_programs 500000 300)
+add_test(NAME model_counter_long COMMAND counter_programs 200000 4000 1000000)
+add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)
+set_tests_properties(model_counter_soak PROPERTIES LABELS soak TIMEOUT 3600)

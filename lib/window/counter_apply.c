@@ -221,9 +221,11 @@ static bry_status attempt(bry_counter *counters, batch *b)
 static bry_status decide(bry_counter *counters, batch *b)
 {
     bry_status status = attempt(counters, b);
+    /* Once more with what has become too old out of the way. The time has moved then, as only
+     * BRY_E_FULL may: whatever else stands in the way is left to the next try. */
     if (status == BRY_E_FULL && b->now > bry_window_time(counters->window) &&
-        advance(counters, b->now) == BRY_OK)
-        status = attempt(counters, b); /* with what has become too old out of the way */
+        advance(counters, b->now) == BRY_OK && attempt(counters, b) == BRY_OK)
+        status = BRY_OK;
     counters->refused_full += status == BRY_E_FULL;
     counters->refused_overflow += status == BRY_E_RANGE;
     return status;
