@@ -3,6 +3,7 @@ if(BLOOMERY_FUZZ)
   return()
 endif()
 
+bloomery_unit_test(test_dba support/failing_allocator.c)
 bloomery_unit_test(test_dba_programs)
 add_test(NAME test_dba_programs_soak COMMAND test_dba_programs 600000)
 set_tests_properties(test_dba_programs_soak PROPERTIES LABELS soak TIMEOUT 7200)

@@ -175,11 +175,22 @@ static void *longer(const bry__dba *self, const void *table, size_t n, size_t ro
     return made;
 }
 
-static bry_status grow_slots(bry__dba *self, uint32_t slots)
+uint32_t bry__dba_slot_room(uint32_t slots)
 {
-    uint32_t room = self->room ? self->room : 64;
+    uint32_t room = 64;
     while (room < slots)
         room *= 2;
+    return room;
+}
+
+uint64_t bry__dba_slot_cost(uint32_t room)
+{
+    return room * (uint64_t)(sizeof(bry__dba_place) + sizeof(uint32_t)) + room / 8;
+}
+
+static bry_status grow_slots(bry__dba *self, uint32_t slots)
+{
+    uint32_t room = bry__dba_slot_room(slots);
     bry__dba_place *place = longer(self, self->place, self->room, room, sizeof *place);
     uint32_t *list = longer(self, self->list, self->room, room, sizeof *list);
     uint64_t *taken = longer(self, self->taken, self->room / 64, room / 64, sizeof *taken);
@@ -202,7 +213,7 @@ static bry_status grow_slots(bry__dba *self, uint32_t slots)
 bry_status bry__dba_room(bry__dba *self, uint32_t slots)
 {
     if (self->groups == self->group_room) {
-        uint32_t room = self->group_room ? 2 * self->group_room : 8;
+        uint32_t room = self->group_room ? 2 * self->group_room : BRY__DBA_FIRST_GROUPS;
         bry__dba_group **group = longer(self, self->group, self->groups, room, sizeof *group);
         if (!group)
             return BRY_E_NOMEM;
@@ -431,8 +442,8 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
 static uint64_t bytes(const void *self)
 {
     const bry__dba *dba = self;
-    uint64_t sum = sizeof *dba + dba->room * (sizeof *dba->place + sizeof *dba->list) +
-                   dba->room / 8 + dba->group_room * sizeof *dba->group;
+    uint64_t sum =
+        sizeof *dba + bry__dba_slot_cost(dba->room) + dba->group_room * sizeof *dba->group;
     for (uint32_t g = 0; g < dba->groups; g++)
         sum += bry__dba_group_bytes(dba->group[g]);
     if (dba->join.into)

@@ -87,6 +87,11 @@ typedef struct bry__dba {
 bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *allocator,
                          bry__dba **self);
 void bry__dba_destroy(void *self);
+/* How many slots there is room for when `slots` are needed, and what that costs; how many groups
+ * there is room for at first, before that doubles. */
+uint32_t bry__dba_slot_room(uint32_t slots);
+uint64_t bry__dba_slot_cost(uint32_t room);
+#define BRY__DBA_FIRST_GROUPS 8u
 /* Room for slots below `slots` and for one more group. NOMEM. */
 bry_status bry__dba_room(bry__dba *self, uint32_t slots);
 /* A new group, empty. NULL: no memory. */

@@ -152,17 +152,13 @@ static uint64_t units_cost(const bry_index_options *options, const bry__dba_shap
     return bytes + groups * bry__dba_group_cost(shape, width);
 }
 
-/* Tables by slot double as they grow, and so does the list of groups. */
 static uint64_t tables_cost(const bry_index_options *options)
 {
-    uint64_t room = 64, width = bry__dba_width_wanted(options, options->units);
-    uint64_t groups = options->units / width + 1, group_room = 8;
-    while (room < options->units)
+    uint64_t width = bry__dba_width_wanted(options, options->units);
+    uint64_t groups = options->units / width + 1, room = BRY__DBA_FIRST_GROUPS;
+    while (room < groups)
         room *= 2;
-    while (group_room < groups)
-        group_room *= 2;
-    return room * (sizeof(bry__dba_place) + sizeof(uint32_t)) + room / 8 +
-           group_room * sizeof(bry__dba_group *);
+    return bry__dba_slot_cost(bry__dba_slot_room(options->units)) + room * sizeof(bry__dba_group *);
 }
 
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape)

@@ -271,8 +271,10 @@ static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t
             continue;
         if (!group || group->free == 0) {
             uint32_t width = left >= wide ? wide : bry__dba_width(&self->options, units);
+            uint64_t list = self->groups == self->group_room ? self->group_room : 0;
             bry_status status = bry__frame_reader_claim(
-                reader, bry__dba_group_cost(&self->level[level].shape, width) + sizeof group);
+                reader,
+                bry__dba_group_cost(&self->level[level].shape, width) + list * sizeof group);
             if (status != BRY_OK)
                 return status;
             group = bry__dba_add_group(self, level, width);
@@ -302,8 +304,9 @@ static bry_status read_head(const bry_index_options *options, const bry__index_s
     if (status == BRY_OK && units != slots->units)
         status = bad(reader, "the number of units is not that of the index");
     if (status == BRY_OK && units > 0) {
-        uint64_t tables = slots->room * (uint64_t)(sizeof *made->place + sizeof *made->list);
-        status = bry__frame_reader_claim(reader, tables + slots->room / 8);
+        status =
+            bry__frame_reader_claim(reader, bry__dba_slot_cost(bry__dba_slot_room(slots->room)) +
+                                                BRY__DBA_FIRST_GROUPS * sizeof *made->group);
         if (status == BRY_OK && bry__dba_room(made, slots->room) != BRY_OK)
             status = no_memory(reader);
     }

@@ -1,0 +1,542 @@
+/*
+ * The pieces of engine dba one by one: rows by every instruction set, shapes, groups and their
+ * columns, and the rules of widths, levels and steps.
+ */
+#include "index/dba_index.h"
+#include "index/index_object.h"
+#include "kernel/kernel.h"
+#include "kernel/rows.h"
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bry_allocator heap;
+
+static bry_hash element(uint64_t i)
+{
+    return bry_hash_key(3, &i, sizeof i);
+}
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+static void test_rows_and(void **state)
+{
+    (void)state;
+    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
+        const bry__kernel *kernel = bry__kernel_of((bry__isa)isa);
+        generator numbers = {21};
+        for (size_t bytes = 1; kernel && bytes <= BRY__ROW_MAX; bytes *= 2) {
+            for (unsigned round = 0; round < 2000; round++) {
+                size_t n = generator_below(&numbers, 12), sets = generator_below(&numbers, 12);
+                unsigned char *row[12], mask[BRY__ROW_MAX + 8], left[BRY__ROW_MAX];
+                const unsigned char *rows[12];
+                /* Rows of exactly that size, so that a sanitizer sees what reads beyond. */
+                for (size_t i = 0; i < 12; i++) {
+                    row[i] = malloc(bytes);
+                    assert_non_null(row[i]);
+                    memset(row[i], 0xff, bytes);
+                    for (size_t bit = 0; bit < 8 * bytes; bit++)
+                        if (generator_below(&numbers, 12) > sets)
+                            row[i][bit / 8] &= (unsigned char)~(1u << bit % 8);
+                    rows[i] = row[i];
+                }
+                memset(mask, 0xaa, sizeof mask);
+                generator_fill(&numbers, mask, bytes);
+                memcpy(left, mask, bytes);
+                bool any = false;
+                for (size_t b = 0; b < bytes; b++) {
+                    for (size_t i = 0; i < n; i++)
+                        left[b] &= row[i][b];
+                    any |= left[b] != 0;
+                }
+                assert_int_equal(kernel->rows_and(mask, rows, n, bytes), any);
+                assert_memory_equal(mask, left, bytes);
+                for (size_t b = bytes; b < sizeof mask; b++)
+                    assert_int_equal(mask[b], 0xaa);
+                for (size_t i = 0; i < 12; i++)
+                    free(row[i]);
+            }
+        }
+    }
+}
+
+static void test_transpose(void **state)
+{
+    (void)state;
+    generator numbers = {22};
+    uint64_t square[64], turned[64];
+    for (unsigned i = 0; i < 64; i++)
+        turned[i] = square[i] = generator_next(&numbers);
+    bry__transpose64(turned);
+    for (unsigned i = 0; i < 64; i++)
+        for (unsigned j = 0; j < 64; j++)
+            assert_int_equal(turned[i] >> j & 1, square[j] >> i & 1);
+}
+
+/* ---- shapes -------------------------------------------------------------------------------- */
+
+static void test_published_shapes(void **state)
+{
+    (void)state;
+    /* 64 units of 2^19 at 2^-14, and the error for three times as many. */
+    double first = bry__dba_unit_error(0x1p-14, 64), tight = bry__dba_unit_error(0x1p-14, 192);
+    assert_true(fabs(first / 9.5e-7 - 1) < 0.01 && fabs(tight / 3.1e-7 - 1) < 0.03);
+    assert_int_equal(bry__dba_shape_plan(1 << 19, first, false).hashes, 20);
+    assert_int_equal(bry__dba_shape_plan(1 << 19, tight, false).hashes, 22);
+    /* Segments of the first, and two more. */
+    bry__dba_shape segmented = bry__dba_shape_plan(1 << 19, first, true);
+    assert_int_equal(segmented.hashes, 20);
+    bry__dba_shape more = bry__dba_shape_tighten(segmented, tight);
+    assert_int_equal(more.hashes, 22);
+    assert_int_equal(more.range, segmented.range);
+    assert_true(bry__dba_shape_error(&more, 1 << 19) <= tight);
+}
+
+static void test_planned_error_is_kept(void **state)
+{
+    (void)state;
+    for (double error = 0.5; error > 1e-15; error *= 0.37)
+        for (uint64_t n = 1; n <= (uint64_t)1 << 40; n *= 7)
+            for (int segmented = 0; segmented < 2; segmented++) {
+                bry__dba_shape shape = bry__dba_shape_plan(n, error, segmented);
+                assert_true(bry__dba_shape_valid(&shape));
+                assert_int_equal(shape.hashes, (unsigned)ceil(-log2(error) - 1e-9));
+                assert_true(bry__dba_shape_error(&shape, (double)n) <= error);
+                /* and with no more rows than that needs */
+                bry__dba_shape less = shape;
+                less.range -= 1 + less.range / 10000;
+                assert_true(less.range == 0 || bry__dba_shape_error(&less, (double)n) > error);
+            }
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+static const bry__dba_shape plain = {50, 1500, 9, false};
+static const bry__dba_shape segments = {50, 190, 9, true};
+
+static void add(bry__dba_group *group, uint32_t column, uint64_t i)
+{
+    bry__dba_probe probe;
+    bry__dba_probe_begin(&probe, element(i));
+    bry__dba_column_set(group, column, &probe, 0);
+}
+
+static bool has(const bry__dba_group *group, uint32_t column, uint64_t i)
+{
+    bry__dba_probe probe;
+    bry__dba_probe_begin(&probe, element(i));
+    return bry__dba_column_has(group, column, &probe);
+}
+
+static bool bit(const bry__dba_group *group, uint32_t table, uint64_t row, uint32_t column)
+{
+    uint64_t at = row * group->width + column;
+    return *bry__dba_byte(group, table, at) >> (at & 7) & 1;
+}
+
+/* A group with units in most columns, slots counted from `first`; column c has elements from
+ * 1000 · slot on. */
+static bry__dba_group *busy_group(const bry__dba_shape *shape, uint32_t width, uint32_t first)
+{
+    bry__dba_group *group = bry__dba_group_make(shape, width, true, &heap);
+    assert_non_null(group);
+    for (uint32_t c = 0; c < width; c++) {
+        if (c % 5 == 3)
+            continue;
+        bry__dba_column_become(group, c, first + c);
+        for (uint64_t i = 0; i < 1 + c % 50; i++)
+            add(group, c, 1000 * (uint64_t)(first + c) + i);
+    }
+    return group;
+}
+
+static void test_group_cost(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= 512; width = width == 1 ? 8 : 2 * width)
+        for (int segmented = 0; segmented < 2; segmented++) {
+            failing_allocator memory;
+            failing_allocator_init(&memory);
+            const bry__dba_shape *shape = segmented ? &segments : &plain;
+            bry__dba_group *group = bry__dba_group_make(shape, width, true, &memory.allocator);
+            assert_int_equal(memory.now, bry__dba_group_cost(shape, width));
+            assert_int_equal(memory.now, bry__dba_group_bytes(group));
+            bry__dba_group_free(group, &memory.allocator);
+            assert_int_equal(memory.now, 0);
+            assert_true(bry__dba_width_valid(width));
+            assert_false(bry__dba_width_valid(width + 2));
+        }
+    assert_false(bry__dba_width_valid(2) || bry__dba_width_valid(4) || bry__dba_width_valid(0) ||
+                 bry__dba_width_valid(1024));
+}
+
+/* Groups side by side, in steps of any size, with additions in between. */
+static void test_join(void **state)
+{
+    (void)state;
+    generator numbers = {23};
+    for (uint32_t width = 1; width <= 256; width = width == 1 ? 8 : 2 * width) {
+        for (int segmented = 0; segmented < 2; segmented++) {
+            const bry__dba_shape *shape = segmented ? &segments : &plain;
+            unsigned n = width == 1 ? 8 : 2;
+            bry__dba_group *from[8], *into = bry__dba_group_make(shape, n * width, false, &heap);
+            for (unsigned s = 0; s < n; s++) {
+                from[s] = busy_group(shape, width, 1000 * s);
+                from[s]->into = into;
+                from[s]->into_column = s * width;
+            }
+            for (uint64_t i = 0; into->copied_table < into->tables; i++) {
+                assert_int_equal(
+                    bry__dba_rows_join(into, from, n, 1 + generator_below(&numbers, 300), &heap),
+                    BRY_OK);
+                add(from[i % n], (uint32_t)(i * 7 % width), 500000 + i);
+            }
+            for (unsigned s = 0; s < n; s++)
+                for (uint32_t t = 0; t < into->tables; t++)
+                    for (uint64_t row = 0; row < shape->range; row++)
+                        for (uint32_t c = 0; c < width; c++)
+                            if (bit(from[s], t, row, c) != bit(into, t, row, s * width + c))
+                                fail_msg("width %u: bit %ju of column %u of group %u", width,
+                                         (uintmax_t)row, c, s);
+            for (unsigned s = 0; s < n; s++)
+                bry__dba_group_free(from[s], &heap);
+            bry__dba_group_free(into, &heap);
+        }
+    }
+}
+
+static void test_clear_columns(void **state)
+{
+    (void)state;
+    for (uint32_t width = 8; width <= 512; width *= 2) {
+        for (int segmented = 0; segmented < 2; segmented++) {
+            bry__dba_group *group = busy_group(segmented ? &segments : &plain, width, 0);
+            bry__dba_group *was = bry__dba_group_clone(group, &heap);
+            unsigned char keep[BRY__DBA_MASK];
+            memset(keep, 0xb5, sizeof keep);
+            uint32_t table = 0;
+            uint64_t row = 0;
+            for (unsigned steps = 0; table < group->tables; steps++) {
+                assert_true(steps < 2000);
+                bry__dba_rows_clear(group, keep, &table, &row, 100);
+            }
+            uint64_t left = 0;
+            for (uint32_t t = 0; t < group->tables; t++)
+                for (uint64_t r = 0; r < group->shape.range; r++)
+                    for (uint32_t c = 0; c < width; c++) {
+                        bool kept = 0xb5 >> c % 8 & 1;
+                        assert_int_equal(bit(group, t, r, c), kept && bit(was, t, r, c));
+                        left += bit(group, t, r, c);
+                    }
+            assert_true(left > 0 && left < bry__dba_group_set(was));
+            assert_int_equal(bry__dba_group_set(group), left);
+            bry__dba_group_free(group, &heap);
+            bry__dba_group_free(was, &heap);
+        }
+    }
+}
+
+static void test_count_without_dirty(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= 512; width = width == 1 ? 8 : 2 * width) {
+        bry__dba_group *group = busy_group(&plain, width, 0);
+        uint64_t expected = 0;
+        bry__dba_column_become(group, width / 3, BRY__DBA_DIRTY);
+        bry__dba_column_become(group, width - 1, BRY__DBA_BUILDING);
+        for (uint64_t row = 0; row < plain.range; row++)
+            for (uint32_t c = 0; c < width; c++)
+                if (group->slot[c] < BRY__DBA_BUILDING)
+                    expected += bit(group, 0, row, c);
+        assert_int_equal(bry__dba_group_set(group), expected);
+        bry__dba_group_free(group, &heap);
+    }
+}
+
+static void test_or_columns_and_segments(void **state)
+{
+    (void)state;
+    bry__dba_group *a = busy_group(&segments, 16, 0), *b = busy_group(&segments, 64, 100);
+    assert_false(has(a, 2, 140000));
+    bry__dba_column_or(a, 2, b, 40);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_true(has(a, 2, 2000 + i));
+    for (uint64_t i = 0; i < 41; i++)
+        assert_true(has(a, 2, 140000 + i) && has(b, 40, 140000 + i));
+
+    /* Further segments: additions reach them, questions do not before the shape has them. */
+    assert_int_equal(bry__dba_group_extend(a, 12, &heap), BRY_OK);
+    assert_int_equal(bry__dba_positions(a), 12);
+    add(a, 0, 77);
+    assert_true(has(a, 0, 77) && has(a, 2, 2000));
+    a->shape.hashes = 12;
+    assert_true(has(a, 0, 77));
+    assert_false(has(a, 2, 2000));
+    a->shape.hashes = 9;
+    bry__dba_group_cut(a, &heap);
+    assert_true(has(a, 0, 77) && has(a, 2, 2000));
+    assert_int_equal(bry__dba_positions(a), 9);
+    bry__dba_group_free(a, &heap);
+    bry__dba_group_free(b, &heap);
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+static void test_widths(void **state)
+{
+    (void)state;
+    bry_index_options options = {0};
+    for (uint32_t r = 1; r <= 1 << 20; r += 1 + r / 50) {
+        uint32_t width = bry__dba_width(&options, r), wanted = bry__dba_width_wanted(&options, r);
+        assert_true(bry__dba_width_valid(width) && bry__dba_width_valid(wanted));
+        if (r > 32) {
+            assert_int_equal(width, wanted);
+            assert_true(width == 512 || 8 * width >= r); /* in [r/8, r/4) */
+            assert_true(4 * width < r || width == 8);
+        }
+    }
+    options.group = 64;
+    assert_int_equal(bry__dba_width(&options, 1), 64);
+    assert_int_equal(bry__dba_width_wanted(&options, 100000), 64);
+}
+
+static bry_index *make(bry_index_options options)
+{
+    bry_index *index = NULL;
+    options.struct_size = sizeof options;
+    options.engine = BRY_ENGINE_DBA;
+    options.seed = 3;
+    assert_int_equal(bry_index_create(&options, &index), BRY_OK);
+    return index;
+}
+
+static bry_index_stats stats_of(const bry_index *index)
+{
+    bry_index_stats stats;
+    bry_index_get_stats(index, &stats);
+    return stats;
+}
+
+/* Unit u has elements 1000 · u to 1000 · u + n - 1. */
+static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
+                         size_t room, size_t *got)
+{
+    uint64_t n = *(const uint64_t *)opaque;
+    (void)tag;
+    for (*got = 0; *got < room && from + *got < n; ++*got)
+        hashes[*got] = element(1000 * (uint64_t)unit + from + *got);
+    return BRY_OK;
+}
+
+static void fill(bry_index *index, uint32_t units, uint64_t n)
+{
+    for (uint32_t u = 0; u < units; u++) {
+        uint32_t unit = 0;
+        assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
+        for (uint64_t i = 0; i < n; i++)
+            assert_int_equal(
+                bry_index_add(index, element(1000 * (uint64_t)unit + i), unit, NULL, NULL), BRY_OK);
+    }
+}
+
+/* Without a supplier the index says what is waiting and how far the error will go. */
+static void test_waiting_without_supplier(void **state)
+{
+    (void)state;
+    bry_index *index = make((bry_index_options){.units = 10, .unit_capacity = 100, .error = 1e-4});
+    uint64_t left = 99;
+    fill(index, 10, 90);
+    bry_index_stats stats = stats_of(index);
+    assert_true(stats.full_error <= 1e-4 && stats.estimated_error < stats.full_error);
+    assert_int_equal(stats.planned_units, 10);
+    while (left > 0)
+        assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
+    stats = stats_of(index);
+    assert_int_equal(stats.waiting, 0);
+
+    uint32_t unit = 0;
+    assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
+    stats = stats_of(index);
+    assert_true(stats.full_error > 1.04e-4 && stats.full_error < 1.06e-4);
+    assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh errs half as much */
+    assert_true(stats.waiting_for_supplier > 0);
+    bry_index_unit info;
+    assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
+    assert_true(info.wants_refresh);
+    assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
+    assert_false(info.wants_refresh);
+    left = 99;
+    assert_int_equal(bry_index_step(index, NULL, 1000000, &left), BRY_OK);
+    assert_int_equal(left, 0);
+    assert_true(stats_of(index).full_error > 1e-4);
+
+    /* With one it is done, and what was said to be waiting is what it takes. */
+    uint64_t n = 90, waiting = stats.waiting_for_supplier, steps = 0;
+    bry_index_supplier supplier = {supply, &n};
+    for (left = 1; left > 0; steps++)
+        assert_int_equal(bry_index_step(index, &supplier, 10, &left), BRY_OK);
+    stats = stats_of(index);
+    assert_true(stats.full_error <= 1e-4 && stats.waiting == 0 && stats.rebuilds > 0);
+    assert_true(10 * steps >= waiting && waiting >= 90);
+    for (uint32_t u = 0; u < 10; u++)
+        for (uint64_t i = 0; i < 90; i++)
+            assert_int_equal(bry_index_has(index, element(1000 * (uint64_t)u + i)), BRY_PRESENT);
+    bry_index_destroy(index);
+}
+
+/* A fixed index, and one without control, never rebuild for the error. */
+static void test_no_control(void **state)
+{
+    (void)state;
+    bry_index *index = make((bry_index_options){
+        .units = 4, .unit_capacity = 50, .error = 1e-3, .control = BRY_INDEX_UNCONTROLLED});
+    fill(index, 12, 50);
+    bry_index_stats stats = stats_of(index);
+    assert_true(stats.full_error > 2.9e-3 && stats.full_error < 3.1e-3);
+    assert_int_equal(stats.waiting_for_supplier, 0);
+    assert_int_equal(stats.unit_capacity, 50);
+    bry_index_destroy(index);
+    index =
+        make((bry_index_options){.units = 4, .unit_capacity = 50, .error = 1e-3, .fixed = true});
+    uint32_t unit;
+    fill(index, 4, 50);
+    assert_int_equal(bry_index_open(index, 0, &unit), BRY_E_FULL);
+    assert_int_equal(stats_of(index).waiting_for_supplier, 0);
+    bry_index_destroy(index);
+}
+
+/* Stale elements go when their share is large enough, and no sooner. */
+static void test_refresh(void **state)
+{
+    (void)state;
+    bry_index *index = make((bry_index_options){
+        .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .group = 8});
+    uint64_t left = 1, n = 70;
+    bry_index_unit info;
+    bry_index_supplier supplier = {supply, &n};
+    fill(index, 8, 100);
+    for (uint64_t i = 99; i >= 71; i--)
+        assert_int_equal(bry_index_del(index, element(3000 + i), 3, NULL), BRY_OK);
+    assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_OK);
+    assert_int_equal(info.stale, 29);
+    assert_false(info.wants_refresh);
+    assert_int_equal(stats_of(index).waiting, 0);
+    assert_int_equal(bry_index_del(index, element(3070), 3, NULL), BRY_OK);
+    assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_OK);
+    assert_true(info.wants_refresh);
+    assert_int_equal(bry_index_has(index, element(3099)), BRY_PRESENT);
+    /* One is added and one deleted while it is rebuilt. */
+    assert_int_equal(bry_index_step(index, &supplier, 10, &left), BRY_OK);
+    assert_true(left > 0);
+    assert_int_equal(bry_index_has(index, element(3099)), BRY_PRESENT);
+    assert_int_equal(bry_index_del(index, element(3000), 3, NULL), BRY_OK);
+    while (left > 0)
+        assert_int_equal(bry_index_step(index, &supplier, 10, &left), BRY_OK);
+    assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_OK);
+    assert_int_equal(info.elements, 70);
+    assert_int_equal(info.stale, 1);
+    assert_int_equal(stats_of(index).rebuilds, 1);
+    for (uint64_t i = 0; i < 100; i++)
+        assert_int_equal(bry_index_has(index, element(3000 + i)),
+                         i < 70 ? BRY_PRESENT : BRY_ABSENT);
+    bry_index_destroy(index);
+}
+
+/* Method A: units that were sealed because they were full take elements again; one that was
+ * sealed before that does not. */
+static void test_larger_opens_again(void **state)
+{
+    (void)state;
+    bry_index *index = make((bry_index_options){.units = 5,
+                                                .unit_capacity = 100,
+                                                .error = 1e-9,
+                                                .group = 8,
+                                                .control = BRY_INDEX_LARGER,
+                                                .factor = 3});
+    uint32_t by_hand = 99;
+    assert_int_equal(bry_index_open(index, 0, &by_hand), BRY_OK);
+    for (uint64_t i = 0; i < 99; i++)
+        assert_int_equal(bry_index_add(index, element(i), by_hand, NULL, NULL), BRY_OK);
+    assert_int_equal(bry_index_seal(index, by_hand), BRY_OK);
+    uint64_t left = 1, n = 99;
+    uint32_t went = 0;
+    bry_index_unit info;
+    bry_index_supplier supplier = {supply, &n};
+    for (uint64_t i = 0; i < 399; i++)
+        assert_int_equal(bry_index_add(index, element(1000 * (1 + i / 100) + i % 100),
+                                       BRY_INDEX_NEWEST, &went, NULL),
+                         BRY_OK);
+    while (left > 0)
+        assert_int_equal(bry_index_step(index, &supplier, 50, &left), BRY_OK);
+    bry_index_stats stats = stats_of(index);
+    assert_int_equal(stats.units, 5);
+    assert_true(stats.rebuilds > 0 && stats.full_error <= 1e-9 * (1 + 1e-6));
+    for (uint64_t i = 0; i < 700; i++)
+        assert_int_equal(bry_index_add(index, element(900000 + i), BRY_INDEX_NEWEST, &went, NULL),
+                         BRY_OK);
+    stats = stats_of(index);
+    assert_int_equal(stats.units, 5);
+    assert_int_equal(bry_index_get_unit(index, went, &info), BRY_OK);
+    assert_int_equal(info.capacity, 300);
+    assert_false(info.sealed);
+    assert_int_equal(bry_index_get_unit(index, by_hand, &info), BRY_OK);
+    assert_true(info.sealed && info.capacity == 300 && info.elements == 99);
+    bry_index_destroy(index);
+}
+
+/* With segments method B changes no count, asks for no more than it must, and keeps what is there.
+ */
+static void test_segments_are_added(void **state)
+{
+    (void)state;
+    bry_index *index = make((bry_index_options){.units = 16,
+                                                .unit_capacity = 900,
+                                                .error = 1e-4,
+                                                .segmented = true,
+                                                .group = 16,
+                                                .factor = 4});
+    uint64_t left = 1, n = 900;
+    bry_index_supplier supplier = {supply, &n};
+    fill(index, 17, 900);
+    bry_index_options before = bry_index_options_like(index);
+    while (left > 0)
+        assert_int_equal(bry_index_step(index, &supplier, 100, &left), BRY_OK);
+    bry_index_stats stats = stats_of(index);
+    assert_int_equal(stats.rebuilds, 16);
+    assert_int_equal(stats.elements, 17 * 900);
+    assert_true(stats.full_error <= 1e-4);
+    assert_int_equal(stats.groups, 2);
+    for (uint32_t u = 0; u < 17; u++)
+        for (uint64_t i = 0; i < 900; i++)
+            assert_int_equal(bry_index_has(index, element(1000 * (uint64_t)u + i)), BRY_PRESENT);
+    bry_index_options after = bry_index_options_like(index);
+    assert_int_equal(before.unit_bits, after.unit_bits);
+    bry_index_destroy(index);
+}
+
+int main(void)
+{
+    heap = bry__allocator_or_default(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_and),
+        cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_published_shapes),
+        cmocka_unit_test(test_planned_error_is_kept),
+        cmocka_unit_test(test_group_cost),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_clear_columns),
+        cmocka_unit_test(test_count_without_dirty),
+        cmocka_unit_test(test_or_columns_and_segments),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_waiting_without_supplier),
+        cmocka_unit_test(test_no_control),
+        cmocka_unit_test(test_refresh),
+        cmocka_unit_test(test_larger_opens_again),
+        cmocka_unit_test(test_segments_are_added),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
