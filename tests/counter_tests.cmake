@@ -2,6 +2,7 @@
 set(counter_model model/model.c model/counter_model.c support/recording_io.c
   support/failing_allocator.c)
 
+bloomery_fuzzer(fuzz_counter support/repair.c support/recording_io.c)
 if(BLOOMERY_FUZZ)
   return()
 endif()
