@@ -332,6 +332,14 @@ static void do_ask(window_pair *both, model_reader *reader)
     judge(both, 0, reader, i, now, bry_window_has(both->window[0], element(i), now) == BRY_PRESENT);
 }
 
+/* Whether the error is within the target: unless it follows the load, or two of fbf were put
+ * together. */
+static bool keeps_error(const window_pair *both, int side)
+{
+    return both->kind->keeps_error && !both->options.fixed &&
+           !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
+}
+
 /* ---- strangers: elements that nobody meets twice ------------------------------------------- */
 
 /* More than was planned for, now and then. */
@@ -373,7 +381,7 @@ static void do_ask_strangers(window_pair *both, model_reader *reader)
     }
     model_say(reader, "ask for strangers: %ju seen", (uintmax_t)wrong);
     counts.operations += STRANGERS;
-    if (both->kind->keeps_error && !options->fixed) {
+    if (keeps_error(both, 0)) {
         counts.may_be_wrong[both->error_index] += STRANGERS * options->error;
         counts.wrong[both->error_index] += wrong;
     }
@@ -515,8 +523,7 @@ static void check(void *state, model_reader *reader)
         bytes += stats.bytes;
         model_expect(reader, bry_window_time(both->window[i]) == both->twin[i].time);
         model_expect(reader, !both->options.refuse || stats.bytes <= both->options.max_bytes);
-        model_expect(reader, both->options.fixed || !both->kind->keeps_error ||
-                                 stats.estimated_error <= both->options.error);
+        model_expect(reader, !keeps_error(both, i) || stats.estimated_error <= both->options.error);
         if (i == 0 && both->kind->counts && !both->mixed[0] && !both->options.refresh)
             model_expect(reader, both->merged[0] ? stats.items >= on_grid : stats.items == on_grid);
     }
