@@ -14,3 +14,4 @@ add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
 set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_window support/failing_allocator.c)
+bloomery_unit_test(test_window_memory support/failing_allocator.c)
