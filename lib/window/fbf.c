@@ -166,23 +166,6 @@ static bry_status add_one(bry__fbf *fbf, bry_hash hash, uint64_t now, bry_answer
     return status == BRY_OK ? bry__fbf_store(fbf, hash, now, undo) : status;
 }
 
-static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
-{
-    bry__fbf *fbf = self;
-    bry__fbf_change change = bry__fbf_begin(fbf);
-    bry_answer answer = BRY_ABSENT;
-    bry__fbf_undo undo;
-    bry_status status = bry__fbf_to(fbf, now);
-    if (status == BRY_OK)
-        status = add_one(fbf, hash, now, &answer, &undo);
-    status = end_change(fbf, &change, status);
-    if (status == BRY_OK)
-        *was = answer;
-    return status;
-}
-
-/* ---- batches ------------------------------------------------------------------------------- */
-
 /* Whether n more can fail no more. */
 static bool is_sure(const bry__fbf *fbf, size_t n)
 {
@@ -196,6 +179,27 @@ static bool is_sure(const bry__fbf *fbf, size_t n)
     return setting->fixed || (fbf->present->items <= fbf->present->limit &&
                               fbf->present->limit - fbf->present->items >= n);
 }
+
+static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
+{
+    bry__fbf *fbf = self;
+    bry_answer answer = BRY_ABSENT;
+    bry__fbf_undo undo;
+    if (fbf->setting.mode == BRY_WINDOW_IMPROVED && bry__fbf_stays(fbf, now) && is_sure(fbf, 1)) {
+        fbf->time = now; /* what nearly all adds are: nothing to take back */
+        return add_one(fbf, hash, now, was, &undo);
+    }
+    bry__fbf_change change = bry__fbf_begin(fbf);
+    bry_status status = bry__fbf_to(fbf, now);
+    if (status == BRY_OK)
+        status = add_one(fbf, hash, now, &answer, &undo);
+    status = end_change(fbf, &change, status);
+    if (status == BRY_OK)
+        *was = answer;
+    return status;
+}
+
+/* ---- batches ------------------------------------------------------------------------------- */
 
 /* Bits that an element of a batch set in the two filters that it found; others go if it fails. */
 typedef struct noted {

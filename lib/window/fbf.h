@@ -149,6 +149,8 @@ uint64_t bry__fbf_bytes(const void *self);
 
 /* Inside of a change. BRY_E_NOMEM. */
 bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now);
+/* Whether time may go on to `now` and the improved row stays as it is. */
+bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now);
 /* Ends the present period, which is full. BRY_E_FULL: the ceiling. BRY_E_NOMEM. */
 bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now);
 /* Whether the ceiling lets the present period end early. */

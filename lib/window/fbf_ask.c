@@ -6,6 +6,7 @@
  * an odd one that has it: an absent element costs half as many filters as there are.
  */
 #include "common/sizing.h"
+#include "hash/derive.h"
 #include "window/fbf.h"
 
 #include <math.h>
@@ -42,16 +43,18 @@ static bool neighbour_has(const question *asked, const bry__fbf_filter *filter, 
     return bry__fbf_in(filter->newer, hash) || (older && bry__fbf_in(older, hash));
 }
 
+static const bry__fbf_filter *next_asked(const question *asked, const bry__fbf_filter *filter)
+{
+    filter = older_of(asked, filter);
+    return filter ? older_of(asked, filter) : NULL;
+}
+
 static bool pair_has(const question *asked, bry_hash hash)
 {
     const bry__fbf_filter *filter = asked->fbf->present;
-    while (filter) {
+    for (; filter; filter = next_asked(asked, filter))
         if (bry__fbf_in(filter, hash) && neighbour_has(asked, filter, hash))
             return true;
-        filter = older_of(asked, filter);
-        if (filter)
-            filter = older_of(asked, filter);
-    }
     return false;
 }
 
@@ -97,31 +100,52 @@ bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now)
     return has(&asked, hash) ? BRY_PRESENT : BRY_ABSENT;
 }
 
-static void salt_all(const bry__fbf_filter *filter, const bry_hash *hashes, size_t n, bry_hash *own)
+/* Kept inline: gcc 12 drops calls of a function that does nothing but prefetch. */
+#define PREFETCHING static inline __attribute__((always_inline))
+
+enum { FETCHED = 2 }; /* positions of an element; half of the absent ones end at the first */
+
+PREFETCHING void fetch(const bry__fbf_filter *filter, const bry_hash *hashes, const uint8_t *left,
+                       size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        own[i] = (bry_hash){hashes[i].lo + filter->salt, hashes[i].hi};
+    const bry__bloom *bloom = &filter->bloom;
+    unsigned positions = bloom->hashes < FETCHED ? bloom->hashes : FETCHED;
+    for (size_t i = 0; i < n && bloom->table.present > 0; i++) {
+        bry_hash own = {hashes[left[i]].lo + filter->salt, hashes[left[i]].hi};
+        for (unsigned j = 0; j < positions; j++) {
+            uint64_t byte = bry__position(own, j, bloom->bits) >> 3;
+            const unsigned char *piece = bloom->table.piece[byte >> BRY__PIECE_SHIFT];
+            if (piece)
+                __builtin_prefetch(piece + (byte & (BRY__PIECE_BYTES - 1)));
+        }
+    }
 }
 
-/* One filter at a time for the whole batch, which fetches ahead. */
+/* One filter at a time for the whole batch, while the next one's lines are on their way. */
 static void pair_has_n(const question *asked, const bry_hash *hashes, size_t n, uint8_t *answers)
 {
-    bry_hash own[BATCH];
-    uint8_t in[BATCH];
+    uint8_t left[BATCH]; /* those not found yet */
     const bry__fbf_filter *filter = asked->view.oldest ? asked->fbf->present : NULL;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         answers[i] = BRY_ABSENT;
-    while (filter) {
-        if (filter->bloom.table.present > 0) {
-            salt_all(filter, hashes, n, own);
-            bry__bloom_has_n(&filter->bloom, own, n, in);
-            for (size_t i = 0; i < n; i++)
-                if (in[i] && answers[i] == BRY_ABSENT && neighbour_has(asked, filter, hashes[i]))
-                    answers[i] = BRY_PRESENT;
+        left[i] = (uint8_t)i;
+    }
+    if (filter)
+        fetch(filter, hashes, left, n);
+    while (filter && n > 0) {
+        const bry__fbf_filter *next = next_asked(asked, filter);
+        if (next)
+            fetch(next, hashes, left, n);
+        size_t still = 0;
+        for (size_t i = 0; i < n; i++) {
+            uint8_t at = left[i];
+            if (bry__fbf_in(filter, hashes[at]) && neighbour_has(asked, filter, hashes[at]))
+                answers[at] = BRY_PRESENT;
+            else
+                left[still++] = at;
         }
-        filter = older_of(asked, filter);
-        if (filter)
-            filter = older_of(asked, filter);
+        n = still;
+        filter = next;
     }
 }
 

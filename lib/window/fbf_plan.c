@@ -53,7 +53,7 @@ bry__fbf_sum bry__fbf_sum_begin(bry_window_mode mode)
 
 void bry__fbf_sum_take(bry__fbf_sum *sum, double error, bool alone)
 {
-    bool pair = sum->place > (sum->mode == BRY_WINDOW_PAPER);
+    bool pair = sum->place > (sum->mode == BRY_WINDOW_PAPER ? 1u : 0u);
     if (sum->mode == BRY_WINDOW_PAPER_SIMPLE ||
         (sum->mode == BRY_WINDOW_PAPER && (alone || sum->place == 0)))
         sum->none *= 1 - error;
@@ -93,12 +93,13 @@ static double share(const bry__fbf_setting *setting, uint64_t place)
 /* Bits for n elements at p, in whole lines, and the number of hashes that needs the fewest. */
 static uint64_t bits_for(double n, double p, uint32_t *hashes)
 {
-    double best = INFINITY, ideal = -log2(p);
-    for (double k = fmax(1, floor(ideal)); k <= fmin(floor(ideal) + 1, BRY__FBF_MAX_HASHES); k++) {
-        double bits = n * k / -log1p(-pow(p, 1 / k));
+    double best = INFINITY;
+    uint32_t below = (uint32_t)fmax(1, floor(-log2(p)));
+    for (uint32_t k = below; k <= below + 1 && k <= BRY__FBF_MAX_HASHES; k++) {
+        double bits = n * k / -log1p(-pow(p, 1.0 / k));
         if (bits < best) {
             best = bits;
-            *hashes = (uint32_t)k;
+            *hashes = k;
         }
     }
     if (!(best < (double)BRY__FBF_MAX_BITS))

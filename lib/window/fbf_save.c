@@ -299,7 +299,8 @@ static bry_status read_row(bry__frame_reader *reader, bry__fbf *fbf, const unsig
         status = read_filter(reader, fbf);
     if (status != BRY_OK)
         return status;
-    const char *problem = check_row(fbf);
+    const char *problem =
+        fbf->newest && fbf->newest->older ? check_row(fbf) : "a row has two filters at least";
     return problem ? bad(reader, problem) : BRY_OK;
 }
 
@@ -315,7 +316,7 @@ bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
     if (status != BRY_OK)
         return status;
     uint64_t filters = bry__load64(numbers + AT_FILTERS), count = bry__load64(numbers + AT_COUNT);
-    if (filters < 2 || filters > MOST_FILTERS || count > UINT32_MAX)
+    if (filters > MOST_FILTERS || count > UINT32_MAX)
         return bad(reader, "the number of filters is out of range");
     status = bry__frame_reader_claim(reader, sizeof(bry__fbf));
     if (status != BRY_OK)

@@ -137,6 +137,13 @@ bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now)
     return affordable(fbf, &size) ? end_period(fbf, now, true, &size) : BRY_E_FULL;
 }
 
+bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now)
+{
+    return fbf->items > 0 && now - cell_begin(fbf, fbf->cell) < fbf->setting.length &&
+           (fbf->oldest == fbf->present ||
+            !bry__fbf_expired(fbf->oldest->end, fbf->setting.window, now));
+}
+
 bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now)
 {
     uint64_t cell = now / fbf->setting.length;
