@@ -124,25 +124,28 @@ static inline unsigned bry__select64(uint64_t word, unsigned i)
 static inline uint64_t bry__run_after_words(const unsigned char *bytes, uint64_t at, unsigned zeros,
                                             unsigned *ones)
 {
-    while (zeros > 0) {
-        uint64_t clear = ~(bry__load64(bytes + (at >> 3)) >> (at & 7)) & bry__low_bits(56);
-        unsigned here = (unsigned)__builtin_popcountll(clear);
-        if (here >= zeros) {
-            at += bry__select64(clear, zeros - 1) + 1;
-            break;
-        }
+    uint64_t base = at & ~(uint64_t)7;
+    uint64_t clear = ~bry__load64(bytes + (base >> 3)) & ~(uint64_t)0 << (at & 7);
+    unsigned here = (unsigned)__builtin_popcountll(clear);
+    while (zeros >= here) { /* the run's own 0, number `zeros`, is in a later word */
         zeros -= here;
-        at += 56;
+        base += 64;
+        clear = ~bry__load64(bytes + (base >> 3));
+        here = (unsigned)__builtin_popcountll(clear);
     }
-    unsigned length = 0;
-    for (uint64_t look = at;; look += 56) {
-        uint64_t clear = ~(bry__load64(bytes + (look >> 3)) >> (look & 7)) & bry__low_bits(56);
-        if (clear) {
-            *ones = length + (unsigned)__builtin_ctzll(clear);
-            return at;
-        }
-        length += 56;
+    unsigned end = bry__select64(clear, zeros);
+    uint64_t before = clear & bry__low_bits(end);
+    if (before) {
+        unsigned begin = 64 - (unsigned)__builtin_clzll(before);
+        *ones = end - begin;
+        return base + begin;
     }
+    /* It began in an earlier word: back to the last 0 there, or to `at`. */
+    uint64_t begin = base > at ? base : at;
+    while (begin > at && bytes[(begin - 1) >> 3] >> ((begin - 1) & 7) & 1)
+        begin--;
+    *ones = (unsigned)(base + end - begin);
+    return begin;
 }
 
 #endif

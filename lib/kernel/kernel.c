@@ -1,7 +1,6 @@
 #include "kernel/kernel.h"
 
 #include <bloomery/base.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +25,9 @@ const bry__kernel *bry__kernel_of(bry__isa isa)
     }
 }
 
-/* Two threads may both pick at the first use; they pick the same. */
-static _Atomic(const bry__kernel *) picked;
+_Atomic(const bry__kernel *) bry__kernel_picked;
 
-static const bry__kernel *pick(void)
+static const bry__kernel *best_or_forced(void)
 {
     const bry__kernel *best = &bry__kernel_scalar;
     const char *forced = getenv("BLOOMERY_ISA");
@@ -44,13 +42,10 @@ static const bry__kernel *pick(void)
     return best;
 }
 
-const bry__kernel *bry__kernels(void)
+const bry__kernel *bry__kernel_pick(void)
 {
-    const bry__kernel *kernel = atomic_load_explicit(&picked, memory_order_acquire);
-    if (!kernel) {
-        kernel = pick();
-        atomic_store_explicit(&picked, kernel, memory_order_release);
-    }
+    const bry__kernel *kernel = best_or_forced();
+    atomic_store_explicit(&bry__kernel_picked, kernel, memory_order_release);
     return kernel;
 }
 
@@ -58,7 +53,7 @@ bool bry__kernel_force(bry__isa isa)
 {
     const bry__kernel *kernel = bry__kernel_of(isa);
     if (kernel)
-        atomic_store_explicit(&picked, kernel, memory_order_release);
+        atomic_store_explicit(&bry__kernel_picked, kernel, memory_order_release);
     return kernel != NULL;
 }
 

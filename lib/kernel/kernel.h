@@ -7,8 +7,10 @@
 #ifndef BRY_KERNEL_KERNEL_H
 #define BRY_KERNEL_KERNEL_H
 
+#include "common/attributes.h"
 #include "common/cpu.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,8 +41,16 @@ typedef struct bry__kernel {
     bool (*rows_and)(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes);
 } bry__kernel;
 
+/* Picks at the first use. Two threads may both do so; they pick the same. */
+BRY__COLD const bry__kernel *bry__kernel_pick(void);
+extern _Atomic(const bry__kernel *) bry__kernel_picked;
+
 /* The kernels in use: the best that the machine runs, or what BLOOMERY_ISA names. */
-const bry__kernel *bry__kernels(void);
+static inline const bry__kernel *bry__kernels(void)
+{
+    const bry__kernel *kernel = atomic_load_explicit(&bry__kernel_picked, memory_order_acquire);
+    return kernel ? kernel : bry__kernel_pick();
+}
 
 /* For tests: NULL when this build or machine does not have it. */
 const bry__kernel *bry__kernel_of(bry__isa isa);

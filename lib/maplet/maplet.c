@@ -146,11 +146,11 @@ double bry__maplet_error_now(const bry__maplet *maplet)
 
 bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
-    for (unsigned i = maplet->tables; i-- > 0;) {
+    for (unsigned i = maplet->tables; --i > 0;)
         if (bry__table_get(maplet->table[i], fingerprint_of(maplet, i, hash), value))
             return BRY_PRESENT;
-    }
-    return BRY_ABSENT;
+    return bry__table_get(maplet->table[0], fingerprint_of(maplet, 0, hash), value) ? BRY_PRESENT
+                                                                                    : BRY_ABSENT;
 }
 
 uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,

@@ -25,6 +25,7 @@
  */
 #include "maplet/segment.h"
 
+#include "common/attributes.h"
 #include "common/endian.h"
 #include "kernel/bits.h"
 #include "kernel/kernel.h"
@@ -130,17 +131,17 @@ typedef struct bry__segment_run {
     unsigned index, length; /* entries that share a quotient */
 } bry__segment_run;
 
-/* The entries of a quotient; *bit is where their 1s begin in the runs. */
+/* The entries of a quotient; their 1s begin at bit quotient + index of the runs. */
 static inline bry__segment_run run_of(const bry__segment *segment, unsigned quotients,
-                                      unsigned quotient, uint64_t *bit)
+                                      unsigned quotient)
 {
     unsigned block = quotient >> SAMPLED, start = block << SAMPLED;
     if (block)
         start += bry__load16(segment->bytes + 2 * (size_t)(block - 1));
     bry__segment_run run;
-    *bit = bry__kernels()->run_after(runs_of(segment, quotients), start,
-                                     quotient & ((1u << SAMPLED) - 1), &run.length);
-    run.index = (unsigned)*bit - quotient;
+    run.index = (unsigned)bry__kernels()->run_after(runs_of(segment, quotients), start,
+                                                    quotient & ((1u << SAMPLED) - 1), &run.length) -
+                quotient;
     return run;
 }
 
@@ -151,8 +152,9 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     if (!segment->bytes)
         return place;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    bry__segment_run run = run_of(segment, quotients_of(segment, u_most),
-                                  (unsigned)(u >> segment->remainder_bits), &place.bit);
+    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
+    bry__segment_run run = run_of(segment, quotients_of(segment, u_most), quotient);
+    place.bit = (uint64_t)quotient + run.index;
     place.index = run.index;
     place.run = run.length;
     for (; place.run > 0; place.run--, place.index++, place.bit++) {
@@ -167,19 +169,29 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     return place;
 }
 
+/* The same as pick(), where slots are too wide for one word. */
+static BRY__COLD bool pick_wide(const bry__segment *segment, uint64_t u, bry__segment_run run,
+                                uint32_t *value)
+{
+    uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
+    for (; run.length > 0; run.length--, run.index++) {
+        if (remainder_at(segment, run.index) == remainder) {
+            *value = bry__segment_value(segment, run.index);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The entry of a run that has this remainder. */
 static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
                         uint32_t *value)
 {
     unsigned low = segment->remainder_bits, bits = slot_bits(segment);
+    if (bits > BRY__FIELD_MAX)
+        return pick_wide(segment, u, run, value);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
-    for (; run.length > 0; run.length--, run.index++, end -= bits) {
-        if (bits > BRY__FIELD_MAX) {
-            if (remainder_at(segment, run.index) != (u & bry__low_bits(low)))
-                continue;
-            *value = bry__segment_value(segment, run.index);
-            return true;
-        }
+    for (; run.length > 0; run.length--, end -= bits) {
         /* The word that ends with the slot's last byte, shifted so that it ends with the slot. */
         unsigned behind = -(unsigned)end & 7;
         uint64_t slot = bry__load64(segment->bytes + ((end + 7) >> 3) - 8) << behind >> (64 - bits);
@@ -191,10 +203,9 @@ static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_ru
     return false;
 }
 
-bool bry__segment_get(const bry__segment *record, uint64_t u_most, uint64_t u, uint32_t *value)
+bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value)
 {
     /* A copy, which the compiler need not read again behind the call below. */
-    const bry__segment copy = *record, *segment = &copy;
     if (!segment->bytes)
         return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
@@ -203,16 +214,11 @@ bool bry__segment_get(const bry__segment *record, uint64_t u_most, uint64_t u, u
     unsigned index = quotient * segment->n / quotients;
     __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
     __builtin_prefetch(segment->bytes + (slot_at(segment, index) >> 3));
-    uint64_t bit;
-    return pick(segment, u, run_of(segment, quotients, quotient, &bit), value);
+    return pick(segment, u, run_of(segment, quotients, quotient), value);
 }
 
-/* The compiler takes a call that only prefetches for one without effect, and drops it; not so what
- * it must put into the caller. */
-#define PREFETCHING static inline __attribute__((always_inline))
-
 /* About where the runs of a quotient are, and the sample before it. */
-PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most, uint64_t u)
+BRY__PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     if (!segment->bytes)
         return;
@@ -225,13 +231,12 @@ PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most, uin
     __builtin_prefetch(about + 12);
 }
 
-PREFETCHING bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
+BRY__PREFETCHING bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     bry__segment_run run = {0};
-    uint64_t bit;
     if (segment->bytes)
         run = run_of(segment, quotients_of(segment, u_most),
-                     (unsigned)(u >> segment->remainder_bits), &bit);
+                     (unsigned)(u >> segment->remainder_bits));
     if (run.length) { /* it is read as the word that ends with it, which may begin a line before */
         const unsigned char *end =
             segment->bytes + ((slot_at(segment, run.index) + slot_bits(segment)) >> 3);

@@ -24,6 +24,8 @@
  */
 #include "maplet/table.h"
 
+#include "common/attributes.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -42,13 +44,9 @@ static void set_segments(bry__table *table, uint64_t segments)
     assert(segments >= 1);
     table->segments = segments;
     table->level = bit_length(segments) - 1;
+    table->split = segments - ((uint64_t)1 << table->level);
     table->u_most[0] = (table->range - 1) >> table->level;
     table->u_most[1] = table->u_most[0] >> 1;
-}
-
-static uint64_t split_point(const bry__table *table)
-{
-    return table->segments - ((uint64_t)1 << table->level);
 }
 
 /* Where a fingerprint is: its segment's number, its name u there, and how many bits that has. */
@@ -57,19 +55,18 @@ typedef struct spot {
     uint64_t u_most;
 } spot;
 
-static spot spot_of(const bry__table *table, uint64_t fingerprint)
+static inline spot spot_of(const bry__table *table, uint64_t fingerprint)
 {
-    uint64_t i = fingerprint & (((uint64_t)1 << table->level) - 1);
-    unsigned deeper = i < split_point(table);
-    unsigned level = table->level + deeper;
-    return (spot){fingerprint & (((uint64_t)1 << level) - 1), fingerprint >> level,
-                  table->u_most[deeper]};
+    uint64_t half = (uint64_t)1 << table->level, i = fingerprint & (half - 1);
+    unsigned deeper = i < table->split;
+    uint64_t up = fingerprint >> table->level;
+    return (spot){i + ((up & deeper) << table->level), up >> deeper, table->u_most[deeper]};
 }
 
 unsigned bry__table_level(const bry__table *table, uint64_t i)
 {
     uint64_t half = (uint64_t)1 << table->level;
-    return table->level + (i < split_point(table) || i >= half);
+    return table->level + (i < table->split || i >= half);
 }
 
 bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
@@ -128,7 +125,7 @@ bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uin
     if (segments < 1 || segments > range)
         return false;
     set_segments(table, segments);
-    return table->u_most[split_point(table) > 0] >= MIN_U_MOST;
+    return table->u_most[table->split > 0] >= MIN_U_MOST;
 }
 
 bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
@@ -194,7 +191,7 @@ uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
 {
     bry__table grown = {.range = range};
     set_segments(&grown, n > TARGET ? (n + TARGET - 1) / TARGET : 1);
-    double whole = (double)((uint64_t)1 << grown.level), split = (double)split_point(&grown);
+    double whole = (double)((uint64_t)1 << grown.level), split = (double)grown.split;
     double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_most[0], value_bits);
     double split_bytes =
         bry__segment_plan_bytes((double)n / whole / 2, grown.u_most[1], value_bits);
@@ -223,7 +220,7 @@ static void revisit(bry__table *table, uint64_t i)
 /* Splits the next segment. BRY_E_NOMEM: nothing changed. */
 static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
 {
-    uint64_t low = split_point(table), high = table->segments;
+    uint64_t low = table->split, high = table->segments;
     bry_status status = bry__table_reach(table, high, allocator);
     if (status != BRY_OK)
         return status;
@@ -266,7 +263,7 @@ static bry_status fold(bry__table *table, const bry_allocator *allocator)
     uint64_t high = table->segments - 1;
     bry__table after = *table;
     set_segments(&after, high);
-    uint64_t low = split_point(&after);
+    uint64_t low = after.split;
     bry__segment *a = bry__table_segment(table, low), *b = bry__table_segment(table, high);
     unsigned n = (unsigned)a->n + b->n;
     if (n > BRY__SEGMENT_MAX)
@@ -340,10 +337,11 @@ static bool may_overflow(const bry__table *table, const bry__segment *segment, u
     return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
 }
 
-/* The smallest value in the overflow, where the segment has spilled; `found` says whether *value
- * holds one from the segment. */
-static bool get_spilled(const bry__table *table, uint64_t fingerprint, bool found, uint32_t *value)
+/* The smallest value where the segment has spilled to the overflow. */
+static BRY__COLD bool get_spilled(const bry__table *table, uint64_t fingerprint, spot at,
+                                  uint32_t *value)
 {
+    bool found = bry__segment_get(bry__table_segment(table, at.i), at.u_most, at.u, value);
     bry__overflow_place place = bry__overflow_find(&table->overflow, fingerprint, 0);
     uint64_t f;
     uint32_t v;
@@ -358,10 +356,9 @@ bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *val
 {
     spot at = spot_of(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
-    bool found = bry__segment_get(segment, at.u_most, at.u, value);
-    if (table->overflow.n > 0 && segment->spilled)
-        found = get_spilled(table, fingerprint, found, value);
-    return found;
+    if (segment->spilled && table->overflow.n > 0)
+        return get_spilled(table, fingerprint, at, value);
+    return bry__segment_get(segment, at.u_most, at.u, value);
 }
 
 /* Where each fingerprint is, its record on the way to the cache. */

@@ -24,6 +24,7 @@ typedef struct bry__table {
     uint64_t n; /* entries, the overflow's included */
     uint64_t segments; /* at least 1 */
     unsigned level; /* floor(log2(segments)) */
+    uint64_t split; /* segments - 2^level: how many of that level have been split */
     uint64_t u_most[2]; /* the largest u of segments at that level, and of those already split */
     unsigned value_bits; /* that values may have; older segments may still be narrower */
     bry__segment **group;
