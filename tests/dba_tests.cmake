@@ -5,6 +5,7 @@ endif()
 
 bloomery_unit_test(test_dba support/failing_allocator.c)
 bloomery_unit_test(test_dba_programs)
+bloomery_unit_test(test_dba_save support/failing_allocator.c support/repair.c)
 add_test(NAME test_dba_programs_soak COMMAND test_dba_programs 600000)
 set_tests_properties(test_dba_programs_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
