@@ -123,6 +123,8 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
             argv[count++] = argv[at];
         }
     }
+    if (count < syntax->least_words)
+        return cli_misuse(syntax->command, "%s", syntax->missing);
     *words = count;
     return CLI_GO_ON;
 }

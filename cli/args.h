@@ -37,7 +37,9 @@ typedef struct cli_syntax {
     cli_option *options;
     size_t option_count;
     const char *more; /* what the help says after the options; may be NULL */
-    size_t most_words; /* arguments that are no options: at most this many */
+    size_t most_words; /* arguments that are no options: at most this many, */
+    size_t least_words; /* at least this many, */
+    const char *missing; /* and what is said where they are fewer */
 } cli_syntax;
 
 /* Moves the words to the front of argv, stores how many, and returns CLI_GO_ON; or has printed the

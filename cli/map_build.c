@@ -172,13 +172,12 @@ int cli_map_build(int argc, char **argv)
             "of its first 4 MiB; past that the map grows, at some cost in speed and memory.\n"
             "FILE appears when all is read, or not at all.",
         .most_words = 1,
+        CLI_MAP_FIRST_WORD,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
-    if (words < 1)
-        return cli_misuse(command, "the name of the file is needed");
     for (int i = 0; i < SHAPING && asked.like; i++)
         if (options[i].given)
             return cli_misuse(command, "--%s does not go with --like", options[i].name);

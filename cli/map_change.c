@@ -48,20 +48,18 @@ int cli_map_put_command(int argc, char **argv)
             "With kbf, --new never meets exit code 4; but a key that is there after all becomes\n"
             "one that the map cannot tell.",
         .most_words = 3,
+        CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    if (words != 1 && words != 3)
-        return cli_misuse(command,
-                          words ? "the value is missing" : "the name of the file is needed");
-    if (words == 3 && (json || nul))
-        return cli_misuse(command, "--json-lines and -0 are for pairs on standard input");
     cli_map_memory memory;
-    cli_map_memory_init(&memory, max_bytes);
     bry_map *map;
-    code = cli_map_load(argv[0], &memory, &map);
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 2)
+        code = cli_misuse(command, "the value is missing");
+    if (code == CLI_GO_ON && words == 3 && (json || nul))
+        code = cli_misuse(command, "--json-lines and -0 are for pairs on standard input");
+    if (code == CLI_GO_ON)
+        code = cli_map_open(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     cli_map_how how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
@@ -140,17 +138,14 @@ int cli_map_del(int argc, char **argv)
             "Exit codes: 0 all were there, 1 some were not, 3 failure, 4 engine kbf cannot tell\n"
             "the value of one of them. After 3 and 4 FILE is as it was.",
         .most_words = (size_t)-1,
+        CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    if (words < 1)
-        return cli_misuse(command, "the name of the file is needed");
     cli_map_memory memory;
-    cli_map_memory_init(&memory, max_bytes);
     bry_map *map;
-    code = cli_map_load(argv[0], &memory, &map);
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_open(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     tally count = {0};

@@ -62,6 +62,12 @@ int cli_map_load(const char *path, cli_map_memory *memory, bry_map **map)
                     (unsigned long long)load.offset);
 }
 
+int cli_map_open(const char *path, uint64_t max_bytes, cli_map_memory *memory, bry_map **map)
+{
+    cli_map_memory_init(memory, max_bytes);
+    return cli_map_load(path, memory, map);
+}
+
 /* ---- saving -------------------------------------------------------------------------------- */
 
 int cli_map_check_target(const char *path, bool replace)

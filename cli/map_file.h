@@ -27,6 +27,12 @@ void cli_map_memory_init(cli_map_memory *memory, uint64_t most);
 
 int cli_map_load(const char *path, cli_map_memory *memory, bry_map **map);
 
+/* For the syntax of a command whose first word is a map's file. */
+#define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "the name of the file is needed"
+
+/* The memory, max_bytes as --max-bytes gave it, and the map in it. */
+int cli_map_open(const char *path, uint64_t max_bytes, cli_map_memory *memory, bry_map **map);
+
 /* Whether a map may be written there, as far as that can be told before: said before an input is
  * read that may be long. */
 int cli_map_check_target(const char *path, bool replace);

@@ -158,17 +158,14 @@ int cli_map_get(int argc, char **argv)
                 "UTF-8 is named key_base64 or value_base64.\n"
                 "Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf alone).",
         .most_words = (size_t)-1,
+        CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    if (words < 1)
-        return cli_misuse(command, "the name of the file is needed");
     cli_map_memory memory;
-    cli_map_memory_init(&memory, max_bytes);
     bry_map *map;
-    code = cli_map_load(argv[0], &memory, &map);
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_open(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     how.all = how.all || how.json;

@@ -142,17 +142,14 @@ int cli_map_info(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .most_words = 1,
+        CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    if (words < 1)
-        return cli_misuse(command, "the name of the file is needed");
     cli_map_memory memory;
-    cli_map_memory_init(&memory, max_bytes);
     bry_map *map;
-    code = cli_map_load(argv[0], &memory, &map);
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_open(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     struct stat file;

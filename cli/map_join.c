@@ -62,13 +62,13 @@ int cli_map_join(int argc, char **argv)
         .more = "A key that is in two of the maps gets the later one's value with engine compact,\n"
                 "and becomes one that the map cannot tell with kbf.",
         .most_words = (size_t)-1,
+        .least_words = 2,
+        .missing = "two files or more are needed",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
-    if (words < 2)
-        return cli_misuse(command, "two files or more are needed");
     if (force && !output)
         return cli_misuse(command, "--force goes with --output");
     code = check_distinct(argv, words);
@@ -78,9 +78,8 @@ int cli_map_join(int argc, char **argv)
         return code;
 
     cli_map_memory memory;
-    cli_map_memory_init(&memory, max_bytes);
     bry_map *into;
-    code = cli_map_load(argv[0], &memory, &into);
+    code = cli_map_open(argv[0], max_bytes, &memory, &into);
     if (code != CLI_GO_ON)
         return code;
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
@@ -113,17 +112,14 @@ int cli_map_compress(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .most_words = 1,
+        CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    if (words < 1)
-        return cli_misuse(command, "the name of the file is needed");
     cli_map_memory memory;
-    cli_map_memory_init(&memory, max_bytes);
     bry_map *map;
-    code = cli_map_load(argv[0], &memory, &map);
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_open(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     bry_status status = bry_map_compress(map, error);

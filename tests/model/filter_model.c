@@ -3,7 +3,7 @@
 #include "filter/filter_object.h"
 #include "kernel/kernel.h"
 #include "model/filter_twin.h"
-#include "support/failing_allocator.h"
+#include "model/model_steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@ typedef struct pair {
     bry__isa isa_before;
     bry_filter *filter[2];
     filter_twin twin[2];
-    bool armed; /* an allocation of this operation is to fail */
     bry_hash hashes[MAX_BATCH];
     uint8_t was[MAX_BATCH + 1], twin_was[MAX_BATCH + 1];
 } pair;
@@ -107,8 +106,7 @@ static size_t read_batch(pair *both, model_reader *reader, const char *what)
 /* Whether the operation was refused for want of memory, as it should be: then nothing changed. */
 static bool out_of_memory(pair *both, model_reader *reader, bry_status status)
 {
-    bool failed = both->armed && both->memory.calls >= both->memory.fail_at;
-    model_expect(reader, (status == BRY_E_NOMEM) == failed);
+    model_expect(reader, (status == BRY_E_NOMEM) == model_has_failed_one(&both->memory));
     return status == BRY_E_NOMEM;
 }
 
@@ -268,7 +266,7 @@ static void do_save_and_load(pair *both, model_reader *reader)
 
 static const struct {
     void (*run)(pair *both, model_reader *reader);
-    unsigned share; /* of 32 */
+    unsigned share; /* of MODEL_SHARES */
 } operations[] = {
     {do_add, 8},      {do_add_n, 5},     {do_has, 2},           {do_has_n, 3},
     {do_clone, 2},    {do_clear, 1},     {do_merge, 4},         {do_stats, 1},
@@ -278,18 +276,11 @@ static const struct {
 static void step(void *state, model_reader *reader)
 {
     pair *both = state;
-    unsigned picked = model_byte(reader), which = 0;
-    /* One in eight has an allocation fail, if it makes that many. */
-    both->armed = picked / 32 == 7;
-    failing_allocator_restart(&both->memory);
-    both->memory.fail_at = both->armed ? 1 + model_below(reader, 4) : 0;
-    if (both->armed)
-        model_say(reader, "allocation %ju is to fail:", (uintmax_t)both->memory.fail_at);
-    for (picked %= 32; picked >= operations[which].share; which++)
+    unsigned picked = model_begin_step(reader, &both->memory, 4), which = 0;
+    for (; picked >= operations[which].share; which++)
         picked -= operations[which].share;
     operations[which].run(both, reader);
     both->memory.fail_at = 0;
-    both->armed = false;
 }
 
 /* ---- what must hold after every operation ---- */

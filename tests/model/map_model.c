@@ -214,7 +214,7 @@ static void do_save_and_load(map_pair *both, model_reader *reader)
 
 static const struct {
     map_operation *run;
-    unsigned share; /* of 32 */
+    unsigned share; /* of MODEL_SHARES */
 } operations[] = {
     {map_do_set, 5},   {map_do_set_n, 5},    {map_do_update, 2},    {map_do_insert, 2},
     {map_do_del, 2},   {map_do_insert_n, 1}, {map_do_del_n, 3},     {map_do_remove, 2},
@@ -225,20 +225,13 @@ static const struct {
 static void step(void *state, model_reader *reader)
 {
     map_pair *both = state;
-    unsigned picked = model_byte(reader), which = 0;
-    /* One in eight has an allocation fail, if it makes that many. */
-    both->armed = picked / 32 == 7;
-    failing_allocator_restart(&both->memory);
-    both->memory.fail_at = both->armed ? 1 + model_below(reader, 12) : 0;
-    if (both->armed)
-        model_say(reader, "allocation %ju is to fail:", (uintmax_t)both->memory.fail_at);
-    for (picked %= 32; picked >= operations[which].share; which++)
+    unsigned picked = model_begin_step(reader, &both->memory, 12), which = 0;
+    for (; picked >= operations[which].share; which++)
         picked -= operations[which].share;
     operations[which].run(both, reader);
     map_counts.operations++;
     map_counts.operations_kbf += both->kbf;
     both->memory.fail_at = 0;
-    both->armed = false;
 }
 
 /* ---- what must hold after every operation ---- */

@@ -61,7 +61,7 @@ static void expect_answer(map_pair *both, model_reader *reader, bool right, cons
 bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status)
 {
     if (status == BRY_E_NOMEM)
-        model_expect(reader, both->armed && both->memory.calls >= both->memory.fail_at);
+        model_expect(reader, model_has_failed_one(&both->memory));
     return status == BRY_E_NOMEM;
 }
 

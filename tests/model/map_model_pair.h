@@ -5,7 +5,7 @@
 #include "map/map_object.h"
 #include "model/map_model.h"
 #include "model/map_twin.h"
-#include "support/failing_allocator.h"
+#include "model/model_steps.h"
 
 enum { MAX_BATCH = 200 };
 
@@ -20,7 +20,6 @@ typedef struct map_pair {
     double error;
     unsigned error_index;
     unsigned value_bits, window;
-    bool armed; /* an allocation of this operation is to fail */
     unsigned keys[MAX_BATCH], values[MAX_BATCH];
     bry_hash hashes[MAX_BATCH];
     bry_map_value given[MAX_BATCH];

@@ -7,10 +7,8 @@
  * A program that fails is shrunk and printed, with the seed that made it.
  */
 #include "model/filter_model.h"
-#include "support/generator.h"
+#include "model/programs.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const model *const models[] = {&filter_model};
@@ -29,14 +27,6 @@ static int usage(void)
           "       model_programs MODEL --show FILE\n",
           stderr);
     return 2;
-}
-
-static bool number(const char *text, uint64_t *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return errno == 0 && end != text && *end == 0;
 }
 
 static int show(const model *which, const char *path)
@@ -84,8 +74,9 @@ int main(int argc, char **argv)
     uint64_t count = 0, length = 0, seed = 1;
     if (which && argc == 4 && strcmp(argv[2], "--show") == 0)
         return show(which, argv[3]);
-    if (!which || argc < 4 || argc > 5 || !number(argv[2], &count) || !number(argv[3], &length) ||
-        (argc == 5 && !number(argv[4], &seed)) || count == 0 || length == 0 || length > 1u << 20)
+    if (!which || argc < 4 || argc > 5 || !programs_number(argv[2], &count) ||
+        !programs_number(argv[3], &length) || (argc == 5 && !programs_number(argv[4], &seed)) ||
+        count == 0 || length == 0 || length > 1u << 20)
         return usage();
     return run_programs(which, count, (size_t)length, seed);
 }
