@@ -43,6 +43,7 @@ bloomery_isa_variants(test_filter)
 bloomery_unit_test(test_filter_merge)
 bloomery_isa_variants(test_filter_merge)
 bloomery_unit_test(test_filter_memory ${failing})
+bloomery_unit_test(test_compact_filter ${failing} ${band} support/repair.c)
 
 bloomery_unit_test(test_band ${band})
 bloomery_program(test_rates stat/test_rates.c ${band})

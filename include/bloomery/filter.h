@@ -7,7 +7,9 @@
  *
  * Engines: bloom (the default) is a Bloom filter whose bits for one key all lie in one cache line:
  * one memory access a look-up. It cannot delete and does not grow: past its capacity a new key is
- * refused with BRY_E_FULL, because accepting it would break the promise.
+ * refused with BRY_E_FULL, because accepting it would break the promise. compact keeps a
+ * fingerprint of each key: it deletes, counts, and grows past its capacity, the promise kept,
+ * unless it is `fixed`; and its memory follows the keys that are there.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -23,36 +25,42 @@ typedef struct bry_filter bry_filter;
 
 typedef struct bry_filter_options {
     size_t struct_size;
-    bry_engine engine; /* auto (= bloom) or bloom */
+    bry_engine engine; /* auto (= bloom), bloom or compact */
     uint64_t capacity; /* keys to plan for, 1 to 2^40; 0: 1000 */
     double error; /* false positives at capacity, 1e-9 to 0.5; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
     uint64_t
         bits; /* the exact shape, as bry_filter_options_like() copies it: a multiple of 512 … */
-    uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error */
+    uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error. bloom alone:
+                        BRY_E_UNSUPPORTED for compact */
     const bry_allocator *allocator; /* NULL: malloc and free */
+    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing, for one bit a key less.
+                   bloom is fixed in any case */
 } bry_filter_options;
 
 #define BRY_FILTER_OPTIONS                                                                         \
     {                                                                                              \
-        sizeof(bry_filter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, NULL                           \
+        sizeof(bry_filter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, NULL, false                    \
     }
 
 /* What an object with these options costs and promises. */
 typedef struct bry_filter_shape {
     bry_engine engine;
     uint64_t capacity;
-    uint64_t bits; /* of the table */
-    uint32_t hashes; /* bits set for one key */
+    uint64_t bits; /* of the table; compact: with `capacity` keys */
+    uint32_t hashes; /* bits set for one key; compact: 0 */
     double error; /* expected at capacity; at most the one asked for, unless an exact shape was
                      given */
-    uint64_t bytes; /* allocated once every piece of the table is in use */
+    uint64_t bytes; /* allocated once every piece of the table is in use; compact: with `capacity`
+                       keys, give or take 2 % */
     uint64_t bytes_empty; /* allocated by create; pieces are added when a key first reaches them */
+    uint32_t fingerprint_bits; /* compact; bloom: 0 */
 } bry_filter_shape;
 
 /*
  * Fills *shape without allocating anything.
- * BRY_E_RANGE: an option is out of its range. BRY_E_UNSUPPORTED: filters do not have that engine.
+ * BRY_E_RANGE: an option is out of its range. BRY_E_UNSUPPORTED: filters do not have that engine,
+ * or that engine does not have that option.
  */
 BRY_API bry_status bry_filter_plan(const bry_filter_options *options, bry_filter_shape *shape);
 
@@ -80,17 +88,26 @@ BRY_API uint64_t bry_filter_seed(const bry_filter *filter);
 /*
  * Adds a key. *was says BRY_PRESENT when the filter answered so already (it was added before, or is
  * a false positive: either way nothing changes), BRY_ABSENT when it is new; was may be NULL.
- * BRY_E_FULL: it is new and the filter holds its capacity. BRY_E_NOMEM.
+ * BRY_E_FULL: it is new and the filter is fixed and holds its capacity, or could not keep its
+ * promise (compact, where merging has filled it beyond). BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer *was);
 
 /*
  * Adds n keys, all or none; was[i], where `was` is not NULL, is what bry_filter_add() would say at
- * that point. BRY_E_FULL when those that are absent before the call, repeats counted each time, do
- * not all fit. BRY_E_NOMEM.
+ * that point. BRY_E_FULL as bry_filter_add(); in a fixed filter when those that are absent before
+ * the call, repeats counted each time, do not all fit. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
                                     uint8_t *was);
+
+/*
+ * Deletes a key that was added. *was says BRY_ABSENT when it was not there; was may be NULL. A key
+ * that has the same fingerprint goes with it, a share of at most `error` of the deletions; and so
+ * does one when a key is deleted that was never added but is a false positive: delete what you know
+ * is there. BRY_E_UNSUPPORTED: engine bloom.
+ */
+BRY_API bry_status bry_filter_del(bry_filter *filter, bry_hash hash, bry_answer *was);
 
 /* BRY_PRESENT or BRY_ABSENT. */
 BRY_API bry_answer bry_filter_has(const bry_filter *filter, bry_hash hash);
@@ -103,7 +120,9 @@ BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, 
 /*
  * Adds every key of `from` to `into`. Both must have the same engine, seed and shape
  * (BRY_E_MISMATCH). BRY_E_FULL: together they hold more than the capacity; where both sums and an
- * estimate from the bits agree on that. BRY_E_NOMEM.
+ * estimate from the bits agree on that. compact knows which fingerprints both have; where it grows,
+ * it is full when the error would pass the promise, which is at twice the capacity at the latest:
+ * fingerprints do not become longer. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 
@@ -111,13 +130,17 @@ typedef struct bry_filter_stats {
     bry_engine engine;
     uint64_t seed;
     uint64_t capacity;
-    uint64_t items; /* keys that were new when added; after a merge, the best estimate */
+    uint64_t items; /* keys that were new when added; after a merge, the best estimate. compact:
+                       fingerprints that are there; after a merge of filters that have grown, one
+                       may be there in two lengths and counts twice */
     uint64_t bits;
     uint32_t hashes;
-    double fill; /* share of the bits that are set */
+    double fill; /* share of the bits that are set; compact: items by what its tables are planned
+                    for */
     double promised_error; /* what was asked for at creation */
     double estimated_error; /* what the bits that are set now give for a key that is absent */
     uint64_t bytes; /* allocated now */
+    uint32_t tables; /* 1; compact: more where it has grown past its capacity */
 } bry_filter_stats;
 
 /* Reads the whole table once. */

@@ -1,8 +1,9 @@
-/* The filter's inside, shared by filter.c (operations) and filter_save.c (frames). */
+/* The filter's inside, shared by filter.c (operations), filter_save.c (frames) and the engines. */
 #ifndef BRY_FILTER_FILTER_OBJECT_H
 #define BRY_FILTER_FILTER_OBJECT_H
 
 #include "bloom/bloom_blocked.h"
+#include "maplet/maplet.h"
 
 #include <bloomery/filter.h>
 
@@ -11,13 +12,19 @@
 #define BRY__FILTER_MAX_ERROR 0.5
 #define BRY__FILTER_MAX_BLOCKS ((uint64_t)1 << 45)
 
+struct bry__filter_engine;
+
 struct bry_filter {
     bry_allocator allocator;
+    const struct bry__filter_engine *engine;
     uint64_t seed;
     uint64_t capacity;
     uint64_t items;
     double error; /* promised */
-    bry__blocked bloom;
+    union {
+        bry__blocked bloom;
+        bry__maplet compact; /* values of no bits */
+    };
 };
 
 #endif

@@ -1,0 +1,418 @@
+/*
+ * Filters of engine compact: what the header promises, beside an exact twin of fingerprints, with
+ * allocations that fail; as frames; and in how many bits.
+ */
+#include "common/endian.h"
+#include "support/band.h"
+#include "support/failing_allocator.h"
+#include "support/filter_helpers.h"
+#include "support/repair.h"
+
+enum { KEYS = 400, BATCH = 120 };
+
+static bry_filter_options compact(uint64_t capacity, double error, bool fixed)
+{
+    return (bry_filter_options){.struct_size = sizeof(bry_filter_options),
+                                .engine = BRY_ENGINE_COMPACT,
+                                .capacity = capacity,
+                                .error = error,
+                                .seed = 1,
+                                .fixed = fixed};
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    bry_filter_options options = compact(1000, 0.01, false);
+    bry_filter_shape shape, fixed;
+    options.bits = 512;
+    options.hashes = 3;
+    assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
+    options = compact(1000, 0.01, false);
+    assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
+    options.fixed = true;
+    assert_int_equal(bry_filter_plan(&options, &fixed), BRY_OK);
+    assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
+    assert_int_equal(shape.hashes, 0);
+    assert_int_equal(shape.fingerprint_bits, fixed.fingerprint_bits + 1);
+    assert_true(shape.error <= 0.005 && fixed.error <= 0.01 && fixed.error > 0.0099);
+    bry_filter *filter = make(options);
+    bry_filter_options like = bry_filter_options_like(filter);
+    assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
+    assert_true(like.fixed && like.bits == 0 && like.capacity == 1000 && like.seed == 1);
+    bry_filter_destroy(filter);
+
+    filter = make((bry_filter_options){.capacity = 10});
+    bry_answer was = BRY_UNSURE;
+    assert_int_equal(bry_filter_del(filter, (bry_hash){1, 2}, &was), BRY_E_UNSUPPORTED);
+    assert_int_equal(was, BRY_UNSURE);
+    assert_int_equal(stats_of(filter).tables, 1);
+    bry_filter_destroy(filter);
+}
+
+/* ---- beside a twin ------------------------------------------------------------------------- */
+
+/* Keys of which three in a row have one fingerprint, and no others do, whatever the range. */
+static bry_hash shared_key(unsigned number)
+{
+    uint64_t class = number / 3;
+    generator low = {number}, high = {class};
+    return (bry_hash){generator_next(&low), class << 54 | generator_next(&high) >> 11};
+}
+
+typedef struct beside {
+    failing_allocator memory;
+    bry_filter *filter[2];
+    bool held[2][KEYS / 3 + 1];
+    uint64_t count[2];
+    bool crowded; /* a merge may have filled it beyond its plan */
+    bry_filter_options options;
+} beside;
+
+static uint64_t twin_count(const beside *both, int which)
+{
+    uint64_t count = 0;
+    for (int i = 0; i <= KEYS / 3; i++)
+        count += both->held[which][i];
+    return count;
+}
+
+static void check(const beside *both)
+{
+    uint64_t bytes = 0;
+    for (int f = 0; f < 2; f++) {
+        bry_filter_stats stats = stats_of(both->filter[f]);
+        bytes += stats.bytes;
+        if (both->crowded)
+            assert_true(stats.items >= twin_count(both, f));
+        else
+            assert_int_equal(stats.items, twin_count(both, f));
+        assert_true(stats.estimated_error <= both->options.error);
+        bry_hash hashes[KEYS];
+        uint8_t answers[KEYS];
+        for (unsigned i = 0; i < KEYS; i++)
+            hashes[i] = shared_key(i);
+        bry_filter_has_n(both->filter[f], hashes, KEYS, answers);
+        for (unsigned i = 0; i < KEYS; i++) {
+            assert_int_equal(answers[i], both->held[f][i / 3]);
+            if (i % 17 == 0)
+                assert_int_equal(bry_filter_has(both->filter[f], hashes[i]), answers[i]);
+        }
+    }
+    assert_int_equal(bytes, both->memory.now);
+}
+
+static void do_add(beside *both, generator *numbers)
+{
+    unsigned key = (unsigned)generator_below(numbers, KEYS);
+    bool *held = &both->held[0][key / 3];
+    bool full = both->options.fixed && twin_count(both, 0) >= both->options.capacity;
+    bry_answer was = BRY_UNSURE;
+    bry_status status = bry_filter_add(both->filter[0], shared_key(key), &was);
+    if (status != BRY_OK) {
+        assert_int_equal(was, BRY_UNSURE);
+        assert_true((status == BRY_E_FULL && (full || both->crowded)) ||
+                    (status == BRY_E_NOMEM && both->memory.calls >= both->memory.fail_at));
+        assert_false(*held);
+        return;
+    }
+    assert_true(!full || *held);
+    assert_int_equal(was, *held ? BRY_PRESENT : BRY_ABSENT);
+    *held = true;
+}
+
+static void do_add_n(beside *both, generator *numbers)
+{
+    bry_hash hashes[BATCH];
+    unsigned keys[BATCH], n = (unsigned)generator_below(numbers, BATCH);
+    uint8_t was[BATCH + 1];
+    uint64_t absent = 0, room = both->options.capacity - twin_count(both, 0);
+    for (unsigned i = 0; i < n; i++) {
+        keys[i] = (unsigned)generator_below(numbers, KEYS);
+        hashes[i] = shared_key(keys[i]);
+        absent += !both->held[0][keys[i] / 3];
+    }
+    bool full = both->options.fixed && absent > room, told = generator_below(numbers, 2);
+    memset(was, 77, sizeof was);
+    bry_status status = bry_filter_add_n(both->filter[0], hashes, n, told ? was : NULL);
+    if (status != BRY_OK) {
+        assert_true((status == BRY_E_FULL && (full || both->crowded)) ||
+                    (status == BRY_E_NOMEM && both->memory.calls >= both->memory.fail_at));
+        assert_int_equal(was[0], 77);
+        return;
+    }
+    assert_false(full);
+    for (unsigned i = 0; i < n; i++) {
+        if (told)
+            assert_int_equal(was[i], both->held[0][keys[i] / 3]);
+        both->held[0][keys[i] / 3] = true;
+    }
+    assert_int_equal(was[told ? n : 0], 77);
+}
+
+static void do_del(beside *both, generator *numbers)
+{
+    for (int i = 0; i < 10; i++) {
+        unsigned key = (unsigned)generator_below(numbers, KEYS);
+        bry_answer was = BRY_UNSURE;
+        assert_int_equal(bry_filter_del(both->filter[0], shared_key(key), &was), BRY_OK);
+        assert_int_equal(was, both->held[0][key / 3] ? BRY_PRESENT : BRY_ABSENT);
+        both->held[0][key / 3] = false;
+    }
+}
+
+static void do_merge(beside *both, generator *numbers)
+{
+    unsigned from = generator_below(numbers, 4) != 3; /* now and then, itself */
+    bry_status status = bry_filter_merge(both->filter[0], both->filter[from]);
+    uint64_t together = 0;
+    for (int i = 0; i <= KEYS / 3; i++)
+        together += both->held[0][i] || both->held[from][i];
+    if (status != BRY_OK) {
+        assert_true((status == BRY_E_FULL && together > both->options.capacity) ||
+                    (status == BRY_E_FULL && both->crowded) ||
+                    (status == BRY_E_NOMEM && both->memory.calls >= both->memory.fail_at));
+        return;
+    }
+    assert_true(!both->options.fixed || together <= both->options.capacity);
+    for (int i = 0; i <= KEYS / 3; i++)
+        both->held[0][i] = both->held[0][i] || both->held[from][i];
+    both->crowded = both->crowded || !both->options.fixed;
+}
+
+static void go_on_with(beside *both, bry_status status, bry_filter *made)
+{
+    if (status != BRY_OK) {
+        assert_int_equal(status, BRY_E_NOMEM);
+        assert_null(made);
+        return;
+    }
+    bry_filter_destroy(both->filter[0]);
+    both->filter[0] = made;
+}
+
+static void do_clone(beside *both, generator *numbers)
+{
+    (void)numbers;
+    bry_filter *copy = NULL;
+    bry_status status = bry_filter_clone(both->filter[0], &copy);
+    go_on_with(both, status, copy);
+}
+
+static void do_save_and_load(beside *both, generator *numbers)
+{
+    (void)numbers;
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_filter_save(both->filter[0], &sink), BRY_OK);
+    bry_view view = {buffer.bytes, buffer.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load load = BRY_LOAD;
+    load.allocator = &both->memory.allocator;
+    bry_filter *loaded = NULL;
+    bry_status status = bry_filter_load(&source, &load, &loaded);
+    if (status == BRY_OK)
+        assert_int_equal(view.at, buffer.len);
+    go_on_with(both, status, loaded);
+    bry_buffer_free(&buffer);
+}
+
+static void do_exchange(beside *both, generator *numbers)
+{
+    (void)numbers;
+    bry_filter *filter = both->filter[0];
+    both->filter[0] = both->filter[1];
+    both->filter[1] = filter;
+    for (int i = 0; i <= KEYS / 3; i++) {
+        bool held = both->held[0][i];
+        both->held[0][i] = both->held[1][i];
+        both->held[1][i] = held;
+    }
+}
+
+static void do_clear(beside *both, generator *numbers)
+{
+    if (generator_below(numbers, 3))
+        return;
+    bry_filter_clear(both->filter[0]);
+    memset(both->held[0], 0, sizeof both->held[0]);
+}
+
+static void test_beside_a_twin(void **state)
+{
+    (void)state;
+    static void (*const operations[])(beside *, generator *) = {
+        do_add,   do_add,   do_add,           do_add,      do_add_n, do_add_n,
+        do_add_n, do_del,   do_del,           do_merge,    do_clone, do_save_and_load,
+        do_del,   do_clear, do_save_and_load, do_exchange,
+    };
+    static const uint64_t capacities[] = {1, 10, 60, 300};
+    static const double errors[] = {0.5, 0.01, 1e-4, 1e-9};
+    for (uint64_t program = 0; program < 400; program++) {
+        generator numbers = {program};
+        static beside both;
+        both = (beside){.options = compact(capacities[generator_below(&numbers, 4)],
+                                           errors[generator_below(&numbers, 4)],
+                                           generator_below(&numbers, 2))};
+        failing_allocator_init(&both.memory);
+        both.options.allocator = &both.memory.allocator;
+        for (int i = 0; i < 2; i++)
+            both.filter[i] = make(both.options);
+        for (int i = 0; i < 150; i++) {
+            failing_allocator_restart(&both.memory);
+            both.memory.fail_at =
+                generator_below(&numbers, 4) ? 0 : 1 + generator_below(&numbers, 9);
+            operations[generator_below(&numbers, 16)](&both, &numbers);
+            both.memory.fail_at = 0;
+            check(&both);
+        }
+        bry_filter_destroy(both.filter[0]);
+        bry_filter_destroy(both.filter[1]);
+        assert_int_equal(both.memory.now, 0);
+    }
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void test_bits_and_rates(void **state)
+{
+    (void)state;
+    enum { N = 1000000 };
+    static const struct {
+        double error;
+        bool fixed;
+        double bits;
+    } cases[] = {{0.01, false, 12}, {1e-3, false, 14.5}, {0.01, true, 11}, {1e-3, true, 13.5}};
+    for (int c = 0; c < 4; c++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_filter_options options = compact(N, cases[c].error, cases[c].fixed);
+        options.allocator = &memory.allocator;
+        bry_filter_shape shape;
+        assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
+        bry_filter *filter = make(options);
+        assert_int_equal(memory.now, shape.bytes_empty);
+        assert_true(add_many(filter, 1, N) > N * 98 / 100);
+        assert_int_equal(stats_of(filter).bytes, memory.now);
+        assert_true((double)memory.now * 8 / N <= cases[c].bits);
+        assert_true(memory.now < shape.bytes * 17 / 16 && memory.now > shape.bytes * 15 / 16);
+        generator others = {99};
+        uint64_t found = 0;
+        for (int i = 0; i < 300000; i++)
+            found += bry_filter_has(filter, generator_hash(&others)) == BRY_PRESENT;
+        band_assert(found, 300000, stats_of(filter).estimated_error);
+        band_assert_at_most(found, 300000, cases[c].error);
+
+        /* Memory follows deletions too. */
+        generator numbers = {1};
+        for (int i = 0; i < N * 9 / 10; i++)
+            assert_int_equal(bry_filter_del(filter, generator_hash(&numbers), NULL), BRY_OK);
+        assert_true(memory.now < shape.bytes / 6);
+        bry_filter_destroy(filter);
+    }
+}
+
+static void test_plan_is_what_create_allocates(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_filter_options options = compact((uint64_t)1 << (3 * i), i % 2 ? 0.1 : 1e-6, i % 3);
+        options.allocator = &memory.allocator;
+        bry_filter *filter = NULL;
+        bry_filter_shape shape;
+        assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            bry_status status = bry_filter_create(&options, &filter);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_null(filter);
+            assert_int_equal(memory.now, 0);
+        }
+        assert_int_equal(memory.now, shape.bytes_empty);
+        bry_filter_destroy(filter);
+    }
+}
+
+/* ---- mismatches, frames -------------------------------------------------------------------- */
+
+static void test_mismatch(void **state)
+{
+    (void)state;
+    bry_filter *filter = make(compact(100, 0.01, false));
+    const bry_filter_options others[] = {
+        {.capacity = 100},
+        compact(101, 0.01, false),
+        compact(100, 0.02, false),
+        compact(100, 0.01, true),
+        {.engine = BRY_ENGINE_COMPACT, .capacity = 100, .seed = 2},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        bry_filter *other = make(others[i]);
+        assert_int_equal(bry_filter_merge(filter, other), BRY_E_MISMATCH);
+        bry_filter_destroy(other);
+    }
+    bry_filter_destroy(filter);
+}
+
+static bry_status load_bytes(const unsigned char *bytes, size_t len, bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_filter *filter = NULL;
+    bry_status status = bry_filter_load(&source, load, &filter);
+    assert_true((status == BRY_OK) == (filter != NULL));
+    bry_filter_destroy(filter);
+    return status;
+}
+
+static void test_frames(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 64 + 16 };
+    bry_filter *filter = make(compact(200, 1e-6, false));
+    add_many(filter, 5, 500);
+    bry_buffer bytes = BRY_BUFFER, forged = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&bytes);
+    assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+    assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_OK);
+    for (size_t i = 0; i < bytes.len; i++) {
+        bry_load load = BRY_LOAD;
+        assert_int_equal(load_bytes(bytes.bytes, i, &load), BRY_E_BADDATA);
+        assert_non_null(load.problem);
+        bytes.bytes[i] ^= 8;
+        assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_E_BADDATA);
+        bytes.bytes[i] ^= 8;
+    }
+    static const struct {
+        size_t at;
+        uint64_t value;
+    } lies[] = {{8, 1}, {16, 201}, {24, 499}, {32, 0}, {40, 1}, {0, 3}, {0, 2 | UINT64_C(1) << 32}};
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        forged = (bry_buffer)BRY_BUFFER;
+        sink = bry_buffer_sink(&forged);
+        assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+        bry__store64(forged.bytes + NUMBERS + lies[i].at, lies[i].value);
+        repair_stream(forged.bytes, forged.len);
+        assert_int_equal(load_bytes(forged.bytes, forged.len, NULL), BRY_E_BADDATA);
+        bry_buffer_free(&forged);
+    }
+    bry_load load = BRY_LOAD;
+    load.max_bytes = stats_of(filter).bytes / 2;
+    assert_int_equal(load_bytes(bytes.bytes, bytes.len, &load), BRY_E_LIMIT);
+    bry_buffer_free(&bytes);
+    bry_filter_destroy(filter);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),        cmocka_unit_test(test_beside_a_twin),
+        cmocka_unit_test(test_bits_and_rates), cmocka_unit_test(test_plan_is_what_create_allocates),
+        cmocka_unit_test(test_mismatch),       cmocka_unit_test(test_frames),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
