@@ -13,3 +13,10 @@ bloomery_program(test_dba_rates stat/test_dba_rates.c support/band.c)
 add_test(NAME test_dba_rates COMMAND test_dba_rates 1024)
 add_test(NAME test_dba_rates_soak COMMAND test_dba_rates 65536)
 set_tests_properties(test_dba_rates_soak PROPERTIES LABELS soak TIMEOUT 7200)
+
+# Without sanitizers: it is about memory and speed.
+if(NOT BLOOMERY_SANITIZE)
+  bloomery_program(test_dba_paper soak/test_dba_paper.c support/band.c)
+  add_test(NAME test_dba_paper COMMAND test_dba_paper)
+  set_tests_properties(test_dba_paper PROPERTIES LABELS soak TIMEOUT 3600)
+endif()
