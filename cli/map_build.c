@@ -74,13 +74,13 @@ static int choose_capacity(request *asked, cli_lines *lines)
     return CLI_GO_ON;
 }
 
-static int too_large(const cli_map_memory *memory)
+static int too_large(const cli_memory *memory)
 {
     return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",
                     (unsigned long long)memory->most);
 }
 
-static int create(request *asked, cli_map_memory *memory, cli_lines *lines, bry_map **map)
+static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map **map)
 {
     bry_status status;
     if (asked->like) {
@@ -112,9 +112,9 @@ static int create(request *asked, cli_map_memory *memory, cli_lines *lines, bry_
 
 static int build(request *asked)
 {
-    cli_map_memory memory;
-    cli_map_memory_init(&memory, asked->max_bytes);
-    int code = cli_map_check_target(asked->path, asked->force);
+    cli_memory memory;
+    cli_memory_init(&memory, asked->max_bytes);
+    int code = cli_target_check(asked->path, asked->force);
     if (code != CLI_GO_ON)
         return code;
     cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
@@ -126,7 +126,7 @@ static int build(request *asked)
         code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
     }
     if (code == CLI_GO_ON) /* the input may have taken long */
-        code = cli_map_check_target(asked->path, asked->force);
+        code = cli_target_check(asked->path, asked->force);
     if (code == CLI_GO_ON)
         code = cli_map_save(map, asked->path);
     bry_map_destroy(map);

@@ -9,7 +9,7 @@
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
-static int put_words(bry_map *map, const cli_map_memory *memory, cli_map_how how, const char *key,
+static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, const char *key,
                      const char *text)
 {
     bry_map_value value;
@@ -51,7 +51,7 @@ int cli_map_put_command(int argc, char **argv)
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_map_memory memory;
+    cli_memory memory;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 2)
@@ -95,7 +95,7 @@ static bry_status del_key(bry_map *map, const char *key, size_t len, tally *coun
     return status;
 }
 
-static int del_lines(bry_map *map, const cli_map_memory *memory, char end, tally *count)
+static int del_lines(bry_map *map, const cli_memory *memory, char end, tally *count)
 {
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
     cli_text line;
@@ -141,7 +141,7 @@ int cli_map_del(int argc, char **argv)
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_map_memory memory;
+    cli_memory memory;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)

@@ -145,7 +145,7 @@ int cli_map_info(int argc, char **argv)
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_map_memory memory;
+    cli_memory memory;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)

@@ -22,7 +22,7 @@ static int check_distinct(char **paths, size_t n)
     return CLI_GO_ON;
 }
 
-static int join_one(bry_map *into, const char *path, cli_map_memory *memory)
+static int join_one(bry_map *into, const char *path, cli_memory *memory)
 {
     bry_map *from;
     int code = cli_map_load(path, memory, &from);
@@ -73,11 +73,11 @@ int cli_map_join(int argc, char **argv)
         return cli_misuse(command, "--force goes with --output");
     code = check_distinct(argv, words);
     if (code == CLI_GO_ON && output)
-        code = cli_map_check_target(output, force);
+        code = cli_target_check(output, force);
     if (code != CLI_GO_ON)
         return code;
 
-    cli_map_memory memory;
+    cli_memory memory;
     bry_map *into;
     code = cli_map_open(argv[0], max_bytes, &memory, &into);
     if (code != CLI_GO_ON)
@@ -115,7 +115,7 @@ int cli_map_compress(int argc, char **argv)
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_map_memory memory;
+    cli_memory memory;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)

@@ -172,7 +172,7 @@ static int fill(cli_pairs *pairs, uint64_t seed, batch *b)
     return CLI_GO_ON;
 }
 
-int cli_map_put_all(bry_map *map, const cli_map_memory *memory, cli_map_how how, cli_pairs *pairs)
+int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs)
 {
     uint64_t seed = bry_map_seed(map);
     /* kbf decides key by key; compact never is unsure, and hides latency in a batch. */

@@ -40,6 +40,6 @@ typedef enum cli_map_how {
 bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_value value);
 
 /* Puts all pairs in. CLI_GO_ON, or an exit code after a message; the map holds a part then. */
-int cli_map_put_all(bry_map *map, const cli_map_memory *memory, cli_map_how how, cli_pairs *pairs);
+int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs);
 
 #endif

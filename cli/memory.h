@@ -1,0 +1,32 @@
+/* What the objects of a command may take together, and what is said when one does not load. */
+#ifndef BLOOMERY_CLI_MEMORY_H
+#define BLOOMERY_CLI_MEMORY_H
+
+#include <bloomery/base.h>
+
+/* It has to stay where it is while an object lives that was made with its allocator. */
+typedef struct cli_memory {
+    uint64_t most, used;
+    bool refused; /* something was asked for beyond the most */
+    bry_allocator allocator;
+} cli_memory;
+
+/* most 0: three quarters of what the machine has. */
+void cli_memory_init(cli_memory *memory, uint64_t most);
+
+/* The row of --max-bytes for a table of options; `what` names the objects. */
+#define CLI_MAX_BYTES(what, value)                                                                 \
+    {                                                                                              \
+        "max-bytes", CLI_BYTES, "B", "memory for " what " (default 3/4 of the machine's)",         \
+            (value), 0                                                                             \
+    }
+
+/* For loading an object into what is left. */
+bry_load cli_memory_load(const cli_memory *memory);
+
+/* Reports why the file at `path` was not loaded, errno as the load has left it; `what` names the
+ * object. Returns an exit code. */
+int cli_load_failed(bry_status status, const bry_load *load, const cli_memory *memory,
+                    const char *path, const char *what);
+
+#endif
