@@ -20,6 +20,17 @@ static bry_hash hash_of(const unsigned char *keys, uint64_t i)
     return bry_hash_key(BENCH_SEED, keys + i * BENCH_KEY_BYTES, BENCH_KEY_BYTES);
 }
 
+/* The hashes of the keys from number `done` on, at most so many; how many there are. */
+ALWAYS_INLINE size_t hash_next(const filter_work *work, const unsigned char *keys, uint64_t done,
+                               size_t most)
+{
+    uint64_t left = work->keys.count - done;
+    size_t here = left < most ? (size_t)left : most;
+    for (size_t i = 0; i < here; i++)
+        work->hashes[i] = hash_of(keys, done + i);
+    return here;
+}
+
 /* The loops below are written once and compiled for each filter: the functions that they get are
  * known where they are inlined. */
 typedef bool add_one(void *state, bry_hash hash);
@@ -44,10 +55,7 @@ ALWAYS_INLINE bool add_batched(const filter_work *work, void *state, add_many *a
     bool good = true;
     bench_start(watch);
     for (uint64_t done = 0; done < work->keys.count; done += work->batch) {
-        uint64_t left = work->keys.count - done;
-        size_t here = left < work->batch ? (size_t)left : work->batch;
-        for (size_t i = 0; i < here; i++)
-            work->hashes[i] = hash_of(work->keys.added, done + i);
+        size_t here = hash_next(work, work->keys.added, done, work->batch);
         good &= add(state, work->hashes, here);
     }
     bench_stop(watch);
@@ -72,10 +80,7 @@ ALWAYS_INLINE uint64_t look_singly_ready(const filter_work *work, const void *st
     uint64_t found = 0;
     size_t chunk = bench_chunk(work->batch);
     for (uint64_t done = 0; done < work->keys.count; done += chunk) {
-        uint64_t left = work->keys.count - done;
-        size_t here = left < chunk ? (size_t)left : chunk;
-        for (size_t i = 0; i < here; i++)
-            work->hashes[i] = hash_of(keys, done + i);
+        size_t here = hash_next(work, keys, done, chunk);
         bench_start(watch);
         for (size_t i = 0; i < here; i++)
             found += has(state, work->hashes[i]);
@@ -98,10 +103,7 @@ ALWAYS_INLINE uint64_t look_batched(const filter_work *work, const void *state,
     uint64_t found = 0;
     bench_start(watch);
     for (uint64_t done = 0; done < work->keys.count; done += work->batch) {
-        uint64_t left = work->keys.count - done;
-        size_t here = left < work->batch ? (size_t)left : work->batch;
-        for (size_t i = 0; i < here; i++)
-            work->hashes[i] = hash_of(keys, done + i);
+        size_t here = hash_next(work, keys, done, work->batch);
         has(state, work->hashes, here, work->answers);
         found += sum(work->answers, here);
     }
@@ -116,10 +118,7 @@ ALWAYS_INLINE uint64_t look_batched_ready(const filter_work *work, const void *s
     uint64_t found = 0;
     size_t chunk = bench_chunk(work->batch);
     for (uint64_t done = 0; done < work->keys.count; done += chunk) {
-        uint64_t left = work->keys.count - done;
-        size_t here = left < chunk ? (size_t)left : chunk;
-        for (size_t i = 0; i < here; i++)
-            work->hashes[i] = hash_of(keys, done + i);
+        size_t here = hash_next(work, keys, done, chunk);
         bench_start(watch);
         for (size_t at = 0; at < here; at += work->batch) {
             size_t now = here - at < work->batch ? here - at : work->batch;
