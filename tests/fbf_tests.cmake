@@ -6,7 +6,7 @@ endif()
 bloomery_unit_test(test_fbf support/failing_allocator.c)
 bloomery_unit_test(test_fbf_memory support/failing_allocator.c support/repair.c)
 # Forgotten early: nothing, in so many operations a mode.
-add_test(NAME test_fbf_soak COMMAND test_fbf 5000000)
+add_test(NAME test_fbf_soak COMMAND test_fbf 10000000)
 set_tests_properties(test_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 # The check value takes 10^7 absent elements; under a sanitizer a tenth of them.

@@ -21,7 +21,8 @@
  *     ago: elements are surely forgotten some time.
  *   - A row without elements is made new, with the filters and the t it was planned with.
  *   - At the memory ceiling the number of filters does not double, and a refresh for which there
- *     is no room waits for the next multiple of t: that keeps more, never less.
+ *     is no room waits for the next multiple of t: that keeps more, never less. With `refuse`,
+ *     nothing is stored while Eq. 4.3 is at the target or above.
  *
  * Without a refresh or an adaptation nothing changes what Eq. 4.3 says, so seconds in which nothing
  * is due are stepped over: a jump costs as many steps as there are refreshes until the row is

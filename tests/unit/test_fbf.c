@@ -147,6 +147,9 @@ static void check_ahead(const bry_window *window, const twin *known, generator *
         uint64_t id = generator_below(from, known->ids + 20);
         assert_int_equal(has(window, id, ahead), has(later, id, ahead));
     }
+    uint64_t never = UINT64_C(1) << 40; /* and errs in the same places */
+    for (uint64_t id = never; id < never + 200; id++)
+        assert_int_equal(has(window, id, ahead), has(later, id, ahead));
     bry_window_destroy(later);
     bry_window_destroy(steps);
 }
@@ -288,6 +291,34 @@ static void test_equations(void **state)
     }
 }
 
+/* Filters that err often: a question about later errs as the row will then, refresh by refresh. */
+static void test_questions_ahead_of_a_refresh(void **state)
+{
+    (void)state;
+    for (int m = 1; m < 3; m++) {
+        bry_window_options options = fbf_options(modes[m], 4000, 100, 0.3);
+        options.generations = 4;
+        options.bits = 512;
+        options.hashes = 3;
+        options.fixed = true;
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 400; i++)
+            add(window, i, 10000 + 12 * i);
+        unsigned differ = 0;
+        for (uint64_t ahead = 15000; ahead < 22000; ahead += 500) {
+            bry_window *later = clone_of(window);
+            advance(later, ahead);
+            for (uint64_t id = 1000; id < 3000; id++) {
+                assert_int_equal(has(window, id, ahead), has(later, id, ahead));
+                differ += has(window, id, ahead) != has(window, id, 14788);
+            }
+            bry_window_destroy(later);
+        }
+        assert_true(differ > 100);
+        bry_window_destroy(window);
+    }
+}
+
 /*
  * The growth trap. When Algorithm 3 doubles the row, elements that only the oldest filter has must
  * be found as before: filters appended behind it are empty.
@@ -400,6 +431,32 @@ static void test_limits_follow_the_load(void **state)
     bry_window_destroy(window);
 }
 
+/* A period that ended early goes a window later, not with the next cell. */
+static void test_early_ends_go_on_time(void **state)
+{
+    (void)state;
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 1000, 100, 0.001);
+    options.generations = 1;
+    bry_window *window = make(options);
+    uint64_t n = row_of(window)->setting.limit;
+    for (uint64_t i = 0; i < n; i++)
+        add(window, i, 1100);
+    add(window, n, 1150);
+    bry_window_stats stats = stats_of(window);
+    assert_int_equal(stats.ended_early, 1);
+    assert_int_equal(stats.items, n + 1);
+    advance(window, 2100);
+    assert_int_equal(stats_of(window).items, n + 1);
+    assert_true(has(window, 0, 2100) && has(window, n, 2100));
+    advance(window, 2101);
+    assert_int_equal(stats_of(window).items, 1);
+    assert_true(has(window, n, 2999));
+    assert_int_equal(stats_of(window).generations, 3);
+    advance(window, 3000); /* the second one ended with its cell, at 2000 */
+    assert_int_equal(stats_of(window).items, 0);
+    bry_window_destroy(window);
+}
+
 static void test_ceiling(void **state)
 {
     (void)state;
@@ -440,6 +497,18 @@ static void test_ceiling(void **state)
         assert_true(stats_of(window).estimated_error <= 0.001);
         bry_window_destroy(window);
     }
+    /* Three times the plan for three windows, at a ceiling of half as much again. */
+    options.refuse = false;
+    options.max_bytes = shape.bytes + shape.bytes / 2;
+    bry_window *busy = make(options);
+    for (uint64_t i = 0; i < 36000; i++) {
+        add(busy, i, 10000 + i * 10 / 12);
+        if (i % 50 == 0)
+            assert_true(stats_of(busy).bytes <= options.max_bytes);
+    }
+    assert_true(stats_of(busy).bytes > shape.bytes);
+    assert_true(stats_of(busy).at_ceiling);
+    bry_window_destroy(busy);
     /* A ceiling below the plan: small filters, and as many as time needs. */
     options.refuse = false;
     options.max_bytes = shape.bytes / 3;
@@ -517,6 +586,7 @@ static void test_merge_of_rows(void **state)
                 assert_true(has(ab, 10000 + i, now));
         }
         assert_int_equal(stats_of(ab).items, stats_of(a).items + stats_of(b).items);
+        assert_int_equal(row_of(ab)->cell_items, m == 0 ? row_of(ab)->present->items : 0);
         assert_int_equal(bry_window_merge(ab, a), BRY_OK);
         assert_true(alike(ab, ba));
         /* Two that are a while apart: the later time counts. */
@@ -559,9 +629,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_far_jumps),
         cmocka_unit_test(test_equations),
+        cmocka_unit_test(test_questions_ahead_of_a_refresh),
         cmocka_unit_test(test_growth_forgets_nothing),
         cmocka_unit_test(test_adaptation_follows_the_load),
         cmocka_unit_test(test_limits_follow_the_load),
+        cmocka_unit_test(test_early_ends_go_on_time),
         cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_refresh),
         cmocka_unit_test(test_merge_of_rows),
