@@ -11,13 +11,15 @@ bloomery_unit_test(test_counter_names support/failing_allocator.c)
 bloomery_unit_test(test_counter support/failing_allocator.c)
 bloomery_unit_test(test_counter_folder ${recording} support/failing_allocator.c)
 bloomery_unit_test(test_counter_crash ${recording})
+add_test(NAME counter_crash_soak COMMAND test_counter_crash all)
+set_tests_properties(counter_crash_soak PROPERTIES LABELS soak TIMEOUT 3600)
 bloomery_unit_test(test_counter_memory ${recording} support/failing_allocator.c)
 bloomery_unit_test(test_counter_save ${recording} support/failing_allocator.c support/repair.c)
 target_compile_definitions(test_counter_save PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 
 # Retries of 6 %, with a window and without.
 bloomery_program(counter_retries stat/counter_retries.c)
-add_test(NAME counter_retries COMMAND counter_retries 100000)
+add_test(NAME counter_retries COMMAND counter_retries 200000)
 add_test(NAME counter_retries_million COMMAND counter_retries 1000000)
 set_tests_properties(counter_retries_million PROPERTIES LABELS soak TIMEOUT 3600)
 
@@ -29,7 +31,7 @@ set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 # Object against twin, in so many operations.
 bloomery_program(counter_programs model/counter_programs.c ${counter_model})
-add_test(NAME model_counter COMMAND counter_programs 500000 300)
+add_test(NAME model_counter COMMAND counter_programs 2000000 300)
 add_test(NAME model_counter_long COMMAND counter_programs 200000 4000 1000000)
 add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)
 set_tests_properties(model_counter_soak PROPERTIES LABELS soak TIMEOUT 3600)
