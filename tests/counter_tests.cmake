@@ -35,3 +35,8 @@ add_test(NAME model_counter COMMAND counter_programs 2000000 300)
 add_test(NAME model_counter_long COMMAND counter_programs 200000 4000 1000000)
 add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)
 set_tests_properties(model_counter_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# Ends with 1 when a report was lost or counted twice.
+if(TARGET count_once)
+  add_test(NAME example_count_once COMMAND count_once)
+endif()

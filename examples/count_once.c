@@ -1,0 +1,60 @@
+/*
+ * Clients report what they have counted over a network that loses acknowledgements. They send again
+ * what was not acknowledged; the table knows what it has seen.
+ */
+#include <bloomery/counter.h>
+#include <bloomery/hash.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { CLIENTS = 50, REPORTS = 4000, LOST = 6 /* % of acknowledgements */ };
+
+/* A report has an id that all its tries share: who sent it, and its number there. */
+static bry_status report(bry_counter *counters, uint32_t client, uint32_t number, uint64_t now,
+                         bry_counter_outcome *outcome)
+{
+    const uint32_t who[2] = {client, number};
+    bry_hash id = bry_hash_key(bry_counter_seed(counters), who, sizeof who);
+    return bry_counter_apply(counters, id, "reports", 7, 1, now, outcome, NULL);
+}
+
+int main(void)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.window = 30000; /* ms: no client tries for longer */
+    options.capacity = 150000; /* reports in that time */
+    options.seed = 1; /* the same in every run; by default a random one is drawn */
+
+    bry_counter *counters = NULL;
+    bry_status status = bry_counter_create(&options, &counters);
+    uint64_t sent = 0, now = 1000, chance = 1;
+    for (uint32_t number = 0; number < REPORTS && status == BRY_OK; number++, now += 10) {
+        for (uint32_t client = 0; client < CLIENTS && status == BRY_OK; client++) {
+            uint64_t wait = 0;
+            do { /* until the acknowledgement arrives */
+                bry_counter_outcome outcome;
+                status = report(counters, client, number, now + wait, &outcome);
+                sent++;
+                wait += 1;
+                chance = chance * UINT64_C(6364136223846793005) + 1442695040888963407;
+            } while (status == BRY_OK && (chance >> 33) % 100 < LOST);
+        }
+    }
+    if (status != BRY_OK) {
+        fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
+        bry_counter_destroy(counters);
+        return 3;
+    }
+    int64_t counted;
+    bry_counter_get(counters, "reports", 7, &counted);
+    bry_counter_stats stats;
+    bry_counter_get_stats(counters, &stats);
+    printf("made:     %d reports\n", CLIENTS * REPORTS);
+    printf("received: %" PRIu64 ", %.1f %% too many\n", sent,
+           100.0 * (double)sent / (CLIENTS * REPORTS) - 100);
+    printf("counted:  %" PRId64 ", with %" PRIu64 " repeats set aside\n", counted, stats.repeats);
+    printf("at risk:  %.1g reports lost, in %" PRIu64 " bytes\n", stats.expected_lost, stats.bytes);
+    bry_counter_destroy(counters);
+    return counted == CLIENTS * REPORTS ? 0 : 1;
+}
