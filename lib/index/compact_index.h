@@ -1,5 +1,5 @@
-/* The engine compact's inside, shared by compact_index.c (operations) and compact_keep.c (frames).
- */
+/* The engine compact's inside, shared by compact_index.c (operations), compact_sweep.c (what
+ * dropped units leave), compact_keep.c and compact_unit.c (frames). */
 #ifndef BRY_INDEX_COMPACT_INDEX_H
 #define BRY_INDEX_COMPACT_INDEX_H
 
@@ -36,12 +36,24 @@ void bry__compact_index_destroy(void *self);
 /* Makes room for the state of a slot. BRY_E_NOMEM. */
 bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot);
 
+bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity);
+void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);
+
+/* ---- compact_sweep.c ----------------------------------------------------------------------- */
+
 /* About `budget` entries' worth of sweeping, where there are dead slots. BRY_E_NOMEM: nothing is
  * lost. */
 bry_status bry__compact_index_sweep(bry__compact_index *index, uint64_t budget);
 
-bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity);
-void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);
+/* Adds an entry, and sweeps a little along. Where only dead entries are in its way, they go.
+ * BRY_E_FULL, BRY_E_NOMEM. */
+bry_status bry__compact_index_insert(bry__compact_index *index, bry_hash hash, uint32_t slot);
+
+/* Entries that are to be looked at or moved still. */
+uint64_t bry__compact_index_waiting(const bry__compact_index *index);
+bry_status bry__compact_index_step(void *self, bry__index_slots *slots,
+                                   const bry_index_supplier *supplier, uint64_t budget,
+                                   uint64_t *left);
 
 /* ---- compact_keep.c ------------------------------------------------------------------------ */
 
@@ -62,6 +74,9 @@ bry_status bry__compact_index_read_part(void *self, const bry__index_part *part,
                                         struct bry__frame_reader *reader);
 bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slots,
                                         const char **problem);
+
+/* ---- compact_unit.c ------------------------------------------------------------------------ */
+
 void bry__compact_index_write_unit(const void *self, uint32_t slot,
                                    struct bry__frame_writer *writer);
 bry_status bry__compact_index_install(void *self, const bry__index_slot *record,

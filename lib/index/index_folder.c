@@ -17,8 +17,8 @@
  */
 #include "index/index_keep.h"
 
-#include "common/endian.h"
 #include "frame/file.h"
+#include "index/index_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,37 +28,8 @@
 #define KIND BRY__FOUR('I', 'F', 'L', 'D')
 #define KIND_PART BRY__FOUR('I', 'P', 'R', 'T')
 #define KIND_VERSION 1
-#define LIST BRY__FOUR('L', 'I', 'S', 'T')
-#define PARTS BRY__FOUR('P', 'A', 'R', 'T')
 
-enum { /* the frame LIST */
-       AT_GENERATION = 0, /* u64 */
-       AT_COUNT = 8, /* u64 */
-       LIST_SIZE = 16
-};
-
-enum { /* a record of the frame PART; a part's file begins with its own, sum 0 */
-       AT_ID = 0, /* u64 */
-       AT_STAMP = 8, /* two u64 */
-       AT_WRITTEN = 24, /* u64: the generation in the file's name */
-       AT_SUM = 32, /* u64: the last checksum of the file */
-       PART_SIZE = 40
-};
-
-enum { PARTS_A_FRAME = 1024, TRIES = 4 };
-
-typedef struct kept_part {
-    bry__index_part part;
-    uint64_t written, sum;
-} kept_part;
-
-typedef struct kept_list {
-    bry_allocator allocator;
-    uint64_t generation;
-    uint64_t count;
-    kept_part *part;
-    size_t room;
-} kept_list;
+enum { TRIES = 4 };
 
 static bry_status bad(bry__frame_reader *reader, const char *problem)
 {
@@ -86,142 +57,13 @@ static void name_part(char to[64], uint64_t id, uint64_t written)
              (unsigned long long)written);
 }
 
-/* ---- the list ------------------------------------------------------------------------------ */
-
-static bry_status list_init(kept_list *list, uint64_t count)
-{
-    list->allocator = bry__allocator_or_default(NULL);
-    list->count = 0;
-    list->room = (size_t)count;
-    list->part = count <= SIZE_MAX / sizeof *list->part
-                     ? bry__alloc(&list->allocator, (size_t)count * sizeof *list->part)
-                     : NULL;
-    return list->part ? BRY_OK : BRY_E_NOMEM;
-}
-
-static void list_free(kept_list *list)
-{
-    if (list->part)
-        bry__free(&list->allocator, list->part, list->room * sizeof *list->part);
-    list->part = NULL;
-}
-
-/* The part of that id, or NULL. Lists are sorted by id. */
-static const kept_part *list_find(const kept_list *list, uint64_t id)
-{
-    uint64_t low = 0, high = list->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (list->part[middle].part.id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list->count && list->part[low].part.id == id ? &list->part[low] : NULL;
-}
-
-static void store_part(unsigned char to[PART_SIZE], const kept_part *part)
-{
-    bry__store64(to + AT_ID, part->part.id);
-    bry__store64(to + AT_STAMP, part->part.stamp[0]);
-    bry__store64(to + AT_STAMP + 8, part->part.stamp[1]);
-    bry__store64(to + AT_WRITTEN, part->written);
-    bry__store64(to + AT_SUM, part->sum);
-}
-
-static kept_part load_part(const unsigned char from[PART_SIZE])
-{
-    return (kept_part){
-        .part = {bry__load64(from + AT_ID),
-                 {bry__load64(from + AT_STAMP), bry__load64(from + AT_STAMP + 8)}},
-        .written = bry__load64(from + AT_WRITTEN),
-        .sum = bry__load64(from + AT_SUM),
-    };
-}
-
-static void write_list(const kept_list *list, bry__frame_writer *writer)
-{
-    unsigned char head[LIST_SIZE];
-    bry__store64(head + AT_GENERATION, list->generation);
-    bry__store64(head + AT_COUNT, list->count);
-    bry__frame_writer_write(writer, LIST, head, sizeof head);
-    for (uint64_t i = 0; i < list->count; i++) {
-        if (i % PARTS_A_FRAME == 0) {
-            uint64_t here = list->count - i < PARTS_A_FRAME ? list->count - i : PARTS_A_FRAME;
-            bry__frame_writer_open(writer, PARTS, (size_t)here * PART_SIZE);
-        }
-        unsigned char bytes[PART_SIZE];
-        store_part(bytes, &list->part[i]);
-        bry__frame_writer_put(writer, bytes, sizeof bytes);
-    }
-}
-
-/* The records of one frame. */
-static bry_status read_parts(bry__frame_reader *reader, kept_list *list, uint32_t length)
-{
-    for (uint32_t at = 0; at < length; at += PART_SIZE) {
-        unsigned char bytes[PART_SIZE];
-        bry_status status = bry__frame_reader_read(reader, bytes, sizeof bytes);
-        if (status != BRY_OK)
-            return status;
-        kept_part part = load_part(bytes);
-        if (part.written > list->generation ||
-            (list->count > 0 && part.part.id <= list->part[list->count - 1].part.id))
-            return bad(reader, "the list of parts is out of order");
-        list->part[list->count++] = part;
-    }
-    return BRY_OK;
-}
-
-/* Memory grows with what was read, so that a false count costs nothing. */
-static bry_status list_grow(kept_list *list, size_t more)
-{
-    if (list->count + more <= list->room)
-        return BRY_OK;
-    kept_list larger = *list;
-    if (list_init(&larger, list->count + more + list->count / 2) != BRY_OK)
-        return BRY_E_NOMEM;
-    larger.count = list->count;
-    if (list->count)
-        memcpy(larger.part, list->part, (size_t)list->count * sizeof *list->part);
-    list_free(list);
-    *list = larger;
-    return BRY_OK;
-}
-
-static bry_status read_list(bry__frame_reader *reader, kept_list *list)
-{
-    unsigned char head[LIST_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, LIST, head, sizeof head);
-    if (status != BRY_OK)
-        return status;
-    list->generation = bry__load64(head + AT_GENERATION);
-    uint64_t count = bry__load64(head + AT_COUNT);
-    if (list->generation == UINT64_MAX)
-        return bad(reader, "the generation is out of range");
-    while (list->count < count && status == BRY_OK) {
-        bry__frame frame;
-        status = bry__frame_reader_next(reader, &frame);
-        if (status == BRY_OK &&
-            (frame.type != PARTS || frame.length == 0 || frame.length % PART_SIZE != 0 ||
-             frame.length / PART_SIZE > PARTS_A_FRAME ||
-             frame.length / PART_SIZE > count - list->count))
-            status = bad(reader, "parts are missing, or a frame of them has a wrong size");
-        if (status == BRY_OK && list_grow(list, frame.length / PART_SIZE) != BRY_OK)
-            status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the list of parts");
-        if (status == BRY_OK)
-            status = read_parts(reader, list, frame.length);
-    }
-    return status;
-}
-
 /* ---- saving -------------------------------------------------------------------------------- */
 
 typedef struct saving {
     const bry__io *io;
     const bry_index *index;
     const char *folder;
-    kept_list before, after;
+    bry__parts_list before, after;
     uint64_t place; /* of the part that is being written */
     uint64_t sum; /* of what was written last */
 } saving;
@@ -242,7 +84,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
         status = BRY_E_MISMATCH;
     bry_index_destroy(found);
     if (status == BRY_OK)
-        status = read_list(&reader, &save->before);
+        status = bry__parts_read(&reader, &save->before);
     while (status == BRY_OK && !reader.ended) { /* to the end: a damaged one is left alone */
         bry__frame frame;
         unsigned char skipped[4096];
@@ -269,17 +111,17 @@ static bry_status find_before(saving *save)
 /* Removes a file that no list names. */
 typedef struct cleaning {
     const saving *save;
-    const kept_list *list;
+    const bry__parts_list *list;
 } cleaning;
 
-static bool is_named(const kept_list *list, const char *name)
+static bool is_named(const bry__parts_list *list, const char *name)
 {
     unsigned long long id, written;
     char again[64];
     int used = 0;
     if (sscanf(name, PART_PREFIX "%16llx-%16llx.bry%n", &id, &written, &used) != 2)
         return false;
-    const kept_part *part = list_find(list, id);
+    const bry__kept_part *part = bry__parts_find(list, id);
     name_part(again, id, written);
     return part && part->written == written && strcmp(name, again) == 0;
 }
@@ -295,7 +137,7 @@ static void remove_unnamed(void *context, const char *name)
 }
 
 /* What cannot be removed now can be the next time: no failure of this is one of the save's. */
-static void clean(const saving *save, const kept_list *list)
+static void clean(const saving *save, const bry__parts_list *list)
 {
     cleaning work = {save, list};
     int kept = errno;
@@ -307,46 +149,17 @@ static bry_status write_part(void *context, const bry_sink *sink)
 {
     saving *save = context;
     const bry_index *index = save->index;
-    kept_part part = save->after.part[save->after.count];
-    unsigned char bytes[PART_SIZE];
+    bry__kept_part part = save->after.part[save->after.count];
+    unsigned char bytes[BRY__PART_RECORD];
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, sink, KIND_PART, KIND_VERSION, index->options.seed);
     part.sum = 0;
-    store_part(bytes, &part);
-    bry__frame_writer_write(&writer, PARTS, bytes, sizeof bytes);
+    bry__part_store(bytes, &part);
+    bry__frame_writer_write(&writer, BRY__PART_FRAME, bytes, sizeof bytes);
     index->engine->write_part(index->elements, save->place, &writer);
     bry_status status = bry__frame_writer_end(&writer);
     save->sum = writer.chain;
     return status;
-}
-
-/* Parts by id: engines number them as they like. A heap, since there may be a million. */
-static void sort_parts(kept_list *list)
-{
-    kept_part *part = list->part;
-    for (uint64_t i = 1; i < list->count; i++) /* nearly always in order already */
-        if (part[i].part.id < part[i - 1].part.id)
-            goto unsorted;
-    return;
-unsorted:
-    for (uint64_t n = list->count, start = n / 2; n > 1;) {
-        if (start > 0) {
-            start--;
-        } else {
-            kept_part largest = part[0];
-            part[0] = part[--n];
-            part[n] = largest;
-        }
-        for (uint64_t i = start, child; (child = 2 * i + 1) < n; i = child) {
-            if (child + 1 < n && part[child].part.id < part[child + 1].part.id)
-                child++;
-            if (part[i].part.id >= part[child].part.id)
-                break;
-            kept_part moved = part[i];
-            part[i] = part[child];
-            part[child] = moved;
-        }
-    }
 }
 
 /* Writes the parts that the folder does not have. */
@@ -354,12 +167,12 @@ static bry_status write_parts(saving *save)
 {
     const bry_index *index = save->index;
     uint64_t count = index->engine->parts(index->elements);
-    bry_status status = list_init(&save->after, count);
+    bry_status status = bry__parts_init(&save->after, count);
     save->after.generation = save->before.generation + 1;
     for (save->place = 0; save->place < count && status == BRY_OK; save->place++) {
-        kept_part *part = &save->after.part[save->after.count];
+        bry__kept_part *part = &save->after.part[save->after.count];
         index->engine->part(index->elements, save->place, &part->part);
-        const kept_part *old = list_find(&save->before, part->part.id);
+        const bry__kept_part *old = bry__parts_find(&save->before, part->part.id);
         if (old && memcmp(old->part.stamp, part->part.stamp, sizeof part->part.stamp) == 0) {
             *part = *old;
         } else {
@@ -374,7 +187,7 @@ static bry_status write_parts(saving *save)
         save->after.count += status == BRY_OK;
     }
     if (status == BRY_OK)
-        sort_parts(&save->after);
+        bry__parts_sort(&save->after);
     return status;
 }
 
@@ -385,7 +198,7 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
-    write_list(&save->after, &writer);
+    bry__parts_write(&save->after, &writer);
     bry__index_write_units(index, &writer);
     index->engine->write_head(index->elements, &writer);
     return bry__frame_writer_end(&writer);
@@ -426,8 +239,8 @@ bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, con
         if (status == BRY_OK)
             clean(&save, &save.after);
     }
-    list_free(&save.before);
-    list_free(&save.after);
+    bry__parts_free(&save.before);
+    bry__parts_free(&save.after);
     return status;
 }
 
@@ -440,9 +253,9 @@ bry_status bry_index_save_folder(const bry_index *index, const char *path)
 
 typedef struct reading {
     bry_allocator allocator;
-    kept_list list;
+    bry__parts_list list;
     bry_index *index;
-    const kept_part *part; /* that is being read */
+    const bry__kept_part *part; /* that is being read */
     uint64_t claimed; /* so far, by all files */
 } reading;
 
@@ -455,7 +268,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     if (status == BRY_OK)
         status = bry__index_read_numbers(&reader, &from->allocator, &from->index, &units);
     if (status == BRY_OK)
-        status = read_list(&reader, &from->list);
+        status = bry__parts_read(&reader, &from->list);
     if (status == BRY_OK)
         status = bry__index_read_units(&reader, from->index, units);
     if (status == BRY_OK)
@@ -470,13 +283,13 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
 
 static bry_status read_part_frames(reading *from, bry__frame_reader *reader)
 {
-    unsigned char bytes[PART_SIZE], wanted[PART_SIZE];
-    kept_part part = *from->part;
-    bry_status status = bry__frame_reader_read_frame(reader, PARTS, bytes, sizeof bytes);
+    unsigned char bytes[BRY__PART_RECORD], wanted[BRY__PART_RECORD];
+    bry__kept_part part = *from->part;
+    bry_status status = bry__frame_reader_read_frame(reader, BRY__PART_FRAME, bytes, sizeof bytes);
     if (status != BRY_OK)
         return status;
     part.sum = 0;
-    store_part(wanted, &part);
+    bry__part_store(wanted, &part);
     if (reader->header.seed != from->index->options.seed ||
         memcmp(bytes, wanted, sizeof bytes) != 0)
         return bad(reader, "the part is not the one that the index names");
@@ -537,7 +350,7 @@ bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load 
         status = read_all(io, path, load, &from);
         int kept = errno;
         bool part_gone = status == BRY_E_IO && kept == ENOENT && from.part;
-        list_free(&from.list);
+        bry__parts_free(&from.list);
         if (status == BRY_OK) {
             *index = from.index;
             return BRY_OK;

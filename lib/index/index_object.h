@@ -1,5 +1,5 @@
-/* The index's inside, shared by index.c (operations), index_units.c (who is where) and the files
- * that keep it. */
+/* The index's inside, shared by index.c and index_add.c (operations), index_units.c (who is where)
+ * and the files that keep it. */
 #ifndef BRY_INDEX_INDEX_OBJECT_H
 #define BRY_INDEX_INDEX_OBJECT_H
 
@@ -46,6 +46,17 @@ struct bry_index {
  * makes of them; the shape's bytes are those of the whole index. What bry_index_plan() returns. */
 bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,
                                    const bry__index_engine **engine, bry_index_shape *shape);
+
+/* ---- index.c ------------------------------------------------------------------------------- */
+
+/* The record of a unit and its slot; or NULL, and BRY__INDEX_NO_SLOT. */
+bry__index_slot *bry__index_record(const bry_index *index, uint32_t unit, uint32_t *slot);
+
+/* As bry_index_open(), by slot. */
+bry_status bry__index_open_unit(bry_index *index, uint64_t tag, uint32_t *slot);
+/* As if the unit opened last, which is empty, had never been. */
+void bry__index_unopen_unit(bry_index *index, uint32_t slot);
+void bry__index_seal(bry_index *index, uint32_t slot);
 
 /* ---- index_units.c ------------------------------------------------------------------------- */
 

@@ -1,0 +1,272 @@
+/*
+ * How elements come in: which unit each goes to, and whether it still has room.
+ *
+ * A batch for the newest unit may run over several. It opens all those that it may need first, so
+ * that after that only adding itself can fail, which engines that can fail there know how to take
+ * back.
+ */
+#include "index/index_object.h"
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+static uint64_t room_in(const bry_index *index, uint32_t slot)
+{
+    const bry__index_slot *record = &index->slots.slot[slot];
+    return record->capacity > record->elements ? record->capacity - record->elements : 0;
+}
+
+/* Adds to a unit that has room for n. */
+static bry_status add_some(bry_index *index, uint32_t slot, const bry_hash *hashes, size_t n,
+                           uint8_t *was)
+{
+    bry_status status = index->engine->add_n(index->elements, slot, hashes, n, was);
+    if (status != BRY_OK)
+        return status;
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < n; i++)
+        fresh += was[i] == BRY_ABSENT;
+    index->slots.slot[slot].elements += fresh;
+    index->slots.elements += fresh;
+    return BRY_OK;
+}
+
+/* Whether a full unit answers for the element. If so it is added all the same, which changes no
+ * answer: an engine that is rebuilding the unit must hear of it. */
+static bool held(bry_index *index, uint32_t slot, bry_hash hash)
+{
+    uint8_t was;
+    return index->engine->holds(index->elements, slot, hash) == BRY_PRESENT &&
+           index->engine->add_n(index->elements, slot, &hash, 1, &was) == BRY_OK;
+}
+
+/* The unit to go on with when this one is full, or none: where error control opens units again
+ * (method A), that is the next newest one which is open. */
+static uint32_t next_open(const bry_index *index, uint32_t slot)
+{
+    const bry__index_slot *records = index->slots.slot;
+    uint32_t next = BRY__INDEX_NO_SLOT;
+    if (index->options.control != BRY_INDEX_LARGER)
+        return next;
+    for (uint32_t i = 0; i < index->slots.room; i++)
+        if (records[i].order != 0 && !records[i].sealed && records[i].order < records[slot].order &&
+            (next == BRY__INDEX_NO_SLOT || records[i].order > records[next].order))
+            next = i;
+    return next;
+}
+
+/* Seals the open units that were passed over for a later one or, where there is none, for a new
+ * one. */
+static void seal_until(bry_index *index, uint32_t slot, uint32_t until)
+{
+    for (; slot != until && slot != BRY__INDEX_NO_SLOT; slot = next_open(index, slot))
+        bry__index_seal(index, slot);
+}
+
+static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, uint8_t *was)
+{
+    uint32_t newest = bry__index_newest(index), at = newest;
+    for (; at != BRY__INDEX_NO_SLOT; at = next_open(index, at)) {
+        bool room = room_in(index, at) > 0;
+        if (!room && !held(index, at, hash))
+            continue;
+        *was = BRY_PRESENT;
+        bry_status status = room ? add_some(index, at, &hash, 1, was) : BRY_OK;
+        if (status != BRY_OK)
+            return status;
+        seal_until(index, newest, at);
+        *slot = at;
+        return BRY_OK;
+    }
+    uint32_t opened;
+    bry_status status = bry__index_open_unit(index, 0, &opened);
+    if (status != BRY_OK)
+        return status;
+    status = add_some(index, opened, &hash, 1, was);
+    if (status != BRY_OK) {
+        bry__index_unopen_unit(index, opened);
+        return status;
+    }
+    seal_until(index, newest, BRY__INDEX_NO_SLOT);
+    *slot = opened;
+    return BRY_OK;
+}
+
+bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_t *went,
+                         bry_answer *was)
+{
+    uint32_t slot = 0;
+    uint8_t before = BRY_ABSENT;
+    bry_status status;
+    if (unit == BRY_INDEX_NEWEST) {
+        status = add_newest(index, hash, &slot, &before);
+    } else {
+        const bry__index_slot *record = bry__index_record(index, unit, &slot);
+        if (!record || record->sealed)
+            return BRY_E_RANGE;
+        if (room_in(index, slot) > 0) {
+            status = add_some(index, slot, &hash, 1, &before);
+        } else {
+            before = BRY_PRESENT;
+            status = held(index, slot, hash) ? BRY_OK : BRY_E_FULL;
+        }
+    }
+    if (status != BRY_OK)
+        return status;
+    if (went)
+        *went = index->slots.slot[slot].number;
+    if (was)
+        *was = (bry_answer)before;
+    return BRY_OK;
+}
+
+/* ---- adding many --------------------------------------------------------------------------- */
+
+/* A batch under way: elements before `done` are in units slots[0 … at], whose last takes more. */
+typedef struct batch {
+    const bry_hash *hashes;
+    size_t n, done;
+    uint8_t *was;
+    uint32_t *slot_of; /* of each element that is done */
+    uint32_t *slots; /* the units that are open, as many as may be needed, and those opened for this
+                        batch */
+    size_t count, at;
+    size_t had; /* how many were open */
+} batch;
+
+/* Adds until the elements or the room of the unit in turn run out. */
+static bry_status fill_unit(bry_index *index, batch *work)
+{
+    uint32_t slot = work->slots[work->at];
+    bry_status status = BRY_OK;
+    while (work->done < work->n && status == BRY_OK) {
+        uint64_t room = room_in(index, slot);
+        size_t here = work->n - work->done;
+        if (room > 0) {
+            if (here > room)
+                here = (size_t)room;
+            status = add_some(index, slot, work->hashes + work->done, here, work->was + work->done);
+        } else if (held(index, slot, work->hashes[work->done])) {
+            here = 1;
+            work->was[work->done] = BRY_PRESENT;
+        } else {
+            break;
+        }
+        if (status == BRY_OK) {
+            for (size_t i = 0; i < here; i++)
+                work->slot_of[work->done + i] = slot;
+            work->done += here;
+        }
+    }
+    return status;
+}
+
+static void undo(bry_index *index, const batch *work)
+{
+    for (size_t end = work->done; end > 0;) {
+        size_t begin = end - 1;
+        uint32_t slot = work->slot_of[begin];
+        uint64_t fresh = work->was[begin] == BRY_ABSENT;
+        while (begin > 0 && work->slot_of[begin - 1] == slot)
+            fresh += work->was[--begin] == BRY_ABSENT;
+        index->engine->undo_n(index->elements, slot, work->hashes + begin, end - begin,
+                              work->was + begin);
+        index->slots.slot[slot].elements -= fresh;
+        index->slots.elements -= fresh;
+        end = begin;
+    }
+}
+
+/* Fills one unit after the other. After a failure no element is there, but all units are. */
+static bry_status fill_units(bry_index *index, batch *work)
+{
+    bry_status status = BRY_OK;
+    for (work->at = 0; work->at < work->count && status == BRY_OK; work->at++) {
+        status = fill_unit(index, work);
+        if (work->done == work->n)
+            break;
+    }
+    if (status != BRY_OK)
+        undo(index, work);
+    return status;
+}
+
+/* Units that n elements may need beyond the newest one. */
+static uint64_t units_needed(const bry_index *index, uint64_t room, uint64_t n)
+{
+    uint64_t capacity = bry_index_options_like(index).unit_capacity;
+    return n <= room ? 0 : (n - room + capacity - 1) / capacity;
+}
+
+static bry_status run_batch(bry_index *index, batch *work, uint64_t needed)
+{
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < needed && status == BRY_OK; i++) {
+        status = bry__index_open_unit(index, 0, &work->slots[work->count]);
+        work->count += status == BRY_OK;
+    }
+    if (status == BRY_OK)
+        status = fill_units(index, work);
+    size_t keep = status == BRY_OK ? work->at + 1 : 0;
+    while (work->count > keep && work->count > work->had)
+        bry__index_unopen_unit(index, work->slots[--work->count]);
+    for (size_t i = 0; status == BRY_OK && i + 1 < keep; i++)
+        bry__index_seal(index, work->slots[i]);
+    return status;
+}
+
+static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t n, uint32_t *went)
+{
+    uint32_t newest = bry__index_newest(index);
+    uint64_t room = 0;
+    size_t had = 0;
+    for (uint32_t at = newest; at != BRY__INDEX_NO_SLOT && room < n; at = next_open(index, at)) {
+        room += room_in(index, at);
+        had++;
+    }
+    uint64_t needed = units_needed(index, room, n);
+    if (needed > bry__index_units_left(index))
+        return BRY_E_FULL;
+    const bry_allocator *allocator = &index->allocator;
+    if (n > SIZE_MAX / sizeof(uint32_t) / 2)
+        return BRY_E_NOMEM;
+    batch work = {.hashes = hashes, .n = n, .had = had};
+    size_t most = (size_t)needed + had;
+    work.was = bry__alloc(allocator, n);
+    work.slot_of = bry__alloc(allocator, n * sizeof *work.slot_of);
+    work.slots = bry__alloc(allocator, most * sizeof *work.slots);
+    bry_status status = work.was && work.slot_of && work.slots ? BRY_OK : BRY_E_NOMEM;
+    if (status == BRY_OK) {
+        for (uint32_t at = newest; work.count < had; at = next_open(index, at))
+            work.slots[work.count++] = at;
+        status = run_batch(index, &work, needed);
+    }
+    for (size_t i = 0; i < n && went && status == BRY_OK; i++)
+        went[i] = index->slots.slot[work.slot_of[i]].number;
+    bry__free(allocator, work.slots, most * sizeof *work.slots);
+    bry__free(allocator, work.slot_of, n * sizeof *work.slot_of);
+    bry__free(allocator, work.was, n);
+    return status;
+}
+
+bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n, uint32_t unit,
+                           uint32_t *went)
+{
+    if (unit == BRY_INDEX_NEWEST)
+        return n == 0 ? BRY_OK : add_n_newest(index, hashes, n, went);
+    uint32_t slot;
+    const bry__index_slot *record = bry__index_record(index, unit, &slot);
+    if (!record || record->sealed)
+        return BRY_E_RANGE;
+    if (n > room_in(index, slot))
+        return BRY_E_FULL;
+    uint8_t small[BRY__INDEX_BATCH];
+    uint8_t *was = n <= sizeof small ? small : bry__alloc(&index->allocator, n);
+    if (!was)
+        return BRY_E_NOMEM;
+    bry_status status = add_some(index, slot, hashes, n, was);
+    if (was != small)
+        bry__free(&index->allocator, was, n);
+    for (size_t i = 0; i < n && went && status == BRY_OK; i++)
+        went[i] = unit;
+    return status;
+}

@@ -1,0 +1,187 @@
+#include "index/index_parts.h"
+
+#include "common/endian.h"
+
+#include <string.h>
+
+#define LIST BRY__FOUR('L', 'I', 'S', 'T')
+
+enum { /* the frame LIST */
+       AT_GENERATION = 0, /* u64 */
+       AT_COUNT = 8, /* u64 */
+       LIST_SIZE = 16
+};
+
+enum { /* a record of the frame PART; a part's file begins with its own, sum 0 */
+       AT_ID = 0, /* u64 */
+       AT_STAMP = 8, /* two u64 */
+       AT_WRITTEN = 24, /* u64: the generation in the file's name */
+       AT_SUM = 32, /* u64: the last checksum of the file */
+};
+
+enum { PARTS_A_FRAME = 1024 };
+
+static bry_status bad(bry__frame_reader *reader, const char *problem)
+{
+    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+}
+
+bry_status bry__parts_init(bry__parts_list *list, uint64_t count)
+{
+    list->allocator = bry__allocator_or_default(NULL);
+    list->count = 0;
+    list->room = (size_t)count;
+    list->part = count <= SIZE_MAX / sizeof *list->part
+                     ? bry__alloc(&list->allocator, (size_t)count * sizeof *list->part)
+                     : NULL;
+    return list->part ? BRY_OK : BRY_E_NOMEM;
+}
+
+void bry__parts_free(bry__parts_list *list)
+{
+    if (list->part)
+        bry__free(&list->allocator, list->part, list->room * sizeof *list->part);
+    list->part = NULL;
+}
+
+const bry__kept_part *bry__parts_find(const bry__parts_list *list, uint64_t id)
+{
+    uint64_t low = 0, high = list->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (list->part[middle].part.id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->part[low].part.id == id ? &list->part[low] : NULL;
+}
+
+void bry__part_store(unsigned char to[BRY__PART_RECORD], const bry__kept_part *part)
+{
+    bry__store64(to + AT_ID, part->part.id);
+    bry__store64(to + AT_STAMP, part->part.stamp[0]);
+    bry__store64(to + AT_STAMP + 8, part->part.stamp[1]);
+    bry__store64(to + AT_WRITTEN, part->written);
+    bry__store64(to + AT_SUM, part->sum);
+}
+
+static bry__kept_part load_part(const unsigned char from[BRY__PART_RECORD])
+{
+    return (bry__kept_part){
+        .part = {bry__load64(from + AT_ID),
+                 {bry__load64(from + AT_STAMP), bry__load64(from + AT_STAMP + 8)}},
+        .written = bry__load64(from + AT_WRITTEN),
+        .sum = bry__load64(from + AT_SUM),
+    };
+}
+
+void bry__parts_write(const bry__parts_list *list, bry__frame_writer *writer)
+{
+    unsigned char head[LIST_SIZE];
+    bry__store64(head + AT_GENERATION, list->generation);
+    bry__store64(head + AT_COUNT, list->count);
+    bry__frame_writer_write(writer, LIST, head, sizeof head);
+    for (uint64_t i = 0; i < list->count; i++) {
+        if (i % PARTS_A_FRAME == 0) {
+            uint64_t here = list->count - i < PARTS_A_FRAME ? list->count - i : PARTS_A_FRAME;
+            bry__frame_writer_open(writer, BRY__PART_FRAME, (size_t)here * BRY__PART_RECORD);
+        }
+        unsigned char bytes[BRY__PART_RECORD];
+        bry__part_store(bytes, &list->part[i]);
+        bry__frame_writer_put(writer, bytes, sizeof bytes);
+    }
+}
+
+/* The records of one frame. */
+static bry_status read_parts(bry__frame_reader *reader, bry__parts_list *list, uint32_t length)
+{
+    for (uint32_t at = 0; at < length; at += BRY__PART_RECORD) {
+        unsigned char bytes[BRY__PART_RECORD];
+        bry_status status = bry__frame_reader_read(reader, bytes, sizeof bytes);
+        if (status != BRY_OK)
+            return status;
+        bry__kept_part part = load_part(bytes);
+        if (part.written > list->generation ||
+            (list->count > 0 && part.part.id <= list->part[list->count - 1].part.id))
+            return bad(reader, "the list of parts is out of order");
+        list->part[list->count++] = part;
+    }
+    return BRY_OK;
+}
+
+/* Memory grows with what was read, so that a false count costs nothing. */
+static bry_status list_grow(bry__parts_list *list, size_t more)
+{
+    if (list->count + more <= list->room)
+        return BRY_OK;
+    bry__parts_list larger = *list;
+    if (bry__parts_init(&larger, list->count + more + list->count / 2) != BRY_OK)
+        return BRY_E_NOMEM;
+    larger.count = list->count;
+    if (list->count)
+        memcpy(larger.part, list->part, (size_t)list->count * sizeof *list->part);
+    bry__parts_free(list);
+    *list = larger;
+    return BRY_OK;
+}
+
+bry_status bry__parts_read(bry__frame_reader *reader, bry__parts_list *list)
+{
+    unsigned char head[LIST_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, LIST, head, sizeof head);
+    if (status != BRY_OK)
+        return status;
+    list->generation = bry__load64(head + AT_GENERATION);
+    uint64_t count = bry__load64(head + AT_COUNT);
+    if (list->generation == UINT64_MAX)
+        return bad(reader, "the generation is out of range");
+    while (list->count < count && status == BRY_OK) {
+        bry__frame frame;
+        status = bry__frame_reader_next(reader, &frame);
+        if (status == BRY_OK && (frame.type != BRY__PART_FRAME || frame.length == 0 ||
+                                 frame.length % BRY__PART_RECORD != 0 ||
+                                 frame.length / BRY__PART_RECORD > PARTS_A_FRAME ||
+                                 frame.length / BRY__PART_RECORD > count - list->count))
+            status = bad(reader, "parts are missing, or a frame of them has a wrong size");
+        if (status == BRY_OK && list_grow(list, frame.length / BRY__PART_RECORD) != BRY_OK)
+            status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the list of parts");
+        if (status == BRY_OK)
+            status = read_parts(reader, list, frame.length);
+    }
+    return status;
+}
+
+static bool is_sorted(const bry__parts_list *list)
+{
+    for (uint64_t i = 1; i < list->count; i++)
+        if (list->part[i].part.id < list->part[i - 1].part.id)
+            return false;
+    return true;
+}
+
+/* A heap, since there may be a million; though nearly always they are in order already. */
+void bry__parts_sort(bry__parts_list *list)
+{
+    bry__kept_part *part = list->part;
+    if (is_sorted(list))
+        return;
+    for (uint64_t n = list->count, start = n / 2; n > 1;) {
+        if (start > 0) {
+            start--;
+        } else {
+            bry__kept_part largest = part[0];
+            part[0] = part[--n];
+            part[n] = largest;
+        }
+        for (uint64_t i = start, child; (child = 2 * i + 1) < n; i = child) {
+            if (child + 1 < n && part[child].part.id < part[child + 1].part.id)
+                child++;
+            if (part[i].part.id >= part[child].part.id)
+                break;
+            bry__kept_part moved = part[i];
+            part[i] = part[child];
+            part[child] = moved;
+        }
+    }
+}
