@@ -91,7 +91,7 @@ static void tell(const bry__dba_group *group, const unsigned char mask[BRY__DBA_
     for (uint32_t word = (group->width + 63) / 64; word-- > 0;) {
         uint64_t left = 0;
         if (group->width >= 64)
-            left = bry__load64(mask + 8 * word);
+            left = bry__load64(mask + 8 * (size_t)word);
         else
             for (unsigned b = 0; b < group->width / 8; b++)
                 left |= (uint64_t)mask[b] << (8 * b);
@@ -175,7 +175,7 @@ static void has_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n, u
 {
     const bry__kernel *kernel = bry__kernels();
     chunk batch;
-    uint8_t open[CHUNK], asked[CHUNK];
+    uint8_t open[CHUNK] = {0}, asked[CHUNK];
     unsigned left = n;
     for (unsigned i = 0; i < n; i++) {
         bry__dba_probe_begin(&batch.probe[i], hashes[i]);

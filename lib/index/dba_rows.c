@@ -72,29 +72,39 @@ static void join_bits(unsigned char *to, const unsigned char *const *from, uint6
     }
 }
 
-#define JOIN(bytes)                                                                                \
-    for (uint64_t i = 0; i < rows; i++) {                                                          \
-        memcpy(to + 2 * (bytes)*i, a + (bytes)*i, bytes);                                          \
-        memcpy(to + 2 * (bytes)*i + (bytes), b + (bytes)*i, bytes);                                \
-    }                                                                                              \
-    break
+/* The compiler makes loops of their own of the sizes that it is called with. */
+static inline __attribute__((always_inline)) void join_two(unsigned char *to,
+                                                           const unsigned char *a,
+                                                           const unsigned char *b, uint64_t rows,
+                                                           size_t bytes)
+{
+    for (uint64_t i = 0; i < rows; i++, to += 2 * bytes, a += bytes, b += bytes) {
+        memcpy(to, a, bytes);
+        memcpy(to + bytes, b, bytes);
+    }
+}
 
 static void join_rows(unsigned char *to, const unsigned char *a, const unsigned char *b,
                       uint64_t rows, size_t bytes)
 {
     switch (bytes) {
     case 1:
-        JOIN(1);
+        join_two(to, a, b, rows, 1);
+        break;
     case 2:
-        JOIN(2);
+        join_two(to, a, b, rows, 2);
+        break;
     case 4:
-        JOIN(4);
+        join_two(to, a, b, rows, 4);
+        break;
     case 8:
-        JOIN(8);
+        join_two(to, a, b, rows, 8);
+        break;
     case 16:
-        JOIN(16);
+        join_two(to, a, b, rows, 16);
+        break;
     default:
-        JOIN(32);
+        join_two(to, a, b, rows, 32);
     }
 }
 
@@ -114,9 +124,9 @@ bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from,
         bry_status status = bry__piece_reach(&into->table[t], (size_t)(row / in_piece), allocator);
         if (status != BRY_OK)
             return status;
-        const unsigned char *source[8] = {0};
-        for (unsigned s = 0; s < n; s++)
-            source[s] = bry__dba_byte(from[s], t, row << from[s]->shift);
+        const unsigned char *source[8];
+        for (unsigned s = 0; s < 8; s++)
+            source[s] = bry__dba_byte(from[s % n], t, row << from[s % n]->shift);
         unsigned char *to = bry__dba_byte(into, t, row << into->shift);
         if (n == 2)
             join_rows(to, source[0], source[1], here, from[0]->width / 8);

@@ -292,7 +292,7 @@ static bry_status read_head(const bry_index_options *options, const bry__index_s
                             bry__dba **self)
 {
     uint32_t units = 0;
-    bry__dba *made;
+    bry__dba *made = NULL;
     bry_status status = bry__frame_reader_claim(reader, sizeof *made);
     if (status != BRY_OK)
         return status;
@@ -337,9 +337,9 @@ bry_status bry__dba_read(const bry_index_options *options, const bry__index_slot
                          struct bry__frame_reader *reader, const bry_allocator *allocator,
                          void **self)
 {
-    bry__dba *made;
+    bry__dba *made = NULL;
     bry_status status = read_head(options, slots, reader, allocator, &made);
-    if (status != BRY_OK)
+    if (status != BRY_OK || !made)
         return status;
     for (uint32_t level = 0; level < made->levels && status == BRY_OK; level++) {
         const bry__dba_place *places[BRY__DBA_TILE_UNITS];
@@ -370,9 +370,9 @@ bry_status bry__dba_read_head(const bry_index_options *options, const bry__index
                               struct bry__frame_reader *reader, const bry_allocator *allocator,
                               void **self)
 {
-    bry__dba *made;
+    bry__dba *made = NULL;
     bry_status status = read_head(options, slots, reader, allocator, &made);
-    if (status != BRY_OK)
+    if (status != BRY_OK || !made)
         return status;
     for (uint32_t i = 0; i < made->units; i++)
         made->place[made->list[i]].stamp[0] = made->place[made->list[i]].stamp[1] = 0;

@@ -7,10 +7,8 @@
 
 #include <string.h>
 
-enum {
-    BYTES_WORTH = 256, /* copied or cleared, as much work as adding an element */
-    ROWS_WORTH = 32, /* of one column moved */
-};
+#define BYTES_WORTH UINT64_C(256) /* copied or cleared, as much work as adding an element */
+#define ROWS_WORTH UINT64_C(32) /* of one column moved */
 
 static bool extending(const bry__dba_group *group)
 {
