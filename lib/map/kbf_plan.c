@@ -168,7 +168,9 @@ bool bry__kbf_plan(const bry__kbf_setting *setting, bry_map_layout layout, bool 
     /* Each k has its smallest table; a larger k is tried only below the best one so far. */
     uint64_t best = n * MOST_CELLS_A_KEY + MOST_CELLS_A_KEY;
     bool found = false;
-    for (unsigned k = grows ? GROWING_HASHES : 1; k <= BRY__KBF_MAX_HASHES; k++) {
+    for (unsigned k = 1; k <= BRY__KBF_MAX_HASHES; k++) {
+        if (grows && k < GROWING_HASHES)
+            continue;
         uint64_t end = (best + k - 1) / k;
         uint64_t segment = smallest_segment(setting, k, n, p, end);
         if (segment == end)
