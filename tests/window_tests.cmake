@@ -15,3 +15,4 @@ set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_window support/failing_allocator.c)
 bloomery_unit_test(test_window_memory support/failing_allocator.c)
+bloomery_unit_test(test_window_save support/failing_allocator.c support/repair.c)

@@ -1,0 +1,389 @@
+/* Windows as frames: what comes back is what was saved, and nothing else is let in. */
+#include "common/endian.h"
+#include "frame/frame_header.h"
+#include "support/repair.h"
+#include "support/window_helpers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HEADER = 64, FRAME_HEAD = 16, NUMBERS = 80, SUM = 8 };
+enum { NUMBERS_AT = HEADER + FRAME_HEAD, ENGINE_AT = NUMBERS_AT + NUMBERS + SUM };
+enum { LEVELS_AT = ENGINE_AT + FRAME_HEAD, LEVELS = 136 };
+enum { RECORD_AT = LEVELS_AT + LEVELS + SUM + FRAME_HEAD };
+enum { NOW = 70000 };
+
+static bry_status load_bytes(const unsigned char *bytes, size_t len, bry_load *load,
+                             bry_window **window)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    *window = NULL;
+    bry_status status = bry_window_load(&source, load, window);
+    if (status == BRY_OK)
+        assert_int_equal(view.at, len);
+    else
+        assert_null(*window);
+    return status;
+}
+
+/* A window with all that a file can hold: grown past its capacity, with elements that expired. */
+static bry_window *busy(const window_kind *kind, uint64_t capacity)
+{
+    bry_window_options options = options_of(kind);
+    options.window = 1000;
+    options.capacity = capacity;
+    options.error = 1e-6;
+    options.refresh = true;
+    options.max_skew = 5000;
+    bry_window *window = make(options);
+    for (uint64_t i = 0; i < 4 * capacity; i++)
+        add(window, i, NOW - 2000 + i * 2000 / (4 * capacity));
+    return window;
+}
+
+static void assert_same(const bry_window *a, const bry_window *b)
+{
+    bry_window_options x = bry_window_options_like(a), y = bry_window_options_like(b);
+    assert_int_equal(x.engine, y.engine);
+    assert_int_equal(x.mode, y.mode);
+    assert_int_equal(x.window, y.window);
+    assert_int_equal(x.capacity, y.capacity);
+    assert_true(x.error == y.error);
+    assert_int_equal(x.generations, y.generations);
+    assert_int_equal(x.max_bytes, y.max_bytes);
+    assert_int_equal(x.refuse, y.refuse);
+    assert_int_equal(x.fixed, y.fixed);
+    assert_int_equal(x.refresh, y.refresh);
+    assert_int_equal(x.max_skew, y.max_skew);
+    assert_int_equal(x.start, y.start);
+    assert_int_equal(x.bits, y.bits);
+    assert_int_equal(x.hashes, y.hashes);
+    assert_int_equal(x.seed, y.seed);
+    bry_window_stats s = stats_of(a), t = stats_of(b);
+    assert_int_equal(s.time, t.time);
+    assert_int_equal(s.items, t.items);
+    assert_int_equal(s.covered, t.covered);
+    assert_int_equal(s.generations, t.generations);
+    assert_true(s.estimated_error == t.estimated_error);
+    for (uint64_t i = 0; i < 3000; i++)
+        for (unsigned later = 0; later < 1200; later += 150)
+            assert_int_equal(has(a, i, NOW + later), has(b, i, NOW + later));
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    static const uint64_t capacities[] = {1, 20, 500, 5000};
+    for (size_t k = 0; k < WINDOW_KINDS; k++)
+        for (int c = 0; c < 4; c++) {
+            bry_window *window = busy(&window_kinds[k], capacities[c]), *loaded;
+            bry_buffer first = saved_of(window);
+            failing_allocator memory;
+            failing_allocator_init(&memory);
+            bry_load load = BRY_LOAD;
+            load.allocator = &memory.allocator;
+            assert_int_equal(load_bytes(first.bytes, first.len, &load, &loaded), BRY_OK);
+            assert_same(window, loaded);
+            assert_int_equal(stats_of(loaded).bytes, memory.now);
+            assert_true(alike(window, loaded));
+
+            /* Both go on alike. */
+            for (uint64_t i = 0; i < 2000; i++) {
+                uint64_t now = NOW + i, which = i * 7 % 1900;
+                assert_int_equal(add(window, which, now), add(loaded, which, now));
+            }
+            assert_true(alike(window, loaded));
+            bry_buffer_free(&first);
+            bry_window_destroy(window);
+            bry_window_destroy(loaded);
+            assert_int_equal(memory.now, 0);
+        }
+}
+
+/* Before the first change, and when all has expired. */
+static void test_empty(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = make(options_of(&window_kinds[k])), *loaded;
+        for (unsigned round = 0; round < 3; round++) {
+            bry_buffer saved = saved_of(window);
+            assert_int_equal(load_bytes(saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+            assert_true(alike(window, loaded));
+            assert_int_equal(bry_window_time(loaded), bry_window_time(window));
+            assert_int_equal(stats_of(loaded).items, 0);
+            bry_window_destroy(loaded);
+            bry_buffer_free(&saved);
+            if (round == 0)
+                assert_int_equal(bry_window_advance(window, 0), BRY_OK);
+            if (round == 1) {
+                add(window, 1, 500);
+                assert_int_equal(bry_window_advance(window, UINT64_C(1) << 60), BRY_OK);
+            }
+        }
+        bry_window_destroy(window);
+    }
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char path[] = "test_window_save_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = busy(&window_kinds[k], 100), *loaded = NULL;
+        assert_int_equal(bry_window_save_file(window, path), BRY_OK);
+        bry_load load = BRY_LOAD;
+        assert_int_equal(bry_window_load_file(path, &load, &loaded), BRY_OK);
+        assert_true(alike(window, loaded));
+        bry_window_destroy(loaded);
+        bry_window_destroy(window);
+    }
+    FILE *file = fopen(path, "ab");
+    assert_non_null(file);
+    fputc('x', file);
+    fclose(file);
+    bry_load load = BRY_LOAD;
+    bry_window *loaded = NULL;
+    assert_int_equal(bry_window_load_file(path, &load, &loaded), BRY_E_BADDATA);
+    assert_null(loaded);
+    close(fd);
+    unlink(path);
+    assert_int_equal(bry_window_load_file(path, &load, &loaded), BRY_E_IO);
+}
+
+static void test_cut_short_and_flipped(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = busy(&window_kinds[k], 20), *loaded;
+        bry_buffer saved = saved_of(window);
+        size_t step = 1 + saved.len / 2000;
+        for (size_t len = 0; len < saved.len; len += step) {
+            bry_load load = BRY_LOAD;
+            assert_int_equal(load_bytes(saved.bytes, len, &load, &loaded), BRY_E_BADDATA);
+            assert_non_null(load.problem);
+        }
+        for (size_t at = 0; at < saved.len; at += step) {
+            saved.bytes[at] ^= 0x10;
+            bry_load load = BRY_LOAD;
+            bry_status status = load_bytes(saved.bytes, saved.len, &load, &loaded);
+            assert_true(status == BRY_E_BADDATA || status == BRY_E_VERSION);
+            assert_non_null(load.problem);
+            saved.bytes[at] ^= 0x10;
+        }
+        bry_buffer_free(&saved);
+        bry_window_destroy(window);
+    }
+}
+
+/* The ceiling holds: half of what it needs is too little, all of it and a little is not. */
+static void test_ceiling(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = busy(&window_kinds[k], 20000), *loaded;
+        bry_buffer saved = saved_of(window);
+        assert_int_equal(load_bytes(saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+        uint64_t needed = stats_of(loaded).bytes;
+        bry_window_destroy(loaded);
+        bry_load load = BRY_LOAD;
+        for (load.max_bytes = 100; load.max_bytes < needed / 2; load.max_bytes *= 3)
+            assert_int_equal(load_bytes(saved.bytes, saved.len, &load, &loaded), BRY_E_LIMIT);
+        load.max_bytes = needed + needed / 4;
+        assert_int_equal(load_bytes(saved.bytes, saved.len, &load, &loaded), BRY_OK);
+        bry_window_destroy(loaded);
+        bry_buffer_free(&saved);
+        bry_window_destroy(window);
+    }
+}
+
+/* ---- forged files: every checksum right, and one thing wrong ------------------------------- */
+
+typedef struct forgery {
+    unsigned char bytes[1 << 20];
+    size_t len;
+} forgery;
+
+static void forge(forgery *file, const bry_window *window)
+{
+    bry_buffer saved = saved_of(window);
+    assert_true(saved.len <= sizeof file->bytes);
+    memcpy(file->bytes, saved.bytes, saved.len);
+    file->len = saved.len;
+    bry_buffer_free(&saved);
+}
+
+static void assert_refused(forgery *file, const char *problem)
+{
+    bry_load load = BRY_LOAD;
+    bry_window *window;
+    repair_stream(file->bytes, file->len);
+    assert_int_equal(load_bytes(file->bytes, file->len, &load, &window), BRY_E_BADDATA);
+    assert_non_null(load.problem);
+    if (problem)
+        assert_string_equal(load.problem, problem);
+}
+
+static void test_forged_numbers(void **state)
+{
+    (void)state;
+    static const char out_of_range[] = "the window's options are out of range";
+    static const struct {
+        unsigned at, bytes;
+        uint64_t value;
+        const char *problem;
+    } forged[] = {
+        {0, 4, BRY_ENGINE_BLOOM, "the engine is not one that windows have"},
+        {0, 4, BRY_ENGINE_AUTO, "the engine is not one that windows have"},
+        {4, 4, 3, "a mode that windows do not have"},
+        {8, 4, 16, "a flag that windows do not have"},
+        {8, 4, 0, "a time before the first change"},
+        {12, 4, 0, out_of_range},
+        {12, 4, 1025, out_of_range},
+        {16, 8, 0, out_of_range},
+        {16, 8, UINT64_MAX, out_of_range},
+        {24, 8, 0, out_of_range},
+        {24, 8, UINT64_MAX, out_of_range},
+        {32, 8, 0, out_of_range},
+        {32, 8, UINT64_C(0x7ff8000000000000), out_of_range},
+        {40, 8, 1, out_of_range},
+        {64, 8, UINT64_C(1) << 32, out_of_range},
+    };
+    static forgery file;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = busy(&window_kinds[k], 50);
+        for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
+            forge(&file, window);
+            if (forged[i].bytes == 4)
+                bry__store32(file.bytes + NUMBERS_AT + forged[i].at, (uint32_t)forged[i].value);
+            else
+                bry__store64(file.bytes + NUMBERS_AT + forged[i].at, forged[i].value);
+            assert_refused(&file, forged[i].problem);
+        }
+        bry_window_destroy(window);
+    }
+    /* Elements at time 0, which no change has brought. */
+    bry_window *window = make(options_of(&window_kinds[0]));
+    add(window, 1, 0);
+    forge(&file, window);
+    bry__store32(file.bytes + NUMBERS_AT + 8, 0);
+    assert_refused(&file, "elements before the first change");
+    bry_window_destroy(window);
+}
+
+/* compact: counts, groups and entries that do not belong together. */
+static void test_forged_entries(void **state)
+{
+    (void)state;
+    static forgery file;
+    bry_window_options options = options_of(&window_kinds[0]);
+    options.window = 1000;
+    options.generations = 10;
+    options.error = 0.1;
+    bry_window *window = make(options);
+    for (uint64_t i = 0; i < 9; i++)
+        add(window, i, NOW + 1 + 100 * i);
+    unsigned char *levels = file.bytes + LEVELS_AT, *record = file.bytes + RECORD_AT;
+    forge(&file, window);
+    assert_int_equal(bry__load64(levels), 1);
+    assert_int_equal(bry__load64(levels + 8), 9);
+    assert_int_equal(bry__load16(record), 9);
+
+    bry__store64(levels, 17);
+    assert_refused(&file, "the number of levels is out of range");
+    forge(&file, window);
+    bry__store64(levels, 2);
+    assert_refused(&file, "the number of levels is out of range");
+    forge(&file, window);
+    bry__store64(levels, 0);
+    assert_refused(&file, "entries without a level");
+    forge(&file, window);
+    bry__store64(levels + 8, UINT64_MAX);
+    assert_refused(&file, "more entries than a level can have");
+    forge(&file, window);
+    bry__store64(levels + 8, 8);
+    assert_refused(&file, "the number of entries does not agree with the entries");
+    forge(&file, window);
+    bry__store64(levels + 8, 10);
+    assert_refused(&file, "the number of entries does not agree with the entries");
+    forge(&file, window);
+    bry__store64(levels + 8, 2000); /* several groups */
+    assert_refused(&file, NULL);
+    forge(&file, window);
+    file.bytes[RECORD_AT - FRAME_HEAD] ^= 1;
+    assert_refused(&file, "entries are missing");
+    forge(&file, window);
+    record[7] = 1;
+    assert_refused(&file, "a group's record is wrong");
+    forge(&file, window);
+    record[5] = 2;
+    assert_refused(&file, "a group's record is wrong");
+    forge(&file, window);
+    record[5] = 1; /* more to come, and nothing comes */
+    assert_refused(&file, NULL);
+    forge(&file, window);
+    bry__store16(record, 8);
+    assert_refused(&file, NULL);
+    /* The same entries a little later, when some have expired. */
+    forge(&file, window);
+    bry__store64(file.bytes + NUMBERS_AT + 72, NOW + 1250);
+    assert_refused(&file, "an entry of a generation that is not remembered");
+    bry_window_destroy(window);
+}
+
+/* Any one byte changed to anything, all checksums made right: it loads or it does not, but what
+ * loads can be used. */
+static void test_any_byte_forged(void **state)
+{
+    (void)state;
+    static forgery file;
+    generator numbers = {11};
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window *window = busy(&window_kinds[k], 100);
+        forge(&file, window);
+        size_t len = file.len;
+        unsigned step = 1 + (unsigned)(len / 1500), loaded_count = 0;
+        for (size_t at = HEADER + FRAME_HEAD; at < len; at += step) {
+            forge(&file, window);
+            file.bytes[at] ^= (unsigned char)(1 + generator_below(&numbers, 255));
+            repair_stream(file.bytes, file.len);
+            bry_window *loaded;
+            bry_load load = BRY_LOAD;
+            load.max_bytes = 1 << 20;
+            if (load_bytes(file.bytes, file.len, &load, &loaded) != BRY_OK)
+                continue;
+            loaded_count++;
+            uint64_t now = bry_window_time(loaded);
+            bry_window_options like = bry_window_options_like(loaded);
+            bry_window_shape shape;
+            assert_int_equal(bry_window_plan(&like, &shape), BRY_OK);
+            /* It may have become one of any size: then it is only asked. */
+            uint64_t changes = shape.bytes < 1 << 20 ? 40 : 0;
+            assert_false(has(loaded, UINT64_MAX, now));
+            for (uint64_t i = 0; i < changes; i++) {
+                now = now > UINT64_MAX - 50 ? now : now + 50;
+                (void)bry_window_add(loaded, key(i), now, NULL);
+                (void)bry_window_has(loaded, key(2 * i), now);
+                (void)bry_window_forget(loaded, key(3 * i), now, NULL);
+            }
+            bry_window_destroy(loaded);
+        }
+        assert_true(loaded_count > 0); /* a fingerprint may be any */
+        bry_window_destroy(window);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_files),          cmocka_unit_test(test_cut_short_and_flipped),
+        cmocka_unit_test(test_ceiling),        cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_forged_entries), cmocka_unit_test(test_any_byte_forged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
