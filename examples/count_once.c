@@ -56,5 +56,5 @@ int main(void)
     printf("counted:  %" PRId64 ", with %" PRIu64 " repeats set aside\n", counted, stats.repeats);
     printf("at risk:  %.1g reports lost, in %" PRIu64 " bytes\n", stats.expected_lost, stats.bytes);
     bry_counter_destroy(counters);
-    return counted == CLIENTS * REPORTS ? 0 : 1;
+    return counted == (int64_t)CLIENTS * REPORTS ? 0 : 1;
 }

@@ -61,7 +61,7 @@ double bry__counter_error(bry_counter *counters);
 
 /* As bry_counter_open(), on any file system. */
 bry_status bry__counter_open(const struct bry__io *io, const char *path,
-                             const bry_counter_options *options, bry_load *load,
+                             const bry_counter_options *given, bry_load *load,
                              bry_counter **counters);
 
 /*

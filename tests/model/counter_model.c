@@ -410,16 +410,14 @@ static void step(void *state, model_reader *reader)
         do_delete(both, reader);
     else if (kind == 24)
         do_advance(both, reader);
-    else if (kind == 25)
+    else if (kind < 27)
         do_ask(both, reader);
-    else if (kind == 26)
+    else if (kind == 27)
         do_copy(both, reader);
-    else if (kind < 29)
-        do_reopen(both, reader, kind == 28);
-    else if (kind == 29)
-        do_keep(both, reader, model_byte(reader) & 1);
+    else if (kind < 30)
+        do_reopen(both, reader, kind == 29);
     else if (kind == 30)
-        do_ask(both, reader);
+        do_keep(both, reader, model_byte(reader) & 1);
     else if (model_byte(reader) < 64) /* and not too often */
         do_clear(both, reader);
     both->memory.fail_at = 0;
