@@ -2,10 +2,10 @@
  * Engine dba as frames (doc/format.md):
  *
  *   DBA    how many levels of error control and units there are, then each level
- *   UNIT   which slots are in use, and by a unit of which level, by rising slot
+ *   SLOT   which slots are in use, and by a unit of which level, by rising slot
  *   COLS   the units' bits (dba_columns.c): level by level, 64 units of it at a time by rising slot
  *
- * In parts, DBA and UNIT are the head and each unit's COLS a part. A single unit is its shape
+ * In parts, DBA and SLOT are the head and each unit's COLS a part. A single unit is its shape
  * (SHAP) and its COLS. Work under way is not kept: it begins again.
  */
 #include "common/endian.h"
@@ -13,7 +13,7 @@
 #include "index/dba_index.h"
 
 #define HEAD BRY__FOUR('D', 'B', 'A', ' ')
-#define UNITS BRY__FOUR('U', 'N', 'I', 'T')
+#define UNITS BRY__FOUR('S', 'L', 'O', 'T')
 #define SHAPE BRY__FOUR('S', 'H', 'A', 'P')
 
 enum { /* the frame DBA */
@@ -29,7 +29,7 @@ enum { /* the frame DBA */
        LEVEL_SIZE = 24
 };
 
-enum { /* the frames UNIT, for each unit */
+enum { /* the frames SLOT, for each unit */
        AT_SLOT = 0, /* u32 */
        AT_LEVEL = 4, /* u32 */
        UNIT_SIZE = 8,
