@@ -11,6 +11,7 @@
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
+#include <bloomery/window.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,32 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     put_file(folder, name, buffer.bytes, buffer.len);
     bry_buffer_free(&buffer);
     bry_map_destroy(map);
+}
+
+static void make_window(const char *folder, const char *name, bry_engine engine, unsigned keys)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = engine;
+    options.window = GOLDEN_WINDOW_WINDOW;
+    options.capacity = GOLDEN_WINDOW_CAPACITY;
+    options.generations = GOLDEN_WINDOW_GENERATIONS;
+    options.error = 1e-6;
+    options.seed = GOLDEN_SEED;
+    bry_window *window;
+    if (bry_window_create(&options, &window) != BRY_OK)
+        stop_at(name);
+    for (uint32_t i = 0; i < keys; i++)
+        if (bry_window_add(window, golden_key(i), GOLDEN_WINDOW_TIME + i * GOLDEN_WINDOW_STEP,
+                           NULL) != BRY_OK)
+            stop_at(name);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    if (bry_window_save(window, &sink) != BRY_OK)
+        stop_at(name);
+    stamp_released(buffer.bytes, buffer.len);
+    put_file(folder, name, buffer.bytes, buffer.len);
+    bry_buffer_free(&buffer);
+    bry_window_destroy(window);
 }
 
 static bry_counter_options counter_options(bry_engine engine)
@@ -332,6 +359,10 @@ int main(int argc, char **argv)
         make_map(folder, "map_numbers.bry", BRY_ENGINE_COMPACT, 5, GOLDEN_MAP_KEYS);
     if (WANTED("map_kbf.bry"))
         make_map(folder, "map_kbf.bry", BRY_ENGINE_KBF, 0, GOLDEN_MAP_KEYS);
+    if (WANTED("window_empty.bry"))
+        make_window(folder, "window_empty.bry", BRY_ENGINE_COMPACT, 0);
+    if (WANTED("window_compact.bry"))
+        make_window(folder, "window_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_WINDOW_KEYS);
     if (WANTED("counter_empty.bry"))
         make_counter(folder, "counter_empty.bry", BRY_ENGINE_COMPACT, 0);
     if (WANTED("counter.bry"))
@@ -344,6 +375,8 @@ int main(int argc, char **argv)
         make_index(folder, "index_empty.bry", BRY_ENGINE_COMPACT, 0);
     if (WANTED("index_compact.bry"))
         make_index(folder, "index_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS);
+    if (WANTED("index_dba.bry"))
+        make_index(folder, "index_dba.bry", BRY_ENGINE_DBA, GOLDEN_INDEX_KEYS);
     if (WANTED("index_unit.bry"))
         make_index_unit(folder, "index_unit.bry", BRY_ENGINE_COMPACT);
     if (WANTED("log_empty.log"))

@@ -6,6 +6,7 @@
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
+#include <bloomery/window.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,34 @@ static bry_status read_map(const golden_file *golden, const unsigned char *bytes
     return BRY_OK;
 }
 
+static bry_status read_window(const golden_file *golden, const unsigned char *bytes, size_t len,
+                              bry_load *load)
+{
+    bry_view view = {bytes, len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_window *window;
+    bry_status status = bry_window_load(&source, load, &window);
+    if (status != BRY_OK)
+        return status;
+    bry_window_stats stats;
+    bry_window_get_stats(window, &stats);
+    uint32_t last = golden->count ? golden->count - 1 : 0;
+    assert_int_equal(stats.seed, GOLDEN_SEED);
+    assert_int_equal(stats.window, GOLDEN_WINDOW_WINDOW);
+    assert_int_equal(stats.time,
+                     golden->count ? GOLDEN_WINDOW_TIME + last * GOLDEN_WINDOW_STEP : 0);
+    uint32_t promised = GOLDEN_WINDOW_WINDOW / GOLDEN_WINDOW_STEP;
+    for (uint32_t i = 0; i < golden->count; i++) {
+        bry_answer answer = bry_window_has(window, golden_key(i), 0);
+        if (i + promised >= last)
+            assert_int_equal(answer, BRY_PRESENT);
+        else if (i + 2 * promised < last)
+            assert_int_equal(answer, BRY_ABSENT);
+    }
+    bry_window_destroy(window);
+    return BRY_OK;
+}
+
 static bry_status read_counter(const golden_file *golden, const unsigned char *bytes, size_t len,
                                bry_load *load)
 {
@@ -261,11 +290,14 @@ static const golden_file goldens[] = {
     {"map_compact.bry", read_map, GOLDEN_MAP_KEYS, 0},
     {"map_numbers.bry", read_map, GOLDEN_MAP_KEYS, 0},
     {"map_kbf.bry", read_map, GOLDEN_MAP_KEYS, 0},
+    {"window_empty.bry", read_window, 0, 0},
+    {"window_compact.bry", read_window, GOLDEN_WINDOW_KEYS, 0},
     {"counter_empty.bry", read_counter, 0, 0},
     {"counter.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
     {"counter_fbf.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
     {"index_empty.bry", read_index, 0, 0},
     {"index_compact.bry", read_index, GOLDEN_INDEX_KEYS, 0},
+    {"index_dba.bry", read_index, GOLDEN_INDEX_KEYS, 0},
     {"index_unit.bry", read_index_unit, 8, 0},
     {"log_empty.log", read_log, 0, 64},
     {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
