@@ -16,3 +16,5 @@ set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 bloomery_unit_test(test_window support/failing_allocator.c)
 bloomery_unit_test(test_window_memory support/failing_allocator.c)
 bloomery_unit_test(test_window_save support/failing_allocator.c support/repair.c)
+add_test(NAME read_window COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py
+  ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_compact.bry)

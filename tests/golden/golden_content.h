@@ -52,6 +52,17 @@ static inline void golden_map_value(uint32_t i, char bytes[2])
     bytes[1] = (char)('0' + i % GOLDEN_MAP_VALUES);
 }
 
+/* The windows were given keys 0, 1, 2 … one each 10 ms, more than they are planned for; those of
+ * the last window are remembered, and a few more. */
+enum {
+    GOLDEN_WINDOW_KEYS = 300,
+    GOLDEN_WINDOW_CAPACITY = 40,
+    GOLDEN_WINDOW_WINDOW = 1000,
+    GOLDEN_WINDOW_GENERATIONS = 8,
+    GOLDEN_WINDOW_TIME = 7777,
+    GOLDEN_WINDOW_STEP = 10
+};
+
 /* The indexes hold keys 0, 1, 2 … in units of seven, tagged 100, 101 …, more than they are planned
  * for; key 0 is in all units, so that some are in the overflow, and unit 1 has been dropped. */
 enum { GOLDEN_INDEX_KEYS = 84, GOLDEN_INDEX_UNITS = 12, GOLDEN_INDEX_CAPACITY = 8 };
