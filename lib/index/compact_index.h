@@ -29,6 +29,9 @@ typedef struct bry__compact_index {
 
 /* ---- compact_index.c ----------------------------------------------------------------------- */
 
+/* The maplet that these options ask for; value bits are added as slots come. */
+bry__maplet_options bry__compact_index_maplet(const bry_index_options *options);
+
 /* An instance without entries or slots around a maplet, which it takes over. NULL: no memory. */
 bry__compact_index *bry__compact_index_make(uint64_t unit_capacity, const bry__maplet *maplet);
 void bry__compact_index_destroy(void *self);
@@ -81,8 +84,5 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot,
                                    struct bry__frame_writer *writer);
 bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
                                       struct bry__frame_reader *reader, uint32_t *slot);
-
-/* The maplet that these options ask for; value bits are added as slots come. */
-bry__maplet_options bry__compact_index_maplet(const bry_index_options *options);
 
 #endif

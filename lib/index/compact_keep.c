@@ -126,36 +126,37 @@ void bry__compact_index_write(const void *self, bry__frame_writer *writer)
     bry__maplet_write(&index->maplet, writer);
 }
 
-/* An instance that has its options and slots; its maplet is still to come. */
-static bry_status read_shell(const bry_index_options *options, const bry__index_slots *slots,
-                             bry__frame_reader *reader, const bry_allocator *allocator,
-                             bry__compact_index **index)
+/* An instance that has its options and slots; its maplet is still to come. NULL: reader->status
+ * says why. */
+static bry__compact_index *read_shell(const bry_index_options *options,
+                                      const bry__index_slots *slots, bry__frame_reader *reader,
+                                      const bry_allocator *allocator)
 {
     bry__maplet none = {.allocator = *allocator};
-    bry_status status = bry__frame_reader_claim(reader, sizeof **index);
-    if (status != BRY_OK)
-        return status;
-    bry__compact_index *made = bry__compact_index_make(options->unit_capacity, &none);
-    if (!made)
-        return no_memory(reader);
-    status = read_slots(reader, made, slots);
-    if (status == BRY_OK)
-        *index = made;
-    else
+    bry__compact_index *made = NULL;
+    if (bry__frame_reader_claim(reader, sizeof *made) != BRY_OK)
+        return NULL;
+    made = bry__compact_index_make(options->unit_capacity, &none);
+    if (!made) {
+        no_memory(reader);
+        return NULL;
+    }
+    if (read_slots(reader, made, slots) != BRY_OK) {
         bry__compact_index_destroy(made);
-    return status;
+        return NULL;
+    }
+    return made;
 }
 
 bry_status bry__compact_index_read(const bry_index_options *options, const bry__index_slots *slots,
                                    bry__frame_reader *reader, const bry_allocator *allocator,
                                    void **self)
 {
-    bry__compact_index *index;
-    bry_status status = read_shell(options, slots, reader, allocator, &index);
-    if (status != BRY_OK)
-        return status;
+    bry__compact_index *index = read_shell(options, slots, reader, allocator);
+    if (!index)
+        return reader->status;
     bry__maplet maplet;
-    status = bry__maplet_read(&maplet, reader, allocator);
+    bry_status status = bry__maplet_read(&maplet, reader, allocator);
     if (status == BRY_OK) {
         index->maplet = maplet;
         const char *problem = "the maplet is of another index";
@@ -287,14 +288,13 @@ bry_status bry__compact_index_read_head(const bry_index_options *options,
                                         const bry__index_slots *slots, bry__frame_reader *reader,
                                         const bry_allocator *allocator, void **self)
 {
-    bry__compact_index *index;
-    bry_status status = read_shell(options, slots, reader, allocator, &index);
-    if (status != BRY_OK)
-        return status;
+    bry__compact_index *index = read_shell(options, slots, reader, allocator);
+    if (!index)
+        return reader->status;
     index->reading = bry__alloc(allocator, sizeof *index->reading);
-    status = index->reading
-                 ? bry__maplet_read_numbers(&index->maplet, index->reading, reader, allocator)
-                 : no_memory(reader);
+    bry_status status =
+        index->reading ? bry__maplet_read_numbers(&index->maplet, index->reading, reader, allocator)
+                       : no_memory(reader);
     if (status == BRY_OK && !is_asked_for(&index->maplet, options))
         status = bad(reader, "the maplet is of another index");
     if (status == BRY_OK)

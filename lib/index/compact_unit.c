@@ -209,7 +209,7 @@ bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
                                       bry__frame_reader *reader, uint32_t *slot)
 {
     bry__compact_index *index = self;
-    arrival unit;
+    arrival unit = {.sum = 0};
     bry_status status = read_arrival(&index->maplet, record->elements, reader, &unit);
     while (status == BRY_OK && !fits(&index->maplet, &unit)) {
         if (index->dead == 0)

@@ -206,6 +206,7 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
     return BRY_OK;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): what it is handed to writes there */
 size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room)
 {
     bry__index_found found = {&index->slots, units, room, 0};
@@ -253,6 +254,7 @@ void bry_index_has_n(const bry_index *index, const bry_hash *hashes, size_t n, u
     index->engine->has_n(index->elements, hashes, n, answers);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the same */
 size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t *units, size_t room)
 {
     bry__index_found found = {&index->slots, units, room, 0};
@@ -260,6 +262,7 @@ size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t *units, 
     return bry__index_found_end(&found);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the same */
 void bry_index_locate_n(const bry_index *index, const bry_hash *hashes, size_t n, uint32_t *units,
                         size_t room, size_t *totals)
 {

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KIND BRY__FOUR('I', 'F', 'L', 'D')
@@ -114,16 +115,16 @@ typedef struct cleaning {
     const bry__parts_list *list;
 } cleaning;
 
+/* name begins with PART_PREFIX. */
 static bool is_named(const bry__parts_list *list, const char *name)
 {
-    unsigned long long id, written;
-    char again[64];
-    int used = 0;
-    if (sscanf(name, PART_PREFIX "%16llx-%16llx.bry%n", &id, &written, &used) != 2)
+    const bry__kept_part *part =
+        bry__parts_find(list, strtoull(name + strlen(PART_PREFIX), NULL, 16));
+    char named[64];
+    if (!part)
         return false;
-    const bry__kept_part *part = bry__parts_find(list, id);
-    name_part(again, id, written);
-    return part && part->written == written && strcmp(name, again) == 0;
+    name_part(named, part->part.id, part->written);
+    return strcmp(name, named) == 0;
 }
 
 static void remove_unnamed(void *context, const char *name)

@@ -26,13 +26,13 @@ static bry_status bad(bry__frame_reader *reader, const char *problem)
     return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
 }
 
-bry_status bry__parts_init(bry__parts_list *list, uint64_t count)
+bry_status bry__parts_init(bry__parts_list *list, uint64_t room)
 {
     list->allocator = bry__allocator_or_default(NULL);
     list->count = 0;
-    list->room = (size_t)count;
-    list->part = count <= SIZE_MAX / sizeof *list->part
-                     ? bry__alloc(&list->allocator, (size_t)count * sizeof *list->part)
+    list->room = (size_t)room;
+    list->part = room <= SIZE_MAX / sizeof *list->part
+                     ? bry__alloc(&list->allocator, (size_t)room * sizeof *list->part)
                      : NULL;
     return list->part ? BRY_OK : BRY_E_NOMEM;
 }

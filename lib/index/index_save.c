@@ -266,10 +266,10 @@ bry_status bry_index_save(const bry_index *index, const bry_sink *sink)
 static bry_status read_index(bry__frame_reader *reader, const bry_allocator *allocator,
                              bry_index **index)
 {
-    bry_index *made;
-    uint64_t units;
+    bry_index *made = NULL;
+    uint64_t units = 0;
     bry_status status = bry__index_read_numbers(reader, allocator, &made, &units);
-    if (status != BRY_OK)
+    if (!made)
         return status;
     status = bry__index_read_units(reader, made, units);
     if (status == BRY_OK)

@@ -324,22 +324,26 @@ static bry_status read_options(const loading *from, bry__maplet *maplet, uint64_
     return BRY_OK;
 }
 
-/* The next table's numbers, as table `maplet->tables`. */
-static bry_status add_table(const loading *from, bry__maplet *maplet, uint64_t *n,
-                            uint64_t *overflow)
+/* The next table's numbers, as table `maplet->tables`. NULL: the reader's status says why. */
+static bry__table *add_table(const loading *from, bry__maplet *maplet, uint64_t *n,
+                             uint64_t *overflow)
 {
     unsigned i = maplet->tables;
-    if (maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i))
-        return bad(from, "more tables than the fingerprints allow");
-    bry_status status = bry__frame_reader_claim(from->reader, sizeof(bry__table));
-    if (status != BRY_OK)
-        return status;
+    if (maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i)) {
+        bad(from, "more tables than the fingerprints allow");
+        return NULL;
+    }
+    if (bry__frame_reader_claim(from->reader, sizeof(bry__table)) != BRY_OK)
+        return NULL;
     bry__table *table = bry__alloc(from->allocator, sizeof *table);
-    if (!table)
-        return no_memory(from);
+    if (!table) {
+        no_memory(from);
+        return NULL;
+    }
     maplet->table[maplet->tables++] = table;
-    return read_table(from, table, maplet->range << (2 * i), maplet->options.value_bits, n,
-                      overflow);
+    bry_status status =
+        read_table(from, table, maplet->range << (2 * i), maplet->options.value_bits, n, overflow);
+    return status == BRY_OK ? table : NULL;
 }
 
 static const char *check_error(const bry__maplet *maplet)
@@ -357,10 +361,9 @@ static bry_status read_tables(const loading *from, bry__maplet *maplet, uint64_t
     bry_status status = BRY_OK;
     while (maplet->tables < tables && status == BRY_OK) {
         uint64_t n = 0, overflow = 0;
-        status = add_table(from, maplet, &n, &overflow);
-        if (status != BRY_OK)
-            return status;
-        bry__table *table = maplet->table[maplet->tables - 1];
+        bry__table *table = add_table(from, maplet, &n, &overflow);
+        if (!table)
+            return from->reader->status;
         status = read_segments(from, table, 0, table->segments);
         if (status == BRY_OK)
             status = read_overflow(from, table, overflow);
@@ -377,8 +380,8 @@ bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
                             const bry_allocator *allocator)
 {
     loading from = {reader, allocator, NULL};
-    bry__maplet read;
-    uint64_t tables;
+    bry__maplet read = {.tables = 0};
+    uint64_t tables = 0;
     bry_status status = read_options(&from, &read, &tables);
     if (status != BRY_OK)
         return status;
@@ -400,14 +403,15 @@ bry_status bry__maplet_read_numbers(bry__maplet *maplet, bry__maplet_reading *re
                                     bry__frame_reader *reader, const bry_allocator *allocator)
 {
     loading from = {reader, allocator, NULL};
-    bry__maplet read;
-    uint64_t tables;
+    bry__maplet read = {.tables = 0};
+    uint64_t tables = 0;
     bry_status status = read_options(&from, &read, &tables);
     if (status != BRY_OK)
         return status;
     *reading = (bry__maplet_reading){0};
     while (read.tables < tables && status == BRY_OK)
-        status = add_table(&from, &read, &reading->n[read.tables], &reading->overflow[read.tables]);
+        if (!add_table(&from, &read, &reading->n[read.tables], &reading->overflow[read.tables]))
+            status = reader->status;
     if (status == BRY_OK)
         *maplet = read;
     else

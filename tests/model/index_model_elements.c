@@ -178,8 +178,9 @@ static void apply_batch(index_pair *both, model_reader *reader, unsigned n, uint
 static uint64_t units_needed(const index_pair *both, unsigned n)
 {
     int place = index_twin_newest(&both->twin);
-    const index_twin_unit *unit = place == TWIN_NO_UNIT ? NULL : &both->twin.unit[place];
-    uint64_t room = unit && unit->capacity > unit->elements ? unit->capacity - unit->elements : 0;
+    uint64_t room = 0;
+    if (place != TWIN_NO_UNIT && both->twin.unit[place].capacity > both->twin.unit[place].elements)
+        room = both->twin.unit[place].capacity - both->twin.unit[place].elements;
     return n <= room ? 0 : (n - room - 1) / both->options.unit_capacity + 1;
 }
 

@@ -375,7 +375,7 @@ static void test_frames(void **state)
     enum { NUMBERS = 64 + 16 };
     bry_filter *filter = make(compact(200, 1e-6, false));
     add_many(filter, 5, 500);
-    bry_buffer bytes = BRY_BUFFER, forged = BRY_BUFFER;
+    bry_buffer bytes = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&bytes);
     assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
     assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_OK);
@@ -392,7 +392,7 @@ static void test_frames(void **state)
         uint64_t value;
     } lies[] = {{8, 1}, {16, 201}, {24, 499}, {32, 0}, {40, 1}, {0, 3}, {0, 2 | UINT64_C(1) << 32}};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
-        forged = (bry_buffer)BRY_BUFFER;
+        bry_buffer forged = BRY_BUFFER;
         sink = bry_buffer_sink(&forged);
         assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
         bry__store64(forged.bytes + NUMBERS + lies[i].at, lies[i].value);

@@ -409,11 +409,18 @@ static void test_mismatch_and_ceiling(void **state)
 
 /* ---- a real folder ------------------------------------------------------------------------- */
 
+static void remove_file(void *context, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", (const char *)context, name);
+    unlink(path); /* "." and ".." stay */
+}
+
 static void test_real_folder(void **state)
 {
     (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        char base[] = "/tmp/test_index_folder_XXXXXX", path[64], command[128];
+        char base[] = "/tmp/test_index_folder_XXXXXX", path[64];
         assert_non_null(mkdtemp(base));
         snprintf(path, sizeof path, "%s/index", base);
         bry_index *index = exact(index_engines[e], 4, 60), *found = NULL;
@@ -435,8 +442,10 @@ static void test_real_folder(void **state)
         snprintf(inside, sizeof inside, "%s/index/index.bry", base);
         assert_int_equal(bry_index_save_folder(index, inside), BRY_E_IO); /* a file */
         bry_index_destroy(index);
-        snprintf(command, sizeof command, "rm -r %s", base);
-        assert_int_equal(system(command), 0);
+        const bry__io *io = bry__io_posix();
+        assert_int_equal(io->list(io->opaque, path, remove_file, path), 0);
+        assert_int_equal(rmdir(path), 0);
+        assert_int_equal(rmdir(base), 0);
     }
 }
 
