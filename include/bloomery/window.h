@@ -14,8 +14,9 @@
  * largest `now` that a change brought; a change with an earlier one happens at T, so a clock that
  * steps back neither forgets early nor brings anything back. Questions do not move T: they answer
  * as of max(now, T) and leave the window as it is. A jump ahead of any length costs no more than
- * one generation's step. Where stamps come from outside (event time), set max_skew: one stamp
- * in microseconds would otherwise move T by centuries and forget everything.
+ * the end of one generation, and one over the whole window next to nothing. Where stamps come from
+ * outside (event time), set max_skew: one stamp in microseconds would otherwise move T by centuries
+ * and forget everything.
  *
  * At capacity: memory follows the load, up and down, and the error stays within the target at any
  * rate: fbf ends a generation early when it holds what its error was planned for, and begins
@@ -140,7 +141,9 @@ BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, 
  * Adds an element. *was says BRY_ABSENT: it is *new*, and remembered from max(now, T) on; or
  * BRY_PRESENT: it was *seen*, or is a false positive. was may be NULL.
  * BRY_E_RANGE: now is beyond T + max_skew. BRY_E_FULL: it is new, and the ceiling is reached in a
- * window created with `refuse`. BRY_E_NOMEM. After a failure T is as before, too.
+ * window created with `refuse`; or, compact, there are so many that fingerprints cannot be made
+ * longer (65,535 times the capacity, less for errors near 1e-12). BRY_E_NOMEM. After a failure T is
+ * as before, too.
  */
 BRY_API bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
@@ -174,7 +177,10 @@ BRY_API uint64_t bry_window_time(const bry_window *window);
  * Adds to `into` what `from` remembers, for as long as `from` would have; the time becomes the
  * later of the two. BRY_E_MISMATCH: engine, mode, seed, window or shape differ; or, fbf, their
  * generations did not begin at the same times (one of them ended some early: compact has no such
- * limit). BRY_E_FULL: the ceiling, in a window created with `refuse`. BRY_E_NOMEM.
+ * limit). BRY_E_FULL: the ceiling, in a window created with `refuse`; or, compact, the elements of
+ * both would pass the promised error, for fingerprints cannot be made longer: plan the capacity of
+ * windows that are to be merged for all of them. (In fbf such a merge is done, and stats show the
+ * error.) BRY_E_NOMEM.
  */
 BRY_API bry_status bry_window_merge(bry_window *into, const bry_window *from);
 
@@ -201,12 +207,14 @@ typedef struct bry_window_stats {
     uint64_t time; /* T */
     uint64_t window; /* ms promised */
     uint64_t covered; /* ms that are remembered now, at least `window` once so much time passed */
-    uint64_t items; /* elements remembered */
+    uint64_t items; /* elements remembered. compact: one that was in two windows which were merged,
+                       or was added again with `refresh` after a burst, may count twice for a while
+                     */
     uint32_t generations;
-    uint64_t ended_early; /* generations that ended because they were full */
-    uint64_t resizes; /* times the number of generations was adapted */
-    uint64_t refused_full; /* adds refused with BRY_E_FULL */
-    uint64_t refused_time; /* changes refused for max_skew */
+    uint64_t ended_early; /* fbf: generations that ended because they were full */
+    uint64_t resizes; /* fbf: times the number of generations was adapted */
+    uint64_t refused_full; /* changes refused with BRY_E_FULL, and … */
+    uint64_t refused_time; /* … for max_skew, since it was made, cleared or loaded */
     double promised_error;
     double estimated_error; /* from what is stored now */
     double predicted_error; /* fbf: from the counts of elements, as the thesis computes it; else as
@@ -221,7 +229,8 @@ BRY_API void bry_window_get_stats(const bry_window *window, bry_window_stats *st
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 
-/* Writes the window, its time included, as frames. What the sink returns, or BRY_OK. */
+/* Writes the window, its time included, as frames: the same bytes for all that were given the same
+ * changes, whatever was asked meanwhile. What the sink returns, BRY_E_NOMEM, or BRY_OK. */
 BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sink);
 
 /*
