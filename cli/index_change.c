@@ -1,0 +1,254 @@
+/* bloomery index add, refresh and rm: changes of an index, all of them or none. */
+#include "index_command.h"
+#include "index_fill.h"
+#include "index_paths.h"
+#include "map_pairs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What all changes end with. */
+static int settle_and_save(cli_file_index *index, const char *path)
+{
+    int code = cli_index_settle(index);
+    return code == CLI_GO_ON ? cli_index_save(index, path) : code;
+}
+
+/* ---- add ----------------------------------------------------------------------------------- */
+
+int cli_index_add(int argc, char **argv)
+{
+    static const char command[] = "index add";
+    const char *list = NULL;
+    bool skip = false;
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        CLI_FILES_FROM(&list),
+        {"skip", CLI_FLAG, NULL, "go on without files that cannot be read", &skip, 0},
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX FILE... [options]",
+        .about = "Adds files. One that the index has under the same name is read again, and what\n"
+                 "it held before is forgotten.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .more = "Past the units that an index was planned for, engine dba keeps its error by\n"
+                "reading the files again that it has: they have to be there, and unchanged.",
+        .most_words = (size_t)-1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    cli_paths files = {0};
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_paths_read(&files, command, list, argv + 1, words - 1);
+    if (code == CLI_GO_ON)
+        code = cli_index_open(&index, max_bytes, argv[0]);
+    if (code == CLI_GO_ON)
+        code = cli_index_put_all(&index, files.path, files.count, skip);
+    if (code == CLI_GO_ON)
+        code = settle_and_save(&index, argv[0]);
+    cli_index_close(&index);
+    cli_paths_free(&files);
+    return code;
+}
+
+/* ---- refresh ------------------------------------------------------------------------------- */
+
+/* Reads a file again where it is not what it was. One that is gone is taken out. */
+static int refresh_file(cli_file_index *index, size_t file, bool all, cli_fill *fill,
+                        uint64_t *changes)
+{
+    const cli_named_file *named = &index->names.files[file];
+    cli_element_reader reader;
+    bry_status status = cli_elements_open(&reader, named->name, index->names.elements, 0);
+    if (status == BRY_OK)
+        cli_elements_close(&reader);
+    if (status == BRY_E_IO && errno == ENOENT && !reader.problem) {
+        cli_index_drop(index, file);
+        ++*changes;
+        return CLI_GO_ON;
+    }
+    if (status == BRY_OK && !all && cli_facts_equal(reader.facts, named->facts))
+        return CLI_GO_ON;
+    ++*changes;
+    char *name = strdup(named->name); /* the name there goes while the file is put in */
+    if (!name)
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    int code = cli_index_put(index, name, name, fill); /* says what is wrong with the file */
+    free(name);
+    return code;
+}
+
+int cli_index_refresh(int argc, char **argv)
+{
+    static const char command[] = "index refresh";
+    bool all = false;
+    uint64_t max_bytes = 0;
+    cli_fill fill = {0};
+    cli_option options[] = {
+        {"all", CLI_FLAG, NULL, "read all files again", &all, 0},
+        {"skip", CLI_FLAG, NULL, "leave files as they were that cannot be read", &fill.skip, 0},
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX [options]",
+        .about =
+            "Reads those files again whose size or time of change is not what it was, takes\n"
+            "out those that are gone, and does the work that the index has put off. Files whose\n"
+            "units were installed are left as they are.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .most_words = 1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    cli_file_index index = {0};
+    uint64_t changes = 0;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_index_open(&index, max_bytes, argv[0]);
+    fill.progress = cli_progress_start();
+    size_t count = index.names.count; /* those put in anew come behind */
+    for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
+        if (index.names.files[i].name && !index.names.files[i].apart)
+            code = refresh_file(&index, i, all, &fill, &changes);
+    cli_progress_end(&fill.progress);
+    bry_index_stats stats = {0};
+    if (code == CLI_GO_ON)
+        bry_index_get_stats(index.index, &stats);
+    if (code == CLI_GO_ON)
+        code = changes || stats.waiting ? settle_and_save(&index, argv[0]) : CLI_YES;
+    cli_index_close(&index);
+    return code;
+}
+
+/* ---- rm ------------------------------------------------------------------------------------ */
+
+typedef struct tally {
+    uint64_t gone, absent;
+} tally;
+
+static void remove_file(cli_file_index *index, const char *name, tally *count)
+{
+    size_t file = cli_names_find(&index->names, name);
+    if (file == CLI_NO_FILE) {
+        cli_note("%s is not in the index", cli_quote(name).text);
+        count->absent++;
+        return;
+    }
+    cli_index_drop(index, file);
+    count->gone++;
+}
+
+/* The element is in one of the file's units, or in none. */
+static bry_status remove_element(cli_file_index *index, size_t file, cli_text key, tally *count)
+{
+    const cli_named_file *from = &index->names.files[file];
+    bry_hash hash = bry_hash_key(bry_index_seed(index->index), key.bytes, key.len);
+    bool any = false;
+    for (uint32_t i = 0; i < from->piece_count; i++) {
+        bry_answer was;
+        bry_status status = bry_index_del(index->index, hash, from->pieces[i].unit, &was);
+        if (status != BRY_OK)
+            return status;
+        any |= was == BRY_PRESENT;
+    }
+    count->gone += any;
+    count->absent += !any;
+    return BRY_OK;
+}
+
+static int remove_lines(cli_file_index *index, size_t file, char end, tally *count)
+{
+    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    cli_text line;
+    int code = CLI_GO_ON;
+    while (code == CLI_GO_ON) {
+        bry_status status = cli_lines_next(&lines, &line);
+        if (status != BRY_OK) {
+            code = cli_lines_failed(&lines, status);
+        } else if (!line.bytes) {
+            break;
+        } else if ((status = remove_element(index, file, line, count)) != BRY_OK) {
+            char where[40];
+            snprintf(where, sizeof where, "line %" PRIu64, lines.number);
+            code = cli_index_refused(status, index, where);
+        }
+    }
+    cli_lines_free(&lines);
+    return code;
+}
+
+static int remove_elements(cli_file_index *index, const char *name, char **keys, size_t n, char end,
+                           tally *count)
+{
+    size_t file = cli_names_find(&index->names, name);
+    if (index->names.elements == CLI_ELEMENT_WHOLE)
+        return cli_misuse("index rm", "--from: an index of whole files has one element a file");
+    if (file == CLI_NO_FILE)
+        return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);
+    if (n == 0)
+        return remove_lines(index, file, end, count);
+    for (size_t i = 0; i < n; i++) {
+        bry_status status =
+            remove_element(index, file, (cli_text){keys[i], strlen(keys[i])}, count);
+        if (status != BRY_OK)
+            return cli_index_refused(status, index, cli_quote(keys[i]).text);
+    }
+    return CLI_GO_ON;
+}
+
+int cli_index_rm(int argc, char **argv)
+{
+    static const char command[] = "index rm";
+    const char *from = NULL;
+    bool nul = false;
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        {"from", CLI_TEXT, "FILE", "delete lines of this file instead", &from, 0},
+        {"0", CLI_FLAG, NULL, "with --from: keys end with a NUL instead of a newline", &nul, 0},
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX FILE... [options]\n       bloomery index rm INDEX --from FILE [KEY...]",
+        .about =
+            "Takes files out. With --from, deletes lines of one file or, where none is given,\n"
+            "those on standard input. Delete only what the file held when it was read.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .more =
+            "Engine compact forgets a line at once. Engine dba counts it as stale: it is found\n"
+            "until the file is read again (index add, index refresh).\n"
+            "Exit codes: 0 all were there, 1 some were not, 3 failure, INDEX is as it was.",
+        .most_words = (size_t)-1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && !from && words < 2)
+        code = cli_misuse(command, "the name of a file is needed");
+    if (code == CLI_GO_ON && nul && (!from || words > 1))
+        code = cli_misuse(command, "-0 is for keys on standard input");
+    if (code == CLI_GO_ON)
+        code = cli_index_open(&index, max_bytes, argv[0]);
+    tally count = {0};
+    if (code == CLI_GO_ON && from)
+        code = remove_elements(&index, from, argv + 1, words - 1, nul ? '\0' : '\n', &count);
+    for (size_t i = 1; i < words && code == CLI_GO_ON && !from; i++)
+        remove_file(&index, argv[i], &count);
+    if (code == CLI_GO_ON)
+        code = count.gone ? settle_and_save(&index, argv[0]) : CLI_YES;
+    cli_index_close(&index);
+    return code == CLI_YES && count.absent ? CLI_NO : code;
+}

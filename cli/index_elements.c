@@ -1,0 +1,136 @@
+#include "index_elements.h"
+
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK = 1 << 20 }; /* of a whole file that is hashed */
+
+bry_status cli_elements_open(cli_element_reader *reader, const char *path, cli_elements elements,
+                             uint64_t seed)
+{
+    struct stat facts;
+    *reader = (cli_element_reader){.elements = elements, .seed = seed, .to = UINT64_MAX};
+    /* A pipe without a writer would keep the open waiting. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return BRY_E_IO;
+    bool known = fstat(fd, &facts) == 0;
+    if (!known || !S_ISREG(facts.st_mode)) {
+        int kept = errno;
+        if (known)
+            reader->problem =
+                S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a regular file";
+        close(fd);
+        errno = kept;
+        return BRY_E_IO;
+    }
+    reader->facts = (cli_file_facts){
+        (uint64_t)facts.st_size,
+        (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec,
+    };
+    reader->lines = (cli_lines)CLI_LINES(fd, elements == CLI_ELEMENT_STRINGS ? '\0' : '\n');
+    return BRY_OK;
+}
+
+bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t to)
+{
+    if (reader->elements == CLI_ELEMENT_WHOLE)
+        return BRY_OK;
+    reader->at = from;
+    reader->to = to;
+    return lseek(reader->lines.fd, (off_t)from, SEEK_SET) >= 0 ? BRY_OK : BRY_E_IO;
+}
+
+bry_status cli_elements_count(cli_element_reader *reader, uint64_t *count)
+{
+    bool exact;
+    *count = 1;
+    return reader->elements == CLI_ELEMENT_WHOLE ? BRY_OK
+                                                 : cli_lines_count(&reader->lines, count, &exact);
+}
+
+/* The hash of a file in blocks: of each block together with the hash of all before it. */
+static bry_status hash_whole(cli_element_reader *reader, cli_element *element)
+{
+    unsigned char *block = malloc(sizeof(bry_hash) + BLOCK);
+    if (!block)
+        return BRY_E_NOMEM;
+    unsigned char *content = block + sizeof(bry_hash);
+    bry_hash hash = {0, 0};
+    bry_status status = BRY_OK;
+    for (bool ended = false; !ended && status == BRY_OK;) {
+        size_t held = 0;
+        while (held < BLOCK && !ended && status == BRY_OK) {
+            ssize_t got = read(reader->lines.fd, content + held, BLOCK - held);
+            if (got < 0 && errno != EINTR)
+                status = BRY_E_IO;
+            ended = got == 0;
+            held += got > 0 ? (size_t)got : 0;
+        }
+        for (int i = 0; i < 8; i++) {
+            block[i] = (unsigned char)(hash.lo >> (8 * i));
+            block[8 + i] = (unsigned char)(hash.hi >> (8 * i));
+        }
+        if (held > 0 || reader->at == 0)
+            hash = bry_hash_key(reader->seed, block, sizeof(bry_hash) + held);
+        reader->at += held;
+    }
+    int kept = errno;
+    free(block);
+    errno = kept;
+    *element = (cli_element){.hash = hash, .end = reader->at};
+    return status;
+}
+
+bry_status cli_elements_next(cli_element_reader *reader, cli_element *element, bool *more)
+{
+    *more = !reader->done && reader->at < reader->to;
+    if (!*more)
+        return BRY_OK;
+    if (reader->elements == CLI_ELEMENT_WHOLE) {
+        reader->done = true;
+        return hash_whole(reader, element);
+    }
+    cli_text line;
+    bry_status status = cli_lines_next(&reader->lines, &line);
+    if (status != BRY_OK)
+        return status;
+    *more = line.bytes != NULL;
+    reader->done = !*more;
+    if (!*more)
+        return BRY_OK;
+    reader->at += line.len + 1;
+    *element = (cli_element){line, bry_hash_key(reader->seed, line.bytes, line.len), reader->at};
+    return BRY_OK;
+}
+
+void cli_elements_close(cli_element_reader *reader)
+{
+    cli_lines_free(&reader->lines);
+    close(reader->lines.fd);
+}
+
+bool cli_facts_equal(cli_file_facts a, cli_file_facts b)
+{
+    return a.size == b.size && a.changed == b.changed;
+}
+
+int cli_elements_failed(const cli_element_reader *reader, bry_status status, const char *path)
+{
+    int problem = errno;
+    cli_quoted name = cli_quote(path);
+    if (status == BRY_E_LIMIT)
+        return cli_fail(status, "%s, line %" PRIu64 ": it is longer than %zu bytes", name.text,
+                        reader->lines.number + 1, CLI_LINE_MAX);
+    if (status != BRY_E_IO)
+        return cli_fail(status, "%s: %s", name.text, bry_status_text(status));
+    return cli_fail(status, "%s: %s", name.text,
+                    reader->problem ? reader->problem : strerror(problem));
+}

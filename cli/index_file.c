@@ -1,0 +1,215 @@
+#include "index_file.h"
+
+#include "replace_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+int cli_index_create(cli_file_index *index, uint64_t max_bytes, const bry_index_options *options,
+                     cli_elements elements)
+{
+    *index = (cli_file_index){.names = {.elements = elements}};
+    cli_memory_init(&index->memory, max_bytes);
+    bry_index_options with = *options;
+    with.allocator = &index->memory.allocator;
+    bry_status status = bry_index_create(&with, &index->index);
+    return status == BRY_OK ? CLI_GO_ON : cli_index_refused(status, index, "the index");
+}
+
+void cli_index_close(cli_file_index *index)
+{
+    bry_index_destroy(index->index);
+    cli_names_free(&index->names);
+    free(index->owners);
+    *index = (cli_file_index){0};
+}
+
+/* ---- owners -------------------------------------------------------------------------------- */
+
+static const cli_owner nobody = {UINT32_MAX, UINT32_MAX};
+
+static bry_status set_owner(cli_file_index *index, uint32_t unit, cli_owner owner)
+{
+    if (unit >= index->owner_count) {
+        size_t count = index->owner_count ? index->owner_count : 64;
+        while (count <= unit)
+            count *= 2;
+        cli_owner *owners = realloc(index->owners, count * sizeof *owners);
+        if (!owners)
+            return BRY_E_NOMEM;
+        for (size_t i = index->owner_count; i < count; i++)
+            owners[i] = nobody;
+        index->owners = owners;
+        index->owner_count = count;
+    }
+    index->owners[unit] = owner;
+    return BRY_OK;
+}
+
+bry_status cli_index_own(cli_file_index *index, size_t file, cli_piece piece)
+{
+    cli_named_file *owner = &index->names.files[file];
+    bry_status status = cli_names_add_piece(owner, piece);
+    if (status == BRY_OK)
+        status = set_owner(index, piece.unit, (cli_owner){(uint32_t)file, owner->piece_count - 1});
+    return status;
+}
+
+void cli_index_drop(cli_file_index *index, size_t file)
+{
+    const cli_named_file *named = &index->names.files[file];
+    for (uint32_t i = 0; i < named->piece_count; i++) {
+        bry_index_drop(index->index, named->pieces[i].unit);
+        index->owners[named->pieces[i].unit] = nobody;
+    }
+    cli_names_remove(&index->names, file);
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+typedef struct tagged {
+    uint64_t tag;
+    uint32_t unit;
+} tagged;
+
+static int by_tag(const void *a, const void *b)
+{
+    uint64_t x = ((const tagged *)a)->tag, y = ((const tagged *)b)->tag;
+    return (x > y) - (x < y);
+}
+
+/* All units with their tags, by tag; NULL when memory does not suffice. */
+static tagged *units_by_tag(const bry_index *index, size_t *count)
+{
+    *count = bry_index_units(index, NULL, 0);
+    uint32_t *units = malloc((*count + 1) * sizeof *units);
+    tagged *all = malloc((*count + 1) * sizeof *all);
+    if (units && all) {
+        bry_index_units(index, units, *count);
+        for (size_t i = 0; i < *count; i++) {
+            bry_index_unit unit;
+            bry_index_get_unit(index, units[i], &unit);
+            all[i] = (tagged){unit.tag, units[i]};
+        }
+        qsort(all, *count, sizeof *all, by_tag);
+    } else {
+        free(all);
+        all = NULL;
+    }
+    free(units);
+    return all;
+}
+
+/* Finds the unit of each piece. BRY_E_BADDATA: there is not exactly one for each. */
+static bry_status bind(cli_file_index *index)
+{
+    size_t count, bound = 0;
+    tagged *all = units_by_tag(index->index, &count);
+    bry_status status = all ? BRY_OK : BRY_E_NOMEM;
+    for (size_t i = 0; i < index->names.count && status == BRY_OK; i++) {
+        cli_named_file *file = &index->names.files[i];
+        for (uint32_t p = 0; p < file->piece_count && status == BRY_OK; p++) {
+            tagged wanted = {.tag = file->pieces[p].tag};
+            const tagged *found = bsearch(&wanted, all, count, sizeof *all, by_tag);
+            bool taken = found && found->unit < index->owner_count &&
+                         index->owners[found->unit].file != nobody.file;
+            if (!found || taken) {
+                status = BRY_E_BADDATA;
+                continue;
+            }
+            file->pieces[p].unit = found->unit;
+            status = set_owner(index, found->unit, (cli_owner){(uint32_t)i, p});
+            bound++;
+        }
+    }
+    free(all);
+    return status == BRY_OK && bound != count ? BRY_E_BADDATA : status;
+}
+
+static bry_status load(cli_file_index *index, FILE *file, bry_load *how)
+{
+    bry_source source = cli_file_source(file);
+    bry_status status = cli_names_read(&index->names, CLI_NAMES_INDEX, &source, how);
+    if (status != BRY_OK)
+        return status;
+    uint64_t names = how->offset;
+    how->offset = 0;
+    status = bry_index_load(&source, how, &index->index);
+    how->offset += names;
+    if (status != BRY_OK)
+        return status;
+    status = bind(index);
+    if (status != BRY_OK)
+        how->problem =
+            status == BRY_E_BADDATA ? "names and units do not agree" : bry_status_text(status);
+    if (status == BRY_OK && fgetc(file) != EOF) {
+        how->problem = "bytes follow the end";
+        status = BRY_E_BADDATA;
+    }
+    return status;
+}
+
+int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
+{
+    *index = (cli_file_index){0};
+    cli_memory_init(&index->memory, max_bytes);
+    bry_load how = cli_memory_load(&index->memory);
+    errno = 0;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return cli_load_failed(BRY_E_IO, &how, &index->memory, path, "index");
+    bry_status status = load(index, file, &how);
+    int problem = errno;
+    fclose(file);
+    errno = problem;
+    return status == BRY_OK ? CLI_GO_ON
+                            : cli_load_failed(status, &how, &index->memory, path, "index");
+}
+
+int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
+                   cli_elements *elements)
+{
+    cli_file_index other;
+    int code = cli_index_open(&other, max_bytes, path);
+    if (code == CLI_GO_ON) {
+        *options = bry_index_options_like(other.index);
+        *elements = other.names.elements;
+    }
+    cli_index_close(&other);
+    return code;
+}
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+static bry_status write(const void *object, const bry_sink *sink)
+{
+    const cli_file_index *index = object;
+    bry_status status = cli_names_write(&index->names, CLI_NAMES_INDEX, sink);
+    return status == BRY_OK ? bry_index_save(index->index, sink) : status;
+}
+
+static bry_status save(const void *object, const char *path)
+{
+    return cli_replace_file(path, write, object);
+}
+
+int cli_index_save(const cli_file_index *index, const char *path)
+{
+    return cli_target_save(path, save, index);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+int cli_index_refused(bry_status status, const cli_file_index *index, const char *where)
+{
+    if (status == BRY_E_NOMEM && index->memory.refused)
+        return cli_fail(BRY_E_LIMIT, "%s: the index needs more than --max-bytes allows, %llu",
+                        where, (unsigned long long)index->memory.most);
+    if (status == BRY_E_FULL && index->index && bry_index_options_like(index->index).fixed)
+        return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
+                        bry_index_options_like(index->index).units);
+    return cli_fail(status, "%s: %s", where, bry_status_text(status));
+}

@@ -1,0 +1,355 @@
+#include "index_names.h"
+
+#include <bloomery/hash.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FILES ((size_t)1 << 31)
+#define MOST_NAME 65535u /* longer than any system takes */
+
+const char *cli_elements_name(cli_elements elements)
+{
+    static const char *const names[] = {"lines", "strings", "whole"};
+    return names[elements];
+}
+
+/* ---- the table of names -------------------------------------------------------------------- */
+
+static size_t slot_of(const cli_names *names, const char *name)
+{
+    bry_hash hash = bry_hash_key(0, name, strlen(name));
+    size_t slot = (size_t)hash.lo & (names->slots - 1);
+    while (names->table[slot]) {
+        const char *there = names->files[names->table[slot] - 1].name;
+        if (there && strcmp(there, name) == 0)
+            break;
+        slot = (slot + 1) & (names->slots - 1);
+    }
+    return slot;
+}
+
+size_t cli_names_find(const cli_names *names, const char *name)
+{
+    if (names->slots == 0)
+        return CLI_NO_FILE;
+    uint32_t found = names->table[slot_of(names, name)];
+    return found ? found - 1 : CLI_NO_FILE;
+}
+
+/* Room for one more file, and a table that is at most half full with it. */
+static bry_status reserve(cli_names *names)
+{
+    if (names->count == MOST_FILES)
+        return BRY_E_FULL;
+    if (names->count == names->capacity) {
+        size_t capacity = names->capacity ? names->capacity * 2 : 16;
+        cli_named_file *files = realloc(names->files, capacity * sizeof *files);
+        if (!files)
+            return BRY_E_NOMEM;
+        names->files = files;
+        names->capacity = capacity;
+    }
+    if ((names->count + 1) * 2 <= names->slots)
+        return BRY_OK;
+    cli_names larger = *names;
+    larger.slots = names->slots ? names->slots * 2 : 64;
+    larger.table = calloc(larger.slots, sizeof *larger.table);
+    if (!larger.table)
+        return BRY_E_NOMEM;
+    for (size_t i = 0; i < names->count; i++)
+        if (names->files[i].name)
+            larger.table[slot_of(&larger, names->files[i].name)] = (uint32_t)i + 1;
+    free(names->table);
+    *names = larger;
+    return BRY_OK;
+}
+
+bry_status cli_names_add(cli_names *names, const char *name, cli_file_facts facts, size_t *file)
+{
+    bry_status status = reserve(names);
+    if (status != BRY_OK)
+        return status;
+    char *copy = strdup(name);
+    if (!copy)
+        return BRY_E_NOMEM;
+    names->table[slot_of(names, name)] = (uint32_t)names->count + 1;
+    *file = names->count;
+    names->files[names->count++] = (cli_named_file){.name = copy, .facts = facts};
+    names->live++;
+    return BRY_OK;
+}
+
+bry_status cli_names_add_piece(cli_named_file *file, cli_piece piece)
+{
+    uint32_t n = file->piece_count;
+    if ((n & (n - 1)) == 0) { /* room doubles at every power of two */
+        cli_piece *pieces = realloc(file->pieces, (n ? (size_t)n * 2 : 1) * sizeof *pieces);
+        if (!pieces)
+            return BRY_E_NOMEM;
+        file->pieces = pieces;
+    }
+    file->pieces[file->piece_count++] = piece;
+    return BRY_OK;
+}
+
+void cli_pieces_free(cli_named_file *file)
+{
+    free(file->pieces);
+    file->pieces = NULL;
+    file->piece_count = 0;
+}
+
+/* The slot still leads to it, so that those behind stay reachable; it matches no name. */
+void cli_names_remove(cli_names *names, size_t file)
+{
+    free(names->files[file].name);
+    cli_pieces_free(&names->files[file]);
+    names->files[file] = (cli_named_file){0};
+    names->live--;
+}
+
+void cli_names_free(cli_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->files[i].name)
+            cli_names_remove(names, i);
+    free(names->files);
+    free(names->table);
+    *names = (cli_names){0};
+}
+
+/* ---- bytes --------------------------------------------------------------------------------- */
+
+static const char magic[8] = {'B', 'R', 'Y', 'N', 'A', 'M', 'E', 'S'};
+#define VERSION 1u
+
+enum { /* the head */
+       AT_MAGIC = 0,
+       AT_VERSION = 8, /* u32 */
+       AT_KIND = 12, /* u8 */
+       AT_ELEMENTS = 13, /* u8; two bytes of 0 follow */
+       AT_BYTES = 16, /* u64: of the records */
+       AT_FILES = 24, /* u64 */
+       AT_NEXT_TAG = 32, /* u64 */
+       HEAD = 40
+};
+
+enum { /* the record of a file; its name and its pieces follow */
+       AT_SIZE = 0, /* u64 */
+       AT_CHANGED = 8, /* i64 */
+       AT_NAME_LEN = 16, /* u32 */
+       AT_PIECES = 20, /* u32 */
+       AT_FLAGS = 24, /* u32: APART; four bytes of 0 follow */
+       RECORD = 32
+};
+#define APART 1u
+
+enum { AT_TAG = 0, AT_FROM = 8, AT_TO = 16, PIECE = 24 };
+enum { SUM = 16 }; /* after the records: the hash of all before, scheme 1, seed 0 */
+
+static void put(unsigned char *to, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t get(const unsigned char *from, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)from[i] << (8 * i);
+    return value;
+}
+
+static void write_file(const bry_sink *sink, const cli_named_file *file)
+{
+    unsigned char record[RECORD], bytes[PIECE];
+    size_t len = strlen(file->name);
+    put(record + AT_SIZE, file->facts.size, 8);
+    put(record + AT_CHANGED, (uint64_t)file->facts.changed, 8);
+    put(record + AT_NAME_LEN, len, 4);
+    put(record + AT_PIECES, file->piece_count, 4);
+    put(record + AT_FLAGS, file->apart ? APART : 0, 8);
+    sink->write(sink->opaque, record,
+                sizeof record); /* to memory: what fails is found at the end */
+    sink->write(sink->opaque, file->name, len);
+    for (uint32_t i = 0; i < file->piece_count; i++) {
+        put(bytes + AT_TAG, file->pieces[i].tag, 8);
+        put(bytes + AT_FROM, file->pieces[i].from, 8);
+        put(bytes + AT_TO, file->pieces[i].to, 8);
+        sink->write(sink->opaque, bytes, sizeof bytes);
+    }
+}
+
+static uint64_t records_bytes(const cli_names *names)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < names->count; i++)
+        if (names->files[i].name)
+            bytes += RECORD + strlen(names->files[i].name) +
+                     (uint64_t)names->files[i].piece_count * PIECE;
+    return bytes;
+}
+
+bry_status cli_names_write(const cli_names *names, cli_names_kind kind, const bry_sink *sink)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink memory = bry_buffer_sink(&buffer);
+    unsigned char head[HEAD] = {0}, sum[SUM];
+    uint64_t bytes = records_bytes(names);
+    memcpy(head + AT_MAGIC, magic, sizeof magic);
+    put(head + AT_VERSION, VERSION, 4);
+    head[AT_KIND] = (unsigned char)kind;
+    head[AT_ELEMENTS] = (unsigned char)names->elements;
+    put(head + AT_BYTES, bytes, 8);
+    put(head + AT_FILES, names->live, 8);
+    put(head + AT_NEXT_TAG, names->next_tag, 8);
+    memory.write(memory.opaque, head, sizeof head);
+    for (size_t i = 0; i < names->count; i++)
+        if (names->files[i].name)
+            write_file(&memory, &names->files[i]);
+    bry_status status = buffer.len == HEAD + bytes ? BRY_OK : BRY_E_NOMEM;
+    if (status == BRY_OK) {
+        bry_hash hash = bry_hash_key(0, buffer.bytes, buffer.len);
+        put(sum, hash.lo, 8);
+        put(sum + 8, hash.hi, 8);
+        status = sink->write(sink->opaque, buffer.bytes, buffer.len);
+    }
+    if (status == BRY_OK)
+        status = sink->write(sink->opaque, sum, sizeof sum);
+    bry_buffer_free(&buffer);
+    return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bry_status fail(bry_load *load, bry_status status, uint64_t offset, const char *problem)
+{
+    load->offset = offset;
+    load->problem = problem;
+    return status;
+}
+
+/* Exactly len bytes behind those in the buffer, which grows with what has come, so that a false
+ * length costs nothing. */
+static bry_status read_bytes(const bry_source *source, bry_load *load, bry_buffer *buffer,
+                             uint64_t len)
+{
+    if (load->max_bytes && len > load->max_bytes)
+        return fail(load, BRY_E_LIMIT, buffer->len, "the names are too long");
+    bry_sink sink = bry_buffer_sink(buffer);
+    while (len > 0) {
+        unsigned char some[16384];
+        size_t got;
+        bry_status status =
+            source->read(source->opaque, some, len < sizeof some ? (size_t)len : sizeof some, &got);
+        if (status != BRY_OK)
+            return fail(load, status, buffer->len, "the file cannot be read");
+        if (got == 0)
+            return fail(load, BRY_E_BADDATA, buffer->len, "the data ends early");
+        status = sink.write(sink.opaque, some, got);
+        if (status != BRY_OK)
+            return fail(load, status, buffer->len, bry_status_text(status));
+        len -= got;
+    }
+    return BRY_OK;
+}
+
+static bry_status check_head(const unsigned char *head, cli_names_kind kind, bry_load *load)
+{
+    if (memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
+        return fail(load, BRY_E_BADDATA, 0, "this is no index of files");
+    if (get(head + AT_VERSION, 4) != VERSION)
+        return fail(load, BRY_E_VERSION, AT_VERSION, "its names are of another version");
+    if (head[AT_KIND] > CLI_NAMES_UNITS || head[AT_ELEMENTS] > CLI_ELEMENT_WHOLE ||
+        get(head + AT_ELEMENTS + 1, 2) != 0)
+        return fail(load, BRY_E_BADDATA, AT_KIND, "its names are of an unknown kind");
+    if (head[AT_KIND] != kind)
+        return fail(load, BRY_E_BADDATA, AT_KIND,
+                    kind == CLI_NAMES_INDEX ? "these are units, not an index"
+                                            : "this is an index, not units");
+    return BRY_OK;
+}
+
+/* One record; *at moves behind it. */
+static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64_t end,
+                            uint64_t *at, bry_load *load)
+{
+    static const char cut[] = "the names do not fill their length";
+    if (end - *at < RECORD)
+        return fail(load, BRY_E_BADDATA, *at, cut);
+    const unsigned char *record = bytes + *at;
+    uint64_t len = get(record + AT_NAME_LEN, 4), pieces = get(record + AT_PIECES, 4);
+    if (len == 0 || len > MOST_NAME || len > end - *at - RECORD ||
+        pieces > (end - *at - RECORD - len) / PIECE)
+        return fail(load, BRY_E_BADDATA, *at, cut);
+    char name[MOST_NAME + 1];
+    memcpy(name, record + RECORD, (size_t)len);
+    name[len] = '\0';
+    uint64_t flags = get(record + AT_FLAGS, 8);
+    if (flags & ~(uint64_t)APART)
+        return fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
+    if (strlen(name) != len || cli_names_find(names, name) != CLI_NO_FILE)
+        return fail(load, BRY_E_BADDATA, *at, "a name is none, or there twice");
+    size_t file;
+    cli_file_facts facts = {get(record + AT_SIZE, 8), (int64_t)get(record + AT_CHANGED, 8)};
+    bry_status status = cli_names_add(names, name, facts, &file);
+    if (status == BRY_OK)
+        names->files[file].apart = flags & APART;
+    const unsigned char *piece = record + RECORD + len;
+    uint64_t before = 0;
+    for (uint64_t i = 0; i < pieces && status == BRY_OK; i++, piece += PIECE) {
+        cli_piece read = {.tag = get(piece + AT_TAG, 8),
+                          .from = get(piece + AT_FROM, 8),
+                          .to = get(piece + AT_TO, 8)};
+        if (read.tag >= names->next_tag || read.from < before || read.to < read.from)
+            return fail(load, BRY_E_BADDATA, *at, "a piece of a file is out of order");
+        before = read.to;
+        status = cli_names_add_piece(&names->files[file], read);
+    }
+    *at += RECORD + len + pieces * PIECE;
+    return status == BRY_OK ? BRY_OK : fail(load, status, *at, bry_status_text(status));
+}
+
+static bry_status read_all(cli_names *names, cli_names_kind kind, const bry_source *source,
+                           bry_load *load, bry_buffer *buffer)
+{
+    bry_status status = read_bytes(source, load, buffer, HEAD);
+    if (status == BRY_OK)
+        status = check_head(buffer->bytes, kind, load);
+    if (status != BRY_OK)
+        return status;
+    uint64_t bytes = get(buffer->bytes + AT_BYTES, 8), files = get(buffer->bytes + AT_FILES, 8);
+    uint64_t end;
+    if (__builtin_add_overflow(bytes, HEAD + SUM, &end))
+        return fail(load, BRY_E_LIMIT, AT_BYTES, "the names are too long");
+    status = read_bytes(source, load, buffer, bytes + SUM);
+    if (status != BRY_OK)
+        return status;
+    end -= SUM;
+    bry_hash hash = bry_hash_key(0, buffer->bytes, (size_t)end);
+    if (get(buffer->bytes + end, 8) != hash.lo || get(buffer->bytes + end + 8, 8) != hash.hi)
+        return fail(load, BRY_E_BADDATA, end, "the checksum of the names is wrong");
+    names->elements = (cli_elements)buffer->bytes[AT_ELEMENTS];
+    names->next_tag = get(buffer->bytes + AT_NEXT_TAG, 8);
+    uint64_t at = HEAD;
+    while (at < end && status == BRY_OK)
+        status = read_file(names, buffer->bytes, end, &at, load);
+    if (status == BRY_OK && names->count != files)
+        return fail(load, BRY_E_BADDATA, AT_FILES, "the number of files is wrong");
+    if (status == BRY_OK)
+        load->offset = buffer->len;
+    return status;
+}
+
+bry_status cli_names_read(cli_names *names, cli_names_kind kind, const bry_source *source,
+                          bry_load *load)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    *names = (cli_names){0};
+    bry_status status = read_all(names, kind, source, load, &buffer);
+    bry_buffer_free(&buffer);
+    if (status != BRY_OK)
+        cli_names_free(names);
+    return status;
+}

@@ -1,0 +1,100 @@
+#include "index_shape.h"
+
+#define MOST_UNITS ((uint64_t)1 << 20)
+#define LEAST_UNITS 8u
+#define LEAST_CAPACITY 64u
+
+static int check(cli_index_shape *asked, const char *command)
+{
+    bry_index_options *options = &asked->options;
+    if (asked->engine &&
+        (bry_engine_parse(asked->engine, &options->engine) != BRY_OK ||
+         (options->engine != BRY_ENGINE_AUTO && options->engine != BRY_ENGINE_COMPACT &&
+          options->engine != BRY_ENGINE_DBA)))
+        return cli_misuse(command, "--engine: %s is none of auto, compact and dba",
+                          cli_quote(asked->engine).text);
+    if (options->engine != BRY_ENGINE_DBA && (asked->group || options->segmented))
+        return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
+    if (asked->group && (asked->group > 512 || asked->group & (asked->group - 1) ||
+                         asked->group == 2 || asked->group == 4))
+        return cli_misuse(command, "--group: %llu is none of 1, 8, 16, 32, 64, 128, 256 and 512",
+                          (unsigned long long)asked->group);
+    if (asked->units > MOST_UNITS)
+        return cli_misuse(command, "--units: an index has at most 2^20");
+    if (asked->strings && asked->whole)
+        return cli_misuse(command, "-0 has no meaning with --whole");
+    if (options->fixed && !asked->units)
+        return cli_misuse(command, "--fixed needs --units");
+    options->group = (uint32_t)asked->group;
+    options->units = (uint32_t)asked->units;
+    asked->elements = asked->whole     ? CLI_ELEMENT_WHOLE
+                      : asked->strings ? CLI_ELEMENT_STRINGS
+                                       : CLI_ELEMENT_LINES;
+    if (asked->whole && !options->unit_capacity)
+        options->unit_capacity = 1;
+    bry_index_shape shape;
+    if (bry_index_plan(options, &shape) != BRY_OK)
+        return cli_misuse(command,
+                          "an index takes units 1 to 2^20, unit-capacity 1 to 2^40, error 1e-9 to "
+                          "0.5, and not every combination of these");
+    return CLI_GO_ON;
+}
+
+int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_option *options)
+{
+    if (!asked->like)
+        return check(asked, command);
+    for (int i = 0; i < CLI_INDEX_SHAPING; i++)
+        if (options[i].given)
+            return cli_misuse(command, "%s%s does not go with --like",
+                              options[i].name[1] ? "--" : "-", options[i].name);
+    return cli_index_like(asked->like, asked->max_bytes, &asked->options, &asked->elements);
+}
+
+/* Units that files take when each is cut into so many elements. */
+static uint64_t units_for(const uint64_t *counts, size_t n, uint64_t capacity)
+{
+    uint64_t units = 0;
+    for (size_t i = 0; i < n; i++)
+        units += counts[i] ? (counts[i] - 1) / capacity + 1 : 1;
+    return units;
+}
+
+static uint32_t with_spare(uint64_t units)
+{
+    uint64_t all = units + units / 4;
+    return (uint32_t)(all < LEAST_UNITS ? LEAST_UNITS : all > MOST_UNITS ? MOST_UNITS : all);
+}
+
+void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t n)
+{
+    bry_index_options *options = &asked->options;
+    if (options->unit_capacity) {
+        if (!options->units)
+            options->units = with_spare(units_for(counts, n, options->unit_capacity));
+        return;
+    }
+    uint64_t most = LEAST_CAPACITY;
+    for (size_t i = 0; i < n; i++)
+        most = counts[i] > most ? counts[i] : most;
+    bry_index_options tried = *options;
+    uint64_t best = UINT64_MAX;
+    for (uint64_t capacity = most; capacity >= LEAST_CAPACITY; capacity -= capacity / 2) {
+        uint64_t units = units_for(counts, n, capacity);
+        tried.units = asked->units ? (uint32_t)asked->units : with_spare(units);
+        tried.unit_capacity = capacity;
+        bry_index_shape shape;
+        /* More units are more work: they have to be worth it. */
+        if (bry_index_plan(&tried, &shape) == BRY_OK && shape.bytes < best / 20 * 19 &&
+            (units <= tried.units || best == UINT64_MAX)) {
+            best = shape.bytes;
+            *options = tried;
+        }
+        if (capacity == 1)
+            break;
+    }
+    if (best == UINT64_MAX) { /* creating it will say why */
+        options->unit_capacity = most;
+        options->units = tried.units;
+    }
+}

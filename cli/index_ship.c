@@ -1,0 +1,188 @@
+/*
+ * bloomery index unit and install: the units of a file, built apart and shipped to an index. What
+ * is shipped is the name of the file with its pieces, then each piece's unit as frames.
+ */
+#include "index_command.h"
+#include "index_fill.h"
+#include "index_shape.h"
+#include "replace_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- unit ---------------------------------------------------------------------------------- */
+
+static bry_status write_units(const cli_file_index *index, const bry_sink *sink)
+{
+    bry_status status = cli_names_write(&index->names, CLI_NAMES_UNITS, sink);
+    const cli_named_file *file = &index->names.files[0];
+    for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++)
+        status = bry_index_save_unit(index->index, file->pieces[i].unit, sink);
+    return status;
+}
+
+static int ship(const cli_index_shape *shape, const char *path, const char *name)
+{
+    cli_file_index index;
+    cli_fill fill = {.progress = cli_progress_start()};
+    int code = cli_index_create(&index, shape->max_bytes, &shape->options, shape->elements);
+    if (code == CLI_GO_ON)
+        code = cli_index_put(&index, path, name, &fill);
+    cli_progress_end(&fill.progress);
+    if (code == CLI_GO_ON) {
+        bry_sink sink = cli_file_sink(stdout);
+        bry_status status = write_units(&index, &sink);
+        code = status == BRY_OK || ferror(stdout) ? CLI_YES /* main() says that it failed */
+                                                  : cli_index_refused(status, &index, "the unit");
+    }
+    cli_index_close(&index);
+    return code;
+}
+
+int cli_index_unit(int argc, char **argv)
+{
+    static const char command[] = "index unit";
+    const char *name = NULL;
+    cli_index_shape shape = {.options = BRY_INDEX_OPTIONS};
+    cli_option options[] = {
+        CLI_INDEX_SHAPE_ROWS(&shape),
+        {"name", CLI_TEXT, "NAME", "what the file is called in the index (default FILE)", &name, 0},
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FILE --like INDEX [options] > UNITS",
+        .about = "Makes the units of one file apart from the index that they are for, on another\n"
+                 "machine perhaps, and writes them to standard output, for index install.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .more = "Instead of --like, the same --seed, --engine, --error, --units, --unit-capacity\n"
+                "and so on make units that fit; --units is 64 and --unit-capacity 65536 where\n"
+                "they are not given.",
+        .most_words = 1,
+        .least_words = 1,
+        .missing = "the name of the file is needed",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
+        code = cli_misuse(command, "--like or --seed is needed: units fit an index of their seed");
+    if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
+        code = cli_misuse(command, "units are not for a terminal: send them to a file or a pipe");
+    if (code == CLI_GO_ON)
+        code = cli_index_shape_read(&shape, command, options);
+    return code == CLI_GO_ON ? ship(&shape, argv[0], name ? name : argv[0]) : code;
+}
+
+/* ---- install ------------------------------------------------------------------------------- */
+
+/* Units of the shipped file, in place of what the index has under its name. */
+static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
+{
+    bry_source source = cli_file_source(from);
+    cli_names shipped;
+    bry_status status = cli_names_read(&shipped, CLI_NAMES_UNITS, &source, load);
+    if (status != BRY_OK)
+        return status;
+    if (shipped.elements != index->names.elements || shipped.live != 1) {
+        load->problem = shipped.live == 1 ? "its elements are of another kind than the index's"
+                                          : "there is not one file in it";
+        status = shipped.live == 1 ? BRY_E_MISMATCH : BRY_E_BADDATA;
+        cli_names_free(&shipped);
+        return status;
+    }
+    const cli_named_file *file = &shipped.files[0];
+    uint64_t before = load->offset;
+    size_t number = cli_names_find(&index->names, file->name);
+    if (number != CLI_NO_FILE)
+        cli_index_drop(index, number);
+    status = cli_names_add(&index->names, file->name, file->facts, &number);
+    if (status == BRY_OK)
+        index->names.files[number].apart = true;
+    for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++) {
+        cli_piece piece = file->pieces[i];
+        load->problem = NULL;
+        load->offset = 0;
+        status = bry_index_install_unit(index->index, &source, load, &piece.unit);
+        load->offset += before;
+        if (status == BRY_OK) {
+            piece.tag = index->names.next_tag++;
+            status = bry_index_set_tag(index->index, piece.unit, piece.tag);
+        }
+        if (status == BRY_OK)
+            status = cli_index_own(index, number, piece);
+    }
+    if (status == BRY_OK && fgetc(from) != EOF) {
+        load->problem = "bytes follow the end";
+        status = BRY_E_BADDATA;
+    }
+    cli_names_free(&shipped);
+    return status;
+}
+
+static int install_file(cli_file_index *index, const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+    bry_load load = cli_memory_load(&index->memory);
+    load.allocator = NULL;
+    errno = 0;
+    FILE *from = standard ? stdin : fopen(path, "rbe");
+    if (!from)
+        return cli_load_failed(BRY_E_IO, &load, &index->memory, path, "unit");
+    bry_status status = install(index, from, &load);
+    int problem = errno;
+    if (!standard)
+        fclose(from);
+    errno = problem;
+    if (status == BRY_OK)
+        return CLI_GO_ON;
+    cli_quoted name = cli_quote(path);
+    if (status == BRY_E_MISMATCH)
+        return cli_fail(status,
+                        "%s: engine, seed, shape or elements differ from the index's; \"index unit "
+                        "--like\" makes units that fit",
+                        name.text);
+    if (status == BRY_E_FULL && !bry_index_options_like(index->index).fixed)
+        return cli_fail(status,
+                        "%s: the index has more units than it was planned for, and those made "
+                        "apart do not fit any more; add the file itself",
+                        name.text);
+    if (status == BRY_E_FULL || (status == BRY_E_NOMEM && index->memory.refused))
+        return cli_index_refused(status, index, name.text);
+    if (!load.problem)
+        load.problem = bry_status_text(status);
+    return cli_load_failed(status, &load, &index->memory, path, "unit");
+}
+
+int cli_index_install(int argc, char **argv)
+{
+    static const char command[] = "index install";
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX UNITS... [options]",
+        .about = "Adds what index unit has made, in place of what the index has under the same\n"
+                 "name; - is standard input.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .most_words = (size_t)-1,
+        .least_words = 2,
+        .missing = "an index and files with units are needed",
+    };
+    size_t words;
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_index_open(&index, max_bytes, argv[0]);
+    for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
+        code = install_file(&index, argv[i]);
+    if (code == CLI_GO_ON)
+        code = cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0]);
+    cli_index_close(&index);
+    return code;
+}

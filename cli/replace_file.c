@@ -1,0 +1,127 @@
+#include "replace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 256 * 1024 };
+
+static bry_status write_some(void *file, const void *bytes, size_t len)
+{
+    return fwrite(bytes, 1, len, file) == len ? BRY_OK : BRY_E_IO;
+}
+
+static bry_status read_some(void *file, void *bytes, size_t len, size_t *got)
+{
+    *got = fread(bytes, 1, len, file);
+    return *got == 0 && ferror((FILE *)file) ? BRY_E_IO : BRY_OK;
+}
+
+bry_sink cli_file_sink(FILE *file)
+{
+    return (bry_sink){write_some, file};
+}
+
+bry_source cli_file_source(FILE *file)
+{
+    return (bry_source){read_some, file};
+}
+
+/* The name and mode of the new file; a link that leads nowhere is replaced itself. */
+static bry_status find_target(const char *path, char target[PATH_MAX], mode_t *mode)
+{
+    struct stat facts;
+    if (realpath(path, target)) {
+        if (stat(target, &facts) != 0)
+            return BRY_E_IO;
+        *mode = facts.st_mode & 07777;
+        return BRY_OK;
+    }
+    if (errno != ENOENT)
+        return BRY_E_IO;
+    if (strlen(path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return BRY_E_IO;
+    }
+    memcpy(target, path, strlen(path) + 1);
+    mode_t mask = umask(0);
+    umask(mask);
+    *mode = 0666 & ~mask;
+    return BRY_OK;
+}
+
+static bry_status sync_folder(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    char folder[PATH_MAX] = ".";
+    if (slash) {
+        size_t len = (size_t)(slash - target) + 1;
+        memcpy(folder, target, len);
+        folder[len] = '\0';
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return BRY_E_IO;
+    bry_status status = fsync(fd) == 0 ? BRY_OK : BRY_E_IO;
+    int kept = errno;
+    close(fd);
+    errno = kept;
+    return status;
+}
+
+/* Writes, syncs and closes. */
+static bry_status fill(int fd, mode_t mode, cli_writer *write, const void *object)
+{
+    FILE *file = fdopen(fd, "wb");
+    if (!file) {
+        int kept = errno;
+        close(fd);
+        errno = kept;
+        return BRY_E_IO;
+    }
+    setvbuf(file, NULL, _IOFBF, BUFFER);
+    bry_sink sink = cli_file_sink(file);
+    bry_status status = fchmod(fd, mode) == 0 ? write(object, &sink) : BRY_E_IO;
+    if (status == BRY_OK && (fflush(file) != 0 || fsync(fd) != 0))
+        status = BRY_E_IO;
+    int kept = errno;
+    if (fclose(file) != 0 && status == BRY_OK)
+        return BRY_E_IO;
+    errno = kept;
+    return status;
+}
+
+bry_status cli_replace_file(const char *path, cli_writer *write, const void *object)
+{
+    static const char name[] = ".bloomery-XXXXXX.tmp";
+    char target[PATH_MAX], temporary[PATH_MAX];
+    mode_t mode;
+    bry_status status = find_target(path, target, &mode);
+    if (status != BRY_OK)
+        return status;
+    const char *slash = strrchr(target, '/');
+    size_t folder = slash ? (size_t)(slash - target) + 1 : 0;
+    if (folder + sizeof name > sizeof temporary) {
+        errno = ENAMETOOLONG;
+        return BRY_E_IO;
+    }
+    memcpy(temporary, target, folder);
+    memcpy(temporary + folder, name, sizeof name);
+    int fd = mkostemps(temporary, (int)strlen(".tmp"), O_CLOEXEC);
+    if (fd < 0)
+        return BRY_E_IO;
+    status = fill(fd, mode, write, object);
+    if (status == BRY_OK && rename(temporary, target) != 0)
+        status = BRY_E_IO;
+    if (status != BRY_OK) {
+        int kept = errno;
+        unlink(temporary);
+        errno = kept;
+        return status;
+    }
+    return sync_folder(target);
+}
