@@ -88,6 +88,16 @@ typedef struct bry__fbf_size {
 bry__fbf_size bry__fbf_size_for(const bry__fbf_setting *setting, uint64_t place, uint64_t present,
                                 uint64_t wanted, uint64_t max_cost);
 
+/* The most elements that any filter of this size is planned for. */
+uint64_t bry__fbf_holds(const bry__fbf_setting *setting, uint64_t bits, uint32_t hashes);
+
+/*
+ * Elements in a filter, told by the bits that are set in it: `likely`, and the most that a period's
+ * count may say where it was not counted but joined from two.
+ */
+double bry__fbf_likely(uint64_t bits, uint32_t hashes, uint64_t set);
+#define BRY__FBF_MOST(likely) (1.25 * (likely) + 64)
+
 /* A filter with all its memory, in bytes. */
 uint64_t bry__fbf_cost(uint64_t bits);
 

@@ -114,6 +114,17 @@ static uint64_t fits(uint64_t bits, uint32_t hashes, double p)
     return n < 2 ? 2 : (uint64_t)fmin(n, (double)BRY__FBF_MAX_BITS);
 }
 
+uint64_t bry__fbf_holds(const bry__fbf_setting *setting, uint64_t bits, uint32_t hashes)
+{
+    return fits(bits, hashes, share(setting, setting->filters));
+}
+
+double bry__fbf_likely(uint64_t bits, uint32_t hashes, uint64_t set)
+{
+    double m = (double)bits, clear = m - (double)set; /* one that is full may hold any number */
+    return bry__bloom_count(m < 2 ? 2 : m, hashes, 1 - fmax(clear, 0.5) / m);
+}
+
 /* The most bits, in whole lines, of a filter that costs no more than this; 0: none does. */
 static uint64_t bits_within(uint64_t cost)
 {

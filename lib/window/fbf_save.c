@@ -145,6 +145,10 @@ static const char *check_bits(const bry__fbf_filter *filter)
         return "a filter has more bits set than its elements set";
     if (set < 0.5 && most > 0)
         return "a filter has elements and no bits";
+    /* What comes next is as large as what came. */
+    double likely = bry__fbf_likely(bloom->bits, bloom->hashes, (uint64_t)(set + 0.5));
+    if ((double)(filter->before + filter->items) > 2 * BRY__FBF_MOST(likely))
+        return "a filter has more elements than its bits tell";
     uint64_t past = bloom->bits % BRY__FBF_LINE_BITS;
     if (table->present && past && table->piece[table->count - 1]) {
         size_t size = bry__piece_size(table, table->count - 1);
@@ -167,7 +171,8 @@ static const char *check_numbers(const bry__fbf_filter *filter, const bry__fbf *
         return "the shape of a filter is out of range";
     if (filter->before > MOST_ITEMS || filter->items > MOST_ITEMS)
         return "a filter has too many elements";
-    if (filter->limit < 1 || filter->limit > BRY__FBF_MAX_BITS)
+    if (filter->limit < 1 ||
+        filter->limit > bry__fbf_holds(setting, filter->bloom.bits, filter->bloom.hashes))
         return "the limit of a period is out of range";
     if (early > 1 || (plain && early))
         return "a filter was made in no way there is";
@@ -243,8 +248,12 @@ static const char *check_cell(bry__fbf *fbf)
     fbf->sub = fbf->newest->sub;
     if (fbf->present->begin / length != fbf->cell)
         return "the present period is not of this time";
-    if (fbf->cell_items < fbf->present->items || fbf->cell_items > MOST_ITEMS)
-        return "a cell and its period do not agree";
+    uint64_t items = 0;
+    for (const bry__fbf_filter *filter = fbf->present;
+         filter && filter->begin >= fbf->cell * length; filter = filter->older)
+        items += filter->items;
+    if (fbf->cell_items != items)
+        return "a cell and its periods do not agree";
     if (fbf->count || fbf->period || fbf->due)
         return "an adaptation that this mode does not have";
     return NULL;
@@ -301,7 +310,14 @@ static bry_status read_row(bry__frame_reader *reader, bry__fbf *fbf, const unsig
         return status;
     const char *problem =
         fbf->newest && fbf->newest->older ? check_row(fbf) : "a row has two filters at least";
-    return problem ? bad(reader, problem) : BRY_OK;
+    if (problem)
+        return bad(reader, problem);
+    /* What the next element will allocate, where that is more than the options say. */
+    for (const bry__fbf_filter *filter = fbf->present; filter && status == BRY_OK;
+         filter = filter->newer)
+        if (filter->bloom.table.present == 0 && filter->bloom.bits > fbf->setting.bits)
+            status = bry__frame_reader_claim(reader, bry__fbf_cost(filter->bloom.bits));
+    return status;
 }
 
 bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,

@@ -2,6 +2,7 @@
 #include "kernel/kernel.h"
 #include "window/fbf.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- clone --------------------------------------------------------------------------------- */
@@ -137,12 +138,13 @@ static bry_status reach_like(bry__fbf_filter *into, const bry__fbf_filter *from,
 /* Bits set in either, and in both together. */
 typedef struct overlap {
     uint64_t into, from, both;
+    double likely; /* elements, by the bits of both */
 } overlap;
 
 static overlap overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *from)
 {
     const bry__pieces *a = &into->bloom.table, *b = &from->bloom.table;
-    overlap bits = {0, 0, 0};
+    overlap bits = {0, 0, 0, 0};
     for (size_t i = 0; i < a->count || i < b->count; i++) {
         const unsigned char *x = i < a->count ? a->piece[i] : NULL;
         const unsigned char *y = i < b->count ? b->piece[i] : NULL;
@@ -153,19 +155,24 @@ static overlap overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *fr
         bits.from += in_y;
         bits.both += x && y ? bry__kernels()->popcount_or(x, y, size) : in_x + in_y;
     }
+    bits.likely = bry__fbf_likely(into->bloom.bits, into->bloom.hashes, bits.both);
     return bits;
 }
 
 /*
  * Elements of a period after joining. Where one side's bits are all in the other, so are, up to the
- * error, its elements; otherwise nobody can tell how many are the same, and all are counted. So
- * merging what is there already changes nothing.
+ * error, its elements, so merging what is there already changes nothing. Otherwise nobody can tell
+ * how many are the same, and all are counted; but no more than the bits make likely.
  */
 static uint64_t joined(uint64_t into, uint64_t from, const overlap *one, const overlap *next)
 {
     if (one->both == one->into && next->both == next->into)
         return into;
-    return one->both == one->from && next->both == next->from ? from : into + from;
+    if (one->both == one->from && next->both == next->from)
+        return from;
+    double most = BRY__FBF_MOST(fmin(one->likely, next->likely));
+    uint64_t least = into > from ? into : from, sum = into + from;
+    return (double)sum <= most ? sum : (double)least >= most ? least : (uint64_t)most;
 }
 
 static void join_filter(bry__fbf_filter *into, const bry__fbf_filter *from, const overlap *newer,
@@ -254,7 +261,7 @@ static bry_status prepare_join(const bry__fbf *into, const bry__fbf *copy)
 static void join(bry__fbf *into, bry__fbf *copy)
 {
     bry__fbf_filter *x = into->newest, *y = copy->newest;
-    overlap newer = {0, 0, 0}, own;
+    overlap newer = {0, 0, 0, 0}, own; /* the newest's own period has not begun */
     for (;;) {
         own = overlap_of(x, y);
         join_filter(x, y, &newer, &own);

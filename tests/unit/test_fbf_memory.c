@@ -205,6 +205,40 @@ static void test_frames(void **state)
     }
 }
 
+/* Rows that are far over their load, of tiny filters, and merged over and over: all are loaded. */
+static void test_frames_of_full_rows(void **state)
+{
+    (void)state;
+    static const uint64_t bits[] = {1, 8, 64, 700, 5000};
+    for (int m = 0; m < 3; m++)
+        for (int b = 0; b < 5; b++)
+            for (int fixed = 0; fixed < 2; fixed++) {
+                bry_window_options options = fbf_options(modes[m], 4000, 100, 0.01);
+                options.bits = bits[b];
+                options.hashes = 1 + 2 * (uint32_t)b;
+                options.fixed = fixed;
+                if (!fixed) /* as much as the ordinary row takes */
+                    options.max_bytes = 1000 + 12 * bry__fbf_cost(bits[b]);
+                bry_window *window = make(options), *other = clone_of(window);
+                for (uint64_t i = 0; i < 20000; i++) {
+                    add(window, i, 10000 + i / 4);
+                    if (i % 2)
+                        add(other, i, 10000 + i / 4);
+                }
+                for (int again = 0; again < 3 && bry_window_merge(window, other) == BRY_OK; again++)
+                    (void)bry_window_merge(other, window);
+                bry_buffer image = saved_of(window);
+                bry_status status;
+                bry_window *copy = loaded(&image, NULL, &status);
+                assert_int_equal(status, BRY_OK);
+                assert_true(alike(window, copy));
+                bry_buffer_free(&image);
+                bry_window_destroy(copy);
+                bry_window_destroy(window);
+                bry_window_destroy(other);
+            }
+}
+
 /* Numbers that somebody altered, with checksums made right: refused, or a window that works. */
 static void test_forged_frames(void **state)
 {
@@ -255,9 +289,8 @@ static void test_forged_frames(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_refused_batch),
-        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_refused_batch),
+        cmocka_unit_test(test_frames),        cmocka_unit_test(test_frames_of_full_rows),
         cmocka_unit_test(test_forged_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
