@@ -1,5 +1,6 @@
 #include "json.h"
 
+#include "base64.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -63,6 +64,20 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
         write_string(json->out, text);
     else
         fputs("null", json->out);
+}
+
+void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t len)
+{
+    if (cli_utf8_is_valid(bytes, len)) {
+        cli_json_text(json, key, bytes);
+        return;
+    }
+    char longer[64];
+    snprintf(longer, sizeof longer, "%s_base64", key);
+    begin(json, longer);
+    fputc('"', json->out);
+    cli_base64_write(json->out, bytes, len);
+    fputc('"', json->out);
 }
 
 void cli_json_count(cli_json *json, const char *key, uint64_t count)

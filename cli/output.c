@@ -18,7 +18,7 @@ const char *cli_compiler(void)
 
 static void report(const char *word, const char *format, va_list arguments)
 {
-    fprintf(stderr, "bloomery: %s: ", word);
+    fprintf(stderr, "bloomery: %s%s", word, *word ? ": " : "");
     /* The analyzer loses sight of va_start() in the fortified form of this. */
     vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     fputc('\n', stderr);
@@ -41,6 +41,14 @@ int cli_misuse(const char *command, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "Try \"bloomery %s%s--help\".\n", command ? command : "", command ? " " : "");
     return CLI_USAGE;
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report("", format, arguments);
+    va_end(arguments);
 }
 
 cli_quoted cli_quote(const char *word)

@@ -17,6 +17,9 @@ __attribute__((format(printf, 2, 3))) int cli_fail(bry_status status, const char
  */
 __attribute__((format(printf, 2, 3))) int cli_misuse(const char *command, const char *format, ...);
 
+/* Prints "bloomery: text" on stderr: what is worth saying, and no failure. */
+__attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
+
 /* A word of the user's for a message: quoted, cut when long, with nothing that a terminal obeys. */
 typedef struct cli_quoted {
     char text[96];
