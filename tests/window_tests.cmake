@@ -18,3 +18,10 @@ bloomery_unit_test(test_window_memory support/failing_allocator.c)
 bloomery_unit_test(test_window_save support/failing_allocator.c support/repair.c)
 add_test(NAME read_window COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py
   ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_compact.bry)
+bloomery_program(test_window_rates stat/test_window_rates.c support/band.c)
+add_test(NAME test_window_rates COMMAND test_window_rates)
+
+find_package(Threads REQUIRED)
+bloomery_unit_test(test_window_threads)
+target_link_libraries(test_window_threads PRIVATE Threads::Threads)
+set_tests_properties(test_window_threads PROPERTIES LABELS thread)
