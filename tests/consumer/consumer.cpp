@@ -5,6 +5,7 @@
 #include <bloomery/hash.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
+#include <bloomery/window.h>
 #include <memory>
 #include <string_view>
 
@@ -20,6 +21,10 @@ int main()
     bry_index_options index_options = BRY_INDEX_OPTIONS;
     bry_index_shape index_shape;
     if (bry_index_plan(&index_options, &index_shape) != BRY_OK || index_shape.units != 64)
+        return 1;
+    bry_window_options window_options = BRY_WINDOW_OPTIONS;
+    bry_window_shape window_shape;
+    if (bry_window_plan(&window_options, &window_shape) != BRY_OK || window_shape.window != 60000)
         return 1;
     bry_filter *made = nullptr;
     if (bry_filter_create(&options, &made) != BRY_OK)
