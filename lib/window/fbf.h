@@ -210,7 +210,7 @@ void bry__fbf_destroy(void *self);
 bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);
 
 bry_status bry__fbf_clone(const void *self, void **copy);
-bry_status bry__fbf_merge(void *into, const void *from, uint64_t now);
+bry_status bry__fbf_merge(void *self, const void *other, uint64_t now);
 
 void bry__fbf_write(const void *self, struct bry__frame_writer *writer);
 bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
