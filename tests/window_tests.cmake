@@ -14,6 +14,7 @@ add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
 set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_window support/failing_allocator.c)
+bloomery_unit_test(test_window_whole support/failing_allocator.c)
 bloomery_unit_test(test_window_memory support/failing_allocator.c)
 bloomery_unit_test(test_window_save support/failing_allocator.c support/repair.c)
 add_test(NAME read_window COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py

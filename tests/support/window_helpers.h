@@ -19,6 +19,23 @@ static inline bry_window_options options_of(const window_kind *kind)
     return options;
 }
 
+/* An error so small that nothing errs here. */
+static inline bry_window_options exact(const window_kind *kind, uint64_t window, uint64_t capacity)
+{
+    bry_window_options options = options_of(kind);
+    options.window = window;
+    options.capacity = capacity;
+    options.error = 1e-9;
+    return options;
+}
+
+static inline uint64_t longest_of(const bry_window_options *options)
+{
+    bry_window_shape shape;
+    assert_int_equal(bry_window_plan(options, &shape), BRY_OK);
+    return shape.longest;
+}
+
 static inline bry_window *make(bry_window_options options)
 {
     bry_window *window = NULL;

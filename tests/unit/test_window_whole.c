@@ -1,0 +1,188 @@
+/* Whole windows: copies, merges, and what can be seen from outside; on every engine and mode. */
+#include "support/window_helpers.h"
+
+static void test_clone_and_clear(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        uint64_t capacity = window_kinds[k].keeps_error ? 20 : 2000;
+        bry_window *window = make(exact(&window_kinds[k], 1000, capacity)), *copy = NULL;
+        for (uint64_t i = 0; i < 100; i++)
+            add(window, i, 1000 + i);
+        assert_int_equal(bry_window_clone(window, &copy), BRY_OK);
+        assert_true(alike(window, copy));
+        for (uint64_t i = 100; i < 200; i++)
+            add(copy, i, 1100);
+        for (uint64_t i = 0; i < 200; i++) {
+            assert_int_equal(has(window, i, 1100), i < 100);
+            assert_true(has(copy, i, 1100));
+        }
+        bry_window_clear(copy);
+        assert_int_equal(bry_window_time(copy), 1100);
+        assert_int_equal(bry_window_seed(copy), 1);
+        assert_int_equal(stats_of(copy).items, 0);
+        for (uint64_t i = 0; i < 200; i++)
+            assert_false(has(copy, i, 1100));
+        assert_int_equal(add(copy, 5, 1000), BRY_ABSENT);
+        assert_true(has(copy, 5, 2100));
+        bry_window_destroy(copy);
+        bry_window_destroy(window);
+    }
+}
+
+static void test_merge(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 300);
+        options.start = 10000;
+        uint64_t longest = longest_of(&options);
+        bry_window *a = make(options);
+        for (uint64_t i = 0; i < 100; i++)
+            add(a, i, 10000 + i);
+        bry_window_options like = bry_window_options_like(a);
+        assert_int_equal(like.start, 10099);
+        bry_window *b = make(like), *ab = NULL, *ba = NULL;
+        for (uint64_t i = 50; i < 150; i++)
+            add(b, i, 10050 + 6 * i);
+        assert_int_equal(bry_window_clone(a, &ab), BRY_OK);
+        assert_int_equal(bry_window_clone(b, &ba), BRY_OK);
+        bry_status status = bry_window_merge(ab, b);
+        if (status == BRY_E_MISMATCH) { /* fbf, where generations did not begin together */
+            assert_int_equal(options.engine, BRY_ENGINE_FBF);
+            assert_true(alike(ab, a));
+        } else {
+            assert_int_equal(status, BRY_OK);
+            assert_int_equal(bry_window_merge(ba, a), BRY_OK);
+            assert_int_equal(bry_window_time(ab), 10050 + 6 * 149);
+            assert_int_equal(bry_window_time(ba), bry_window_time(ab));
+            for (uint64_t i = 0; i < 150; i++) {
+                uint64_t last = i < 50 ? 10000 + i : 10050 + 6 * i;
+                assert_true(has(ab, i, last + 1000));
+                assert_true(has(ba, i, last + 1000));
+                assert_false(has(ab, i, last + longest));
+                assert_false(has(ba, i, last + longest));
+            }
+            assert_true(alike(ab, ba));
+            /* Merging again, or with itself, changes nothing. */
+            assert_int_equal(bry_window_merge(ab, b), BRY_OK);
+            assert_int_equal(bry_window_merge(ab, ab), BRY_OK);
+            assert_true(alike(ab, ba));
+        }
+        bry_window_destroy(ab);
+        bry_window_destroy(ba);
+
+        /* One that no change has reached yet; and those that cannot be merged. */
+        like.start = 0;
+        bry_window *fresh = make(like);
+        assert_int_equal(bry_window_merge(b, fresh), BRY_OK);
+        assert_int_equal(bry_window_time(b), 10050 + 6 * 149);
+        assert_int_equal(bry_window_merge(fresh, b), BRY_OK);
+        assert_int_equal(bry_window_time(fresh), bry_window_time(b));
+        assert_true(has(fresh, 149, 10050 + 6 * 149));
+        bry_window_destroy(fresh);
+        for (int which = 0; which < 4; which++) {
+            bry_window_options other = like;
+            other.seed += which == 0;
+            other.window += which == 1;
+            other.generations += which == 2;
+            other.fixed = which == 3;
+            bry_window *c = make(other);
+            assert_int_equal(bry_window_merge(b, c), BRY_E_MISMATCH);
+            bry_window_destroy(c);
+        }
+        bry_window_destroy(a);
+        bry_window_destroy(b);
+    }
+}
+
+/* compact: entries cannot be given longer fingerprints, so the error decides. */
+static void test_merge_past_the_error(void **state)
+{
+    (void)state;
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.capacity = 5000;
+    options.seed = 1;
+    bry_window *a = make(options), *b = make(options), *before = NULL;
+    for (uint64_t i = 0; i < 5000; i++) {
+        add(a, i, 1000);
+        add(b, i + 5000, 1000);
+    }
+    assert_int_equal(bry_window_clone(a, &before), BRY_OK);
+    assert_int_equal(bry_window_merge(a, b), BRY_E_FULL);
+    assert_true(alike(a, before));
+    assert_int_equal(stats_of(a).refused_full, 1);
+    bry_window_destroy(b);
+    b = make(options);
+    for (uint64_t i = 0; i < 1700; i++)
+        add(b, i + 5000, 1000);
+    assert_int_equal(bry_window_merge(a, b), BRY_OK);
+    assert_true(stats_of(a).estimated_error <= 0.001);
+    /* It still takes more, as far as the error allows. */
+    bry_status status = BRY_OK;
+    for (uint64_t i = 7000; i < 17000 && status == BRY_OK; i++)
+        status = bry_window_add(a, key(i), 1000, NULL);
+    assert_true(stats_of(a).estimated_error <= 0.001);
+    bry_window_destroy(a);
+    bry_window_destroy(b);
+    bry_window_destroy(before);
+}
+
+static void test_looking_in(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 1000);
+        options.generations = 10;
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 3000; i++)
+            add(window, i, 100000 + i);
+        bry_window_stats stats = stats_of(window);
+        assert_int_equal(stats.engine, options.engine);
+        assert_int_equal(stats.mode, options.mode);
+        assert_int_equal(stats.time, 102999);
+        assert_int_equal(stats.window, 1000);
+        assert_true(stats.covered >= 1000 && stats.covered <= longest_of(&options));
+        assert_true(stats.promised_error == 1e-9);
+        if (window_kinds[k].keeps_error)
+            assert_true(stats.estimated_error > 0 && stats.estimated_error <= 1e-9);
+        assert_true(stats.items >= 1000 && stats.items <= 1100);
+        bry_window_generation some[64];
+        size_t n = bry_window_generations(window, NULL, 0);
+        assert_true(n >= 10 && n <= 64);
+        assert_int_equal(stats.generations, n);
+        memset(some, 0x5a, sizeof some);
+        assert_int_equal(bry_window_generations(window, some, 2), n);
+        assert_true(some[2].items == UINT64_C(0x5a5a5a5a5a5a5a5a));
+        assert_int_equal(bry_window_generations(window, some, 64), n);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(some[i].begin < some[i].end);
+            if (i > 0)
+                assert_true(some[i].begin <= some[i - 1].begin);
+            assert_true(some[i].fill >= 0 && some[i].fill <= 1);
+        }
+        assert_true(some[0].end == UINT64_MAX);
+        if (window_kinds[k].counts) {
+            uint64_t items = 0;
+            for (size_t i = 0; i < n; i++)
+                items += some[i].items;
+            assert_int_equal(items, stats.items);
+            assert_int_equal(some[1].items, 100);
+            assert_int_equal(some[1].begin, 102800);
+            assert_int_equal(some[1].end, 102900);
+        }
+        bry_window_destroy(window);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clone_and_clear),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merge_past_the_error),
+        cmocka_unit_test(test_looking_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
