@@ -174,13 +174,19 @@ static void apply_batch(index_pair *both, model_reader *reader, unsigned n, uint
     }
 }
 
+/* A supplier may give an element too many, so a unit may hold more than its capacity. */
+static uint64_t room_in(const index_pair *both, int place)
+{
+    if (place == TWIN_NO_UNIT)
+        return 0;
+    const index_twin_unit *unit = &both->twin.unit[place];
+    return unit->capacity > unit->elements ? unit->capacity - unit->elements : 0;
+}
+
 /* Units that n elements need at most beyond the newest, judged by n. */
 static uint64_t units_needed(const index_pair *both, unsigned n)
 {
-    int place = index_twin_newest(&both->twin);
-    uint64_t room = 0;
-    if (place != TWIN_NO_UNIT && both->twin.unit[place].capacity > both->twin.unit[place].elements)
-        room = both->twin.unit[place].capacity - both->twin.unit[place].elements;
+    uint64_t room = room_in(both, index_twin_newest(&both->twin));
     return n <= room ? 0 : (n - room - 1) / both->options.unit_capacity + 1;
 }
 
@@ -205,7 +211,7 @@ void index_do_add_n(index_pair *both, model_reader *reader)
     }
     bool full = newest ? both->options.fixed &&
                              needed + (uint64_t)twin->count > both->options.units && needed > 0
-                       : n > twin->unit[place].capacity - twin->unit[place].elements;
+                       : n > room_in(both, place);
     if (status == BRY_E_FULL) {
         model_expect(reader, full || may_be_full(both));
         return;
