@@ -69,9 +69,10 @@ static void make_stream(const char *folder, const char *name, unsigned frames)
 
 /* ---- objects ------------------------------------------------------------------------------- */
 
-static void make_filter(const char *folder, const char *name, unsigned keys)
+static void make_filter(const char *folder, const char *name, bry_engine engine, unsigned keys)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = engine;
     options.capacity = GOLDEN_FILTER_CAPACITY;
     options.seed = GOLDEN_SEED;
     bry_filter *filter;
@@ -344,9 +345,11 @@ int main(int argc, char **argv)
     if (WANTED("stream.bry"))
         make_stream(folder, "stream.bry", GOLDEN_FRAMES);
     if (WANTED("filter_empty.bry"))
-        make_filter(folder, "filter_empty.bry", 0);
+        make_filter(folder, "filter_empty.bry", BRY_ENGINE_BLOOM, 0);
     if (WANTED("filter.bry"))
-        make_filter(folder, "filter.bry", GOLDEN_FILTER_KEYS);
+        make_filter(folder, "filter.bry", BRY_ENGINE_BLOOM, GOLDEN_FILTER_KEYS);
+    if (WANTED("filter_compact.bry"))
+        make_filter(folder, "filter_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS);
     if (WANTED("maplet_empty.bry"))
         make_maplet(folder, "maplet_empty.bry", 0, 0);
     if (WANTED("maplet.bry"))

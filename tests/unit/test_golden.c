@@ -284,6 +284,7 @@ static const golden_file goldens[] = {
     {"stream.bry", read_stream, GOLDEN_FRAMES, 0},
     {"filter_empty.bry", read_filter, 0, 0},
     {"filter.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
+    {"filter_compact.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
     {"maplet_empty.bry", read_maplet, 0, 0},
     {"maplet.bry", read_maplet, GOLDEN_MAPLET_KEYS, 0},
     {"map_empty.bry", read_map, 0, 0},
