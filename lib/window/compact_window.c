@@ -449,7 +449,7 @@ static bry_status add_logged(bry__compact_window *window, const bry_hash *hashes
     bry_status status = begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
-    bool plain;
+    bool plain = true;
     status = add_all(&change, hashes, n, log, &plain);
     if (status == BRY_OK && !plain) {
         bry__window_move(window, change.newest, change.oldest);
