@@ -121,6 +121,7 @@ bry_status bry__counter_make(const bry_counter_options *options, const bry_alloc
     made->options.allocator = NULL;
     bry__counter_meter_init(&made->meter, under);
     made->meter.bytes = sizeof *made;
+    bry__counter_error_reset(made);
     bry_status status =
         bry__counter_names_init(&made->names, options->seed, &made->meter.allocator);
     if (status != BRY_OK) {
@@ -233,19 +234,34 @@ size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_count
 /* ---- stats --------------------------------------------------------------------------------- */
 
 enum {
-    ASK_AFTER = 1024 /* operations, */,
-    ASK_SHARE = 8 /* or this part of a window planned for */
+    ASK_AFTER = 1024, /* operations; */
+    ASK_SHARE = 8, /* or this part of what the window holds, or is planned for */
 };
+
+/* Asking reads the whole window, so each operation pays for a few elements of it. */
+static uint64_t ask_after(const bry_counter *counters, uint64_t items)
+{
+    uint64_t most =
+        (items > counters->options.capacity ? items : counters->options.capacity) / ASK_SHARE;
+    return most > ASK_AFTER ? most : ASK_AFTER;
+}
+
+void bry__counter_error_reset(bry_counter *counters)
+{
+    counters->error_then = 0;
+    counters->since = 0;
+    counters->ask_after = ask_after(counters, 0);
+}
 
 double bry__counter_error(bry_counter *counters)
 {
     const bry_counter_options *options = &counters->options;
-    uint64_t part = options->capacity / ASK_SHARE;
-    if (counters->since >= (part > ASK_AFTER ? part : ASK_AFTER)) {
+    if (counters->since >= counters->ask_after) {
         bry_window_stats stats;
         bry_window_get_stats(counters->window, &stats);
         counters->error_then = stats.estimated_error;
         counters->since = 0;
+        counters->ask_after = ask_after(counters, stats.items);
     }
     double rise = options->error / (double)options->capacity;
     double now = counters->error_then + (double)counters->since++ * rise;

@@ -383,8 +383,7 @@ void bry__counter_empty(bry_counter *counters)
 {
     bry__counter_names_clear(&counters->names);
     bry_window_clear(counters->window);
-    counters->error_then = 0;
-    counters->since = 0;
+    bry__counter_error_reset(counters);
 }
 
 bry_status bry_counter_clear(bry_counter *counters)

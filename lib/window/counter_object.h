@@ -22,7 +22,8 @@ struct bry_counter {
 
     double expected_lost;
     double error_then; /* the window's own estimate, when it was last asked, */
-    uint64_t since; /* and how many operations were applied since */
+    uint64_t since; /* how many operations were applied since, */
+    uint64_t ask_after; /* and after how many it is asked again */
 
     bry__counter_folder *folder; /* NULL: in memory alone */
     bool broken; /* the log failed: questions only */
@@ -53,6 +54,9 @@ void bry__counter_empty(bry_counter *counters);
 
 /* BRY_E_IO with errno EIO: what a broken table says to every change. */
 bry_status bry__counter_refuse_broken(void);
+
+/* As if nothing had been applied. */
+void bry__counter_error_reset(bry_counter *counters);
 
 /* The chance that the next new id is taken for a repeat; to be asked once for each applied one. */
 double bry__counter_error(bry_counter *counters);

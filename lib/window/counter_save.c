@@ -38,7 +38,8 @@ enum {
     AT_SINCE = 112, /* u64 */
     AT_TABLE = 120, /* u64 */
     AT_SEQUENCE = 128, /* u64 */
-    NUMBERS_SIZE = 136
+    AT_ASK_AFTER = 136, /* u64 */
+    NUMBERS_SIZE = 144
 };
 
 /* In the frames NAME, before each name: its length u16, its value i64. */
@@ -70,6 +71,7 @@ static void write_numbers(const bry_counter *counters, const bry__counter_place 
     bry__store_double(numbers + AT_EXPECTED_LOST, counters->expected_lost);
     bry__store_double(numbers + AT_ERROR_THEN, counters->error_then);
     bry__store64(numbers + AT_SINCE, counters->since);
+    bry__store64(numbers + AT_ASK_AFTER, counters->ask_after);
     bry__store64(numbers + AT_TABLE, place->table);
     bry__store64(numbers + AT_SEQUENCE, place->sequence);
     bry__frame_writer_write(writer, NUMBERS, numbers, sizeof numbers);
@@ -204,6 +206,7 @@ static const char *read_counts(const unsigned char *numbers, bry_counter *counte
     counters->expected_lost = bry__load_double(numbers + AT_EXPECTED_LOST);
     counters->error_then = bry__load_double(numbers + AT_ERROR_THEN);
     counters->since = bry__load64(numbers + AT_SINCE);
+    counters->ask_after = bry__load64(numbers + AT_ASK_AFTER);
     place->table = bry__load64(numbers + AT_TABLE);
     place->sequence = bry__load64(numbers + AT_SEQUENCE);
     if (bry__load32(numbers + AT_RESERVED) != 0)

@@ -75,7 +75,7 @@ static void marry(unsigned char *snapshot, size_t snapshot_len, unsigned char *l
     size_t length;
     const unsigned char *numbers =
         frame_of(snapshot, snapshot_len, BRY__FOUR('N', 'U', 'M', 'S'), &length);
-    if (!numbers || length != 136 || log_len < 64 + 24 + 80)
+    if (!numbers || length != 144 || log_len < 64 + 24 + 80)
         return;
     unsigned char *base = log + 64 + 24;
     memcpy(base + 24, numbers + 120, 8);
