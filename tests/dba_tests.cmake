@@ -4,6 +4,7 @@ if(BLOOMERY_FUZZ)
 endif()
 
 bloomery_unit_test(test_dba support/failing_allocator.c)
+bloomery_unit_test(test_dba_midway)
 bloomery_unit_test(test_dba_programs)
 bloomery_unit_test(test_dba_save support/failing_allocator.c support/repair.c)
 add_test(NAME test_dba_programs_soak COMMAND test_dba_programs 600000)

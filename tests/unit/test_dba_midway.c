@@ -1,0 +1,210 @@
+/* Engine dba in the midst of its work: what changes then must be in what comes of it. */
+#include "index/dba_index.h"
+#include "index/index_object.h"
+#include "support/cmocka_all.h"
+
+static bry_hash element(uint64_t i)
+{
+    return bry_hash_key(3, &i, sizeof i);
+}
+
+static bry_index *make(bry_index_options options)
+{
+    bry_index *index = NULL;
+    options.struct_size = sizeof options;
+    options.engine = BRY_ENGINE_DBA;
+    options.seed = 3;
+    assert_int_equal(bry_index_create(&options, &index), BRY_OK);
+    return index;
+}
+
+/* Unit u has elements 1000 · u to 1000 · u + n - 1; unit 0 those of unit 1 too, once `combined`. */
+typedef struct subsets {
+    uint64_t n;
+    bool combined;
+} subsets;
+
+static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
+                         size_t room, size_t *got)
+{
+    const subsets *all = opaque;
+    uint64_t n = all->combined && unit == 0 ? 2 * all->n : all->n;
+    (void)tag;
+    for (*got = 0; *got < room && from < n; ++*got, from++)
+        hashes[*got] = element(1000 * (unit + from / all->n) + from % all->n);
+    return BRY_OK;
+}
+
+static void fill(bry_index *index, uint32_t units, uint64_t n)
+{
+    for (uint32_t u = 0; u < units; u++) {
+        uint32_t unit = 0;
+        assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
+        for (uint64_t i = 0; i < n; i++)
+            assert_int_equal(
+                bry_index_add(index, element(1000 * (uint64_t)unit + i), unit, NULL, NULL), BRY_OK);
+    }
+}
+
+static bool located(const bry_index *index, bry_hash hash, uint32_t unit)
+{
+    uint32_t units[64];
+    size_t total = bry_index_locate(index, hash, units, 64);
+    for (size_t i = 0; i < total; i++)
+        if (units[i] == unit)
+            return true;
+    return false;
+}
+
+static void finish(bry_index *index, subsets *all)
+{
+    bry_index_supplier supplier = {supply, all};
+    for (uint64_t left = 1; left > 0;)
+        assert_int_equal(bry_index_step(index, &supplier, 1000, &left), BRY_OK);
+}
+
+/* Nine units in groups of eight, planned for eight: the first group gets further segments, and its
+ * first two units have theirs. */
+static bry_index *extending(subsets *all, double error)
+{
+    bry_index *index = make((bry_index_options){
+        .units = 8, .unit_capacity = 200, .error = error, .segmented = true, .group = 8});
+    const bry__dba *dba = index->elements;
+    bry_index_supplier supplier = {supply, all};
+    fill(index, 9, all->n);
+    while (dba->rebuild.column < 2)
+        assert_int_equal(bry_index_step(index, &supplier, 10, NULL), BRY_OK);
+    assert_int_equal(dba->rebuild.kind, BRY__DBA_EXTEND);
+    return index;
+}
+
+static void test_combined_while_segments_are_added(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        subsets all = {.n = 90};
+        bry_index *index = extending(&all, 1e-6);
+        const bry__dba *dba = index->elements;
+        /* Into one that has its segments; or from one that has, into one that has not. */
+        if (later)
+            assert_int_equal(bry_index_combine(index, 5, 0), BRY_OK);
+        else
+            assert_int_equal(bry_index_combine(index, 0, 1), BRY_OK);
+        assert_int_equal(dba->rebuild.kind, BRY__DBA_NO_REBUILD);
+        all.combined = !later;
+        if (!later) {
+            finish(index, &all);
+            for (uint64_t i = 0; i < 90; i++)
+                assert_true(located(index, element(i), 0) && located(index, element(1000 + i), 0));
+        }
+        for (uint64_t i = 0; i < 90 && later; i++)
+            assert_true(located(index, element(i), 5) && located(index, element(5000 + i), 5));
+        bry_index_destroy(index);
+    }
+}
+
+/* An element that a unit answers for by chance is added: it must be there when chance has gone. */
+static void test_added_while_segments_are_added(void **state)
+{
+    (void)state;
+    subsets all = {.n = 199};
+    bry_index *index = extending(&all, 0.3);
+    uint32_t by_chance = 0;
+    for (uint64_t i = 500000; by_chance < 40; i++) {
+        assert_true(i < 600000);
+        if (!located(index, element(i), 1))
+            continue;
+        bry_answer was = BRY_ABSENT;
+        assert_int_equal(bry_index_add(index, element(i), 1, NULL, &was), BRY_OK);
+        assert_int_equal(was, BRY_PRESENT);
+        by_chance++;
+    }
+    uint64_t last = 500000, kept = 0;
+    for (uint32_t seen = 0; seen < 40; last++)
+        seen += located(index, element(last), 1);
+    finish(index, &all);
+    assert_true(((const bry__dba *)index->elements)->rebuilds >= 8);
+    for (uint64_t i = 500000; i < last; i++)
+        kept += located(index, element(i), 1);
+    assert_true(kept >= 40);
+    /* Those next to them, which were not added, are as good as gone. */
+    uint64_t others = 0;
+    for (uint64_t i = last; i < 2 * last - 500000; i++)
+        others += located(index, element(i), 1);
+    assert_true(others < 35);
+    bry_index_destroy(index);
+}
+
+/* The same while the unit is rebuilt elsewhere, because many of its elements are stale. */
+static void test_added_while_rebuilt(void **state)
+{
+    (void)state;
+    subsets all = {.n = 199};
+    bry_index *index = make((bry_index_options){
+        .units = 4, .unit_capacity = 200, .error = 0.3, .stale = 0.5, .group = 8});
+    const bry__dba *dba = index->elements;
+    bry_index_supplier supplier = {supply, &all};
+    bry_hash chance[20];
+    size_t n = 0;
+    fill(index, 4, 199);
+    for (uint64_t i = 80; i < 199; i++)
+        assert_int_equal(bry_index_del(index, element(2000 + i), 2, NULL), BRY_OK);
+    all.n = 80;
+    assert_int_equal(bry_index_step(index, &supplier, 20, NULL), BRY_OK);
+    assert_int_equal(dba->rebuild.kind, BRY__DBA_REBUILD);
+    for (uint64_t i = 500000; n < 20; i++) {
+        assert_true(i < 600000);
+        if (!located(index, element(i), 2))
+            continue;
+        assert_int_equal(bry_index_add(index, element(i), 2, NULL, NULL), BRY_OK);
+        chance[n++] = element(i);
+    }
+    finish(index, &all);
+    assert_true(dba->rebuilds >= 1 && dba->rebuild.kind == BRY__DBA_NO_REBUILD);
+    for (size_t i = 0; i < n; i++)
+        assert_true(located(index, chance[i], 2));
+    bry_index_destroy(index);
+}
+
+/* Units are combined, filled and dropped while their groups are put side by side. */
+static void test_changed_while_side_by_side(void **state)
+{
+    (void)state;
+    subsets all = {.n = 90};
+    bry_index *index = make((bry_index_options){.units = 32, .unit_capacity = 400, .error = 1e-6});
+    const bry__dba *dba = index->elements;
+    fill(index, 16, 90);
+    assert_int_equal(bry_index_step(index, NULL, 8, NULL), BRY_OK);
+    assert_non_null(dba->join.into);
+    assert_true(dba->join.into->copied_row > 100);
+    assert_true(dba->join.into->copied_row < dba->join.into->shape.range / 2);
+    assert_int_equal(bry_index_combine(index, 0, 1), BRY_OK); /* within */
+    assert_null(dba->join.into); /* the group of unit 1 is gone */
+    assert_int_equal(bry_index_step(index, NULL, 8, NULL), BRY_OK);
+    assert_non_null(dba->join.into);
+    assert_int_equal(bry_index_combine(index, 2, 15), BRY_OK); /* from elsewhere */
+    for (uint64_t i = 0; i < 50; i++)
+        assert_int_equal(bry_index_add(index, element(700000 + i), 4, NULL, NULL), BRY_OK);
+    assert_non_null(dba->join.into);
+    finish(index, &all);
+    assert_int_equal(dba->group[0]->width, 8);
+    for (uint64_t i = 0; i < 90; i++) {
+        assert_true(located(index, element(i), 0) && located(index, element(1000 + i), 0));
+        assert_true(located(index, element(2000 + i), 2) && located(index, element(15000 + i), 2));
+        assert_true(located(index, element(4000 + i), 4));
+    }
+    for (uint64_t i = 0; i < 50; i++)
+        assert_true(located(index, element(700000 + i), 4));
+    bry_index_destroy(index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_combined_while_segments_are_added),
+        cmocka_unit_test(test_added_while_segments_are_added),
+        cmocka_unit_test(test_added_while_rebuilt),
+        cmocka_unit_test(test_changed_while_side_by_side),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
