@@ -11,6 +11,11 @@ enum { PIECE = 256 * 1024, AHEAD = 4 << 20 };
 /* Reads up to `room` bytes behind what is held, making the buffer larger where it must be. */
 static bry_status read_more(cli_lines *lines, size_t room)
 {
+    if (lines->may_read && !lines->may_read(lines->context)) {
+        lines->ended = true;
+        lines->held = lines->at;
+        return BRY_OK;
+    }
     if (lines->capacity - lines->held < room) {
         size_t capacity = lines->capacity ? lines->capacity : PIECE;
         while (capacity - lines->held < room)

@@ -26,6 +26,10 @@ typedef struct cli_lines {
     char *buffer;
     size_t at, held, capacity;
     bool ended; /* nothing is left to read */
+    /* Asked before each read, which may wait: false ends the input there, without what has come of
+     * a line. NULL: reads as it likes. */
+    bool (*may_read)(void *context);
+    void *context;
 } cli_lines;
 
 #define CLI_LINES(descriptor, mark)                                                                \

@@ -13,6 +13,7 @@
 static const cli_command commands[] = {
     {"plan", "what a job costs and how often it errs, before it is created", cli_plan},
     {"map", "approximate maps in files: build, ask, change, join", cli_map},
+    {"seen", "drops lines of a stream that were seen within a window", cli_seen},
     {"index", "indexes of files: which of them may hold this line", cli_index},
     {"bench", "measures speed, size and error on this machine", cli_bench},
 };

@@ -13,6 +13,7 @@ Approximate storage: sets and maps in a few bytes a key, with an error you choos
 Commands:
   plan     what a job costs and how often it errs, before it is created
   map      approximate maps in files: build, ask, change, join
+  seen     drops lines of a stream that were seen within a window
   bench    measures speed, size and error on this machine
 
 Options:

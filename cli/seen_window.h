@@ -1,0 +1,28 @@
+/* The window of `bloomery seen`: made as asked for, or the one that an earlier run has left. */
+#ifndef BLOOMERY_CLI_SEEN_WINDOW_H
+#define BLOOMERY_CLI_SEEN_WINDOW_H
+
+#include "memory.h"
+
+#include <bloomery/window.h>
+
+/* The longest promise there is: more than any stream lives. */
+#define SEEN_FOREVER (UINT64_C(1) << 52)
+
+typedef struct seen_request {
+    bry_window_options window; /* 0 in a field: it was not asked for */
+    const char *state; /* the file, or NULL */
+} seen_request;
+
+/*
+ * Loads the state where there is one, which must be what the request asks for; makes a window
+ * otherwise, for as many lines as the file on standard input may have. CLI_GO_ON, or an exit code
+ * after a message; `memory` is initialised and has to outlive the window.
+ */
+int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
+                     bry_window **window);
+
+/* Replaces the state. CLI_YES, or an exit code after a message. */
+int seen_window_save(const bry_window *window, const char *path);
+
+#endif

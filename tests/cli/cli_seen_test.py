@@ -1,0 +1,640 @@
+"""`bloomery seen` against an exact model: what passes, what is dropped, and whatever may happen to a
+stream meanwhile."""
+
+import os
+import random
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from cli_runner import PROGRAM, load, main
+
+STATS = ["lines", "passed", "dropped", "first", "repeats", "bad", "late", "unremembered", "engine",
+         "window_ms", "covered_ms", "time_ms", "remembered", "generations", "promised_error",
+         "estimated_error", "expected_false_drops", "at_ceiling", "bytes"]
+TIME = "is neither a number nor a time such as 2026-11-15T12:00:00Z"
+
+
+def first_ones(lines):
+    """What `sort -u` would leave, in order."""
+    return list(dict.fromkeys(lines))
+
+
+def joined(lines, end=b"\n"):
+    return b"".join(line + end for line in lines)
+
+
+class SeenCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def seen(self, *arguments, stdin=b"", **options):
+        return subprocess.run([PROGRAM, "seen", "--seed", "7", *arguments], input=stdin,
+                              timeout=300, **{"capture_output": True, "cwd": self.folder,
+                                              **options})
+
+    def expect(self, arguments, stdin, out, code=0, err=b""):
+        with self.subTest(arguments=arguments):
+            done = self.seen(*arguments, stdin=stdin)
+            self.assertEqual((done.returncode, done.stderr), (code, err))
+            # Long outputs that differ are shown by assertEqual in minutes.
+            self.assertTrue(done.stdout == out, (done.stdout[:300], out[:300]))
+
+    def expect_misuse(self, arguments, problem):
+        self.expect(arguments, b"a\n", b"", 2,
+                    f'bloomery: USAGE: {problem}\nTry "bloomery seen --help".\n'.encode())
+
+    def stats(self, *arguments, stdin):
+        done = self.seen("--stats", "--json", *arguments, stdin=stdin)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stats = load(done.stderr)
+        self.assertEqual(list(stats), STATS)
+        return done.stdout, stats
+
+    def start(self, *arguments, **options):
+        process = subprocess.Popen([PROGRAM, "seen", "--seed", "7", *arguments],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=self.folder, **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+
+    def say(self, process, text):
+        process.stdin.write(text)
+        process.stdin.flush()
+
+
+class Lines(SeenCase):
+    def test_first_occurrences_in_order(self):
+        draw = random.Random(1)
+        lines = [b"line %d" % draw.randrange(30000) for _ in range(50000)]
+        for engine in ("auto", "compact", "fbf"):
+            self.expect(["--engine", engine, "--error", "1e-9"], joined(lines),
+                        joined(first_ones(lines)))
+
+    def test_odd_lines(self):
+        everything = bytes(byte for byte in range(256) if byte != 10)
+        lines = [b"", b"a", b"", b"a\r", b"a", b"\0", b"\0\0", b"a\0", everything, b"\0",
+                 everything, b"\t", b" ", b"", b"x" * 300000, b"y" * 300000, b"x" * 300000,
+                 b"x" * 299999]
+        wanted = joined(first_ones(lines))
+        self.expect([], joined(lines), wanted)
+        # The last line need not end, and is ended.
+        self.expect([], joined(lines)[:-1], wanted)
+        self.expect([], b"", b"")
+        self.expect([], b"\n", b"\n")
+        self.expect([], b"\n\n", b"\n")
+        self.expect([], b"a", b"a\n")
+        self.expect([], b"a\na", b"a\n")
+        self.expect([], b"a\nb\na", b"a\nb\n")
+
+    def test_nul(self):
+        lines = [b"a\nb", b"", b"a\nb", b"\n", b"", b"c"]
+        self.expect(["-0"], joined(lines, b"\0"), joined(first_ones(lines), b"\0"))
+        self.expect(["-0"], b"a\0a\0b", b"a\0b\0")
+
+    def test_pieces_of_any_length(self):
+        """Lines that lie across the pieces in which the program reads."""
+        draw = random.Random(2)
+        lines = [bytes([97 + draw.randrange(3)]) * draw.choice((0, 1, 7, 4095, 70000, 262143,
+                                                                262144, 262145, 600000))
+                 for _ in range(60)]
+        self.expect([], joined(lines), joined(first_ones(lines)))
+
+    def test_too_long(self):
+        most = 16 << 20
+        lines = joined([b"a", b"b" * most, b"a"])
+        self.expect([], lines, joined([b"a", b"b" * most]))
+        self.expect([], joined([b"a", b"b" * (most + 1)]), b"a\n", 3,
+                    b"bloomery: LIMIT: line 2: it is longer than 16777216 bytes\n")
+
+    def test_only_repeats(self):
+        lines = [b"a", b"b", b"a", b"c", b"a", b"b"]
+        self.expect(["--only-repeats"], joined(lines), b"a\na\nb\n")
+        self.expect(["--only-repeats"], b"a\nb\nb", b"b\n")
+
+    def test_count(self):
+        lines = joined([b"a", b"b", b"a", b"c", b"a", b"b"])
+        self.expect(["--count"], lines, b"3\n")
+        self.expect(["--count", "--only-repeats"], lines, b"3\n")
+        self.expect(["--count"], b"", b"0\n")
+
+    def test_from_a_file(self):
+        path = os.path.join(self.folder, "lines")
+        lines = [b"%d" % (i % 70000) for i in range(100000)]
+        with open(path, "wb") as file:
+            file.write(joined(lines))
+        with open(path, "rb") as file:
+            file.seek(6)  # three lines were read by someone else
+            done = subprocess.run([PROGRAM, "seen", "--error", "1e-9"], stdin=file,
+                                  capture_output=True, timeout=300)
+        self.assertTrue(done.stdout == joined(first_ones(lines[3:])))
+
+
+class Stats(SeenCase):
+    def test_counts(self):
+        lines = joined([b"a", b"b", b"a", b"c", b"a"])
+        out, stats = self.stats(stdin=lines)
+        self.assertEqual(out, b"a\nb\nc\n")
+        self.assertEqual([stats[name] for name in STATS[:10]],
+                         [5, 3, 2, 3, 2, 0, 0, 0, "compact", None])
+        self.assertEqual([stats[name] for name in ("remembered", "promised_error", "at_ceiling")],
+                         [3, 1e-6, False])
+        out, stats = self.stats("--only-repeats", "--window", "60s", "--engine", "fbf", "--error",
+                                "0.1%", stdin=lines)
+        self.assertEqual(out, b"a\na\n")
+        self.assertEqual([stats[name] for name in STATS[:10]],
+                         [5, 2, 3, 3, 2, 0, 0, 0, "fbf", 60000])
+        self.assertEqual(stats["promised_error"], 0.001)
+
+    def test_false_drops_are_as_expected(self):
+        """A high error, so that there are many; five standard deviations of them."""
+        lines = joined(b"%d" % i for i in range(200000))
+        for engine, capacity in (("compact", "200k"), ("fbf", "200k"), ("compact", "10k"),
+                                 ("fbf", "10k")):
+            out, stats = self.stats("--error", "1%", "--engine", engine, "--capacity", capacity,
+                                    stdin=lines)
+            dropped, expected = stats["dropped"], stats["expected_false_drops"]
+            self.assertEqual(out.count(b"\n"), stats["passed"])
+            self.assertLessEqual(stats["estimated_error"], 0.01)
+            self.assertLessEqual(dropped, 2000)
+            self.assertGreater(dropped, 0)
+            self.assertLess(abs(dropped - expected), 5 * max(expected, 1) ** 0.5 + 0.02 * expected,
+                            (engine, capacity, dropped, expected))
+
+    def test_text(self):
+        done = self.seen("--stats", "--window", "90s", "--time", "1", "--on-bad", "drop",
+                         stdin=b"5\tx\nx\n4\ty\n5\tx\n")
+        self.assertEqual(done.stdout, b"5\tx\n4\ty\n")
+        text = done.stderr.decode().splitlines()
+        self.assertEqual(text[:3], ["lines       4: 2 passed, 2 dropped",
+                                    "            2 for the first time, 1 repeats, 1 bad; 1 late",
+                                    "window      compact, 90 s: 2 remembered in 1 generation"])
+        self.assertRegex(text[3], r"^error       1e-06 promised, [0-9.e-]+ estimated; [0-9.e-]+ of "
+                                  r"the first expected to be dropped$")
+        self.assertRegex(text[4], r"^bytes       \d+$")
+        self.assertEqual(len(text), 5)
+
+
+class EventTime(SeenCase):
+    def model(self, events, out, window, longest, refresh=False):
+        """events: (time in ms, key). Walks along what was printed: within the window a repeat must
+        be dropped, past the longest time it must pass; in between both are right."""
+        printed = iter(out)
+        latest, added, nearest = 0, {}, next(printed, None)
+        for number, (now, key) in enumerate(events):
+            latest = max(latest, now)
+            passed = nearest == number
+            if passed:
+                nearest = next(printed, None)
+            age = latest - added[key] if key in added else None
+            if age is None or age > longest:
+                self.assertTrue(passed, (number, key, age))
+            elif age <= window:
+                self.assertFalse(passed, (number, key, age))
+            if passed or refresh:
+                added[key] = latest
+        self.assertIsNone(nearest)
+
+    def test_model(self):
+        draw = random.Random(3)
+        for arguments, window, refresh in (
+                ([], 10000, False), (["--engine", "fbf"], 10000, False),
+                (["--refresh"], 10000, True), (["--engine", "fbf", "--refresh"], 10000, True),
+                (["--capacity", "10"], 1000, False), (["--capacity", "10", "--engine", "fbf"], 777,
+                                                      False)):
+            now, events = 10**12, []
+            for _ in range(20000):
+                now += draw.choice((0, 0, 0, 1, 2, 50, 700)) + (draw.random() < 0.001) * 60000
+                events.append((now - draw.choice((0, 0, 5, 3000)), draw.randrange(300)))
+            text = joined(b"%d\t%d\t%d" % (i, when, key) for i, (when, key) in enumerate(events))
+            done = self.seen("--window", f"{window}ms", "--time", "2", "--key", "3", "--time-unit",
+                             "ms", "--error", "1e-9", *arguments, stdin=text)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            numbers = [int(line.split(b"\t")[0]) for line in done.stdout.splitlines()]
+            self.assertLess(len(numbers), len(events))
+            self.model(events, numbers, window, 2 * window, refresh)
+
+    def test_units(self):
+        """One and the same time, and one that is 2 s later, in all the ways to say it."""
+        for unit, early, late in (
+                ("s", b"1700000000", b"1700000002"), ("s", b"1700000000.5", b"1700000002.501"),
+                ("ms", b"1700000000000", b"1700000002000"), ("ms", b"1700000000000.75", b"1700000002000"),
+                ("us", b"1700000000000000", b"1700000002000000"),
+                ("ns", b"1700000000000000000", b"1700000002000000000"),
+                ("s", b"2023-11-14T22:13:20Z", b"2023-11-14T22:13:22Z"),
+                ("s", b"2023-11-14 22:13:20", b"1700000002"),
+                ("s", b"2023-11-15T00:13:20.999+02:00", b"2023-11-14t17:13:23,100-0500"),
+                ("s", b"2024-02-28T24:00:00Z", b"2024-02-29T00:00:02+00"),
+                ("s", b"2024-02-29", b"2024-02-29T00:00:02"),
+                ("s", b"2016-12-31T23:59:60Z", b"2017-01-01T00:00:02Z"),
+                ("s", b"0", b"2"), ("s", b".5", b"2.6"), ("s", b"1970-01-01", b"2.")):
+            for window, out in (("2500ms", joined([b"x;" + early])),
+                                ("900ms", joined([b"x;" + early, b"x;" + late]))):
+                self.expect(["-d", ";", "--key", "1", "--time", "2", "--time-unit", unit,
+                             "--window", window], joined([b"x;" + early, b"x;" + late]), out)
+
+    def test_dates_are_the_calendars(self):
+        draw = random.Random(4)
+        for _ in range(40):
+            when = draw.randrange(4102444800)
+            date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when)).encode()
+            # Equal to the millisecond: with a window of 1 ms one that is 3 ms later is new.
+            self.expect(["--time", "1", "--key", "2", "--window", "1ms"],
+                        date + b"\tk\n%d\tk\n%d.003\tk\n" % (when, when),
+                        date + b"\tk\n%d.003\tk\n" % when)
+
+    def test_bad_times(self):
+        late = "lies past the year 9999: --time-unit tells the unit of numbers"
+        for text, problem in (
+                ("", TIME), ("x", TIME), ("-5", TIME), ("+5", TIME), ("1e3", TIME), ("1 ", TIME),
+                (" 1", TIME), (".", TIME), ("1.2.3", TIME), ("0x10", TIME),
+                ("2026-11-15T12", TIME), ("2026-11-15T12:00:00+", TIME),
+                ("2026-11-15T12:00:00+1", TIME), ("2026-11-15T12:00:00+01:", TIME),
+                ("2026-11-15T12:00:00Zx", TIME), ("2026-1-15", TIME), ("2026-11-15Tx", TIME),
+                ("2026-02-29", "is not on any calendar"), ("2026-13-01", "is not on any calendar"),
+                ("2026-00-01", "is not on any calendar"), ("2026-01-00", "is not on any calendar"),
+                ("1900-02-29", "is not on any calendar"),
+                ("2026-01-01T25:00:00", "is not on any calendar"),
+                ("2026-01-01T24:00:01", "is not on any calendar"),
+                ("2026-01-01T23:60:00", "is not on any calendar"),
+                ("2026-01-01T23:59:61", "is not on any calendar"),
+                ("1969-12-31", "lies before 1970"), ("1970-01-01T00:00:00+01:00", "lies before 1970"),
+                ("253402300800", late), ("1" * 30, late), ("1763208000000", late)):
+            self.expect(["--time", "1", "--window", "1s"], f"7\tx\n{text}\ty\n7\tz\n".encode(),
+                        b"7\tx\n", 3, f'bloomery: BADDATA: line 2: its time "{text}" {problem}\n'
+                        .encode())
+
+    def test_skew(self):
+        lines = b"100\ta\n170\tb\n9999999\tc\n231\td\n99\ta\n"
+        arguments = ["--time", "1", "--key", "2", "--window", "10m", "--skew", "70s"]
+        self.expect(arguments, lines, b"100\ta\n170\tb\n", 3,
+                    b"bloomery: RANGE: line 3: its time lies 9999829000 ms ahead, and --skew allows "
+                    b"70000\n")
+        # One that is bad does not move the time.
+        self.expect([*arguments, "--on-bad", "drop"], lines, b"100\ta\n170\tb\n231\td\n")
+        self.expect([*arguments, "--on-bad", "pass"], lines,
+                    b"100\ta\n170\tb\n9999999\tc\n231\td\n")
+        out, stats = self.stats(*arguments, "--on-bad", "drop", stdin=lines)
+        self.assertEqual([stats["bad"], stats["late"], stats["time_ms"]], [1, 1, 231000])
+
+    def test_a_stray_time_without_skew(self):
+        """Everything after it is late, and counts as of then."""
+        self.expect(["--time", "1", "--key", "2", "--window", "10s"],
+                    b"1\ta\n5000\tb\n2\ta\n3\ta\n20\tb\n", b"1\ta\n5000\tb\n2\ta\n")
+
+
+class Fields(SeenCase):
+    def test_key(self):
+        lines = b"1\ta\tx\n2\ta\ty\n1\tb\n\ta\n3\t\n4\t\tz\n"
+        self.expect(["--key", "2"], lines, b"1\ta\tx\n1\tb\n3\t\n")
+        self.expect(["--key", "1"], lines, b"1\ta\tx\n2\ta\ty\n\ta\n3\t\n4\t\tz\n")
+        for arguments in (["-d", ":", "--key", "2"], ["--delimiter=:", "--key=2"]):
+            self.expect(arguments, b"a:b\nc:b:d\nc:e", b"a:b\nc:e\n")
+        self.expect(["-d", "\\t", "--key", "1"], b"a\tb\na\tc\n", b"a\tb\n")
+
+    def test_missing(self):
+        lines = b"a\tb\na\nc\tb\n\nd\te\n"
+        self.expect(["--key", "2"], lines, b"a\tb\n", 3,
+                    b"bloomery: BADDATA: line 2: there is no field 2\n")
+        self.expect(["--key", "2", "--on-bad", "drop"], lines, b"a\tb\nd\te\n")
+        self.expect(["--key", "2", "--on-bad", "pass"], lines, b"a\tb\na\n\nd\te\n")
+        self.expect(["--key", "2", "--on-bad", "pass", "--only-repeats"], lines, b"c\tb\n")
+        self.expect(["--key", "9", "--time", "1", "--window", "1s"], b"1\ta\n", b"", 3,
+                    b"bloomery: BADDATA: line 1: there is no field 9\n")
+        self.expect(["--key", "1", "--time", "3", "--window", "1s"], b"1\ta\n", b"", 3,
+                    b"bloomery: BADDATA: line 1: there is no field 3\n")
+
+    def test_json(self):
+        lines = [b'{"id":"a","n":{"id":"z","x":[1,"]}"]},"v":1}', b' { "v" : 2 , "id" : "a" } ',
+                 b'{"id":"b"}', b'{"v":"}\\"","id":"a"}', b'{"id":1}', b'{"id": 1.0}',
+                 b'{"other":null,"id":true}', b'{"id":{"a":[]}}', b'{"id":{"a":[]},"x":2}',
+                 b'{"id":"a\\u0062"}', b'{"x":true,"id":true}']
+        self.expect(["--json-lines", "--key", "id"], joined(lines),
+                    joined([lines[0], lines[2], lines[4], lines[5], lines[6], lines[7], lines[9]]))
+        self.expect(["--json-lines", "--time", "t", "--key", "k", "--window", "5s"],
+                    b'{"t":10,"k":1}\n{"t":"11.5","k":1}\n{"k":1,"t":"1970-01-01T00:00:30Z"}\n',
+                    b'{"t":10,"k":1}\n{"k":1,"t":"1970-01-01T00:00:30Z"}\n')
+
+    def test_bad_json(self):
+        for line, where, problem in (
+                ("", ", column 1", "it is cut short"), ("[]", ", column 1",
+                                                        "an object is expected, in braces"),
+                ("{}", "", 'it has no member "k"'), ('{"K":1}', "", 'it has no member "k"'),
+                ('{"a":1', ", column 7", "it is cut short"), ('{"a"', ", column 5",
+                                                             "it is cut short"),
+                ('{"k":"x', ", column 8", "it is cut short"), ('{"k":[1,{}', ", column 11",
+                                                              "it is cut short"),
+                ('{"k":"\\', ", column 8", "it is cut short"),
+                ('{a:1}', ", column 2", "the name of a member is expected, in quotes"),
+                ('{"a" 1}', ", column 6", "a colon is expected"),
+                ('{"a":,"k":1}', ", column 6", "a value is expected here"),
+                ('{"a":1 "k":1}', ", column 8", "a comma or a closing brace is expected"),
+                ('{"a":1,}', ", column 8", "the name of a member is expected, in quotes")):
+            self.expect(["--json-lines", "--key", "k"], b'{"k":1}\n' + line.encode() + b"\n",
+                        b'{"k":1}\n', 3, f"bloomery: BADDATA: line 2{where}: {problem}\n".encode())
+
+
+class Memory(SeenCase):
+    LINES = [b"line %d" % i for i in range(40000)] + [b"line %d" % i for i in range(20000)]
+
+    def test_full(self):
+        arguments = ["--max-bytes", "64k", "--capacity", "100k"]
+        done = self.seen(*arguments, stdin=joined(self.LINES))
+        self.assertEqual(done.returncode, 3)
+        passed = done.stdout.count(b"\n")
+        self.assertEqual(done.stdout, joined(self.LINES[:passed]))
+        self.assertEqual(done.stderr, b"bloomery: FULL: line %d: the window has reached "
+                                      b"--max-bytes\n" % (passed + 1))
+        self.assertGreater(passed, 10000)
+
+    def test_pass(self):
+        """What is remembered is recognised for good; the rest passes each time."""
+        out, stats = self.stats("--max-memory", "64k", "--capacity", "100k", "--on-full", "pass",
+                                stdin=joined(self.LINES))
+        passed = out.splitlines()
+        self.assertEqual(passed[:40000], self.LINES[:40000])
+        remembered = 40000 - stats["unremembered"] + (len(passed) - 40000)
+        self.assertEqual(passed[40000:], [line for line in self.LINES[40000:]
+                                          if line in set(passed[40000:])])
+        self.assertGreater(stats["unremembered"], 0)
+        self.assertEqual(stats["remembered"], remembered)
+        self.assertLessEqual(stats["bytes"], 64000)
+        self.assertEqual(stats["remembered"] + stats["unremembered"], stats["first"])
+
+    def test_err(self):
+        """Memory stays, and the error does not."""
+        out, stats = self.stats("--max-bytes", "64k", "--capacity", "10k", "--on-full", "err",
+                                "--error", "0.01%", stdin=joined(self.LINES))
+        self.assertEqual((stats["engine"], stats["at_ceiling"]), ("fbf", True))
+        self.assertLessEqual(stats["bytes"], 64000)
+        self.assertGreater(stats["estimated_error"], 0.0001)
+        self.assertGreaterEqual(stats["dropped"], 20000)
+
+    def test_old_lines_make_room(self):
+        """A window is as large as what comes in it, however long the stream."""
+        lines = joined(b"%d\t%d" % (i // 100, i) for i in range(400000))
+        out, stats = self.stats("--time", "1", "--key", "2", "--window", "60s", "--max-bytes",
+                                "100k", stdin=lines)
+        self.assertEqual(stats["dropped"], 0)
+        self.assertLess(stats["remembered"], 8000)
+
+
+class Pauses(SeenCase):
+    def test_lines_go_out_when_the_input_pauses(self):
+        process = self.start()
+        for text, answer in ((b"a\n", b"a\n"), (b"b\na\nc\n", b"b\nc\n"), (b"a\nd\ne", b"d\n"),
+                             (b"\n", b"e\n"), (b"\n", b"\n")):
+            self.say(process, text)
+            self.assertEqual(os.read(process.stdout.fileno(), 100), answer)
+        self.say(process, b"last")
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"last\n")
+        self.assertEqual(process.wait(), 0)
+
+    def test_wall_clock(self):
+        process = self.start("--window", "1ms")
+        for _ in range(3):
+            self.say(process, b"a\n")
+            self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+            time.sleep(0.05)
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        process = self.start("--window", "24h")
+        self.say(process, b"a\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+        self.say(process, b"a\nb\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"b\n")
+
+
+class Signals(SeenCase):
+    def test_ends_in_order(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start("--state", "kept", "--stats", "--json")
+            self.say(process, b"%d\n%d\nhalf" % (number, number))
+            self.assertEqual(os.read(process.stdout.fileno(), 100), b"%d\n" % number)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=60), -number)
+            self.assertEqual(process.stdout.read(), b"")  # half a line is none
+            self.assertEqual(load(process.stderr.read())["lines"], 2)
+            self.expect(["--state", "kept"], b"%d\nhalf%d\n" % (number, number),
+                        b"half%d\n" % number)
+
+    def test_counts_when_stopped(self):
+        process = self.start("--count")
+        self.say(process, b"a\nb\na\n")
+        time.sleep(0.2)  # it may not have read them: then it counts fewer
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        self.assertIn(process.stdout.read(), (b"0\n", b"2\n"))
+
+    def test_ignored_stays_ignored(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        self.say(process, b"a\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+        process.send_signal(signal.SIGINT)
+        self.say(process, b"b\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"b\n")
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+
+    def test_a_second_one_ends_at_once(self):
+        """Where nobody takes the output, the first has to wait."""
+        process = self.start()
+        os.set_blocking(process.stdin.fileno(), False)
+        lines = joined(b"%d" % i for i in range(200000))
+        sent = 0
+        deadline = time.monotonic() + 60
+        while sent < len(lines) and select.select([], [process.stdin], [], 1)[1]:
+            sent += os.write(process.stdin.fileno(), lines[sent:])
+        self.assertLess(sent, len(lines))
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+
+
+class Output(SeenCase):
+    def test_full_disk(self):
+        lines = joined(b"%d" % i for i in range(1000))
+        for arguments in ([], ["--count"], ["--only-repeats"]):
+            with open("/dev/full", "wb") as full:
+                done = self.seen("--state", "kept", *arguments, stdin=lines + lines,
+                                 capture_output=False, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stderr),
+                             (3, b"bloomery: IO: standard output: No space left on device\n"))
+        # What was not written was not seen, but for what a count has said too late.
+        os.unlink(os.path.join(self.folder, "kept"))
+        with open("/dev/full", "wb") as full:
+            self.seen("--state", "kept", stdin=lines, capture_output=False, stdout=full,
+                      stderr=subprocess.PIPE)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_reader_gone(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            done = self.seen(stdin=b"a\n", capture_output=False, stdout=pipe,
+                             stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, b"bloomery: IO: standard output: Broken pipe\n"))
+
+    def test_reader_goes(self):
+        """It does not read on for nobody."""
+        process = self.start()
+        self.say(process, b"a\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+        process.stdout.close()
+        self.say(process, b"b\n")
+        self.assertEqual(process.wait(timeout=60), 3)
+
+    def test_input_closed(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" seen <&-', PROGRAM], capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (3, b"", b"bloomery: IO: standard input: Bad file descriptor\n"))
+
+    def test_input_is_a_folder(self):
+        descriptor = os.open(self.folder, os.O_RDONLY)
+        done = subprocess.run([PROGRAM, "seen"], stdin=descriptor, capture_output=True)
+        os.close(descriptor)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, b"bloomery: IO: standard input: Is a directory\n"))
+
+
+class State(SeenCase):
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def content(self):
+        with open(self.path("kept"), "rb") as file:
+            return file.read()
+
+    def test_across_runs(self):
+        for engine in ("compact", "fbf"):
+            draw = random.Random(5)
+            kept, known = f"kept.{engine}", {}
+            for _ in range(4):
+                lines = [b"%d" % draw.randrange(20000) for _ in range(10000)]
+                fresh = [line for line in first_ones(lines) if line not in known]
+                self.expect(["--state", kept, "--engine", engine, "--error", "1e-9"],
+                            joined(lines), joined(fresh))
+                known.update(dict.fromkeys(lines))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["kept.compact", "kept.fbf"])
+
+    def test_event_time_goes_on(self):
+        arguments = ["--state", "kept", "--window", "10s", "--time", "1", "--key", "2"]
+        self.expect(arguments, b"100\ta\n105\tb\n", b"100\ta\n105\tb\n")
+        self.expect(arguments, b"106\ta\n106\tb\n", b"")
+        self.expect(arguments, b"50\tb\n130\ta\n", b"130\ta\n")
+
+    def test_options_must_be_the_same(self):
+        self.expect(["--state", "kept", "--window", "10s", "--error", "1e-5", "--capacity", "5000"],
+                    b"a\n", b"a\n")
+        before = self.content()
+        for arguments, problem in (
+                ([], "--window 10000ms"), (["--window", "11s"], "--window 10000ms"),
+                (["--window", "10s", "--error", "1e-6"], "--error 1e-05"),
+                (["--window", "10s", "--engine", "fbf"], "--engine compact"),
+                (["--window", "10s", "--capacity", "6k"], "--capacity 5000"),
+                (["--window", "10s", "--max-bytes", "1M"], "--max-bytes 0"),
+                (["--window", "10s", "--seed", "8"], "--seed 7")):
+            self.expect(["--state", "kept", *arguments], b"a\nb\n", b"", 3,
+                        f'bloomery: MISMATCH: "kept": it was made with {problem}\n'.encode())
+        self.expect(["--state", "kept", "--window", "10s", "--refresh"], b"a\n", b"", 3,
+                    b'bloomery: MISMATCH: "kept": it was made without --refresh\n')
+        self.assertEqual(self.content(), before)
+        self.expect(["--state", "other"], b"a\n", b"a\n")
+        self.expect(["--state", "other", "--window", "10s"], b"a\n", b"", 3,
+                    b'bloomery: MISMATCH: "other": it was made without --window\n')
+
+    def test_bad_files(self):
+        self.expect(["--state", "kept"], b"a\n", b"a\n")
+        content = self.content()
+        for damaged in (b"", b"x", content[:-1], content + b"x",
+                        content[:80] + bytes([content[80] ^ 1]) + content[81:]):
+            with open(self.path("kept"), "wb") as file:
+                file.write(damaged)
+            done = self.seen("--state", "kept", stdin=b"a\n")
+            self.assertEqual((done.returncode, done.stdout), (3, b""))
+            self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "kept": .+ \(byte \d+\)\n$')
+            self.assertEqual(self.content(), damaged)
+        self.expect(["--state", "no/kept"], b"a\n", b"", 3,
+                    b'bloomery: IO: "no/kept": No such file or directory\n')
+        self.expect(["--state", "."], b"a\n", b"", 3, b'bloomery: IO: ".": Is a directory\n')
+        self.assertEqual(os.listdir(self.folder), ["kept"])
+
+    def test_a_failed_run_leaves_it(self):
+        self.expect(["--state", "kept", "--key", "1"], b"a\n", b"a\n")
+        content = self.content()
+        self.expect(["--state", "kept", "--key", "2"], b"x\tb\na\n", b"x\tb\n", 3,
+                    b"bloomery: BADDATA: line 2: there is no field 2\n")
+        self.assertEqual(self.content(), content)
+
+
+class Misuse(SeenCase):
+    def test_misuse(self):
+        for arguments, problem in (
+                (["x"], '"x" is one argument too many'),
+                (["--windows", "60s"], 'there is no option "--windows"'),
+                (["--window", "60"], '--window: "60" needs a unit: ms, s, m, h or d'),
+                (["--window", "0s"], '--window: "0s" is not above 0'),
+                (["--error", "2"], '--error: "2" is not above 0 and below 1'),
+                (["--engine", "bloom"], '--engine: "bloom" is none of auto, compact and fbf'),
+                (["--engine", "x"], '--engine: "x" is none of auto, compact and fbf'),
+                (["--key", "0"], '--key: "0" is not a field: they are counted from 1 to 65535'),
+                (["--key", "65536"],
+                 '--key: "65536" is not a field: they are counted from 1 to 65535'),
+                (["--key", "name"],
+                 '--key: "name" is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
+                (["--time", "1"], "--time goes with --window"),
+                (["--refresh"], "--refresh goes with --window"),
+                (["--skew", "1s"], "--skew goes with --time"),
+                (["--time-unit", "ms"], "--time-unit goes with --time"),
+                (["--time", "1", "--window", "1s", "--time-unit", "h"],
+                 '--time-unit: "h" is none of s, ms, us and ns'),
+                (["--json"], "--json goes with --stats"),
+                (["--json-lines"], "--json-lines goes with --key or --time"),
+                (["--json-lines", "--key", "k", "-d", ","],
+                 "--delimiter does not go with --json-lines"),
+                (["-d", ","], "--delimiter goes with --key or --time"),
+                (["-d", ",,", "--key", "1"], '--delimiter: ",," is not one byte'),
+                (["--on-bad", "stop"], '--on-bad: "stop" is none of fail, pass and drop'),
+                (["--on-full", "drop"], '--on-full: "drop" is none of fail, pass and err'),
+                (["--on-full", "err"], "--on-full err goes with --max-bytes"),
+                (["--on-full", "err", "--max-bytes", "1M", "--engine", "compact"],
+                 "--on-full err is for engine fbf"),
+                (["--capacity", "2T"],
+                 "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
+                 "0.5, and not every combination of these"),
+                (["--error", "0.6"],
+                 "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
+                 "0.5, and not every combination of these")):
+            self.expect_misuse(arguments, problem)
+        done = self.seen("--max-bytes", "10", stdin=b"a\n")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: a window takes at least "
+                                      rb"\d+\n")
+
+    def test_help(self):
+        done = self.seen("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(done.stdout.startswith(b"Usage: bloomery seen [options] < LINES\n\n"))
+        for line in done.stdout.splitlines():
+            self.assertLessEqual(len(line), 88, line)
+
+
+main()
