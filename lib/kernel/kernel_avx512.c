@@ -129,19 +129,43 @@ static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t b
     bry__bits_up_words(bytes, from, to, by);
 }
 
-/* 16 and 32 bytes as the first of 64: the bytes behind are neither read nor written. */
+static bool rows_and_16(unsigned char *mask, const unsigned char *const *rows, size_t n)
+{
+    __m128i left = _mm_loadu_si128((const __m128i *)(const void *)mask);
+    bool any = _mm_test_epi64_mask(left, left) != 0;
+    for (size_t i = 0; i < n && any; i++) {
+        left = _mm_and_si128(left, _mm_loadu_si128((const __m128i *)(const void *)rows[i]));
+        any = _mm_test_epi64_mask(left, left) != 0;
+    }
+    _mm_storeu_si128((__m128i *)(void *)mask, left);
+    return any;
+}
+
+static bool rows_and_32(unsigned char *mask, const unsigned char *const *rows, size_t n)
+{
+    __m256i left = _mm256_loadu_si256((const __m256i *)(const void *)mask);
+    bool any = _mm256_test_epi64_mask(left, left) != 0;
+    for (size_t i = 0; i < n && any; i++) {
+        left = _mm256_and_si256(left, _mm256_loadu_si256((const __m256i *)(const void *)rows[i]));
+        any = _mm256_test_epi64_mask(left, left) != 0;
+    }
+    _mm256_storeu_si256((__m256i *)(void *)mask, left);
+    return any;
+}
+
 static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
 {
     if (bytes <= 8)
         return bry__rows_and_word(mask, rows, n, bytes);
-    __mmask8 words = (__mmask8)((1u << bytes / 8) - 1);
-    __m512i left = _mm512_maskz_loadu_epi64(words, mask);
+    if (bytes < 64)
+        return bytes == 16 ? rows_and_16(mask, rows, n) : rows_and_32(mask, rows, n);
+    __m512i left = _mm512_loadu_si512(mask);
     bool any = _mm512_test_epi64_mask(left, left) != 0;
     for (size_t i = 0; i < n && any; i++) {
-        left = _mm512_and_si512(left, _mm512_maskz_loadu_epi64(words, rows[i]));
+        left = _mm512_and_si512(left, _mm512_loadu_si512(rows[i]));
         any = _mm512_test_epi64_mask(left, left) != 0;
     }
-    _mm512_mask_storeu_epi64(mask, words, left);
+    _mm512_storeu_si512(mask, left);
     return any;
 }
 
