@@ -433,8 +433,9 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     stats->unit_capacity = index->unit_capacity;
     stats->fill = (double)count / room;
     stats->promised_error = maplet->options.error;
-    stats->estimated_error =
-        count ? bry__maplet_error_now(maplet) * (double)slots->elements / (double)count : 0;
+    /* The share of what is alive first: a product with it is never above what it is taken of. */
+    double alive = count ? (double)slots->elements / (double)count : 0;
+    stats->estimated_error = bry__maplet_error_now(maplet) * alive;
     stats->full_error = error_of(maplet, full);
     stats->waiting = bry__compact_index_waiting(index);
 }
