@@ -126,6 +126,15 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
             return status;
         table->sweep = i + 1;
         bry__table_shrink(table, allocator);
+        if (table->sweep <= i && table->overflow.n == 0) {
+            /* Entries not seen yet were folded into a segment before: it is swept again at once, or
+             * the way back would be gone for every fold. */
+            looked += bry__table_segment(table, table->sweep)->n + 1u;
+            status = sweep_segment(table, table->sweep, drop, context, allocator);
+            if (status != BRY_OK)
+                return status;
+            table->sweep = i + 1;
+        }
     }
     if (table->sweep >= table->segments && looked < budget &&
         sweep_overflow(table, drop, context, budget - looked, allocator)) {

@@ -31,11 +31,15 @@ static void begin_round(bry__compact_window *window)
 static bry_status go_on(bry__compact_window *window, uint64_t budget)
 {
     while (window->sweep_level < window->levels) {
+        bry__table *table = &window->level[window->sweep_level]->table;
         bool done = false;
-        bry_status status = bry__table_sweep(&window->level[window->sweep_level]->table, is_expired,
-                                             window, budget, &done, &window->allocator);
+        bry_status status =
+            bry__table_sweep(table, is_expired, window, budget, &done, &window->allocator);
         if (status != BRY_OK || !done)
             return status;
+        /* What is left of a table that was much larger. */
+        for (uint64_t moved = 0; moved < budget && bry__table_shrink(table, &window->allocator);)
+            moved += STEP;
         window->sweep_level++;
         budget = budget > STEP ? budget - STEP : 1;
     }

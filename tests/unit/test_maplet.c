@@ -544,6 +544,32 @@ static void test_sweep_while_folding(void **state)
     }
 }
 
+static bool drop_most(void *context, uint64_t fingerprint, uint32_t value)
+{
+    uint64_t *looked = context;
+    (void)fingerprint;
+    ++*looked;
+    return value != 0;
+}
+
+/* A sweep that leaves little folds many segments as it goes, and still looks at each entry a few
+ * times only. */
+static void test_sweep_of_most_entries(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    bry__maplet maplet;
+    start(&maplet, N, 1e-9, 3, false);
+    put(&maplet, 0, N, 7);
+    bool done = false;
+    uint64_t looked = 0;
+    assert_int_equal(bry__maplet_sweep(&maplet, drop_most, &looked, UINT64_MAX, &done), BRY_OK);
+    assert_true(done);
+    assert_int_equal(bry__maplet_count(&maplet), N / 8);
+    assert_true(looked <= 4 * N);
+    finish(&maplet);
+}
+
 /* ---- instruction sets ---- */
 
 /* Thousands of operations of all kinds on each: the saved bytes are the same. */
@@ -612,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_merges_refused),
         cmocka_unit_test(test_merge_of_fixed),
         cmocka_unit_test(test_sweep_while_folding),
+        cmocka_unit_test(test_sweep_of_most_entries),
         cmocka_unit_test(test_instruction_sets_agree),
     };
     return cmocka_run_group_tests_name("maplet", tests, NULL, NULL);
