@@ -35,12 +35,16 @@ enum {
     SKEW,
     TOP,
     SIZE,
+    UNITS,
+    UNIT_CAPACITY,
+    GROUP,
+    SEGMENTED,
     ISA,
     MARKDOWN,
     JSON,
     OPTIONS
 };
-#define USES(option) (1u << (option))
+#define USES(option) (UINT64_C(1) << (option))
 #define FOR_ALL (USES(ROUNDS) | USES(ISA) | USES(JSON))
 #define FOR_FILTERS (FOR_ALL | USES(ITEMS) | USES(ERROR) | USES(BATCH))
 
@@ -49,10 +53,14 @@ enum {
     (FOR_MAPS | USES(ENGINE) | USES(SHAPE) | USES(DECODE) | USES(ENCODER) | USES(UNMASKED) |       \
      USES(RAW) | USES(SKEW) | USES(TOP) | USES(SIZE) | USES(GROW))
 
+#define FOR_INDEXES                                                                                \
+    (FOR_ALL | USES(ERROR) | USES(BATCH) | USES(UNITS) | USES(UNIT_CAPACITY) | USES(GROW))
+#define FOR_INDEX (FOR_INDEXES | USES(ENGINE) | USES(GROUP) | USES(SEGMENTED))
+
 static const struct bench_case {
     const char *name;
     int (*run)(const bench_request *asked);
-    unsigned uses;
+    uint64_t uses;
     uint64_t items; /* where none are asked for, as the next */
     double error;
 } cases[] = {
@@ -64,6 +72,8 @@ static const struct bench_case {
     {"map", bench_run_map, FOR_MAP, 1000000, MAP_ERROR},
     {"maps", bench_run_maps, FOR_MAPS, 10000000, MAP_ERROR},
     {"memcached", bench_run_memcached, FOR_MAPS & ~USES(BATCH), 1000000, MAP_ERROR},
+    {"index", bench_run_index, FOR_INDEX, 10000000, INDEX_ERROR},
+    {"indexes", bench_run_indexes, FOR_INDEXES, 10000000, INDEXES_ERROR},
     {"all", bench_run_all, FOR_FILTERS | USES(MARKDOWN), 10000000, 0.01},
 };
 
@@ -88,12 +98,11 @@ static int force_isa(const char *name)
     return cli_misuse("bench", "--isa: there is no instruction set %s", cli_quote(name).text);
 }
 
-static int check_engine(const char *name)
+static int read_filter_engine(const char *name, bry_engine *engine)
 {
-    bry_engine engine;
-    if (bry_engine_parse(name, &engine) != BRY_OK)
+    if (bry_engine_parse(name, engine) != BRY_OK)
         return cli_misuse("bench", "--engine: there is no engine %s", cli_quote(name).text);
-    if (engine != BRY_ENGINE_AUTO && engine != BRY_ENGINE_BLOOM)
+    if (*engine != BRY_ENGINE_AUTO && *engine != BRY_ENGINE_BLOOM && *engine != BRY_ENGINE_COMPACT)
         return cli_misuse("bench", "--engine: filters have no engine %s", name);
     return CLI_GO_ON;
 }
@@ -115,6 +124,19 @@ static int check_error(double error)
                       BRY__FILTER_MAX_ERROR);
 }
 
+/* Units and their capacity, of which there may be as many elements as items elsewhere. */
+static int check_index(uint64_t units, uint64_t capacity)
+{
+    int code = check_range("units", units, 1, (uint64_t)1 << 20);
+    if (code == CLI_GO_ON)
+        code = check_range("unit-capacity", capacity, 1, MOST_ITEMS);
+    if (code != CLI_GO_ON || (units * capacity >= LEAST_ITEMS && units * capacity <= MOST_ITEMS))
+        return code;
+    return cli_misuse("bench", "--units times --unit-capacity: %llu is not between %u and %llu",
+                      (unsigned long long)(units * capacity), LEAST_ITEMS,
+                      (unsigned long long)MOST_ITEMS);
+}
+
 /* Here 0 is a number like others, which it is not among CLI_COUNTs. */
 static int read_value_bits(const char *text, unsigned *value_bits)
 {
@@ -131,14 +153,18 @@ static int read_value_bits(const char *text, unsigned *value_bits)
 int cli_bench(int argc, char **argv)
 {
     uint64_t items = 0, batch = 1024, rounds = 5;
+    uint64_t units = 0, unit_capacity = INDEX_CAPACITY, group = 0;
     const char *engine = NULL, *isa = NULL, *value_bits = NULL;
     map_words words = {0};
     bench_request asked = {.settings = {.value_bits = MAPLET_VALUE_BITS}};
     map_settings *map = &asked.settings.map;
     map->values = MAP_VALUES;
+    index_settings *index = &asked.settings.index;
     cli_option options[OPTIONS] = {
-        [ENGINE] = {"engine", CLI_TEXT, "E",
-                    "of filter: bloom (default); of map: compact (default) or kbf", &engine, 0},
+        [ENGINE] =
+            {"engine", CLI_TEXT, "E",
+             "filter: bloom, compact; map: compact, kbf; index: compact, dba (first: default)",
+             &engine, 0},
         [ITEMS] = {"items", CLI_COUNT, "N", "keys (default 10M; of map and memcached 1M)", &items,
                    0},
         [VALUE_BITS] = {"value-bits", CLI_TEXT, "V", "of maplet: 0 to 32 (default 12)", &value_bits,
@@ -168,6 +194,14 @@ int cli_bench(int argc, char **argv)
         [TOP] = {"top", CLI_SHARE, "S", "of map: the share of the keys that one value has",
                  &map->top, 0},
         [SIZE] = {"size", CLI_TEXT, "F", "of kbf: so many times the planned cells", &words.size, 0},
+        [UNITS] = {"units", CLI_COUNT, "R", "of indexes: units (default 64; of indexes 160)",
+                   &units, 0},
+        [UNIT_CAPACITY] = {"unit-capacity", CLI_COUNT, "C",
+                           "of indexes: elements in each (default 65536)", &unit_capacity, 0},
+        [GROUP] = {"group", CLI_COUNT, "G", "of dba: units side by side (default: by their number)",
+                   &group, 0},
+        [SEGMENTED] = {"segmented", CLI_FLAG, NULL, "of dba: a segment for each hash",
+                       &index->segmented, 0},
         [ISA] = {"isa", CLI_TEXT, "I", "scalar, avx2, avx512 or neon instead of the best", &isa, 0},
         [MARKDOWN] = {"markdown", CLI_TEXT, "FILE",
                       "of all: also rewrite the block of results in this file", &asked.markdown, 0},
@@ -180,7 +214,7 @@ int cli_bench(int argc, char **argv)
             "Measures on this machine. Cases:\n"
             "  hash       keys of several lengths: --rounds --isa\n"
             "  filter     one engine: --engine --items --error --batch --rounds --isa\n"
-            "  filters    that, a standard Bloom filter and libbloom: --items --error\n"
+            "  filters    both, a standard Bloom filter and libbloom: --items --error\n"
             "             --batch --rounds --isa\n"
             "  maplet     what engine compact is made of: --items --value-bits --error\n"
             "             --grow --batch --rounds --compare --isa\n"
@@ -191,6 +225,10 @@ int cli_bench(int argc, char **argv)
             "             --values --error --batch --rounds --isa\n"
             "  memcached  the same beside memcached over loopback: --items --values --error\n"
             "             --rounds --isa\n"
+            "  index      one engine of the index: --engine --units --unit-capacity --error\n"
+            "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
+            "  indexes    groups and engines side by side, and errors past the planned units:\n"
+            "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
             "  all        hash and filters; a maplet of at most 2M entries beside an exact\n"
             "             hash table, maps of at most 2M keys, memcached with at most 1M",
         .options = options,
@@ -205,7 +243,7 @@ int cli_bench(int argc, char **argv)
         return code;
     if (count == 0)
         return cli_misuse("bench", "no case is given: hash, filter, filters, maplet, map, maps, "
-                                   "memcached or all");
+                                   "memcached, index, indexes or all");
     const struct bench_case *chosen = find_case(argv[0]);
     if (!chosen)
         return cli_misuse("bench", "there is no case %s", cli_quote(argv[0]).text);
@@ -217,8 +255,11 @@ int cli_bench(int argc, char **argv)
         asked.settings.error = chosen->error;
     if (!options[ITEMS].given)
         items = chosen->items;
+    if (!options[UNITS].given)
+        units = chosen->run == bench_run_indexes ? INDEXES_UNITS : INDEX_UNITS;
     words.engine = engine;
-    if ((engine && chosen->run == bench_run_filter && (code = check_engine(engine)) != CLI_GO_ON) ||
+    if ((engine && chosen->run == bench_run_filter &&
+         (code = read_filter_engine(engine, &asked.settings.filter_engine)) != CLI_GO_ON) ||
         (code = check_error(asked.settings.error)) != CLI_GO_ON ||
         (code = check_range("items", items, LEAST_ITEMS, MOST_ITEMS)) != CLI_GO_ON ||
         (code = check_range("batch", batch, 1, BENCH_MOST_BATCH)) != CLI_GO_ON ||
@@ -228,7 +269,13 @@ int cli_bench(int argc, char **argv)
         (chosen->run == bench_run_map && (code = map_settings_read(&words, map)) != CLI_GO_ON) ||
         (options[VALUES].given && chosen->run != bench_run_map &&
          (code = check_range("values", map->values, 1, MOST_KBF_VALUES)) != CLI_GO_ON) ||
+        (chosen->uses & USES(UNITS) && (code = check_index(units, unit_capacity)) != CLI_GO_ON) ||
         (isa && (code = force_isa(isa)) != CLI_GO_ON))
+        return code;
+    index->units = (uint32_t)units;
+    index->unit_capacity = unit_capacity;
+    index->group = group > 512 ? 513 : (uint32_t)group;
+    if (chosen->run == bench_run_index && (code = index_settings_read(engine, index)) != CLI_GO_ON)
         return code;
     asked.settings.items = items;
     asked.settings.batch = (size_t)batch;

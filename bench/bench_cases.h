@@ -6,6 +6,7 @@
 #define BLOOMERY_BENCH_BENCH_CASES_H
 
 #include "bench/filter_candidates.h"
+#include "bench/index_candidates.h"
 #include "bench/map_candidates.h"
 #include "bench/maplet_candidates.h"
 #include "bench/remote_candidates.h"
@@ -20,6 +21,8 @@ typedef struct bench_settings {
     bool grow; /* may grow, instead of having all it will ever hold planned */
     bool compare; /* with an exact hash table */
     map_settings map;
+    index_settings index;
+    bry_engine filter_engine; /* of a filter that is measured alone */
 } bench_settings;
 
 /* ---- hash: ns per key by length ------------------------------------------------------------ */
@@ -40,7 +43,7 @@ bool bench_hash_text(FILE *out, const hash_report *report);
 
 /* ---- filter: speed, size and error --------------------------------------------------------- */
 
-enum { MOST_FILTERS = 5 };
+enum { MOST_FILTERS = 7 };
 
 typedef struct filter_report {
     bench_settings settings;
@@ -164,5 +167,72 @@ bool bench_remote(const bench_settings *settings, remote_report *report);
 void bench_remote_json(cli_json *json, const remote_report *report);
 bool bench_remote_text(FILE *out, const remote_report *report);
 bool bench_remote_markdown(FILE *out, const remote_report *report);
+
+/* ---- index: speed, size and error ------------------------------------------------------------ */
+
+typedef struct index_report {
+    bench_settings settings;
+    bry_index_shape shape;
+    uint64_t asked; /* elements of each phase but the first and the last */
+    index_record record;
+    bench_time time[INDEX_PHASES];
+} index_report;
+
+enum { INDEX_MOST_ROWS = 8 };
+
+/* Fills *settings, in which all but the engine is set. CLI_GO_ON, or the exit code after a message.
+ */
+int index_settings_read(const char *engine, index_settings *settings);
+
+/* False, with a message on stderr, when memory ran out or an answer was wrong. */
+bool bench_index(const bench_settings *settings, index_report *report);
+void bench_index_json(cli_json *json, const index_report *report);
+bool bench_index_text(FILE *out, const index_report *report);
+
+/* The shape in the report. Elements for the settings. False after a message. */
+bool index_plan_for(index_report *report);
+bool index_data_for(index_data *data, const index_settings *settings);
+
+/* Measures indexes in turn, each on its elements and by the settings in its report. */
+bool index_reports_measure(const index_data *const *data, index_report *reports, size_t count,
+                           bool reinsert);
+
+/* One of several indexes. */
+void index_row_json(cli_json *json, const index_report *report);
+
+/* ---- indexes: groups side by side, and errors under control -----------------------------------
+ */
+
+enum { INDEXES_GROUPS = 5, INDEXES_ROWS = INDEXES_GROUPS + 1 }; /* the last one is compact */
+enum indexes_many { INDEXES_MANY_DBA, INDEXES_MANY_COMPACT, INDEXES_MANY_ROWS };
+enum indexes_control {
+    INDEXES_UNCONTROLLED,
+    INDEXES_LARGER,
+    INDEXES_TIGHTER,
+    INDEXES_SEGMENTED,
+    INDEXES_CONTROLS
+};
+
+/* What became of an index that was planned for fewer units than it got. */
+typedef struct control_report {
+    uint32_t units;
+    uint64_t bytes, rebuilds, reinserted;
+    double full_error, estimated_error, observed;
+    double ns_reinsert; /* of one element; NAN where none was */
+} control_report;
+
+typedef struct indexes_report {
+    bench_settings settings;
+    index_report row[INDEXES_ROWS];
+    bool complete; /* with what follows */
+    index_report many[INDEXES_MANY_ROWS];
+    uint32_t planned, grown; /* units */
+    control_report control[INDEXES_CONTROLS];
+} indexes_report;
+
+bool bench_indexes(const bench_settings *settings, bool complete, indexes_report *report);
+void bench_indexes_json(cli_json *json, const indexes_report *report);
+bool bench_indexes_text(FILE *out, const indexes_report *report);
+bool bench_indexes_markdown(FILE *out, const indexes_report *report);
 
 #endif

@@ -134,12 +134,45 @@ int bench_run_memcached(const bench_request *asked)
     return CLI_YES;
 }
 
+int bench_run_index(const bench_request *asked)
+{
+    index_report report;
+    if (!bench_index(&asked->settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_index_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "index");
+    bench_index_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_indexes(const bench_request *asked)
+{
+    indexes_report report;
+    if (!bench_indexes(&asked->settings, true, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return bench_indexes_text(stdout, &report) ? CLI_YES : out_of_memory();
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "indexes");
+    bench_indexes_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
 /* ---- all: everything, in sizes that take minutes --------------------------------------------- */
 
 #define MOST_MAPLET_ITEMS 2000000u
 #define MOST_MAPS_ITEMS 2000000u
 #define MOST_REMOTE_ITEMS 1000000u
 #define MOST_REMOTE_ROUNDS 3u
+#define MOST_INDEXES_ROUNDS 2u
 
 typedef struct all_report {
     hash_report hashes;
@@ -147,6 +180,7 @@ typedef struct all_report {
     maplet_report maplet;
     maps_report maps;
     remote_report remote;
+    indexes_report indexes;
 } all_report;
 
 static uint64_t at_most(uint64_t asked, uint64_t most)
@@ -181,14 +215,28 @@ static bench_settings memcached_among_all(const bench_settings *asked)
     return settings;
 }
 
+static bench_settings indexes_among_all(const bench_settings *asked)
+{
+    bench_settings settings = *asked;
+    settings.error = INDEXES_ERROR;
+    settings.index = (index_settings){
+        .units = INDEXES_UNITS,
+        .unit_capacity = at_most(asked->items / INDEXES_UNITS + 1, INDEX_CAPACITY),
+    };
+    settings.rounds = (unsigned)at_most(settings.rounds, MOST_INDEXES_ROUNDS);
+    return settings;
+}
+
 static bool measure_all(const bench_settings *settings, all_report *report)
 {
     const bench_settings maplet = maplet_among_all(settings), maps = maps_among_all(settings),
-                         remote = memcached_among_all(settings);
+                         remote = memcached_among_all(settings),
+                         indexes = indexes_among_all(settings);
     return bench_hash(settings, &report->hashes) &&
            bench_filters(settings, true, &report->filters) &&
            bench_maplet(&maplet, &report->maplet) && bench_maps(&maps, &report->maps) &&
-           bench_remote(&remote, &report->remote);
+           bench_remote(&remote, &report->remote) &&
+           bench_indexes(&indexes, false, &report->indexes);
 }
 
 static void all_json(const bench_request *asked, const all_report *report)
@@ -214,6 +262,9 @@ static void all_json(const bench_request *asked, const all_report *report)
     } else {
         cli_json_text(&json, "memcached", NULL);
     }
+    cli_json_open(&json, "indexes", '{');
+    bench_indexes_json(&json, &report->indexes);
+    cli_json_close(&json, '}');
     cli_json_close(&json, '}');
 }
 
@@ -228,7 +279,9 @@ static bool all_text(const bench_request *asked, const all_report *report)
     fputc('\n', stdout);
     printed = bench_maps_text(stdout, &report->maps) && printed;
     fputc('\n', stdout);
-    return bench_remote_text(stdout, &report->remote) && printed;
+    printed = bench_remote_text(stdout, &report->remote) && printed;
+    fputc('\n', stdout);
+    return bench_indexes_text(stdout, &report->indexes) && printed;
 }
 
 /* The block of the README: the machine, then the tables. */
@@ -249,6 +302,8 @@ static int regenerate(const bench_request *asked, const all_report *report)
     good = bench_maps_markdown(out, &report->maps) && good;
     fputc('\n', out);
     good = bench_remote_markdown(out, &report->remote) && good;
+    fputc('\n', out);
+    good = bench_indexes_markdown(out, &report->indexes) && good;
     good = fclose(out) == 0 && good;
     int code = !good                                        ? out_of_memory()
                : bench_block_replace(asked->markdown, text) ? CLI_YES

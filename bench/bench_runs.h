@@ -11,6 +11,12 @@
 #define MAP_ERROR 0.001
 #define MAP_VALUES 3000u
 
+#define INDEX_ERROR 0.001
+#define INDEX_UNITS 64u
+#define INDEX_CAPACITY 65536u
+#define INDEXES_ERROR 0x1p-14 /* with this many units, the paper's */
+#define INDEXES_UNITS 160u
+
 /* What was asked for. */
 typedef struct bench_request {
     bench_settings settings;
@@ -26,6 +32,8 @@ int bench_run_maplet(const bench_request *asked);
 int bench_run_map(const bench_request *asked);
 int bench_run_maps(const bench_request *asked);
 int bench_run_memcached(const bench_request *asked);
+int bench_run_index(const bench_request *asked);
+int bench_run_indexes(const bench_request *asked);
 int bench_run_all(const bench_request *asked);
 
 #endif

@@ -5,6 +5,7 @@
 #include "common/sizing.h"
 
 #include <bloomery/filter.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -145,69 +146,80 @@ ALWAYS_INLINE uint64_t look(const filter_work *work, const void *state, unsigned
 
 /* ---- the library's filter, as its users call it -------------------------------------------- */
 
-static bry_filter_options blocked_options(const filter_work *work)
+static bry_filter_options own_options(const filter_work *work, bry_engine engine)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.engine = BRY_ENGINE_BLOOM;
+    options.engine = engine;
     options.capacity = work->keys.count;
     options.error = work->error;
     options.seed = BENCH_SEED;
+    options.fixed = true; /* all that it will hold is planned */
     return options;
 }
 
-static void *blocked_make(const void *work)
+static void *own_make(const void *work, bry_engine engine)
 {
-    bry_filter_options options = blocked_options(work);
+    bry_filter_options options = own_options(work, engine);
     bry_filter *filter;
     return bry_filter_create(&options, &filter) == BRY_OK ? filter : NULL;
 }
 
-static void blocked_drop(void *state)
+static void *blocked_make(const void *work)
+{
+    return own_make(work, BRY_ENGINE_BLOOM);
+}
+
+static void *compact_make(const void *work)
+{
+    return own_make(work, BRY_ENGINE_COMPACT);
+}
+
+static void own_drop(void *state)
 {
     bry_filter_destroy(state);
 }
 
-static bool blocked_add(void *state, bry_hash hash)
+static bool own_add(void *state, bry_hash hash)
 {
     return bry_filter_add(state, hash, NULL) == BRY_OK;
 }
 
-static bool blocked_add_n(void *state, const bry_hash *hashes, size_t n)
+static bool own_add_n(void *state, const bry_hash *hashes, size_t n)
 {
     return bry_filter_add_n(state, hashes, n, NULL) == BRY_OK;
 }
 
-static bool blocked_has(const void *state, bry_hash hash)
+static bool own_has(const void *state, bry_hash hash)
 {
     return bry_filter_has(state, hash) == BRY_PRESENT;
 }
 
-static void blocked_has_n(const void *state, const bry_hash *hashes, size_t n, uint8_t *answers)
+static void own_has_n(const void *state, const bry_hash *hashes, size_t n, uint8_t *answers)
 {
     bry_filter_has_n(state, hashes, n, answers);
 }
 
-static bool blocked_run(const void *work, void *state, unsigned phase, bench_watch *watch,
-                        uint64_t *found)
+static bool own_run(const void *work, void *state, unsigned phase, bench_watch *watch,
+                    uint64_t *found)
 {
     if (phase == PHASE_ADD)
-        return add_singly(work, state, blocked_add, watch);
-    *found = look(work, state, phase, blocked_has, NULL, watch);
+        return add_singly(work, state, own_add, watch);
+    *found = look(work, state, phase, own_has, NULL, watch);
     return true;
 }
 
-static bool blocked_batch_run(const void *work, void *state, unsigned phase, bench_watch *watch,
-                              uint64_t *found)
+static bool own_batch_run(const void *work, void *state, unsigned phase, bench_watch *watch,
+                          uint64_t *found)
 {
     if (phase == PHASE_ADD)
-        return add_batched(work, state, blocked_add_n, watch);
-    *found = look(work, state, phase, NULL, blocked_has_n, watch);
+        return add_batched(work, state, own_add_n, watch);
+    *found = look(work, state, phase, NULL, own_has_n, watch);
     return true;
 }
 
-static bool blocked_facts(const filter_work *work, filter_facts *facts)
+static bool own_facts(const filter_work *work, bry_engine engine, filter_facts *facts)
 {
-    bry_filter_options options = blocked_options(work);
+    bry_filter_options options = own_options(work, engine);
     bry_filter_shape shape;
     if (bry_filter_plan(&options, &shape) != BRY_OK)
         return false;
@@ -219,16 +231,41 @@ static bool blocked_facts(const filter_work *work, filter_facts *facts)
     return true;
 }
 
+static bool blocked_facts(const filter_work *work, filter_facts *facts)
+{
+    return own_facts(work, BRY_ENGINE_BLOOM, facts);
+}
+
+/* The plan counts fingerprints by the keys that have them; two keys may share one. */
+static bool compact_facts(const filter_work *work, filter_facts *facts)
+{
+    bool good = own_facts(work, BRY_ENGINE_COMPACT, facts);
+    if (good)
+        facts->predicted_error = -expm1(-facts->predicted_error);
+    return good;
+}
+
 const filter_candidate filter_blocked = {
-    .candidate = {"blocked Bloom", blocked_make, blocked_drop, blocked_run, 0},
+    .candidate = {"blocked Bloom", blocked_make, own_drop, own_run, 0},
     .id = "blocked",
     .facts = blocked_facts,
 };
 const filter_candidate filter_blocked_batch = {
-    .candidate = {"blocked Bloom, batch", blocked_make, blocked_drop, blocked_batch_run, 0},
+    .candidate = {"blocked Bloom, batch", blocked_make, own_drop, own_batch_run, 0},
     .id = "blocked_batch",
     .batched = true,
     .facts = blocked_facts,
+};
+const filter_candidate filter_compact = {
+    .candidate = {"compact", compact_make, own_drop, own_run, 0},
+    .id = "compact",
+    .facts = compact_facts,
+};
+const filter_candidate filter_compact_batch = {
+    .candidate = {"compact, batch", compact_make, own_drop, own_batch_run, 0},
+    .id = "compact_batch",
+    .batched = true,
+    .facts = compact_facts,
 };
 
 /* ---- the standard filter ------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * Filters as candidates: the library's own blocked one through its public functions, the standard
+ * Filters as candidates: the library's engines through their public functions, the standard
  * one, and libbloom where it is built in. All get the same keys as bytes in memory and hash them
  * inside the measured time; the "ready" phases leave the hashing out.
  */
@@ -53,6 +53,7 @@ typedef struct filter_candidate {
 } filter_candidate;
 
 extern const filter_candidate filter_blocked, filter_blocked_batch;
+extern const filter_candidate filter_compact, filter_compact_batch;
 extern const filter_candidate filter_standard, filter_standard_batch;
 
 /* peer_libbloom.c: the candidate, and the version it is measured in; NULL when not built in. */

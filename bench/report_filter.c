@@ -55,7 +55,8 @@ static void facts_json(cli_json *json, const filter_report *report, size_t i)
 
 void bench_filter_json(cli_json *json, const filter_report *report)
 {
-    cli_json_text(json, "engine", bry_engine_name(BRY_ENGINE_BLOOM));
+    bool compact = report->settings.filter_engine == BRY_ENGINE_COMPACT;
+    cli_json_text(json, "engine", bry_engine_name(compact ? BRY_ENGINE_COMPACT : BRY_ENGINE_BLOOM));
     settings_json(json, report);
     facts_json(json, report, 0);
     times_json(json, &report->filters[0].result, "");

@@ -12,6 +12,7 @@
 #include "text_table.h"
 
 #include <bloomery/filter.h>
+#include <bloomery/index.h>
 #include <bloomery/map.h>
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 typedef struct inputs {
     uint64_t items;
     uint64_t values; /* 0: the default */
+    uint64_t subsets; /* of an index */
     double error;
 } inputs;
 
@@ -31,6 +33,8 @@ typedef struct costs {
     bry_map_errors errors;
     uint64_t values;
     uint32_t value_bits;
+    uint64_t subsets; /* of an index, else 0; and then: */
+    uint32_t group;
 } costs;
 
 typedef struct job job;
@@ -91,14 +95,44 @@ static bry_status plan_map(const job *of, const inputs *in, costs *out)
     return status;
 }
 
+/* The items in so many subsets of equal size. */
+static bry_status plan_index(const job *of, const inputs *in, costs *out)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    if (in->items > (uint64_t)1 << 40 || in->subsets > UINT32_MAX)
+        return BRY_E_RANGE;
+    options.engine = of->engine;
+    options.units = (uint32_t)in->subsets;
+    options.unit_capacity = (in->items - 1) / in->subsets + 1;
+    options.error = in->error;
+    bry_index_shape shape;
+    bry_status status = bry_index_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+            .subsets = in->subsets,
+            .group = shape.group,
+        };
+    return status;
+}
+
+#define INDEX_LIMITS "items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20"
+
 static const job jobs[] = {
     {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
+    {"filter", BRY_ENGINE_COMPACT, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
     {"map", BRY_ENGINE_COMPACT, NULL, plan_map,
      "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"},
     {"map", BRY_ENGINE_KBF, "tuned", plan_map,
      "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
     {"map", BRY_ENGINE_KBF, "paper", plan_map,
      "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
+    {"index", BRY_ENGINE_COMPACT, NULL, plan_index, INDEX_LIMITS},
+    {"index", BRY_ENGINE_DBA, NULL, plan_index, INDEX_LIMITS},
 };
 enum { JOBS = sizeof jobs / sizeof jobs[0] };
 
@@ -139,6 +173,10 @@ static void write_row(cli_json *json, const char *key, const job *of, const char
         cli_json_number(json, "incorrect", cost->errors.incorrect);
         cli_json_count(json, "values", cost->values);
         cli_json_count(json, "value_bits", cost->value_bits);
+    }
+    if (cost->subsets) {
+        cli_json_count(json, "subsets", cost->subsets);
+        cli_json_count(json, "group", cost->group);
     }
     cli_json_close(json, '}');
 }
@@ -232,7 +270,7 @@ static int plan_all(const inputs *in, costs *cost, bool *wanted)
 
 int cli_plan(int argc, char **argv)
 {
-    inputs in = {0};
+    inputs in = {.subsets = 64};
     const char *engine = NULL;
     bool as_json = false;
     cli_option options[] = {
@@ -240,21 +278,22 @@ int cli_plan(int argc, char **argv)
         {"error", CLI_SHARE, "P", "wrong answers to allow, such as 0.01, 0.1% or 1e-3", &in.error,
          0},
         {"values", CLI_COUNT, "V", "of map: distinct values (default 1000)", &in.values, 0},
-        {"engine", CLI_TEXT, "E", "only this engine: bloom, compact or kbf; auto is all (default)",
-         &engine, 0},
+        {"subsets", CLI_COUNT, "R", "of index: subsets that hold the keys (default 64)",
+         &in.subsets, 0},
+        {"engine", CLI_TEXT, "E",
+         "only this engine: bloom, compact, kbf or dba; auto is all (default)", &engine, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
         {"window", CLI_ABSENT, NULL, NULL, NULL, 0},
         {"rate", CLI_ABSENT, NULL, NULL, NULL, 0},
-        {"subsets", CLI_ABSENT, NULL, NULL, NULL, 0},
     };
     const cli_syntax syntax = {
         .command = "plan",
-        .usage = "--items N --error P [--values V] [--engine E] [--json]",
+        .usage = "--items N --error P [--values V] [--subsets R] [--engine E] [--json]",
         .about =
             "What each job and engine costs and how often it errs, before anything is created.\n"
-            "Creating a filter with the same numbers allocates exactly these bytes; maps are\n"
-            "planned to grow, and without the bytes of the values. Left out is what cannot be\n"
-            "had with these numbers.",
+            "Creating a filter of engine bloom with the same numbers allocates exactly these\n"
+            "bytes; the others are planned to grow, maps without the bytes of the values. Left\n"
+            "out is what cannot be had with these numbers.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
     };

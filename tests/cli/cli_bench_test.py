@@ -36,7 +36,7 @@ class Bench(Case):
         self.assertLessEqual(abs(values["false_positive"] - p), 5 * sigma)
         self.assertGreater(p, 5 * sigma)  # else the band would say nothing
 
-    def check_filter(self, *arguments, items, error, batch=1024, env=None):
+    def check_filter(self, *arguments, items, error, batch=1024, env=None, engine="bloom"):
         answer = self.read_json("bench", "filter", "--json", *arguments, env=env)
         self.assertEqual(list(answer), [
             "bench", "machine", "engine", "items", "error", "key_bytes", "batch", "rounds",
@@ -44,12 +44,18 @@ class Bench(Case):
             *time_names("_batch")])
         self.check_machine(answer)
         self.assertEqual([answer[name] for name in ("bench", "engine", "items", "error", "batch")],
-                         ["filter", "bloom", items, error, batch])
+                         ["filter", engine, items, error, batch])
         self.check_times(answer, time_names() + time_names("_batch"))
         self.check_error(answer, items)
         plan = self.read_json("plan", "--items", str(items), "--error", repr(error), "--json")
-        self.assertEqual(answer["bytes"], plan["plans"][0]["bytes"])
-        self.assertEqual(answer["predicted_error"], plan["plans"][0]["expected_error"])
+        plan = [one for one in plan["plans"] if one["job"] == "filter"][engine == "compact"]
+        if engine == "bloom":
+            self.assertEqual(answer["bytes"], plan["bytes"])
+            self.assertEqual(answer["predicted_error"], plan["expected_error"])
+        else:  # here it is fixed: twice the error, one bit less
+            self.assertAlmostEqual(answer["bits_per_item"], plan["bits_per_item"] - 1, delta=0.6)
+            self.assertAlmostEqual(answer["predicted_error"], -math.expm1(-error),
+                                   delta=error / 1000)
         return answer
 
     def test_filter(self):
@@ -59,6 +65,15 @@ class Bench(Case):
         self.assertEqual(first["false_positive"], other["false_positive"])
         self.check_filter("--items", "30001", "--error", "5%", "--rounds", "2", "--batch", "65536",
                           items=30001, error=0.05, batch=65536)
+
+    def test_compact(self):
+        first = self.check_filter("--engine", "compact", *SMALL, items=20000, error=0.01,
+                                  engine="compact")
+        other = self.check_filter("--engine", "compact", *SMALL, "--batch", "7", items=20000,
+                                  error=0.01, batch=7, engine="compact")
+        self.assertEqual(first["false_positive"], other["false_positive"])
+        self.check_filter("--engine", "compact", *SMALL, "--error", "20%", items=20000, error=0.2,
+                          engine="compact")
 
     def test_isa(self):
         asked = self.check_filter(*SMALL, "--isa", "scalar", items=20000, error=0.01)
@@ -72,7 +87,8 @@ class Bench(Case):
 
     def check_filters(self, answer, items):
         names = [one["name"] for one in answer["filters"]]
-        expected = ["blocked", "blocked_batch", "standard", "standard_batch"]
+        expected = ["blocked", "blocked_batch", "compact", "compact_batch", "standard",
+                    "standard_batch"]
         if answer["libbloom"] is not None:
             expected.append("libbloom")
         self.assertEqual(names, expected)
@@ -130,7 +146,7 @@ class Bench(Case):
             self.assertEqual(page.stat().st_mode & 0o777, 0o640)
             self.assertEqual(os.listdir(folder), ["page.md"])
         self.assertEqual(list(answer), ["bench", "machine", "hash", "filter", "maplet", "maps",
-                                        "memcached"])
+                                        "memcached", "indexes"])
         self.check_hash(answer["hash"])
         self.check_filters(answer["filter"], 20000)
         self.assertEqual([answer["maplet"][name] for name in ("items", "value_bits", "error")],
@@ -144,9 +160,10 @@ class Bench(Case):
         maplet = 2 + len(answer["filter"]["filters"])
         maps = maplet + 4
         memcached = maps + 5
-        self.assertEqual(len(rows), memcached + (5 if answer["memcached"] else 0))
+        indexes = memcached + (5 if answer["memcached"] else 0)
+        self.assertEqual(len(rows), indexes + 8)
         self.assertEqual([row.count("|") for row in rows],
-                         [10] * maps + [11] * 5 + [9] * (len(rows) - memcached))
+                         [10] * maps + [11] * 5 + [9] * (indexes - memcached) + [10] * 8)
         observed = answer["filter"]["filters"][0]["false_positive"] * 100
         self.assertEqual([cell.strip() for cell in rows[2].split("|")][1:5],
                          ["blocked Bloom", "9.93", "1 %", f"{observed:.4g} %"])
@@ -161,10 +178,14 @@ class Bench(Case):
             self.assertEqual([one["items"], one["values"], one["error"]], [20000, 3000, 0.001])
             self.assertEqual(row.split("|")[5].strip(), f"{one['bytes_per_key']:.2f}")
         if answer["memcached"]:
-            self.assertEqual([row.split("|")[1].strip() for row in rows[memcached + 2:]],
+            self.assertEqual([row.split("|")[1].strip() for row in rows[memcached + 2:indexes]],
                              [one["name"] for one in answer["memcached"]["stores"]])
         else:
             self.assertIn("memcached is not installed", text)
+        self.assertEqual([row.split("|")[1].strip() for row in rows[indexes + 2:]],
+                         [f"dba, groups of {g}" for g in (1, 8, 64, 256, 512)] + ["compact"])
+        self.assertEqual([answer["indexes"][name] for name in ("units", "unit_capacity", "error")],
+                         [160, 126, 2**-14])
 
     def test_a_file_without_the_block(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -196,7 +217,7 @@ class Bench(Case):
 
     def test_misuse(self):
         self.expect_misuse(["bench"], "no case is given: hash, filter, filters, maplet, map, "
-                                       "maps, memcached or all")
+                                       "maps, memcached, index, indexes or all")
         self.expect_misuse(["bench", "frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["bench", "hash", "filter"], '"filter" is one argument too many')
         self.expect_misuse(["bench", "hash", "--items", "5k"], "hash does not use --items")

@@ -14,6 +14,7 @@ Commands:
   plan     what a job costs and how often it errs, before it is created
   map      approximate maps in files: build, ask, change, join
   seen     drops lines of a stream that were seen within a window
+  index    indexes of files: which of them may hold this line
   bench    measures speed, size and error on this machine
 
 Options:
@@ -24,20 +25,21 @@ Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.
 """
 
 HELP_PLAN = """\
-Usage: bloomery plan --items N --error P [--values V] [--engine E] [--json]
+Usage: bloomery plan --items N --error P [--values V] [--subsets R] [--engine E] [--json]
 
 What each job and engine costs and how often it errs, before anything is created.
-Creating a filter with the same numbers allocates exactly these bytes; maps are
-planned to grow, and without the bytes of the values. Left out is what cannot be
-had with these numbers.
+Creating a filter of engine bloom with the same numbers allocates exactly these
+bytes; the others are planned to grow, maps without the bytes of the values. Left
+out is what cannot be had with these numbers.
 
 Options:
-  --items N   keys to plan for, such as 5000, 10M, 1e6 or 2^20
-  --error P   wrong answers to allow, such as 0.01, 0.1% or 1e-3
-  --values V  of map: distinct values (default 1000)
-  --engine E  only this engine: bloom, compact or kbf; auto is all (default)
-  --json      JSON instead of a table
-  -h, --help  this text
+  --items N    keys to plan for, such as 5000, 10M, 1e6 or 2^20
+  --error P    wrong answers to allow, such as 0.01, 0.1% or 1e-3
+  --values V   of map: distinct values (default 1000)
+  --subsets R  of index: subsets that hold the keys (default 64)
+  --engine E   only this engine: bloom, compact, kbf or dba; auto is all (default)
+  --json       JSON instead of a table
+  -h, --help   this text
 """
 
 HELP_BENCH = """\
@@ -46,7 +48,7 @@ Usage: bloomery bench CASE [options]
 Measures on this machine. Cases:
   hash       keys of several lengths: --rounds --isa
   filter     one engine: --engine --items --error --batch --rounds --isa
-  filters    that, a standard Bloom filter and libbloom: --items --error
+  filters    both, a standard Bloom filter and libbloom: --items --error
              --batch --rounds --isa
   maplet     what engine compact is made of: --items --value-bits --error
              --grow --batch --rounds --compare --isa
@@ -57,31 +59,39 @@ Measures on this machine. Cases:
              --values --error --batch --rounds --isa
   memcached  the same beside memcached over loopback: --items --values --error
              --rounds --isa
+  index      one engine of the index: --engine --units --unit-capacity --error
+             --grow --batch --rounds --isa, and for engine dba --group --segmented
+  indexes    groups and engines side by side, and errors past the planned units:
+             --units --unit-capacity --error --grow --batch --rounds --isa
   all        hash and filters; a maplet of at most 2M entries beside an exact
              hash table, maps of at most 2M keys, memcached with at most 1M
 
 Options:
-  --engine E       of filter: bloom (default); of map: compact (default) or kbf
-  --items N        keys (default 10M; of map and memcached 1M)
-  --value-bits V   of maplet: 0 to 32 (default 12)
-  --error P        error to ask for (default 1%; of maplet, maps and memcached 0.1%)
-  --grow           of maplet and map: one that may grow
-  --batch B        keys in a batch (default 1024)
-  --rounds R       rounds to measure (default 5), after one to warm up
-  --compare        of maplet: beside an exact hash table
-  --shape S        of kbf: tuned (default) or paper
-  --decode L       of kbf: level 1 to 4 (default 4)
-  --encoder C      of kbf: algebraic (default) or greedy
-  --unmasked       of kbf: codes as the papers store them
-  --values V       of maps: distinct values (default 3000)
-  --raw            of map: values are integers, not byte strings
-  --skew Z         of map: values by Zipf's law (default 0: uniform)
-  --top S          of map: the share of the keys that one value has
-  --size F         of kbf: so many times the planned cells
-  --isa I          scalar, avx2, avx512 or neon instead of the best
-  --markdown FILE  of all: also rewrite the block of results in this file
-  --json           JSON instead of tables
-  -h, --help       this text
+  --engine E         filter: bloom, compact; map: compact, kbf; index: compact, dba (first: default)
+  --items N          keys (default 10M; of map and memcached 1M)
+  --value-bits V     of maplet: 0 to 32 (default 12)
+  --error P          error to ask for (default 1%; of maplet, maps and memcached 0.1%)
+  --grow             of maplet and map: one that may grow
+  --batch B          keys in a batch (default 1024)
+  --rounds R         rounds to measure (default 5), after one to warm up
+  --compare          of maplet: beside an exact hash table
+  --shape S          of kbf: tuned (default) or paper
+  --decode L         of kbf: level 1 to 4 (default 4)
+  --encoder C        of kbf: algebraic (default) or greedy
+  --unmasked         of kbf: codes as the papers store them
+  --values V         of maps: distinct values (default 3000)
+  --raw              of map: values are integers, not byte strings
+  --skew Z           of map: values by Zipf's law (default 0: uniform)
+  --top S            of map: the share of the keys that one value has
+  --size F           of kbf: so many times the planned cells
+  --units R          of indexes: units (default 64; of indexes 160)
+  --unit-capacity C  of indexes: elements in each (default 65536)
+  --group G          of dba: units side by side (default: by their number)
+  --segmented        of dba: a segment for each hash
+  --isa I            scalar, avx2, avx512 or neon instead of the best
+  --markdown FILE    of all: also rewrite the block of results in this file
+  --json             JSON instead of tables
+  -h, --help         this text
 
 Candidates take turns in each round, with fresh state, on the same keys. Answers
 are checked while measuring: a wrong one ends the run with exit code 3.
@@ -91,7 +101,7 @@ PLAN_TABLE = """\
 10000000 items, error 0.01
 
 job               engine                       bytes  bytes empty  bits/item  hashes  expected error
-filter            bloom                     12397824          128       9.92       6            0.01
+filter            bloom                     12397976          280       9.92       6            0.01
 (for comparison)  standard Bloom, textbook  11981323            -       9.59       7         0.01004
 """
 
@@ -147,8 +157,9 @@ class Plan(Case):
         for line in PLAN_TABLE.splitlines():
             self.assertIn(line.split(), [row.split() for row in lines])
         self.assertEqual([line[:28].split() for line in lines[3:-1]],
-                         [["filter", "bloom"], ["map", "compact"], ["map", "kbf,", "tuned"],
-                          ["map", "kbf,", "paper"]])
+                         [["filter", "bloom"], ["filter", "compact"], ["map", "compact"],
+                          ["map", "kbf,", "tuned"], ["map", "kbf,", "paper"],
+                          ["index", "compact"], ["index", "dba"]])
 
     def test_json_says_what_the_library_plans_and_makes(self):
         for items, error in (("1", "0.5"), ("1000", "0.01"), ("20000", "1e-6"), ("300000", "0.001"),
@@ -157,7 +168,7 @@ class Plan(Case):
                 answer = self.read_json("plan", "--items", items, "--error", error, "--json")
                 self.assertEqual(list(answer), ["plans", "for_comparison"])
                 self.assertEqual([plan["job"] for plan in answer["plans"]],
-                                 ["filter", "map", "map", "map"])
+                                 ["filter", "filter", "map", "map", "map", "index", "index"])
                 plan = answer["plans"][0]
                 self.assertEqual(list(plan), [
                     "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
@@ -182,7 +193,8 @@ class Plan(Case):
                                      ("300000", "0.001", "16383"), ("5000", "0.5", "60000")):
             with self.subTest(items=items, error=error, values=values):
                 plans = self.read_json("plan", "--items", items, "--error", error, "--values",
-                                       values, "--json")["plans"][1:]
+                                       values, "--json")["plans"]
+                plans = [plan for plan in plans if plan["job"] == "map"]
                 oracle = [line.split() for line in subprocess.run(
                     [ORACLE, items, error, values], check=True, capture_output=True,
                     text=True).stdout.splitlines()]
@@ -202,6 +214,26 @@ class Plan(Case):
                     self.assertEqual(plan["expected_error"],
                                      max(plan["false_positive"],
                                          plan["false_negative"] + plan["incorrect"]))
+                    self.assertLessEqual(plan["expected_error"], float(error))
+
+    def test_json_of_indexes_says_what_the_library_plans(self):
+        for items, error, subsets in (("1000", "0.01", "1"), ("20000", "1e-6", "64"),
+                                      ("10000000", "0.001", "1000"), ("5", "0.5", "1048576")):
+            with self.subTest(items=items, error=error, subsets=subsets):
+                plans = self.read_json("plan", "--items", items, "--error", error, "--subsets",
+                                       subsets, "--json")["plans"]
+                plans = [plan for plan in plans if plan["job"] == "index"]
+                oracle = [line.split() for line in subprocess.run(
+                    [ORACLE, items, error, "in", subsets], check=True, capture_output=True,
+                    text=True).stdout.splitlines()]
+                self.assertEqual([plan["engine"] for plan in plans], ["compact", "dba"])
+                names = ["bytes", "bytes_empty", "hashes", "expected_error", "group"]
+                for plan, (engine, *numbers) in zip(plans, oracle, strict=True):
+                    self.assertEqual(list(plan), [
+                        "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
+                        "hashes", "expected_error", "subsets", "group"])
+                    self.assertEqual((plan["engine"], plan["subsets"]), (engine, int(subsets)))
+                    self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
                     self.assertLessEqual(plan["expected_error"], float(error))
 
     def test_comparison(self):
@@ -284,12 +316,13 @@ class Plan(Case):
                            '--engine: there is no engine "cuckoo"')
         self.expect_misuse([*complete, "--engine", "Bloom"], '--engine: there is no engine "Bloom"')
         self.expect_misuse([*complete, "--engine="], '--engine: "" says nothing')
-        for engine in ("fbf", "dba"):
-            self.expect_misuse([*complete, "--engine", engine],
-                               f"--engine: no job of this build has the engine {engine}")
+        self.expect_misuse([*complete, "--engine", "fbf"],
+                           "--engine: no job of this build has the engine fbf")
+        self.expect_misuse([*complete, "--engine", "dba", "--subsets", "2000000"],
+                           "index dba takes items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20")
         self.expect_misuse([*complete, "--engine", "kbf", "--values", "16384"],
                            "map kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383")
-        for absent in ("window", "rate", "subsets"):
+        for absent in ("window", "rate"):
             self.expect_misuse([*complete, f"--{absent}", "5"],
                                f"--{absent}: no job of this build uses it")
 

@@ -1,9 +1,11 @@
 /*
  * plan_oracle ITEMS ERROR: what a filter is planned to be, and what one of them allocates when made
  * and filled, each on a line. plan_oracle ITEMS ERROR VALUES: what each engine of a map is planned
- * to be, where it can be. The program under test must say the same.
+ * to be, where it can be. plan_oracle ITEMS ERROR in SUBSETS: the same of an index. The program
+ * under test must say the same.
  */
 #include <bloomery/filter.h>
+#include <bloomery/index.h>
 #include <bloomery/map.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +48,29 @@ static int print_maps(char **argv)
     return 0;
 }
 
+static int print_indexes(char **argv)
+{
+    static const bry_engine engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
+    for (int i = 0; i < 2; i++) {
+        bry_index_options options = BRY_INDEX_OPTIONS;
+        uint64_t items = strtoull(argv[1], NULL, 10);
+        options.engine = engines[i];
+        options.error = strtod(argv[2], NULL);
+        options.units = (uint32_t)strtoull(argv[4], NULL, 10);
+        options.unit_capacity = (items + options.units - 1) / options.units;
+        bry_index_shape s;
+        if (bry_index_plan(&options, &s) == BRY_OK)
+            printf("%s %llu %llu %u %.17g %u\n", bry_engine_name(s.engine),
+                   (unsigned long long)s.bytes, (unsigned long long)s.bytes_empty, s.hashes,
+                   s.error, s.group);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5)
+        return print_indexes(argv);
     if (argc == 4)
         return print_maps(argv);
     if (argc != 3)
