@@ -15,6 +15,7 @@
 #define LEAST_ITEMS 1000u /* with fewer, no error can be measured */
 #define MOST_ITEMS ((uint64_t)1 << 32)
 #define MOST_VALUE_BITS 32u
+#define MOST_GENERATIONS 1024u
 
 /* Options, by their place in the table below. */
 enum {
@@ -39,6 +40,9 @@ enum {
     UNIT_CAPACITY,
     GROUP,
     SEGMENTED,
+    ELEMENTS,
+    GENERATIONS,
+    MODE,
     ISA,
     MARKDOWN,
     JSON,
@@ -57,6 +61,9 @@ enum {
     (FOR_ALL | USES(ERROR) | USES(BATCH) | USES(UNITS) | USES(UNIT_CAPACITY) | USES(GROW))
 #define FOR_INDEX (FOR_INDEXES | USES(ENGINE) | USES(GROUP) | USES(SEGMENTED))
 
+#define FOR_WINDOWS (FOR_ALL | USES(ERROR) | USES(BATCH) | USES(ELEMENTS) | USES(GENERATIONS))
+#define FOR_WINDOW (FOR_WINDOWS | USES(ENGINE) | USES(MODE))
+
 static const struct bench_case {
     const char *name;
     int (*run)(const bench_request *asked);
@@ -74,6 +81,9 @@ static const struct bench_case {
     {"memcached", bench_run_memcached, FOR_MAPS & ~USES(BATCH), 1000000, MAP_ERROR},
     {"index", bench_run_index, FOR_INDEX, 10000000, INDEX_ERROR},
     {"indexes", bench_run_indexes, FOR_INDEXES, 10000000, INDEXES_ERROR},
+    {"window", bench_run_window, FOR_WINDOW, 10000000, WINDOW_ERROR},
+    {"windows", bench_run_windows, FOR_WINDOWS, 10000000, WINDOW_ERROR},
+    {"seen", bench_run_seen, FOR_ALL | USES(ITEMS) | USES(ERROR), 10000000, SEEN_ERROR},
     {"all", bench_run_all, FOR_FILTERS | USES(MARKDOWN), 10000000, 0.01},
 };
 
@@ -137,6 +147,18 @@ static int check_index(uint64_t units, uint64_t capacity)
                       (unsigned long long)MOST_ITEMS);
 }
 
+static int read_window(const char *engine, const char *mode, uint64_t generations,
+                       window_settings *window)
+{
+    if (window->elements == 0)
+        window->elements = WINDOW_ELEMENTS;
+    int code = check_range("elements", window->elements, LEAST_ITEMS, MOST_ITEMS);
+    if (code == CLI_GO_ON && generations)
+        code = check_range("generations", generations, 1, MOST_GENERATIONS);
+    window->generations = (uint32_t)generations;
+    return code == CLI_GO_ON ? window_settings_read(engine, mode, window) : code;
+}
+
 /* Here 0 is a number like others, which it is not among CLI_COUNTs. */
 static int read_value_bits(const char *text, unsigned *value_bits)
 {
@@ -154,23 +176,23 @@ int cli_bench(int argc, char **argv)
 {
     uint64_t items = 0, batch = 1024, rounds = 5;
     uint64_t units = 0, unit_capacity = INDEX_CAPACITY, group = 0;
-    const char *engine = NULL, *isa = NULL, *value_bits = NULL;
+    uint64_t generations = 0;
+    const char *engine = NULL, *isa = NULL, *value_bits = NULL, *mode = NULL;
     map_words words = {0};
     bench_request asked = {.settings = {.value_bits = MAPLET_VALUE_BITS}};
     map_settings *map = &asked.settings.map;
     map->values = MAP_VALUES;
     index_settings *index = &asked.settings.index;
     cli_option options[OPTIONS] = {
-        [ENGINE] =
-            {"engine", CLI_TEXT, "E",
-             "filter: bloom, compact; map: compact, kbf; index: compact, dba (first: default)",
-             &engine, 0},
+        [ENGINE] = {"engine", CLI_TEXT, "E",
+                    "filter: bloom, compact; map, index, window: compact or kbf, dba, fbf", &engine,
+                    0},
         [ITEMS] = {"items", CLI_COUNT, "N", "keys (default 10M; of map and memcached 1M)", &items,
                    0},
         [VALUE_BITS] = {"value-bits", CLI_TEXT, "V", "of maplet: 0 to 32 (default 12)", &value_bits,
                         0},
         [ERROR] = {"error", CLI_SHARE, "P",
-                   "error to ask for (default 1%; of maplet, maps and memcached 0.1%)",
+                   "error to ask for (default 1%; of maplets, maps and windows 0.1%)",
                    &asked.settings.error, 0},
         [GROW] = {"grow", CLI_FLAG, NULL, "of maplet and map: one that may grow",
                   &asked.settings.grow, 0},
@@ -202,6 +224,12 @@ int cli_bench(int argc, char **argv)
                    &group, 0},
         [SEGMENTED] = {"segmented", CLI_FLAG, NULL, "of dba: a segment for each hash",
                        &index->segmented, 0},
+        [ELEMENTS] = {"elements", CLI_COUNT, "N", "of windows: new ones in each (default 1M)",
+                      &asked.window.elements, 0},
+        [GENERATIONS] = {"generations", CLI_COUNT, "G",
+                         "of windows: parts (default: compact 13, the others 8)", &generations, 0},
+        [MODE] = {"mode", CLI_TEXT, "M", "of window fbf: improved (default), paper or simple",
+                  &mode, 0},
         [ISA] = {"isa", CLI_TEXT, "I", "scalar, avx2, avx512 or neon instead of the best", &isa, 0},
         [MARKDOWN] = {"markdown", CLI_TEXT, "FILE",
                       "of all: also rewrite the block of results in this file", &asked.markdown, 0},
@@ -229,8 +257,14 @@ int cli_bench(int argc, char **argv)
             "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
             "  indexes    groups and engines side by side, and errors past the planned units:\n"
             "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
+            "  window     one engine of the window: --engine --mode --elements --generations\n"
+            "             --error --batch --rounds --isa\n"
+            "  windows    the engines, what they are compared with, a burst, and counters\n"
+            "             under retries: --elements --generations --error --batch --rounds --isa\n"
+            "  seen       bloomery seen beside awk and sort: --items --error --rounds\n"
             "  all        hash and filters; a maplet of at most 2M entries beside an exact\n"
-            "             hash table, maps of at most 2M keys, memcached with at most 1M",
+            "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
+            "             indexes, windows of at most 1M elements, and seen",
         .options = options,
         .option_count = OPTIONS,
         .more = "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
@@ -243,7 +277,7 @@ int cli_bench(int argc, char **argv)
         return code;
     if (count == 0)
         return cli_misuse("bench", "no case is given: hash, filter, filters, maplet, map, maps, "
-                                   "memcached, index, indexes or all");
+                                   "memcached, index, indexes, window, windows, seen or all");
     const struct bench_case *chosen = find_case(argv[0]);
     if (!chosen)
         return cli_misuse("bench", "there is no case %s", cli_quote(argv[0]).text);
@@ -270,6 +304,8 @@ int cli_bench(int argc, char **argv)
         (options[VALUES].given && chosen->run != bench_run_map &&
          (code = check_range("values", map->values, 1, MOST_KBF_VALUES)) != CLI_GO_ON) ||
         (chosen->uses & USES(UNITS) && (code = check_index(units, unit_capacity)) != CLI_GO_ON) ||
+        (chosen->uses & USES(ELEMENTS) &&
+         (code = read_window(engine, mode, generations, &asked.window)) != CLI_GO_ON) ||
         (isa && (code = force_isa(isa)) != CLI_GO_ON))
         return code;
     index->units = (uint32_t)units;

@@ -173,6 +173,8 @@ int bench_run_indexes(const bench_request *asked)
 #define MOST_REMOTE_ITEMS 1000000u
 #define MOST_REMOTE_ROUNDS 3u
 #define MOST_INDEXES_ROUNDS 2u
+#define MOST_WINDOWS_ROUNDS 3u
+#define MOST_SEEN_ROUNDS 3u
 
 typedef struct all_report {
     hash_report hashes;
@@ -181,6 +183,8 @@ typedef struct all_report {
     maps_report maps;
     remote_report remote;
     indexes_report indexes;
+    windows_report windows;
+    seen_report seen;
 } all_report;
 
 static uint64_t at_most(uint64_t asked, uint64_t most)
@@ -227,16 +231,34 @@ static bench_settings indexes_among_all(const bench_settings *asked)
     return settings;
 }
 
+static window_settings windows_among_all(const bench_settings *asked)
+{
+    bench_settings settings = *asked;
+    settings.error = WINDOW_ERROR;
+    settings.rounds = (unsigned)at_most(settings.rounds, MOST_WINDOWS_ROUNDS);
+    const window_settings window = {.elements = at_most(asked->items, WINDOW_ELEMENTS)};
+    return bench_window_settings(&settings, &window);
+}
+
+static seen_settings seen_among_all(const bench_settings *asked)
+{
+    return (seen_settings){asked->items, SEEN_ERROR,
+                           (unsigned)at_most(asked->rounds, MOST_SEEN_ROUNDS)};
+}
+
 static bool measure_all(const bench_settings *settings, all_report *report)
 {
     const bench_settings maplet = maplet_among_all(settings), maps = maps_among_all(settings),
                          remote = memcached_among_all(settings),
                          indexes = indexes_among_all(settings);
+    const window_settings windows = windows_among_all(settings);
+    const seen_settings seen = seen_among_all(settings);
     return bench_hash(settings, &report->hashes) &&
            bench_filters(settings, true, &report->filters) &&
            bench_maplet(&maplet, &report->maplet) && bench_maps(&maps, &report->maps) &&
            bench_remote(&remote, &report->remote) &&
-           bench_indexes(&indexes, false, &report->indexes);
+           bench_indexes(&indexes, false, &report->indexes) &&
+           bench_windows(&windows, &report->windows) && bench_seen(&seen, &report->seen);
 }
 
 static void all_json(const bench_request *asked, const all_report *report)
@@ -265,6 +287,12 @@ static void all_json(const bench_request *asked, const all_report *report)
     cli_json_open(&json, "indexes", '{');
     bench_indexes_json(&json, &report->indexes);
     cli_json_close(&json, '}');
+    cli_json_open(&json, "windows", '{');
+    bench_windows_json(&json, &report->windows);
+    cli_json_close(&json, '}');
+    cli_json_open(&json, "seen", '{');
+    bench_seen_json(&json, &report->seen);
+    cli_json_close(&json, '}');
     cli_json_close(&json, '}');
 }
 
@@ -281,7 +309,11 @@ static bool all_text(const bench_request *asked, const all_report *report)
     fputc('\n', stdout);
     printed = bench_remote_text(stdout, &report->remote) && printed;
     fputc('\n', stdout);
-    return bench_indexes_text(stdout, &report->indexes) && printed;
+    printed = bench_indexes_text(stdout, &report->indexes) && printed;
+    fputc('\n', stdout);
+    printed = bench_windows_text(stdout, &report->windows) && printed;
+    fputc('\n', stdout);
+    return bench_seen_text(stdout, &report->seen) && printed;
 }
 
 /* The block of the README: the machine, then the tables. */
@@ -304,6 +336,10 @@ static int regenerate(const bench_request *asked, const all_report *report)
     good = bench_remote_markdown(out, &report->remote) && good;
     fputc('\n', out);
     good = bench_indexes_markdown(out, &report->indexes) && good;
+    fputc('\n', out);
+    good = bench_windows_markdown(out, &report->windows) && good;
+    fputc('\n', out);
+    good = bench_seen_markdown(out, &report->seen) && good;
     good = fclose(out) == 0 && good;
     int code = !good                                        ? out_of_memory()
                : bench_block_replace(asked->markdown, text) ? CLI_YES

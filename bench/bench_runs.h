@@ -4,6 +4,7 @@
 
 #include "bench/bench_cases.h"
 #include "bench/machine.h"
+#include "bench/window_cases.h"
 
 /* Where nothing else is asked for. */
 #define MAPLET_ERROR 0.001
@@ -20,6 +21,7 @@
 /* What was asked for. */
 typedef struct bench_request {
     bench_settings settings;
+    window_settings window; /* of windows: engine, mode, elements, generations */
     bool as_json;
     const char *markdown; /* the file whose block is regenerated, or NULL */
     bench_machine machine;
@@ -34,6 +36,13 @@ int bench_run_maps(const bench_request *asked);
 int bench_run_memcached(const bench_request *asked);
 int bench_run_index(const bench_request *asked);
 int bench_run_indexes(const bench_request *asked);
+int bench_run_window(const bench_request *asked); /* these three: window_runs.c */
+int bench_run_windows(const bench_request *asked);
+int bench_run_seen(const bench_request *asked);
 int bench_run_all(const bench_request *asked);
+
+/* What was asked for, with what the settings of all cases say. */
+window_settings bench_window_settings(const bench_settings *settings,
+                                      const window_settings *window);
 
 #endif

@@ -146,7 +146,7 @@ class Bench(Case):
             self.assertEqual(page.stat().st_mode & 0o777, 0o640)
             self.assertEqual(os.listdir(folder), ["page.md"])
         self.assertEqual(list(answer), ["bench", "machine", "hash", "filter", "maplet", "maps",
-                                        "memcached", "indexes"])
+                                        "memcached", "indexes", "windows", "seen"])
         self.check_hash(answer["hash"])
         self.check_filters(answer["filter"], 20000)
         self.assertEqual([answer["maplet"][name] for name in ("items", "value_bits", "error")],
@@ -161,9 +161,14 @@ class Bench(Case):
         maps = maplet + 4
         memcached = maps + 5
         indexes = memcached + (5 if answer["memcached"] else 0)
-        self.assertEqual(len(rows), indexes + 8)
+        windows = indexes + 8
+        bursts = windows + 8
+        seen = bursts + 5
+        programs = [name for name in ("bloomery", "awk", "sort") if answer["seen"][name]]
+        self.assertEqual(len(rows), seen + 2 + len(programs))
         self.assertEqual([row.count("|") for row in rows],
-                         [10] * maps + [11] * 5 + [9] * (indexes - memcached) + [10] * 8)
+                         [10] * maps + [11] * 5 + [9] * (indexes - memcached) + [10] * 8 +
+                         [11] * 8 + [6] * 5 + [7] * (2 + len(programs)))
         observed = answer["filter"]["filters"][0]["false_positive"] * 100
         self.assertEqual([cell.strip() for cell in rows[2].split("|")][1:5],
                          ["blocked Bloom", "9.93", "1 %", f"{observed:.4g} %"])
@@ -182,10 +187,16 @@ class Bench(Case):
                              [one["name"] for one in answer["memcached"]["stores"]])
         else:
             self.assertIn("memcached is not installed", text)
-        self.assertEqual([row.split("|")[1].strip() for row in rows[indexes + 2:]],
+        self.assertEqual([row.split("|")[1].strip() for row in rows[indexes + 2:windows]],
                          [f"dba, groups of {g}" for g in (1, 8, 64, 256, 512)] + ["compact"])
         self.assertEqual([answer["indexes"][name] for name in ("units", "unit_capacity", "error")],
                          [160, 126, 2**-14])
+        for row, one in zip(rows[windows + 2:bursts], answer["windows"]["windows"]):
+            self.assertEqual([one["elements"], one["error"]], [20000, 0.001])
+            self.assertEqual(row.split("|")[2].strip(), f"{one['bits_per_element']:.1f}")
+        for row, one in zip(rows[bursts + 2:seen], answer["windows"]["burst"]["windows"]):
+            self.assertEqual(row.split("|")[4].strip(), str(one["bytes_peak"]))
+        self.assertEqual([answer["seen"][name] for name in ("lines", "error")], [20000, 1e-6])
 
     def test_a_file_without_the_block(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -217,7 +228,7 @@ class Bench(Case):
 
     def test_misuse(self):
         self.expect_misuse(["bench"], "no case is given: hash, filter, filters, maplet, map, "
-                                       "maps, memcached, index, indexes or all")
+                                       "maps, memcached, index, indexes, window, windows, seen or all")
         self.expect_misuse(["bench", "frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["bench", "hash", "filter"], '"filter" is one argument too many')
         self.expect_misuse(["bench", "hash", "--items", "5k"], "hash does not use --items")

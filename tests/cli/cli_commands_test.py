@@ -63,14 +63,20 @@ Measures on this machine. Cases:
              --grow --batch --rounds --isa, and for engine dba --group --segmented
   indexes    groups and engines side by side, and errors past the planned units:
              --units --unit-capacity --error --grow --batch --rounds --isa
+  window     one engine of the window: --engine --mode --elements --generations
+             --error --batch --rounds --isa
+  windows    the engines, what they are compared with, a burst, and counters
+             under retries: --elements --generations --error --batch --rounds --isa
+  seen       bloomery seen beside awk and sort: --items --error --rounds
   all        hash and filters; a maplet of at most 2M entries beside an exact
-             hash table, maps of at most 2M keys, memcached with at most 1M
+             hash table, maps of at most 2M keys, memcached with at most 1M,
+             indexes, windows of at most 1M elements, and seen
 
 Options:
-  --engine E         filter: bloom, compact; map: compact, kbf; index: compact, dba (first: default)
+  --engine E         filter: bloom, compact; map, index, window: compact or kbf, dba, fbf
   --items N          keys (default 10M; of map and memcached 1M)
   --value-bits V     of maplet: 0 to 32 (default 12)
-  --error P          error to ask for (default 1%; of maplet, maps and memcached 0.1%)
+  --error P          error to ask for (default 1%; of maplets, maps and windows 0.1%)
   --grow             of maplet and map: one that may grow
   --batch B          keys in a batch (default 1024)
   --rounds R         rounds to measure (default 5), after one to warm up
@@ -88,6 +94,9 @@ Options:
   --unit-capacity C  of indexes: elements in each (default 65536)
   --group G          of dba: units side by side (default: by their number)
   --segmented        of dba: a segment for each hash
+  --elements N       of windows: new ones in each (default 1M)
+  --generations G    of windows: parts (default: compact 13, the others 8)
+  --mode M           of window fbf: improved (default), paper or simple
   --isa I            scalar, avx2, avx512 or neon instead of the best
   --markdown FILE    of all: also rewrite the block of results in this file
   --json             JSON instead of tables

@@ -1,0 +1,82 @@
+/* The cases of windows, run and written. */
+#include "bench/bench_runs.h"
+#include "cli/output.h"
+
+static void open_object(cli_json *json, const bench_request *asked, const char *name)
+{
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "bench", name);
+    bench_machine_json(json, &asked->machine);
+}
+
+static void open_text(const bench_request *asked)
+{
+    bench_machine_line(stdout, &asked->machine);
+    fputs("\n\n", stdout);
+}
+
+static int printed(bool good)
+{
+    return good ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
+
+window_settings bench_window_settings(const bench_settings *settings, const window_settings *window)
+{
+    window_settings all = *window;
+    all.error = settings->error;
+    all.batch = settings->batch;
+    all.rounds = settings->rounds;
+    return all;
+}
+
+int bench_run_window(const bench_request *asked)
+{
+    window_report report;
+    window_settings settings = bench_window_settings(&asked->settings, &asked->window);
+    if (!bench_window(&settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return printed(bench_window_text(stdout, &report));
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "window");
+    bench_window_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_windows(const bench_request *asked)
+{
+    windows_report report;
+    window_settings settings = bench_window_settings(&asked->settings, &asked->window);
+    if (!bench_windows(&settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return printed(bench_windows_text(stdout, &report));
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "windows");
+    bench_windows_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}
+
+int bench_run_seen(const bench_request *asked)
+{
+    seen_report report;
+    const seen_settings settings = {asked->settings.items, asked->settings.error,
+                                    asked->settings.rounds};
+    if (!bench_seen(&settings, &report))
+        return CLI_FAILED;
+    if (!asked->as_json) {
+        open_text(asked);
+        return printed(bench_seen_text(stdout, &report));
+    }
+    cli_json json = CLI_JSON_TO(stdout);
+    open_object(&json, asked, "seen");
+    bench_seen_json(&json, &report);
+    cli_json_close(&json, '}');
+    return CLI_YES;
+}

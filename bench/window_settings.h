@@ -1,0 +1,24 @@
+/* What `bench window` and its relatives are asked for. */
+#ifndef BLOOMERY_BENCH_WINDOW_SETTINGS_H
+#define BLOOMERY_BENCH_WINDOW_SETTINGS_H
+
+#include <bloomery/window.h>
+
+typedef struct window_settings {
+    bry_engine engine;
+    bry_window_mode mode; /* of fbf */
+    uint64_t elements; /* new ones in each window */
+    uint32_t generations; /* 0: the engine's default */
+    double error;
+    size_t batch;
+    unsigned rounds;
+} window_settings;
+
+/* The words of --engine and --mode, NULL where one was not given. CLI_GO_ON, or the exit code after
+ * a message. */
+int window_settings_read(const char *engine, const char *mode, window_settings *settings);
+
+/* "improved", "paper" or "simple" for fbf; NULL for any other engine. */
+const char *window_mode_name(bry_engine engine, bry_window_mode mode);
+
+#endif

@@ -1,0 +1,220 @@
+"""Small runs of `bloomery bench window`, `windows` and `seen`: complete, and true where chance cannot
+disturb. How fast it was is not looked at."""
+
+import math
+import os
+import tempfile
+
+from cli_runner import Case, main, run
+
+ELEMENTS = 20000
+SMALL = ["--elements", "20k", "--rounds", "1"]
+SETTINGS = ["engine", "mode", "elements", "generations", "error", "isa", "window_ms", "batch",
+            "rounds"]
+FACTS = ["bytes", "bits_per_element", "false_positive", "predicted", "absent_asked",
+         "promised_asked", "forgotten_early"]
+PHASES = ["add", "hit", "miss", "hit_batch", "miss_batch"]
+TIMES = [f"ns_{phase}{end}" for phase in PHASES for end in ("", "_min")]
+
+
+def band(expected, asked):
+    """The most that is seen of what is expected: five standard deviations."""
+    return expected + (5 * math.sqrt(expected * asked) + 1) / asked
+
+
+class WindowCase(Case):
+    def check_row(self, row, batches=True):
+        self.assertEqual(list(row), [*SETTINGS, *FACTS, *TIMES])
+        self.assertAlmostEqual(row["bits_per_element"], row["bytes"] * 8 / row["elements"])
+        self.assertEqual(row["window_ms"] % row["generations"], 0)
+        for phase in PHASES:
+            if not batches and phase.endswith("_batch"):
+                self.assertIsNone(row[f"ns_{phase}"])
+                continue
+            self.assertGreater(row[f"ns_{phase}_min"], 0)
+            self.assertLessEqual(row[f"ns_{phase}_min"], row[f"ns_{phase}"])
+
+
+class Window(WindowCase):
+    def check(self, *arguments, **expected):
+        answer = self.read_json("bench", "window", *SMALL, "--json", *arguments)
+        self.assertEqual(list(answer)[:2], ["bench", "machine"])
+        self.assertEqual(answer.pop("bench"), "window")
+        expected = {"engine": "compact", "mode": None, "elements": ELEMENTS, "generations": 13,
+                    "error": 0.001, "isa": answer.pop("machine")["isa"], "batch": 1024,
+                    "rounds": 1, "forgotten_early": 0, **expected}
+        self.check_row(answer)
+        self.assertEqual({name: answer[name] for name in expected}, expected)
+        generations = answer["generations"]
+        # At the end of each generation: all of a window, and half as many that were never there.
+        self.assertEqual(answer["absent_asked"], generations * ELEMENTS // 2)
+        self.assertTrue(generations * ELEMENTS * (1 - 2 * answer["error"]) - 50 <=
+                        answer["promised_asked"] <= generations * (ELEMENTS + 1))
+        self.assertLessEqual(answer["false_positive"],
+                             band(answer["error"], answer["absent_asked"]))
+        return answer
+
+    def test_compact(self):
+        """The fixed part is a bit an element at this size."""
+        first = self.check()
+        self.assertLessEqual(first["bits_per_element"], 19 + 1)
+        self.assertLessEqual(first["predicted"], 0.001)
+        eight = self.check("--generations", "8", generations=8)
+        self.assertLessEqual(eight["bits_per_element"], 21.5)
+        other = self.check("--batch", "7", "--isa", "scalar", batch=7, isa="scalar")
+        self.assertEqual([other[name] for name in FACTS], [first[name] for name in FACTS])
+
+    def test_fbf(self):
+        improved = self.check("--engine", "fbf", engine="fbf", mode="improved", generations=8)
+        self.assertLessEqual(improved["bits_per_element"], 27.5)
+        paper = self.check("--engine", "fbf", "--mode", "paper", engine="fbf", mode="paper",
+                           generations=8)
+        simple = self.check("--engine", "fbf", "--mode", "simple", engine="fbf", mode="simple",
+                            generations=8)
+        self.assertTrue(32 <= paper["bits_per_element"] <= 36, paper["bits_per_element"])
+        self.assertGreater(simple["bits_per_element"], paper["bits_per_element"])
+        self.assertLessEqual(improved["predicted"], 0.001)
+
+    def test_errors(self):
+        for engine in ("compact", "fbf"):
+            mode = "improved" if engine == "fbf" else None
+            last = 0
+            for error in ("1e-2", "1e-4"):
+                row = self.check("--engine", engine, "--error", error, "--generations", "5",
+                                 engine=engine, mode=mode, generations=5, error=float(error))
+                self.assertGreater(row["bits_per_element"], last + 5)
+                last = row["bits_per_element"]
+
+    def test_table(self):
+        done = run("bench", "window", *SMALL, "--engine", "fbf")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[2], "window: engine fbf, improved, 20000 elements in a window of 8 "
+                                   "generations, error asked for 0.1 %")
+        self.assertRegex(lines[6], r"^forgotten early   0 of \d+$")
+        self.assertEqual([line.split()[0] for line in lines[8:14]], ["operation", *PHASES])
+
+    def test_misuse(self):
+        for arguments, problem in (
+                (["window", "--engine", "cuckoo"], '--engine: there is no engine "cuckoo"'),
+                (["window", "--engine", "kbf"], "--engine: windows have no engine kbf"),
+                (["window", "--mode", "paper"], "--mode: engine compact does not have it"),
+                (["window", "--engine", "fbf", "--mode", "x"], '--mode: there is no mode "x"'),
+                (["window", "--elements", "999"],
+                 "--elements: 999 is not between 1000 and 4294967296"),
+                (["window", "--generations", "1025"],
+                 "--generations: 1025 is not between 1 and 1024"),
+                (["window", "--items", "5k"], "window does not use --items"),
+                (["windows", "--engine", "fbf"], "windows does not use --engine"),
+                (["seen", "--elements", "5k"], "seen does not use --elements"),
+                (["seen", "--items", "999"], "--items: 999 is not between 1000 and 4294967296")):
+            self.expect_misuse(["bench", *arguments], problem)
+
+
+class Windows(WindowCase):
+    def test_side_by_side(self):
+        answer = self.read_json("bench", "windows", *SMALL, "--json")
+        self.assertEqual(list(answer), ["bench", "machine", "windows", "burst", "retries"])
+        rows = answer["windows"]
+        self.assertEqual([(row["engine"], row["mode"]) for row in rows],
+                         [("compact", None), ("fbf", "improved"), ("fbf", "paper"), ("ring", None),
+                          ("rbf", None), ("exact", None)])
+        compact, improved, paper, ring, rbf, exact = rows
+        for row in rows:
+            self.check_row(row, row in (compact, improved, paper))
+            if row is not rbf:
+                self.assertEqual(row["forgotten_early"], 0, row["engine"])
+            self.assertLessEqual(row["false_positive"], band(0.001, row["absent_asked"]))
+        self.assertGreater(rbf["forgotten_early"], rbf["promised_asked"] * 0.2)
+        self.assertEqual(exact["false_positive"], 0)
+        self.assertLess(compact["bits_per_element"], improved["bits_per_element"])
+        self.assertLess(improved["bits_per_element"], paper["bits_per_element"])
+        self.assertLess(paper["bits_per_element"], exact["bits_per_element"])
+
+        burst = answer["burst"]
+        self.assertEqual((burst["elements"], burst["times"]), (8000, 100))
+        for row in burst["windows"]:
+            self.assertEqual(list(row), [
+                "engine", "mode", "worst_error", "false_positive", "asked", "elements_before",
+                "elements_peak", "bytes_before", "bytes_peak", "bytes_after", "ended_early",
+                "resizes"])
+        for row in burst["windows"][:2]:
+            self.assertLessEqual(row["worst_error"], band(0.001, row["asked"]))
+            self.assertGreater(row["bytes_peak"], 40 * row["bytes_before"])
+            self.assertLess(row["bytes_after"], 1.1 * row["bytes_before"])
+            self.assertGreater(row["elements_peak"], 70 * row["elements_before"])
+        self.assertGreater(burst["windows"][2]["worst_error"], 0.5)
+
+        retries = answer["retries"]
+        rates = retries["counter_error"]
+        self.assertEqual([row["retried"] for row in rates], [0.05, 0.1, 0.2, 0.4, 0.8])
+        for row in rates:
+            self.assertEqual(list(row)[1:], ["rbf", "ring", "fbf_paper", "fbf_improved", "compact"])
+            self.assertLess(row["fbf_paper"], 0.005)
+            self.assertLessEqual(row["fbf_improved"], row["fbf_paper"])
+            self.assertLessEqual(row["compact"], row["fbf_improved"])
+        # Level here, and growing with the retries there.
+        self.assertLess(abs(rates[4]["fbf_paper"] - rates[0]["fbf_paper"]), 0.002)
+        self.assertGreater(rates[4]["rbf"], 10 * rates[4]["fbf_paper"])
+        self.assertTrue(all(a["rbf"] < b["rbf"] for a, b in zip(rates, rates[1:])))
+
+    def test_table(self):
+        done = run("bench", "windows", "--elements", "2k", "--rounds", "1")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[2], "windows: 2000 elements in a window, error asked for 0.1 %, "
+                                   "batches of 1024")
+        self.assertIn("2000 elements in a window of 8 s, then for 6 s 100 times as many:", lines)
+        self.assertIn("How far a counter is off, each window in 12000 bytes:", lines)
+
+
+class Seen(Case):
+    NAMES = ["bench", "machine", "lines", "bytes", "distinct", "error", "rounds", "awk_is",
+             "false_drops", "expected_false_drops", "bloomery", "awk", "sort"]
+
+    def test_beside_others(self):
+        answer = self.read_json("bench", "seen", "--items", "30k", "--rounds", "2", "--json")
+        self.assertEqual(list(answer), self.NAMES)
+        self.assertEqual([answer[name] for name in ("lines", "bytes", "distinct", "error",
+                                                    "rounds")],
+                         [30000, 30000 * 17, 28500, 1e-6, 2])
+        self.assertLessEqual(answer["false_drops"], 1)
+        self.assertAlmostEqual(answer["expected_false_drops"], 0.0285)
+        for name in ("bloomery", "awk", "sort"):
+            one = answer[name]
+            self.assertEqual(list(one), ["seconds", "seconds_min", "processor_seconds",
+                                         "peak_bytes", "times_as_long"])
+            self.assertGreater(one["seconds_min"], 0)
+            self.assertGreater(one["peak_bytes"], 100000)
+        self.assertEqual(answer["bloomery"]["times_as_long"], 1)
+
+    def test_without_the_others(self):
+        with tempfile.TemporaryDirectory() as empty:
+            environment = {**os.environ, "PATH": empty}
+            answer = self.read_json("bench", "seen", "--items", "5k", "--rounds", "1", "--json",
+                                    env=environment)
+            self.assertEqual((answer["awk"], answer["sort"]), (None, None))
+            done = run("bench", "seen", "--items", "5k", "--rounds", "1", env=environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertNotIn("awk", done.stdout)
+
+    def test_a_liar(self):
+        """One that prints what is not there ends the run."""
+        for script in ("cat", "head -n 100", "cat /dev/null; exit 1"):
+            with tempfile.TemporaryDirectory() as folder:
+                liar = os.path.join(folder, "awk")
+                with open(liar, "w") as file:
+                    file.write(f"#!/bin/sh\n{script}\n")
+                os.chmod(liar, 0o755)
+                done = run("bench", "seen", "--items", "5k", "--rounds", "1",
+                           env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+                self.assertEqual((done.returncode, done.stdout), (3, ""), script)
+                self.assertIn("bench: awk ", done.stderr)
+
+    def test_no_room_for_the_lines(self):
+        done = run("bench", "seen", "--items", "5k", env={**os.environ, "TMPDIR": "/nowhere"})
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "bloomery: IO: bench: a temporary file: No such file or directory\n"))
+
+
+main()
