@@ -1,0 +1,58 @@
+#include "account.h"
+
+#include "server_api.h"
+
+#include <string.h>
+
+static void count(account *self, size_t bytes)
+{
+    self->bytes += bytes;
+    self->blocks++;
+    atomic_fetch_add_explicit(self->sum, bytes, memory_order_relaxed);
+}
+
+static void uncount(account *self, size_t bytes)
+{
+    self->bytes -= bytes;
+    self->blocks--;
+    atomic_fetch_sub_explicit(self->sum, bytes, memory_order_relaxed);
+}
+
+/* TryAlloc: a size that cannot be had is an error of one command, not the end of the server. */
+void *account_alloc(void *self, size_t size)
+{
+    void *block = api.TryAlloc(size);
+    if (block)
+        count(self, api.MallocSize(block));
+    return block;
+}
+
+void account_free(void *self, void *block, size_t size)
+{
+    (void)size;
+    uncount(self, api.MallocSize(block));
+    api.Free(block);
+}
+
+bry_allocator account_allocator(account *self)
+{
+    return (bry_allocator){account_alloc, account_free, self};
+}
+
+void *account_open(size_t size, atomic_ullong *sum)
+{
+    account *block = api.TryAlloc(size);
+    if (!block)
+        return NULL;
+    memset(block, 0, size);
+    block->sum = sum;
+    count(block, api.MallocSize(block));
+    return block;
+}
+
+void account_close(void *block)
+{
+    account *self = block;
+    uncount(self, api.MallocSize(block));
+    api.Free(block);
+}

@@ -1,0 +1,67 @@
+#include "family.h"
+
+#include "object.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failed(server_context *context, const char *what, const char *name)
+{
+    api.Log(context, "warning", "%s %s cannot be registered", what, name);
+    return SERVER_ERR;
+}
+
+/* The first key's place for servers and proxies that look at the old triple. */
+static int register_command(server_context *context, const module_command *command)
+{
+    static const server_command_info_version version = {
+        1, sizeof(server_command_history), sizeof(server_key_spec), sizeof(server_command_arg)};
+    if (api.CreateCommand(context, command->name, command->run, command->flags, 1, 1, 1) !=
+        SERVER_OK)
+        return failed(context, "command", command->name);
+    server_command *made = api.GetCommand(context, command->name);
+    server_command_info info = {.version = &version,
+                                .summary = command->summary,
+                                .complexity = command->complexity,
+                                .since = command->since,
+                                .arity = command->arity,
+                                .key_specs = command->key_specs,
+                                .args = command->args};
+    if (!made || api.SetCommandInfo(made, &info) != SERVER_OK)
+        return failed(context, "the description of command", command->name);
+    if (api.SetCommandACLCategories && api.AddACLCategory &&
+        api.SetCommandACLCategories(made, command->categories) != SERVER_OK)
+        return failed(context, "the categories of command", command->name);
+    return SERVER_OK;
+}
+
+int family_register(server_context *context, command_family *self)
+{
+    server_type_methods methods = object_type_methods(self);
+    self->type = api.CreateDataType(context, self->type_name, self->encoding, &methods);
+    if (!self->type)
+        return failed(context, "type", self->type_name);
+    for (size_t i = 0; i < *self->command_count; i++)
+        if (register_command(context, &self->commands[i]) != SERVER_OK)
+            return SERVER_ERR;
+    return self->configure ? self->configure(context) : SERVER_OK;
+}
+
+static void add(server_info *info, const command_family *self, const char *what, uint64_t value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", self->name, what);
+    api.InfoAddFieldULongLong(info, name, value);
+}
+
+void family_info(server_info *info, const command_family *self)
+{
+    const family_totals *totals = &self->totals;
+    add(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
+    add(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
+    add(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
+    add(info, self, "operations", totals->operations);
+    add(info, self, "refused", totals->refused);
+    add(info, self, "unsure", totals->unsure);
+    add(info, self, "repeats", totals->repeats);
+}

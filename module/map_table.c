@@ -1,0 +1,215 @@
+/* The commands MAP.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+#include "map_type.h"
+
+#define KEY                                                                                        \
+    {                                                                                              \
+        .name = "key", .type = SERVER_ARG_KEY, .key_spec_index = 0                                 \
+    }
+#define ARG(arg_name, arg_type, arg_token, arg_flags)                                              \
+    {                                                                                              \
+        .name = (arg_name), .type = (arg_type), .key_spec_index = -1, .token = (arg_token),        \
+        .flags = (arg_flags)                                                                       \
+    }
+#define WORD(arg_name, arg_token, arg_flags)                                                       \
+    ARG(arg_name, SERVER_ARG_PURE_TOKEN, arg_token, arg_flags)
+
+#define FIELDS ARG("field", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
+#define PAIRS                                                                                      \
+    {                                                                                              \
+        .name = "data", .type = SERVER_ARG_BLOCK, .key_spec_index = -1,                            \
+        .flags = SERVER_ARG_MULTIPLE, .subargs = (server_command_arg[])                            \
+        {                                                                                          \
+            ARG("field", SERVER_ARG_STRING, NULL, 0), ARG("value", SERVER_ARG_STRING, NULL, 0),    \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#define READS (SERVER_SPEC_RO | SERVER_SPEC_ACCESS)
+#define CHANGES (SERVER_SPEC_RW | SERVER_SPEC_UPDATE)
+
+static server_command_arg engines[] = {
+    WORD("auto", "auto", 0),
+    WORD("compact", "compact", 0),
+    WORD("kbf", "kbf", 0),
+    {0},
+};
+static server_command_arg kinds_of_values[] = {
+    ARG("values", SERVER_ARG_INTEGER, "VALUES", 0),
+    ARG("bits", SERVER_ARG_INTEGER, "RAW", 0),
+    {0},
+};
+static server_command_arg origins[] = {
+    {.name = "other", .type = SERVER_ARG_KEY, .key_spec_index = 1, .token = "LIKE"},
+    ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),
+    {0},
+};
+
+static server_command_arg create_args[] = {
+    KEY,
+    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
+    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
+    {.name = "engine",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .token = "ENGINE",
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = engines},
+    {.name = "kind-of-values",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = kinds_of_values},
+    {.name = "origin",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = origins},
+    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL),
+    {0},
+};
+static server_command_arg pairs_args[] = {KEY, PAIRS, {0}};
+static server_command_arg fields_args[] = {KEY, FIELDS, {0}};
+static server_command_arg key_args[] = {KEY, {0}};
+static server_command_arg join_args[] = {
+    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec_index = 0},
+    {.name = "source", .type = SERVER_ARG_KEY, .key_spec_index = 1, .flags = SERVER_ARG_MULTIPLE},
+    {0},
+};
+
+static server_key_spec create_keys[] = {
+    KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
+static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
+static server_key_spec join_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
+
+#define SINCE "0.1.0"
+
+const module_command map_commands[] = {
+    {
+        .name = "MAP.CREATE",
+        .run = map_command_create,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -2,
+        .key_specs = create_keys,
+        .args = create_args,
+        .summary = "Creates an empty map.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "MAP.CREATE routes CAPACITY 1e6 ERROR 0.1%",
+    },
+    {
+        .name = "MAP.SET",
+        .run = map_command_set,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = change_keys,
+        .args = pairs_args,
+        .summary = "Sets the values of fields; answers 1 for each that is new. Creates the map "
+                   "with the configured defaults when there is none.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2",
+    },
+    {
+        .name = "MAP.GET",
+        .run = map_command_get,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -3,
+        .key_specs = read_keys,
+        .args = fields_args,
+        .summary = "Returns the values of fields, null for those that are absent.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.GET routes 10.0.0.1 10.9.9.9",
+    },
+    {
+        .name = "MAP.UPDATE",
+        .run = map_command_update,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = change_keys,
+        .args = pairs_args,
+        .summary = "Sets the values of fields that are there; answers 1 for each of these.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.UPDATE routes 10.0.0.1 rack7 10.9.9.9 rack7",
+    },
+    {
+        .name = "MAP.DEL",
+        .run = map_command_del,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = del_keys,
+        .args = fields_args,
+        .summary = "Deletes fields; answers 1 for each that was there.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9",
+    },
+    {
+        .name = "MAP.EXISTS",
+        .run = map_command_exists,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -3,
+        .key_specs = look_keys,
+        .args = fields_args,
+        .summary = "Tells which fields are there.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.EXISTS routes 10.0.0.1 10.9.9.9",
+    },
+    {
+        .name = "MAP.JOIN",
+        .run = map_command_join,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -3,
+        .key_specs = join_keys,
+        .args = join_args,
+        .summary = "Adds all fields of other maps, made LIKE this one; returns how many fields "
+                   "the map has then. Creates it when there is none.",
+        .complexity = "O(n), n fields of all the maps",
+        .since = SINCE,
+        .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
+                   "MAP.JOIN north south",
+    },
+    {
+        .name = "MAP.COMPRESS",
+        .run = map_command_compress,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = 2,
+        .key_specs = change_keys,
+        .args = key_args,
+        .summary = "Makes a map as small as its fields allow; returns the bytes given back.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.COMPRESS routes",
+    },
+    {
+        .name = "MAP.INFO",
+        .run = map_command_info,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = 2,
+        .key_specs = look_keys,
+        .args = key_args,
+        .summary = "Tells what a map is made of, what it holds, and its errors as promised and as "
+                   "estimated.",
+        .complexity = "O(n), n fields: reads the map once",
+        .since = SINCE,
+        .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",
+    },
+    COMMAND_RESTORE("MAP.LOAD", map_command_load),
+};
+const size_t map_command_count = sizeof map_commands / sizeof map_commands[0];

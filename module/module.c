@@ -1,0 +1,64 @@
+/*
+ * bloomery.so: the library for every language that has a Redis client. A module for Redis 7 and
+ * Valkey; server_api.h declares what it needs of them, family.h says how it is put together and how
+ * a family of commands is added.
+ */
+#include "family.h"
+#include "map_type.h"
+#include "settings.h"
+
+#include <string.h>
+
+#define MODULE_NAME "bloomery"
+
+static command_family *const families[] = {&map_family};
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+static void info(server_info *info, int for_crash)
+{
+    (void)for_crash;
+    api.InfoAddSection(info, ""); /* the module's name alone */
+    api.InfoAddFieldCString(info, "version", bry_version());
+    api.InfoAddFieldULongLong(info, "max_key_bytes", settings_max_key_bytes());
+    for (size_t i = 0; i < FAMILY_COUNT; i++)
+        family_info(info, families[i]);
+}
+
+static int register_all(server_context *context)
+{
+    if (api.AddACLCategory)
+        api.AddACLCategory(context, MODULE_NAME);
+    if (settings_register(context) != SERVER_OK)
+        return SERVER_ERR;
+    for (size_t i = 0; i < FAMILY_COUNT; i++)
+        if (family_register(context, families[i]) != SERVER_OK)
+            return SERVER_ERR;
+    if (api.LoadConfigs(context) != SERVER_OK)
+        return SERVER_ERR;
+    return api.RegisterInfoFunc(context, info);
+}
+
+BRY_API int RedisModule_OnLoad(server_context *context, server_string **argv, int argc);
+
+int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
+{
+    (void)argv;
+    const char *missing = server_api_load(context);
+    if (missing) {
+        if (api.Log)
+            api.Log(context, "warning", "bloomery needs Redis 7.0 or Valkey: no %s here", missing);
+        return SERVER_ERR;
+    }
+    if (api.IsModuleNameBusy(MODULE_NAME))
+        return SERVER_ERR;
+    api.SetModuleAttribs(context, MODULE_NAME,
+                         BRY_VERSION_MAJOR * 10000 + BRY_VERSION_MINOR * 100 + BRY_VERSION_PATCH,
+                         SERVER_API_VERSION);
+    if (argc > 0) {
+        api.Log(context, "warning", "bloomery takes no arguments: settings are bloomery.*");
+        return SERVER_ERR;
+    }
+    api.SetModuleOptions(context, SERVER_HANDLES_IO_ERRORS | SERVER_HANDLES_ASYNC_LOADING |
+                                      SERVER_HANDLES_SLOT_MIGRATION);
+    return register_all(context);
+}

@@ -1,0 +1,146 @@
+#include "object.h"
+
+#include "replies.h"
+#include "settings.h"
+
+#include <inttypes.h>
+
+held_object *object_new(command_family *family)
+{
+    held_object *made = account_open(sizeof *made, &family->totals.bytes);
+    if (!made)
+        return NULL;
+    made->family = family;
+    chunks_init(&made->pieces, account_allocator(&made->account));
+    atomic_fetch_add_explicit(&family->totals.keys, 1, memory_order_relaxed);
+    return made;
+}
+
+void object_set_items(held_object *self, uint64_t items)
+{
+    /* a sum of differences, each modulo 2^64 */
+    atomic_fetch_add_explicit(&self->family->totals.items, items - self->items,
+                              memory_order_relaxed);
+    self->items = items;
+}
+
+void object_free(held_object *self)
+{
+    if (!self)
+        return;
+    object_set_items(self, 0);
+    if (self->thing)
+        self->family->destroy(self->thing);
+    chunks_free(&self->pieces);
+    atomic_fetch_sub_explicit(&self->family->totals.keys, 1, memory_order_relaxed);
+    account_close(self);
+}
+
+bry_status object_save(const held_object *self, const bry_sink *sink)
+{
+    return self->thing ? self->family->save(self->thing, sink) : chunks_write(&self->pieces, sink);
+}
+
+bry_status object_load(held_object *self, const bry_source *source, bry_load *load)
+{
+    bry_allocator allocator = account_allocator(&self->account);
+    load->allocator = &allocator;
+    bry_status status = self->family->load(source, load, &self->thing);
+    load->allocator = NULL;
+    if (status == BRY_OK)
+        object_set_items(self, self->family->items(self->thing));
+    return status;
+}
+
+bry_status object_copy(const held_object *self, held_object **copy)
+{
+    held_object *made = object_new(self->family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_sink sink = chunks_sink(&made->pieces);
+    bry_status status = object_save(self, &sink);
+    if (status == BRY_OK && self->thing) {
+        bry_source source = chunks_source(&made->pieces);
+        bry_load load = BRY_LOAD;
+        status = object_load(made, &source, &load);
+        chunks_free(&made->pieces);
+    }
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    *copy = made;
+    return BRY_OK;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+bool object_open(server_context *context, command_family *family, server_string *name, int mode,
+                 opened_key *opened)
+{
+    opened->key = api.OpenKey(context, name, mode);
+    opened->object = NULL;
+    if (!opened->key || api.KeyType(opened->key) == SERVER_KEY_EMPTY)
+        return true;
+    if (api.ModuleTypeGetType(opened->key) != family->type) {
+        object_close(opened);
+        reply_wrong_type(context);
+        return false;
+    }
+    opened->object = api.ModuleTypeGetValue(opened->key);
+    if (!opened->object->thing) {
+        object_close(opened);
+        reply_error(context, "BADDATA", "this %s is being restored and not all of it has come",
+                    family->name);
+        return false;
+    }
+    return true;
+}
+
+void object_close(opened_key *opened)
+{
+    if (opened->key)
+        api.CloseKey(opened->key);
+    opened->key = NULL;
+}
+
+void object_put(opened_key *opened, held_object *object)
+{
+    void *old = NULL;
+    if (!opened->object) {
+        api.ModuleTypeSetValue(opened->key, object->family->type, object);
+    } else {
+        api.ModuleTypeReplaceValue(opened->key, object->family->type, object, &old);
+        object_free(old);
+    }
+    opened->object = object;
+}
+
+void object_changed(server_context *context, server_string *name, const char *event, bool verbatim)
+{
+    if (verbatim)
+        api.ReplicateVerbatim(context);
+    api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
+}
+
+int object_refused(server_context *context, command_family *family, bry_status status)
+{
+    family->totals.refused++;
+    if (status == BRY_E_FULL || status == BRY_E_UNSURE)
+        api.ReplicateVerbatim(context);
+    return reply_status(context, status);
+}
+
+bool object_may_grow(server_context *context, const held_object *object, uint64_t more)
+{
+    uint64_t limit = settings_max_key_bytes(), now = object ? object->account.bytes : 0;
+    return (now <= limit && more <= limit - now) || is_replayed(context);
+}
+
+int object_too_large(server_context *context, command_family *family)
+{
+    family->totals.refused++;
+    return reply_error(context, "FULL",
+                       "the key would pass bloomery.max-key-bytes, which is %" PRIu64,
+                       settings_max_key_bytes());
+}

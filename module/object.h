@@ -1,0 +1,98 @@
+/*
+ * What a key of ours holds: one thing of the library with its memory counted, whatever the family.
+ *
+ * An object that is being restored piece by piece (MAP.LOAD, which the log of a server contains
+ * after a rewrite) has no thing yet but the bytes that have come. Only further pieces may touch it;
+ * it is saved and copied as what it is.
+ *
+ * Replicas and the log must come to the same bytes as the master. Two rules see to that:
+ *  - the same calls of the library, in the same order. A refusal is a call too, for the library
+ *    counts it and may have tidied up before it refused; so a refused change is replicated.
+ *  - limits of this node's configuration are checked before the library is called, and only where
+ *    the command is a client's own (object_may_grow()).
+ * What the allocator refuses (NOMEM) is not replicated: another node may have the memory.
+ */
+#ifndef BLOOMERY_MODULE_OBJECT_H
+#define BLOOMERY_MODULE_OBJECT_H
+
+#include "account.h"
+#include "chunks.h"
+#include "family.h"
+
+typedef struct held_object {
+    account account; /* first: the object's block is counted in it (account_open()) */
+    command_family *family;
+    void *thing; /* NULL while it is being restored */
+    uint64_t items;
+    chunks pieces; /* while it is being restored */
+} held_object;
+
+/* An object without a thing; its allocator is account_allocator(&object->account). NULL: no memory.
+ * Also counts it among the family's keys. */
+held_object *object_new(command_family *family);
+
+void object_free(held_object *self); /* in any thread; takes NULL */
+
+void object_set_items(held_object *self, uint64_t items);
+
+/* A second object with the same contents. The library's clones share their allocator, and each
+ * object here has its own, so the contents go through frames. BRY_E_NOMEM. */
+bry_status object_copy(const held_object *self, held_object **copy);
+
+/* The object's frames, or the pieces of an unfinished one. */
+bry_status object_save(const held_object *self, const bry_sink *sink);
+
+/* Gives a new object what the source holds. What the library's load returns. */
+bry_status object_load(held_object *self, const bry_source *source, bry_load *load);
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+typedef struct opened_key {
+    server_key *key;
+    held_object *object; /* NULL: there is no such key */
+} opened_key;
+
+/*
+ * Opens a key to read (SERVER_READ) or to write (SERVER_READ | SERVER_WRITE). False when it holds
+ * something else, or an object that is being restored: the client has been told, nothing is open.
+ */
+bool object_open(server_context *context, command_family *family, server_string *name, int mode,
+                 opened_key *opened);
+void object_close(opened_key *opened);
+
+/* Puts a new object under the opened key, in place of what is there; a time to live stays. The
+ * object is the key's from now on. */
+void object_put(opened_key *opened, held_object *object);
+
+/* Tells the server and those who listen that a client's command changed the key, and, where
+ * `verbatim`, replicates the command as it came. */
+void object_changed(server_context *context, server_string *name, const char *event, bool verbatim);
+
+/* Counts and answers what the library refused. FULL and UNSURE are replicated, see above. */
+int object_refused(server_context *context, command_family *family, bry_status status);
+
+/*
+ * Whether a client's command may add `more` bytes to an object (NULL: a new one) under
+ * bloomery.max-key-bytes. A server that replays what was carried out elsewhere may always.
+ */
+bool object_may_grow(server_context *context, const held_object *object, uint64_t more);
+
+/* Counts and answers what that limit refuses. */
+int object_too_large(server_context *context, command_family *family);
+
+/* ---- the data type ------------------------------------------------------------------------- */
+
+/* All methods of the family's type. */
+server_type_methods object_type_methods(const command_family *family);
+
+/* rdb_load for a family. */
+void *object_rdb_load(server_io *io, int encoding, command_family *family);
+
+/*
+ * The handler of the family's restore_command: key offset bytes [LAST]. Offset 0 begins a new
+ * object, which needs a key that is free or was not finished; each further piece says where it
+ * belongs; with LAST the object is made of them, or refused and the key deleted.
+ */
+int object_restore(server_context *context, server_string **argv, int argc, command_family *family);
+
+#endif

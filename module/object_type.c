@@ -1,0 +1,363 @@
+/*
+ * The data type behind every family: how an object is saved, logged, copied, compared and freed.
+ *
+ * RDB payload, encoding 1: whether the object is whole (1) or being restored (0); then, any number
+ * of times, 1 and a string; then 0. The strings one after another are the object's frames
+ * (doc/format.md), cut every 64 KiB whatever they mean, so that no part of an object is ever in one
+ * block of its own size.
+ *
+ * Log: the same bytes, as many restore commands as it takes.
+ *
+ * Digest: over the frames. They are a function of an object's contents and of what will decide
+ * about its future, and contain nothing that asking changes.
+ *
+ * There is no method to defragment, because pointers to blocks are everywhere inside the library's
+ * objects; their blocks are few and large. Nor one that is told of unlinking: nothing outside an
+ * object knows of it.
+ */
+#include "arguments.h"
+#include "object.h"
+#include "replies.h"
+#include "settings.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PIECE_SIZE ((size_t)1 << 16)
+
+/* ---- cutting ------------------------------------------------------------------------------- */
+
+/* A sink that hands on pieces of equal size, and the last one as such. */
+typedef struct piece_cutter {
+    void (*emit)(const struct piece_cutter *self, bool last);
+    void *target;
+    server_string *key;
+    const command_family *family;
+    uint64_t offset; /* of the piece */
+    size_t len;
+    char bytes[PIECE_SIZE];
+} piece_cutter;
+
+static bry_status write_cutter(void *opaque, const void *bytes, size_t len)
+{
+    piece_cutter *self = opaque;
+    const char *from = bytes;
+    while (len > 0) {
+        if (self->len == PIECE_SIZE) {
+            self->emit(self, false);
+            self->offset += PIECE_SIZE;
+            self->len = 0;
+        }
+        size_t room = PIECE_SIZE - self->len, here = len < room ? len : room;
+        memcpy(self->bytes + self->len, from, here);
+        self->len += here;
+        from += here;
+        len -= here;
+    }
+    return BRY_OK;
+}
+
+/* Saving into a cutter cannot fail: it takes everything, and the library needs no memory for it. */
+static void cut(const held_object *object, piece_cutter *cutter)
+{
+    bry_sink sink = {write_cutter, cutter};
+    object_save(object, &sink);
+    cutter->emit(cutter, object->thing != NULL);
+}
+
+/* ---- RDB ----------------------------------------------------------------------------------- */
+
+static void emit_rdb(const piece_cutter *self, bool last)
+{
+    (void)last;
+    api.SaveUnsigned(self->target, 1);
+    api.SaveStringBuffer(self->target, self->bytes, self->len);
+}
+
+static void rdb_save(server_io *io, void *value)
+{
+    const held_object *object = value;
+    piece_cutter cutter;
+    cutter.emit = emit_rdb;
+    cutter.target = io;
+    cutter.offset = cutter.len = 0;
+    api.SaveUnsigned(io, object->thing != NULL);
+    cut(object, &cutter);
+    api.SaveUnsigned(io, 0);
+}
+
+typedef struct rdb_source {
+    server_io *io;
+    char *bytes;
+    size_t len, at;
+    bool ended;
+} rdb_source;
+
+static void drop_string(rdb_source *self)
+{
+    if (self->bytes)
+        api.Free(self->bytes);
+    self->bytes = NULL;
+    self->len = self->at = 0;
+}
+
+static bry_status read_rdb(void *opaque, void *bytes, size_t len, size_t *got)
+{
+    rdb_source *self = opaque;
+    while (!self->ended && self->at == self->len) {
+        drop_string(self);
+        uint64_t mark = api.LoadUnsigned(self->io);
+        if (api.IsIOError(self->io) || mark > 1)
+            return mark > 1 ? BRY_E_BADDATA : BRY_E_IO;
+        self->ended = mark == 0;
+        if (self->ended)
+            break;
+        self->bytes = api.LoadStringBuffer(self->io, &self->len);
+        if (api.IsIOError(self->io) || !self->bytes)
+            return BRY_E_IO;
+    }
+    size_t left = self->len - self->at;
+    *got = len < left ? len : left;
+    if (*got)
+        memcpy(bytes, self->bytes + self->at, *got);
+    self->at += *got;
+    return BRY_OK;
+}
+
+static bry_status load_pieces(held_object *object, const bry_source *source)
+{
+    char bytes[4096];
+    size_t got;
+    bry_status status;
+    do {
+        status = source->read(source->opaque, bytes, sizeof bytes, &got);
+        if (status == BRY_OK)
+            status = chunks_append(&object->pieces, bytes, got);
+    } while (status == BRY_OK && got > 0);
+    return status;
+}
+
+/*
+ * A client that sends RESTORE gets no larger object than it could have made; what the server itself
+ * has written is loaded whatever its size.
+ */
+static bry_status load_whole(held_object *object, const bry_source *source, bool loading,
+                             bry_load *load)
+{
+    load->max_bytes = loading ? 0 : settings_load_ceiling();
+    bry_status status = object_load(object, source, load);
+    char byte;
+    size_t got;
+    if (status == BRY_OK)
+        status = source->read(source->opaque, &byte, 1, &got);
+    if (status == BRY_OK && got > 0)
+        status = BRY_E_BADDATA;
+    if (status != BRY_OK && !load->problem)
+        load->problem = "more bytes than the object has";
+    return status;
+}
+
+void *object_rdb_load(server_io *io, int encoding, command_family *family)
+{
+    if (encoding > family->encoding) {
+        api.LogIOError(io, "warning",
+                       "a %s was written in encoding %d, and this module reads up to %d: load a "
+                       "newer one",
+                       family->name, encoding, family->encoding);
+        return NULL;
+    }
+    bool whole = api.LoadUnsigned(io) != 0;
+    held_object *made = api.IsIOError(io) ? NULL : object_new(family);
+    if (!made)
+        return NULL;
+    server_context *context = api.GetContextFromIO(io);
+    bool loading = (api.GetContextFlags(context) & SERVER_IS_LOADING) != 0;
+    rdb_source strings = {.io = io};
+    bry_source source = {read_rdb, &strings};
+    bry_load load = BRY_LOAD;
+    bry_status status =
+        whole ? load_whole(made, &source, loading, &load) : load_pieces(made, &source);
+    drop_string(&strings);
+    if (status == BRY_OK)
+        return made;
+    object_free(made);
+    api.LogIOError(io, "warning", "a %s is refused: %s at byte %" PRIu64 " (%s)", family->name,
+                   load.problem ? load.problem : "it is cut short", load.offset,
+                   bry_status_word(status));
+    return NULL;
+}
+
+/* ---- log ----------------------------------------------------------------------------------- */
+
+static void emit_log(const piece_cutter *self, bool last)
+{
+    const char *command = self->family->restore_command;
+    if (last)
+        api.EmitAOF(self->target, command, "slbc", self->key, (long long)self->offset, self->bytes,
+                    self->len, "LAST");
+    else
+        api.EmitAOF(self->target, command, "slb", self->key, (long long)self->offset, self->bytes,
+                    self->len);
+}
+
+static void aof_rewrite(server_io *io, server_string *key, void *value)
+{
+    const held_object *object = value;
+    piece_cutter cutter;
+    cutter.emit = emit_log;
+    cutter.target = io;
+    cutter.key = key;
+    cutter.family = object->family;
+    cutter.offset = cutter.len = 0;
+    cut(object, &cutter);
+}
+
+/* The pieces are all there: they become the object, or the key goes. */
+static int finish(server_context *context, server_string **argv, opened_key *opened)
+{
+    held_object *object = opened->object;
+    bry_source source = chunks_source(&object->pieces);
+    bry_load load = BRY_LOAD;
+    load.max_bytes = is_replayed(context) ? 0 : settings_load_ceiling();
+    bry_status status = object_load(object, &source, &load);
+    if (status == BRY_OK && object->pieces.len > 0) {
+        status = BRY_E_BADDATA;
+        load.problem = "more bytes than the object has";
+    }
+    chunks_free(&object->pieces);
+    if (status != BRY_OK) {
+        const char *family = object->family->name;
+        api.Log(context, "warning", "a %s is refused: %s at byte %" PRIu64 " (%s)", family,
+                load.problem, load.offset, bry_status_word(status));
+        reply_error(context, bry_status_word(status), "the %s is refused: %s at byte %" PRIu64,
+                    family, load.problem, load.offset);
+        api.DeleteKey(opened->key);
+        api.ReplicateVerbatim(context);
+        return SERVER_OK;
+    }
+    object_changed(context, argv[1], "restore", true);
+    return reply_ok(context);
+}
+
+/* Whether the key is one that pieces may go to; what has come so far is in opened->object. */
+static bool may_take_pieces(server_context *context, opened_key *opened,
+                            const command_family *family)
+{
+    if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
+        return true;
+    if (api.ModuleTypeGetType(opened->key) != family->type) {
+        reply_wrong_type(context);
+        return false;
+    }
+    held_object *there = api.ModuleTypeGetValue(opened->key);
+    if (there->thing) {
+        reply_error(context, "BUSYKEY", "Target key name already exists.");
+        return false;
+    }
+    opened->object = there;
+    return true;
+}
+
+static int take_piece(server_context *context, server_string **argv, opened_key *opened,
+                      command_family *family, uint64_t offset, bool last)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(argv[3], &len);
+    bool first = offset == 0;
+    held_object *object = first ? NULL : opened->object;
+    if (!first && !object)
+        return reply_error(context, "BADDATA", "the first piece has not come");
+    if (!first && offset != object->pieces.len)
+        return reply_error(context, "BADDATA", "this piece is not the next one");
+    if (!object_may_grow(context, object, len))
+        return object_too_large(context, family);
+    if (first)
+        object = object_new(family);
+    if (!object || chunks_append(&object->pieces, bytes, len) != BRY_OK) {
+        if (first)
+            object_free(object);
+        return reply_status(context, BRY_E_NOMEM);
+    }
+    if (first)
+        object_put(opened, object);
+    if (last)
+        return finish(context, argv, opened);
+    api.ReplicateVerbatim(context);
+    return reply_ok(context);
+}
+
+int object_restore(server_context *context, server_string **argv, int argc, command_family *family)
+{
+    long long offset;
+    if (argc < 4 || argc > 5)
+        return api.WrongArity(context);
+    if (!read_integer(context, argv[2], "offset", 0, INT64_MAX, &offset))
+        return SERVER_OK;
+    bool last = argc == 5;
+    if (last && !is_word(argv[4], "LAST"))
+        return reply_error(context, "ERR", "the last argument is LAST or nothing");
+    opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
+    if (may_take_pieces(context, &opened, family))
+        take_piece(context, argv, &opened, family, (uint64_t)offset, last);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- the other methods --------------------------------------------------------------------- */
+
+static void emit_digest(const piece_cutter *self, bool last)
+{
+    (void)last;
+    api.DigestAddStringBuffer(self->target, self->bytes, self->len);
+}
+
+static void digest(server_digest *digest, void *value)
+{
+    piece_cutter cutter;
+    cutter.emit = emit_digest;
+    cutter.target = digest;
+    cutter.offset = cutter.len = 0;
+    cut(value, &cutter);
+    api.DigestEndSequence(digest);
+}
+
+static size_t mem_usage(const void *value)
+{
+    return ((const held_object *)value)->account.bytes;
+}
+
+/* Above 64 the server frees in another thread. */
+static size_t free_effort(server_string *key, const void *value)
+{
+    (void)key;
+    return ((const held_object *)value)->account.blocks;
+}
+
+static void free_value(void *value)
+{
+    object_free(value);
+}
+
+static void *copy_value(server_string *from, server_string *to, const void *value)
+{
+    (void)from;
+    (void)to;
+    held_object *copy = NULL;
+    object_copy(value, &copy);
+    return copy;
+}
+
+server_type_methods object_type_methods(const command_family *family)
+{
+    return (server_type_methods){
+        .version = SERVER_TYPE_METHODS_VERSION,
+        .rdb_load = family->rdb_load,
+        .rdb_save = rdb_save,
+        .aof_rewrite = aof_rewrite,
+        .mem_usage = mem_usage,
+        .digest = digest,
+        .free = free_value,
+        .free_effort = free_effort,
+        .copy = copy_value,
+    };
+}

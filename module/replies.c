@@ -1,0 +1,93 @@
+#include "replies.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_SIZE 512
+
+bool is_replayed(server_context *context)
+{
+    return (api.GetContextFlags(context) & (SERVER_IS_REPLICATED | SERVER_IS_LOADING)) != 0;
+}
+
+int reply_ok(server_context *context)
+{
+    return api.ReplyWithSimpleString(context, "OK");
+}
+
+static int reply_line(server_context *context, const char *line)
+{
+    return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
+}
+
+int reply_error(server_context *context, const char *word, const char *format, ...)
+{
+    char line[LINE_SIZE];
+    int len = snprintf(line, sizeof line, "%s ", word);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
+    va_end(arguments);
+    return reply_line(context, line);
+}
+
+int reply_status(server_context *context, bry_status status)
+{
+    return reply_error(context, bry_status_word(status), "%s", bry_status_text(status));
+}
+
+int reply_wrong_type(server_context *context)
+{
+    return reply_line(context, "WRONGTYPE Operation against a key holding the wrong kind of value");
+}
+
+int reply_no_key(server_context *context)
+{
+    return reply_line(context, "ERR no such key");
+}
+
+void reply_pair_count(server_context *context, const char *name, uint64_t count)
+{
+    api.ReplyWithSimpleString(context, name);
+    if (count <= INT64_MAX) {
+        api.ReplyWithLongLong(context, (long long)count);
+        return;
+    }
+    char text[24]; /* more than an integer of the protocol holds */
+    int len = snprintf(text, sizeof text, "%" PRIu64, count);
+    api.ReplyWithStringBuffer(context, text, (size_t)len);
+}
+
+void reply_pair_number(server_context *context, const char *name, double number)
+{
+    api.ReplyWithSimpleString(context, name);
+    api.ReplyWithDouble(context, number);
+}
+
+void reply_pair_text(server_context *context, const char *name, const char *text)
+{
+    api.ReplyWithSimpleString(context, name);
+    api.ReplyWithStringBuffer(context, text, strlen(text));
+}
+
+const char *quoted(const server_string *string, char out[QUOTED_SIZE])
+{
+    size_t len, end = 0;
+    const char *bytes = api.StringPtrLen(string, &len);
+    out[end++] = '\'';
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        bool plain = byte >= 0x20 && byte < 0x7f;
+        if (end + 9 > QUOTED_SIZE) { /* "\xNN", "...", quote, end */
+            memcpy(out + end, "...", 3);
+            end += 3;
+            break;
+        }
+        end += (size_t)snprintf(out + end, QUOTED_SIZE - end, plain ? "%c" : "\\x%02x", byte);
+    }
+    out[end++] = '\'';
+    out[end] = '\0';
+    return out;
+}

@@ -1,0 +1,21 @@
+#include "server_api.h"
+
+server_api api;
+
+/* What of a context a module may look at: the function that finds all others. */
+typedef struct context_head {
+    int (*get_api)(const char *name, void *function);
+} context_head;
+
+const char *server_api_load(server_context *context)
+{
+    const context_head *head = (const context_head *)(const void *)context;
+    const char *missing = NULL;
+#define X(required, result, name, arguments)                                                       \
+    head->get_api("RedisModule_" #name, (void *)&api.name);                                        \
+    if ((required) && !api.name && !missing)                                                       \
+        missing = #name;
+    SERVER_FUNCTIONS(X)
+#undef X
+    return missing;
+}
