@@ -2,8 +2,7 @@
  * bloomery plan: bytes and errors by job and engine, from the same functions that creation uses, so
  * that what it prints is what will be allocated.
  *
- * A job that the library learns adds a row to `jobs`, and gives the options that it needs
- * (--window, --subsets) a kind other than CLI_ABSENT.
+ * A job that the library learns adds a row to `jobs`.
  */
 #include "args.h"
 #include "command.h"
@@ -11,9 +10,11 @@
 #include "output.h"
 #include "text_table.h"
 
+#include <bloomery/counter.h>
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
+#include <bloomery/window.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ typedef struct inputs {
     uint64_t items;
     uint64_t values; /* 0: the default */
     uint64_t subsets; /* of an index */
+    uint64_t window; /* ms; of a window and a counter, whose items are those within it */
     double error;
 } inputs;
 
@@ -35,6 +37,10 @@ typedef struct costs {
     uint32_t value_bits;
     uint64_t subsets; /* of an index, else 0; and then: */
     uint32_t group;
+    uint64_t window; /* ms, of a window or a counter, else 0; and then: */
+    uint64_t longest; /* ms after which an element is surely forgotten */
+    uint32_t generations; /* of a window, else 0 */
+    uint64_t bytes_per_counter; /* of a counter, else 0 */
 } costs;
 
 typedef struct job job;
@@ -43,7 +49,7 @@ typedef bry_status planner(const job *of, const inputs *in, costs *out);
 struct job {
     const char *name;
     bry_engine engine;
-    const char *layout; /* where the engine has more than one, else NULL */
+    const char *layout; /* where the engine has more than one, else NULL; of a window its mode */
     planner *plan;
     const char *limits; /* for the message when the inputs are out of range */
 };
@@ -120,6 +126,56 @@ static bry_status plan_index(const job *of, const inputs *in, costs *out)
     return status;
 }
 
+/* The items within one window. */
+static bry_status plan_window(const job *of, const inputs *in, costs *out)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = of->engine;
+    if (of->layout)
+        options.mode = strcmp(of->layout, "paper") == 0 ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED;
+    options.window = in->window;
+    options.capacity = in->items;
+    options.error = in->error;
+    bry_window_shape shape;
+    bry_status status = bry_window_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+            .window = shape.window,
+            .longest = shape.longest,
+            .generations = shape.generations,
+        };
+    return status;
+}
+
+/* The operations within one window, and none of the counters. */
+static bry_status plan_counter(const job *of, const inputs *in, costs *out)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.engine = of->engine;
+    options.window = in->window;
+    options.capacity = in->items;
+    options.error = in->error;
+    bry_counter_shape shape;
+    bry_status status = bry_counter_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+            .window = shape.window,
+            .longest = shape.longest,
+            .bytes_per_counter = shape.bytes_per_counter,
+        };
+    return status;
+}
+
+#define WINDOW_LIMITS "items 1 to 2^40, error 1e-12 to 0.5, windows up to 2^52 ms"
 #define INDEX_LIMITS "items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20"
 
 static const job jobs[] = {
@@ -131,6 +187,11 @@ static const job jobs[] = {
      "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
     {"map", BRY_ENGINE_KBF, "paper", plan_map,
      "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
+    {"window", BRY_ENGINE_COMPACT, NULL, plan_window, WINDOW_LIMITS},
+    {"window", BRY_ENGINE_FBF, "improved", plan_window, WINDOW_LIMITS},
+    {"window", BRY_ENGINE_FBF, "paper", plan_window, WINDOW_LIMITS},
+    {"counter", BRY_ENGINE_COMPACT, NULL, plan_counter, WINDOW_LIMITS},
+    {"counter", BRY_ENGINE_FBF, NULL, plan_counter, WINDOW_LIMITS},
     {"index", BRY_ENGINE_COMPACT, NULL, plan_index, INDEX_LIMITS},
     {"index", BRY_ENGINE_DBA, NULL, plan_index, INDEX_LIMITS},
 };
@@ -158,7 +219,7 @@ static void write_row(cli_json *json, const char *key, const job *of, const char
     cli_json_text(json, "job", of->name);
     cli_json_text(json, "engine", engine);
     if (of->layout)
-        cli_json_text(json, "layout", of->layout);
+        cli_json_text(json, cost->window ? "mode" : "layout", of->layout);
     cli_json_count(json, "items", in->items);
     cli_json_number(json, "error", in->error);
     cli_json_count(json, "bytes", cost->bytes);
@@ -178,6 +239,14 @@ static void write_row(cli_json *json, const char *key, const job *of, const char
         cli_json_count(json, "subsets", cost->subsets);
         cli_json_count(json, "group", cost->group);
     }
+    if (cost->window) {
+        cli_json_count(json, "window_ms", cost->window);
+        cli_json_count(json, "longest_ms", cost->longest);
+    }
+    if (cost->generations)
+        cli_json_count(json, "generations", cost->generations);
+    if (cost->bytes_per_counter)
+        cli_json_count(json, "bytes_per_counter", cost->bytes_per_counter);
     cli_json_close(json, '}');
 }
 
@@ -268,9 +337,20 @@ static int plan_all(const inputs *in, costs *cost, bool *wanted)
                             bry_engine_name(refused->engine), refused->limits);
 }
 
+/* As many as come within a window. */
+static int items_of_rate(uint64_t rate, inputs *in)
+{
+    uint64_t product;
+    if (__builtin_mul_overflow(rate, in->window, &product))
+        return cli_misuse("plan", "--rate: so many within --window are too many");
+    in->items = product / 1000 + (product % 1000 != 0);
+    return CLI_GO_ON;
+}
+
 int cli_plan(int argc, char **argv)
 {
-    inputs in = {.subsets = 64};
+    inputs in = {.subsets = 64, .window = 60000};
+    uint64_t rate = 0;
     const char *engine = NULL;
     bool as_json = false;
     cli_option options[] = {
@@ -280,20 +360,22 @@ int cli_plan(int argc, char **argv)
         {"values", CLI_COUNT, "V", "of map: distinct values (default 1000)", &in.values, 0},
         {"subsets", CLI_COUNT, "R", "of index: subsets that hold the keys (default 64)",
          &in.subsets, 0},
+        {"window", CLI_SPAN, "T", "of window and counter: how long they remember (default 60s)",
+         &in.window, 0},
+        {"rate", CLI_COUNT, "R", "of those: new keys a second, instead of --items in a window",
+         &rate, 0},
         {"engine", CLI_TEXT, "E",
-         "only this engine: bloom, compact, kbf or dba; auto is all (default)", &engine, 0},
+         "only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)", &engine, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
-        {"window", CLI_ABSENT, NULL, NULL, NULL, 0},
-        {"rate", CLI_ABSENT, NULL, NULL, NULL, 0},
     };
     const cli_syntax syntax = {
         .command = "plan",
-        .usage = "--items N --error P [--values V] [--subsets R] [--engine E] [--json]",
+        .usage = "--items N --error P [options]",
         .about =
             "What each job and engine costs and how often it errs, before anything is created.\n"
             "Creating a filter of engine bloom with the same numbers allocates exactly these\n"
-            "bytes; the others are planned to grow, maps without the bytes of the values. Left\n"
-            "out is what cannot be had with these numbers.",
+            "bytes; the others are planned to grow, maps without the bytes of the values and\n"
+            "counters without the counters. Left out is what cannot be had with these numbers.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
     };
@@ -301,8 +383,15 @@ int cli_plan(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
+    if (rate && in.items)
+        return cli_misuse("plan", "--rate does not go with --items");
+    if (rate) {
+        code = items_of_rate(rate, &in);
+        if (code != CLI_GO_ON)
+            return code;
+    }
     for (int i = 0; i < 2; i++)
-        if (!options[i].given)
+        if (!options[i].given && !(i == 0 && rate))
             return cli_misuse("plan", "--%s is needed", options[i].name);
 
     bool wanted[JOBS] = {0};

@@ -25,19 +25,21 @@ Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.
 """
 
 HELP_PLAN = """\
-Usage: bloomery plan --items N --error P [--values V] [--subsets R] [--engine E] [--json]
+Usage: bloomery plan --items N --error P [options]
 
 What each job and engine costs and how often it errs, before anything is created.
 Creating a filter of engine bloom with the same numbers allocates exactly these
-bytes; the others are planned to grow, maps without the bytes of the values. Left
-out is what cannot be had with these numbers.
+bytes; the others are planned to grow, maps without the bytes of the values and
+counters without the counters. Left out is what cannot be had with these numbers.
 
 Options:
   --items N    keys to plan for, such as 5000, 10M, 1e6 or 2^20
   --error P    wrong answers to allow, such as 0.01, 0.1% or 1e-3
   --values V   of map: distinct values (default 1000)
   --subsets R  of index: subsets that hold the keys (default 64)
-  --engine E   only this engine: bloom, compact, kbf or dba; auto is all (default)
+  --window T   of window and counter: how long they remember (default 60s)
+  --rate R     of those: new keys a second, instead of --items in a window
+  --engine E   only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)
   --json       JSON instead of a table
   -h, --help   this text
 """
@@ -165,9 +167,11 @@ class Plan(Case):
         lines = done.stdout.splitlines()
         for line in PLAN_TABLE.splitlines():
             self.assertIn(line.split(), [row.split() for row in lines])
-        self.assertEqual([line[:28].split() for line in lines[3:-1]],
+        self.assertEqual([line[:32].split() for line in lines[3:-1]],
                          [["filter", "bloom"], ["filter", "compact"], ["map", "compact"],
                           ["map", "kbf,", "tuned"], ["map", "kbf,", "paper"],
+                          ["window", "compact"], ["window", "fbf,", "improved"],
+                          ["window", "fbf,", "paper"], ["counter", "compact"], ["counter", "fbf"],
                           ["index", "compact"], ["index", "dba"]])
 
     def test_json_says_what_the_library_plans_and_makes(self):
@@ -177,7 +181,8 @@ class Plan(Case):
                 answer = self.read_json("plan", "--items", items, "--error", error, "--json")
                 self.assertEqual(list(answer), ["plans", "for_comparison"])
                 self.assertEqual([plan["job"] for plan in answer["plans"]],
-                                 ["filter", "filter", "map", "map", "map", "index", "index"])
+                                 ["filter"] * 2 + ["map"] * 3 + ["window"] * 3 + ["counter"] * 2 +
+                                 ["index"] * 2)
                 plan = answer["plans"][0]
                 self.assertEqual(list(plan), [
                     "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
@@ -245,6 +250,38 @@ class Plan(Case):
                     self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
                     self.assertLessEqual(plan["expected_error"], float(error))
 
+    def test_json_of_windows_says_what_the_library_plans(self):
+        for items, error, window in (("1000", "0.01", "60000"), ("20000", "1e-6", "999"),
+                                     ("10000000", "0.001", "604800000"), ("5", "1e-12", "1")):
+            with self.subTest(items=items, error=error, window=window):
+                plans = self.read_json("plan", "--items", items, "--error", error, "--window",
+                                       window + "ms", "--json")["plans"]
+                plans = [plan for plan in plans if plan["job"] in ("window", "counter")]
+                oracle = [line.split() for line in subprocess.run(
+                    [ORACLE, items, error, "within", window], check=True, capture_output=True,
+                    text=True).stdout.splitlines()]
+                self.assertEqual([(plan["engine"], plan.get("mode")) for plan in plans],
+                                 [("compact", None), ("fbf", "improved"), ("fbf", "paper"),
+                                  ("compact", None), ("fbf", None)])
+                for plan, (job, *numbers) in zip(plans, oracle, strict=True):
+                    last = "generations" if job == "window" else "bytes_per_counter"
+                    names = ["bytes", "bytes_empty", "hashes", "expected_error", "window_ms",
+                             "longest_ms", last]
+                    self.assertEqual(list(plan), [
+                        "job", "engine", *(["mode"] if "mode" in plan else []), "items", "error",
+                        "bytes", "bytes_empty", "bits_per_item", "hashes", "expected_error",
+                        "window_ms", "longest_ms", last])
+                    self.assertEqual(plan["job"], job)
+                    self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
+                    self.assertLessEqual(plan["expected_error"], float(error))
+
+    def test_rate(self):
+        self.assertEqual(
+            self.read_json("plan", "--rate", "5k", "--window", "10m", "--error", "1%", "--json"),
+            self.read_json("plan", "--items", "3M", "--window", "10m", "--error", "1%", "--json"))
+        answer = self.read_json("plan", "--rate", "1", "--window", "1ms", "--error", "1%", "--json")
+        self.assertEqual(answer["plans"][0]["items"], 1)
+
     def test_comparison(self):
         answer = self.read_json("plan", "--items", "1M", "--error", "0.001", "--json")
         standard = answer["for_comparison"]
@@ -303,7 +340,7 @@ class Plan(Case):
     def test_beyond_the_library(self):
         limits = "filter bloom takes items 1 to 2^40, error 1e-9 to 0.5"
         self.expect_misuse(["plan", "--items", "1k", "--error", "0.7"], limits)
-        self.expect_misuse(["plan", "--items", "1k", "--error", "1e-10"], limits)
+        self.expect_misuse(["plan", "--items", "1k", "--error", "1e-13"], limits)
         self.expect_misuse(["plan", "--items", "2T", "--error", "1%"], limits)
         done = run("plan", "--items", "2^40", "--error", "1e-9")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -325,15 +362,19 @@ class Plan(Case):
                            '--engine: there is no engine "cuckoo"')
         self.expect_misuse([*complete, "--engine", "Bloom"], '--engine: there is no engine "Bloom"')
         self.expect_misuse([*complete, "--engine="], '--engine: "" says nothing')
-        self.expect_misuse([*complete, "--engine", "fbf"],
-                           "--engine: no job of this build has the engine fbf")
+        self.expect_misuse([*complete, "--engine", "fbf", "--window", "2^53ms"],
+                           '--window: "2^53ms" is not a time such as 100ms, 60s, 5m, 1h or 7d')
+        self.expect_misuse([*complete, "--engine", "fbf", "--window", "1e9d"],
+                           "window fbf takes items 1 to 2^40, error 1e-12 to 0.5, windows up to "
+                           "2^52 ms")
+        self.expect_misuse([*complete, "--rate", "5"], "--rate does not go with --items")
+        self.expect_misuse(["plan", "--rate", "1e15", "--window", "100d", "--error", "1%"],
+                           "--rate: so many within --window are too many")
+        self.expect_misuse(["plan", "--rate", "5"], "--error is needed")
         self.expect_misuse([*complete, "--engine", "dba", "--subsets", "2000000"],
                            "index dba takes items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20")
         self.expect_misuse([*complete, "--engine", "kbf", "--values", "16384"],
                            "map kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383")
-        for absent in ("window", "rate"):
-            self.expect_misuse([*complete, f"--{absent}", "5"],
-                               f"--{absent}: no job of this build uses it")
 
 
 class Output(Case):

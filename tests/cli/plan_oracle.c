@@ -1,14 +1,17 @@
 /*
  * plan_oracle ITEMS ERROR: what a filter is planned to be, and what one of them allocates when made
  * and filled, each on a line. plan_oracle ITEMS ERROR VALUES: what each engine of a map is planned
- * to be, where it can be. plan_oracle ITEMS ERROR in SUBSETS: the same of an index. The program
- * under test must say the same.
+ * to be, where it can be. plan_oracle ITEMS ERROR in SUBSETS: the same of an index; within MS: of
+ * windows and counters. The program under test must say the same.
  */
+#include <bloomery/counter.h>
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
+#include <bloomery/window.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *count_alloc(void *opaque, size_t size)
 {
@@ -67,10 +70,49 @@ static int print_indexes(char **argv)
     return 0;
 }
 
+static void print_window(bry_engine engine, bry_window_mode mode, char **argv)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = engine;
+    options.mode = mode;
+    options.capacity = strtoull(argv[1], NULL, 10);
+    options.error = strtod(argv[2], NULL);
+    options.window = strtoull(argv[4], NULL, 10);
+    bry_window_shape s;
+    if (bry_window_plan(&options, &s) == BRY_OK)
+        printf("window %llu %llu %u %.17g %llu %llu %u\n", (unsigned long long)s.bytes,
+               (unsigned long long)s.bytes_empty, s.hashes, s.error, (unsigned long long)s.window,
+               (unsigned long long)s.longest, s.generations);
+}
+
+static void print_counter(bry_engine engine, char **argv)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.engine = engine;
+    options.capacity = strtoull(argv[1], NULL, 10);
+    options.error = strtod(argv[2], NULL);
+    options.window = strtoull(argv[4], NULL, 10);
+    bry_counter_shape s;
+    if (bry_counter_plan(&options, &s) == BRY_OK)
+        printf("counter %llu %llu 0 %.17g %llu %llu %llu\n", (unsigned long long)s.bytes,
+               (unsigned long long)s.bytes_empty, s.error, (unsigned long long)s.window,
+               (unsigned long long)s.longest, (unsigned long long)s.bytes_per_counter);
+}
+
+static int print_windows(char **argv)
+{
+    print_window(BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED, argv);
+    print_window(BRY_ENGINE_FBF, BRY_WINDOW_IMPROVED, argv);
+    print_window(BRY_ENGINE_FBF, BRY_WINDOW_PAPER, argv);
+    print_counter(BRY_ENGINE_COMPACT, argv);
+    print_counter(BRY_ENGINE_FBF, argv);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5)
-        return print_indexes(argv);
+        return strcmp(argv[3], "in") == 0 ? print_indexes(argv) : print_windows(argv);
     if (argc == 4)
         return print_maps(argv);
     if (argc != 3)
