@@ -1,6 +1,8 @@
-"""readme_example.py ROOT QUICKSTART: the README shows examples/quickstart.c to the byte, and what
-it says the program prints is what it prints, but for the numbers."""
+"""readme_example.py ROOT QUICKSTART BLOOMERY: the README shows examples/quickstart.c to the byte, and
+what it says the program prints is what it prints, but for the numbers; and so, to the letter, with
+examples/once_a_minute.sh."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -20,8 +22,22 @@ def without_numbers(text):
     return re.sub(r"\d+(\.\d+)?", "#", text)
 
 
-def main(root, program):
+def check_script(root, readme, bloomery):
+    script = pathlib.Path(root) / "examples" / "once_a_minute.sh"
+    if block(readme, "bash") != script.read_text():
+        sys.exit("README.md does not show examples/once_a_minute.sh as it is")
+    path = os.path.dirname(bloomery) + ":" + os.environ["PATH"]
+    run = subprocess.run([script], env={**os.environ, "PATH": path}, capture_output=True, text=True,
+                         check=False)
+    if (run.returncode, run.stderr) != (0, ""):
+        sys.exit(f"once_a_minute.sh ended with {run.returncode}: {run.stderr}")
+    if block(readme, "tsv") != run.stdout:
+        sys.exit(f"README.md does not tell what once_a_minute.sh prints:\n{run.stdout}")
+
+
+def main(root, program, bloomery):
     readme = (pathlib.Path(root) / "README.md").read_text()
+    check_script(root, readme, bloomery)
     source = (pathlib.Path(root) / "examples" / "quickstart.c").read_text()
     if block(readme, "c") != source:
         sys.exit("README.md does not show examples/quickstart.c as it is")
