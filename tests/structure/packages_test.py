@@ -111,7 +111,8 @@ class Packages(unittest.TestCase):
         self.installed(*BUILD)
         self.run_script("all", "test", "test")
         self.assertTrue(self.lines[1].endswith(
-            " --no-install-recommends libcmocka-dev python3 python3-xxhash"), self.lines)
+            " --no-install-recommends libcmocka-dev python3 python3-xxhash redis-server"
+            " redis-tools"), self.lines)
 
     def test_forbidden(self):
         done = self.run_script("all", NO_INSTALL="1")

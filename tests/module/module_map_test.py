@@ -1,0 +1,408 @@
+"""MAP.*: every command, with arguments as they should be and as they should not."""
+
+import re
+import sys
+
+import server_runner
+from server_runner import Case, Client, Error, pairs
+
+UNSURE_TEXT = "UNSURE the stored value cannot be told, so nothing was changed"
+
+
+class Create(Case):
+    def info(self, key="m"):
+        return pairs(self.client("MAP.INFO", key))
+
+    def test_defaults(self):
+        self.assertEqual(self.client("MAP.CREATE", "m"), b"OK")
+        info = self.info()
+        self.assertEqual((info[b"engine"], info[b"capacity"], info[b"items"], info[b"grows"]),
+                         (b"compact", 1000, 0, 1))
+        self.assertEqual(float(info[b"error"]), 0.001)
+
+    def test_numbers_as_typed(self):
+        for typed, capacity in (("1e6", 10**6), ("64k", 64000), ("2^20", 2**20), ("1.5M", 1500000),
+                                ("1000", 1000)):
+            self.client("DEL", "m")
+            self.client("map.create", "m", "capacity", typed)
+            self.assertEqual(self.info()[b"capacity"], capacity, typed)
+        for typed, error in (("0.1%", 0.001), ("1e-4", 1e-4), ("0.25", 0.25), (".5", 0.5)):
+            self.client("DEL", "m")
+            self.client("MAP.CREATE", "m", "ERROR", typed)
+            self.assertEqual(float(self.info()[b"error"]), error, typed)
+
+    def test_all_options(self):
+        self.client("MAP.CREATE", "m", "NOGROW", "SEED", 2**64 - 1, "RAW", 7, "ENGINE", "KBF",
+                    "ERROR", 0.01, "CAPACITY", 500)
+        info = self.info()
+        self.assertEqual((info[b"engine"], info[b"seed"], info[b"value_bits"], info[b"grows"]),
+                         (b"kbf", str(2**64 - 1).encode(), 7, 0))
+
+    def test_refusals_name_the_argument(self):
+        for word, text, *options in (
+                ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
+                ("ERR", "CAPACITY needs a value", "CAPACITY"),
+                ("ERR", "CAPACITY 'many' is not a count", "CAPACITY", "many"),
+                ("ERR", "CAPACITY '' is not a count", "CAPACITY", ""),
+                ("ERR", "CAPACITY '-5' is below zero", "CAPACITY", -5),
+                ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
+                ("ERR", "CAPACITY '1e30' is too large", "CAPACITY", "1e30"),
+                ("ERR", r"CAPACITY '1\x00\x0d\x0a2' is not", "CAPACITY", b"1\0\r\n2"),
+                ("RANGE", "CAPACITY '0' is not between 1 and", "CAPACITY", 0),
+                ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
+                ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e10"),
+                ("ERR", "CAPACITY is given twice", "CAPACITY", 5, "CAPACITY", 6),
+                ("ERR", "ERROR '0' is not above 0 and below 1", "ERROR", 0),
+                ("ERR", "ERROR '1' is not above 0 and below 1", "ERROR", 1),
+                ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
+                ("ERR", "ERROR '0x1p-4' is not a share", "ERROR", "0x1p-4"),
+                ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
+                ("ERR", "ENGINE 'fbf' is not one of auto, compact or kbf", "ENGINE", "fbf"),
+                ("ERR", "VALUES and RAW exclude each other", "VALUES", 5, "RAW", 5),
+                ("RANGE", "VALUES '0' is not between", "VALUES", 0),
+                ("RANGE", "RAW '33' is not between 1 and 32", "RAW", 33),
+                ("RANGE", "RAW is more than engine kbf has", "ENGINE", "kbf", "RAW", 14),
+                ("RANGE", "SEED '0' is not between 1", "SEED", 0),
+                ("ERR", "LIKE copies everything", "LIKE", "m", "SEED", 5),
+                ("ERR", "LIKE 'm': no such key", "LIKE", "m"),
+                ("ERR", "unknown argument", "x" * 5000),
+                ("ERR", "unknown argument", ""),
+        ):
+            with self.subTest(options=options):
+                self.refused(word, "MAP.CREATE", "m", *options, text=text)
+                self.assertEqual(self.client("EXISTS", "m"), 0)
+
+    def test_busy_and_wrong_type(self):
+        self.client("MAP.SET", "m", "a", "1")
+        self.client("SET", "s", "text")
+        self.refused("BUSYKEY", "MAP.CREATE", "m")
+        for command in (["MAP.CREATE", "s"], ["MAP.CREATE", "n", "LIKE", "s"],
+                        ["MAP.SET", "s", "a", "1"], ["MAP.GET", "s", "a"],
+                        ["MAP.UPDATE", "s", "a", "1"], ["MAP.DEL", "s", "a"],
+                        ["MAP.EXISTS", "s", "a"], ["MAP.JOIN", "s", "m"],
+                        ["MAP.JOIN", "m", "s"], ["MAP.COMPRESS", "s"], ["MAP.INFO", "s"],
+                        ["MAP.LOAD", "s", "0", "x"]):
+            self.refused("WRONGTYPE", *command)
+
+    def test_like(self):
+        self.client("MAP.CREATE", "m", "ENGINE", "kbf", "CAPACITY", 300, "SEED", 9)
+        self.client("MAP.SET", "m", "a", "red", "b", "blue")
+        self.client("MAP.CREATE", "n", "LIKE", "m")
+        self.assertEqual(self.info("n")[b"seed"], b"9")
+        self.client("MAP.SET", "n", "c", "blue", "d", "red")
+        self.assertEqual(self.client("MAP.JOIN", "m", "n"), 4)
+        self.assertEqual(self.client("MAP.GET", "m", *"abcd"), [b"red", b"blue", b"blue", b"red"])
+
+    def test_arity(self):
+        for command in (["MAP.CREATE"], ["MAP.SET", "m"], ["MAP.SET", "m", "a"],
+                        ["MAP.SET", "m", "a", "1", "b"], ["MAP.GET", "m"], ["MAP.GET"],
+                        ["MAP.UPDATE", "m", "a"], ["MAP.UPDATE", "m", "a", "1", "b"],
+                        ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.JOIN", "m"],
+                        ["MAP.COMPRESS"], ["MAP.COMPRESS", "m", "n"], ["MAP.INFO"],
+                        ["MAP.INFO", "m", "n"], ["MAP.LOAD", "m", "0"],
+                        ["MAP.LOAD", "m", "0", "x", "LAST", "y"]):
+            self.refused("ERR", *command, text="wrong number of arguments")
+
+
+class Fields(Case):
+    def test_life_of_a_field(self):
+        self.assertEqual(self.client("MAP.SET", "m", "a", "1", "b", "2", "a", "3"), [1, 1, 0])
+        self.assertEqual(self.client("MAP.GET", "m", "a", "x", "b"), [b"3", None, b"2"])
+        self.assertEqual(self.client("MAP.EXISTS", "m", "x", "a"), [0, 1])
+        self.assertEqual(self.client("MAP.UPDATE", "m", "a", "5", "x", "6", "b", "7"), [1, 0, 1])
+        self.assertEqual(self.client("MAP.GET", "m", "a", "x", "b"), [b"5", None, b"7"])
+        self.assertEqual(self.client("MAP.DEL", "m", "x", "a", "a"), [0, 1, 0])
+        self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [None, b"7"])
+
+    def test_missing_map(self):
+        self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [None, None])
+        self.assertEqual(self.client("MAP.EXISTS", "m", "a"), [0])
+        self.assertEqual(self.client("MAP.DEL", "m", "a", "b"), [0, 0])
+        self.assertEqual(self.client("MAP.UPDATE", "m", "a", "1"), [0])
+        self.assertEqual(self.client("EXISTS", "m"), 0)
+        self.refused("ERR", "MAP.INFO", "m", text="no such key")
+        self.refused("ERR", "MAP.COMPRESS", "m", text="no such key")
+
+    def test_any_bytes(self):
+        fields = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"x" * 100000]
+        values = [b"", b"\0", b"\r\n$5\r\n", b"\xff", b"v" * 65535, b"-ERR", b"x"]
+        self.client("MAP.SET", b"k\0ey", *(x for pair in zip(fields, values) for x in pair))
+        self.assertEqual(self.client("MAP.GET", b"k\0ey", *fields), values)
+
+    def test_value_too_long_changes_nothing(self):
+        self.client("MAP.SET", "m", "a", "1")
+        self.refused("RANGE", "MAP.SET", "m", "a", "2", "bad", b"x" * 65536, text="'bad' has 65536")
+        self.refused("RANGE", "MAP.UPDATE", "m", "a", "2", "bad", b"x" * 65536)
+        self.refused("RANGE", "MAP.SET", "new", "bad", b"x" * 65536)
+        self.assertEqual(self.client("MAP.GET", "m", "a"), [b"1"])
+        self.assertEqual(self.client("EXISTS", "new"), 0)
+
+    def test_integers(self):
+        self.client("MAP.CREATE", "m", "RAW", 16)
+        self.assertEqual(self.client("MAP.SET", "m", "a", 0, "b", 65535), [1, 1])
+        self.assertEqual(self.client("MAP.GET", "m", "a", "b", "c"), [0, 65535, None])
+        for value in (65536, -1, "x", "", "1.5", "99999999999999999999", " 1", "0x1"):
+            self.refused("RANGE", "MAP.SET", "m", "a", 7, "b", value,
+                         text="is not an integer of 16 bits")
+            self.refused("RANGE", "MAP.UPDATE", "m", "b", value)
+        self.client("MAP.CREATE", "wide", "RAW", 32)
+        self.client("MAP.SET", "wide", "a", 2**32 - 1)
+        self.assertEqual(self.client("MAP.GET", "wide", "a"), [2**32 - 1])
+
+    def test_many_fields_in_one_command(self):
+        n = 1000
+        names = [f"field {i}" for i in range(n)]
+        values = [f"value {i % 37}".encode() for i in range(n)]
+        self.client("MAP.CREATE", "m", "CAPACITY", n, "ERROR", 1e-9, "SEED", 1)
+        reply = self.client("MAP.SET", "m", *(x for pair in zip(names, values) for x in pair))
+        self.assertEqual(reply, [1] * n)
+        self.assertEqual(self.client("MAP.GET", "m", *names), values)
+        some = [x for i in range(n) for x in (names[i] if i % 3 else f"none {i}", "new")]
+        self.assertEqual(self.client("MAP.UPDATE", "m", *some), [int(i % 3 > 0) for i in range(n)])
+        self.assertEqual(self.client("MAP.GET", "m", *names),
+                         [b"new" if i % 3 else values[i] for i in range(n)])
+        self.assertEqual(self.client("MAP.DEL", "m", *names[:500], *names[:500]),
+                         [1] * 500 + [0] * 500)
+        self.assertEqual(self.client("MAP.EXISTS", "m", *names), [0] * 500 + [1] * 500)
+
+    def test_grows_and_keeps_its_promise(self):
+        n = 20000
+        self.client("MAP.CREATE", "m", "CAPACITY", 1000, "ERROR", 0.01, "SEED", 3)
+        for start in range(0, n, 1000):
+            self.client("MAP.SET", "m",
+                        *(x for i in range(start, start + 1000) for x in (f"k{i}", i % 50)))
+        wrong = sum(got != str(i % 50).encode() for i, got in
+                    enumerate(self.client("MAP.GET", "m", *(f"k{i}" for i in range(n)))))
+        false = sum(self.client("MAP.EXISTS", "m", *(f"absent {i}" for i in range(n))))
+        # Five sigma of a binomial above the promise.
+        most = n * 0.01 + 5 * (n * 0.01 * 0.99) ** 0.5
+        self.assertLessEqual(wrong, most)
+        self.assertLessEqual(false, most)
+        info = pairs(self.client("MAP.INFO", "m"))
+        self.assertGreater(info[b"tables"], 1)
+        self.assertLessEqual(abs(info[b"items"] - n), most)
+
+    def test_full(self):
+        self.client("MAP.CREATE", "m", "CAPACITY", 3, "NOGROW", "SEED", 5, "ERROR", 1e-9)
+        self.client("MAP.SET", "m", *"a1b2")
+        reply = self.client.ask("MAP.SET", "m", *"c3d4")
+        self.assertEqual(reply.word, "FULL")
+        self.assertEqual(self.client("MAP.GET", "m", *"abcd"), [b"1", b"2", None, None])
+        self.assertEqual(self.client("MAP.SET", "m", *"c3a9"), [1, 0])
+        self.assertEqual(pairs(self.client("MAP.INFO", "m"))[b"refused_full"], 1)
+
+    def test_unsure_is_an_element(self):
+        self.client("MAP.CREATE", "m", "ENGINE", "kbf", "CAPACITY", 50, "ERROR", 0.4, "SEED", 1,
+                    "NOGROW", "VALUES", 200)
+        for i in range(50):
+            self.client.ask("MAP.SET", "m", f"k{i}", f"v{i}")
+        names = [f"k{i}" for i in range(50)]
+        answers = self.client("MAP.GET", "m", *names)
+        unsure = [i for i, got in enumerate(answers) if isinstance(got, Error)]
+        self.assertTrue(0 < len(unsure) < 50, "this seed has some")
+        for i in unsure:
+            self.assertEqual(answers[i], Error(UNSURE_TEXT))
+        self.assertEqual([i for i, got in enumerate(self.client("MAP.EXISTS", "m", *names))
+                          if isinstance(got, Error)], unsure)
+        known = next(i for i in range(50) if answers[i] == f"v{i}".encode())
+        update = self.client("MAP.UPDATE", "m", f"k{unsure[0]}", "v1", f"k{known}", "v2")
+        self.assertEqual(update, [Error(UNSURE_TEXT), 1])
+        self.assertEqual(self.client("MAP.DEL", "m", f"k{unsure[0]}"), [Error(UNSURE_TEXT)])
+        self.assertGreater(self.client.info("bloomery")["bloomery_map_unsure"], 0)
+
+    def test_resp3(self):
+        client = Client(self.server.port)
+        client.hello3()
+        client("MAP.SET", "m", "a", "1")
+        self.assertEqual(client("MAP.GET", "m", "a", "b"), [b"1", None])
+        info = client("MAP.INFO", "m")
+        self.assertEqual((info[b"items"], info[b"error"]), (1, 0.001))
+        client.close()
+
+
+class Whole(Case):
+    def test_join(self):
+        self.client("MAP.CREATE", "a", "SEED", 4)
+        for name, field in (("b", "x"), ("c", "y")):
+            self.client("MAP.CREATE", name, "LIKE", "a")
+            self.client("MAP.SET", name, field, name)
+        self.client("MAP.SET", "a", "z", "a", "x", "old")
+        self.assertEqual(self.client("MAP.JOIN", "a", "b", "none", "c"), 3)
+        self.assertEqual(self.client("MAP.GET", "a", *"xyz"), [b"b", b"c", b"a"])
+        self.assertEqual(self.client("MAP.JOIN", "new", "b", "c"), 2)
+        self.assertEqual(self.client("MAP.GET", "new", *"xyz"), [b"b", b"c", None])
+        self.assertEqual(self.client("MAP.JOIN", "nothing", "none"), 0)
+        self.assertEqual(self.client("EXISTS", "nothing"), 0)
+
+    def test_join_refused_changes_nothing(self):
+        self.client("MAP.CREATE", "a", "SEED", 4)
+        self.client("MAP.CREATE", "b", "LIKE", "a")
+        self.client("MAP.CREATE", "other", "SEED", 5)
+        for name in ("a", "b", "other"):
+            self.client("MAP.SET", name, name, "1")
+        self.refused("MISMATCH", "MAP.JOIN", "a", "other")
+        self.refused("MISMATCH", "MAP.JOIN", "a", "b", "other")
+        self.refused("MISMATCH", "MAP.JOIN", "new", "b", "other")
+        self.refused("ERR", "MAP.JOIN", "a", "b", "b", text="source 'b' is named twice")
+        self.refused("ERR", "MAP.JOIN", "a", "a", text="named twice")
+
+    def test_join_keeps_the_time_to_live(self):
+        self.client("MAP.CREATE", "a", "SEED", 4)
+        for name in "bc":
+            self.client("MAP.CREATE", name, "LIKE", "a")
+            self.client("MAP.SET", name, name, "1")
+        self.client("EXPIRE", "a", 1000)
+        self.client("MAP.JOIN", "a", "b", "c")
+        self.assertGreater(self.client("TTL", "a"), 0)
+
+    def test_compress(self):
+        self.client("MAP.CREATE", "m", "CAPACITY", 100, "SEED", 2)
+        self.client("MAP.SET", "m", *(x for i in range(5000) for x in (f"k{i}", f"v{i}")))
+        self.client("MAP.DEL", "m", *(f"k{i}" for i in range(10, 5000)))
+        before = pairs(self.client("MAP.INFO", "m"))[b"bytes"]
+        gained = self.client("MAP.COMPRESS", "m")
+        after = pairs(self.client("MAP.INFO", "m"))[b"bytes"]
+        self.assertGreater(gained, 0)
+        self.assertEqual(before - after, gained)
+        self.assertEqual(self.client("MAP.GET", "m", "k3", "k4"), [b"v3", b"v4"])
+
+
+class Around(Case):
+    def test_settings(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.map-capacity", 1000,
+                        "bloomery.map-error", "0.001", "bloomery.map-engine", "auto")
+        self.client("CONFIG", "SET", "bloomery.map-capacity", 500, "bloomery.map-error", "1%",
+                    "bloomery.map-engine", "kbf")
+        self.client("MAP.SET", "m", "a", "1")
+        info = pairs(self.client("MAP.INFO", "m"))
+        self.assertEqual((info[b"engine"], info[b"capacity"], float(info[b"error"])),
+                         (b"kbf", 500, 0.01))
+        self.assertEqual(self.client("CONFIG", "GET", "bloomery.map-error"),
+                         [b"bloomery.map-error", b"1%"])
+        for name, value in (("map-error", "2"), ("map-error", "x"), ("map-engine", "fbf"),
+                            ("map-capacity", 0), ("max-key-bytes", 5)):
+            self.refused("ERR", "CONFIG", "SET", f"bloomery.{name}", value)
+
+    def test_max_key_bytes(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "1mb")
+        refused_before = self.client.info("bloomery")["bloomery_map_refused"]
+        self.client("MAP.CREATE", "m", "SEED", 6)
+        for i in range(0, 10**6, 100):
+            reply = self.client.ask("MAP.SET", "m", *(
+                x for j in range(i, i + 100) for x in (f"k{j}", b"v%09d" % j)))
+            if isinstance(reply, Error):
+                break
+        self.assertEqual(reply.word, "FULL")
+        self.assertIn("bloomery.max-key-bytes", str(reply))
+        self.assertLessEqual(pairs(self.client("MAP.INFO", "m"))[b"bytes"], 2**20 * 9 // 8)
+        self.assertGreater(i, 10000)
+        self.assertEqual(self.client("MAP.GET", "m", "k7", f"k{i}"), [b"v%09d" % 7, None])
+        self.assertEqual(self.client("MAP.SET", "m", "k7", "v%09d" % 8), [0])
+        self.refused("FULL", "MAP.SET", "m", "k7", "x", "fresh", "y")
+        self.assertEqual(self.client("MAP.DEL", "m", "k7"), [1])
+        self.assertEqual(self.client.info("bloomery")["bloomery_map_refused"], refused_before + 2)
+
+    def test_maxmemory(self):
+        self.client("MAP.SET", "m", "a", "1")
+        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
+        self.client("CONFIG", "SET", "maxmemory", 1)
+        self.assertEqual(self.client.ask("MAP.SET", "m", "b", "1").word, "OOM")
+        self.assertEqual(self.client("MAP.GET", "m", "a"), [b"1"])
+        self.assertEqual(self.client("MAP.DEL", "m", "a"), [1])
+
+    def test_events(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
+        listener = Client(self.server.port)
+        listener("PSUBSCRIBE", "__keyevent@0__:map.*")
+        self.client("MAP.SET", "m", "a", "1")
+        self.client("MAP.UPDATE", "m", "a", "2")
+        self.client("MAP.UPDATE", "m", "none", "2")
+        self.client("MAP.DEL", "m", "a")
+        self.client("MAP.COMPRESS", "m")
+        self.client("MAP.JOIN", "n", "m")
+        heard = [tuple(listener._read()[2:]) for _ in range(6)]
+        listener.close()
+        self.assertEqual(heard, [(b"__keyevent@0__:map." + event, key) for event, key in
+                                 ((b"create", b"m"), (b"set", b"m"), (b"update", b"m"),
+                                  (b"del", b"m"), (b"compress", b"m"), (b"join", b"n"))])
+
+    def test_info_adds_up(self):
+        start = self.client.info("bloomery")
+        self.client("MAP.CREATE", "a", "SEED", 1)
+        self.client("MAP.SET", "a", *(x for i in range(100) for x in (i, i)))
+        self.client("MAP.DEL", "a", 1, 2, 3)
+        self.client("COPY", "a", "b")
+        now = self.client.info("bloomery")
+        self.assertEqual(now["bloomery_map_keys"], 2)
+        self.assertEqual(now["bloomery_map_items"], 194)
+        self.assertEqual(now["bloomery_map_operations"] - start["bloomery_map_operations"], 103)
+        self.assertEqual(now["bloomery_map_bytes"],
+                         sum(pairs(self.client("MAP.INFO", key))[b"bytes"] for key in "ab"))
+        self.client("DEL", "a", "b")
+        empty = self.client.info("bloomery")
+        self.assertEqual([empty[f"bloomery_map_{what}"] for what in ("keys", "items", "bytes")],
+                         [0, 0, 0])
+
+    def test_memory_usage_is_what_the_server_counts(self):
+        self.client("MAP.SET", "warm", "a", "1")  # buffers of the connection
+        self.client("MAP.CREATE", "m", "CAPACITY", 200000, "SEED", 1)
+        batches = [["MAP.SET", "m"] + [x for i in range(start, start + 500) for x in (i, i % 99)]
+                   for start in range(0, 200000, 500)]
+        self.client(*batches[0])
+        used = self.client.info("memory")["used_memory"]
+        counted = self.client("MEMORY", "USAGE", "m")
+        for batch in batches[1:]:
+            self.client(*batch)
+        used = self.client.info("memory")["used_memory"] - used
+        counted = self.client("MEMORY", "USAGE", "m") - counted
+        self.assertGreater(counted, 400000)
+        # The connection's own buffers come and go.
+        self.assertLessEqual(abs(used - counted), 65536 + counted // 100)
+
+    def test_described(self):
+        names = sorted(name for name in self.client("COMMAND", "LIST", "FILTERBY", "MODULE",
+                                                    "bloomery") if name.lower()[:4] == b"map.")
+        self.assertEqual([name.decode().upper() for name in names],
+                         [f"MAP.{name}" for name in ("COMPRESS", "CREATE", "DEL", "EXISTS", "GET",
+                                                     "INFO", "JOIN", "LOAD", "SET", "UPDATE")])
+        for name in names:
+            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
+            for field in (b"summary", b"complexity", b"since"):
+                self.assertTrue(docs[field], (name, field))
+            if name.upper() != b"MAP.LOAD":
+                self.assertTrue(docs[b"arguments"], name)
+
+    def test_keys_are_declared(self):
+        for command, keys in (("MAP.CREATE k CAPACITY 5", "k"), ("MAP.CREATE k LIKE o", "k o"),
+                              ("MAP.CREATE like LIKE o", "like o"), ("MAP.SET k f v", "k"),
+                              ("MAP.GET k f g", "k"), ("MAP.UPDATE k f v", "k"),
+                              ("MAP.DEL k f", "k"), ("MAP.EXISTS k f", "k"),
+                              ("MAP.JOIN k s t", "k s t"), ("MAP.COMPRESS k", "k"),
+                              ("MAP.INFO k", "k"), ("MAP.LOAD k 0 x", "k")):
+            self.assertEqual(self.client("COMMAND", "GETKEYS", *command.split()),
+                             [key.encode() for key in keys.split()], command)
+
+    def test_access_control(self):
+        self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~m*", "+map.get", "+map.join",
+                    "+map.create")
+        self.addCleanup(self.client, "ACL", "DELUSER", "reader")
+        self.client("MAP.SET", "m", "a", "1")
+        client = Client(self.server.port)
+        client("AUTH", "reader", "x")
+        self.assertEqual(client("MAP.GET", "m", "a"), [b"1"])
+        for command in (["MAP.SET", "m", "a", "2"], ["MAP.GET", "other", "a"],
+                        ["MAP.JOIN", "m2", "m"], ["MAP.CREATE", "m2", "LIKE", "m"]):
+            self.assertEqual(client.ask(*command).word, "NOPERM", command)
+        client.close()
+
+    def test_no_arguments_at_load(self):
+        reply = self.client.ask("MODULE", "LOAD", server_runner.MODULE)
+        self.assertEqual(reply.word, "ERR")  # it is loaded already
+        self.assertTrue(re.search("bloomery", str(self.client("MODULE", "LIST"))))
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()

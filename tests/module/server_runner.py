@@ -1,0 +1,271 @@
+"""Servers with the module, and a client that speaks their protocol, for the other files here.
+
+Every test program is called as
+
+    PROGRAM SERVER MODULE [PRELOAD]
+
+SERVER is redis-server or valkey-server, by name or path; MODULE is bloomery.so; PRELOAD is the
+sanitizer's library where the module needs one. Where there is no such server, the program says so
+and exits with 77, which ctest counts as skipped.
+"""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SERVER = shutil.which(sys.argv[1]) if len(sys.argv) > 2 else None
+MODULE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
+PRELOAD = sys.argv[3] if len(sys.argv) > 3 else None
+
+SKIPPED = 77
+PATIENCE = 60  # seconds; only what hangs ever takes them
+
+
+class Error(Exception):
+    """An error reply; part of a list as it is, raised where it is the whole reply."""
+
+    def __eq__(self, other):
+        return isinstance(other, Error) and str(self) == str(other)
+
+    __hash__ = Exception.__hash__
+
+    @property
+    def word(self):
+        return str(self).split(" ")[0]
+
+
+def encode(arguments):
+    parts = [b"*%d\r\n" % len(arguments)]
+    for argument in arguments:
+        if isinstance(argument, (int, float)):
+            argument = repr(argument)
+        if isinstance(argument, str):
+            argument = argument.encode()
+        parts += [b"$%d\r\n" % len(argument), argument, b"\r\n"]
+    return b"".join(parts)
+
+
+class Client:
+    """RESP2, or RESP3 after hello3(). Replies: bytes, int, float, bool, None, list, dict, Error."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.file = self.socket.makefile("rb")
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+    def _line(self):
+        line = self.file.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server closed the connection")
+        return line[:1], line[1:-2]
+
+    def _read(self):
+        kind, rest = self._line()
+        if kind == b"+":
+            return rest
+        if kind == b"-":
+            return Error(rest.decode("utf-8", "replace"))
+        if kind == b":":
+            return int(rest)
+        if kind == b",":
+            return float(rest)
+        if kind == b"#":
+            return rest == b"t"
+        if kind == b"_":
+            return None
+        if kind in b"$=":
+            size = int(rest)
+            return None if size < 0 else self.file.read(size + 2)[:-2]
+        if kind in b"*~>":
+            count = int(rest)
+            return None if count < 0 else [self._read() for _ in range(count)]
+        if kind == b"%":
+            return {self._read(): self._read() for _ in range(int(rest))}
+        raise ValueError(f"a reply of no known kind: {kind + rest}")
+
+    def ask(self, *arguments):
+        """The reply, whatever it is."""
+        self.socket.sendall(encode(arguments))
+        return self._read()
+
+    def __call__(self, *arguments):
+        """The reply; an error is raised."""
+        reply = self.ask(*arguments)
+        if isinstance(reply, Error):
+            raise reply
+        return reply
+
+    def pipeline(self, commands):
+        """The replies to many commands, sent at once."""
+        self.socket.sendall(b"".join(encode(command) for command in commands))
+        return [self._read() for _ in commands]
+
+    def hello3(self):
+        return self("HELLO", 3)
+
+    def info(self, section):
+        """One section of INFO, numbers as numbers."""
+        fields = {}
+        for line in self("INFO", section).decode().splitlines():
+            name, colon, value = line.partition(":")
+            if colon:
+                fields[name] = int(value) if value.isdigit() else value
+        return fields
+
+
+def pairs(reply):
+    """A map that came as RESP2's flat list."""
+    return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2]))
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A server of our own with the module, in a folder of its own that goes with it."""
+
+    def __init__(self, **settings):
+        self.folder = tempfile.TemporaryDirectory(prefix="bloomery-module-")
+        self.path = pathlib.Path(self.folder.name)
+        self.settings = {"bind": "127.0.0.1", "save": "", "enable-debug-command": "yes",
+                         "enable-module-command": "yes", "repl-diskless-sync-delay": "0",
+                         "daemonize": "no", "dir": str(self.path), "loadmodule": MODULE}
+        self.settings.update({name.replace("_", "-"): value for name, value in settings.items()})
+        self.process = None
+        self.client = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        self.folder.cleanup()
+
+    @property
+    def log(self):
+        return (self.path / "log").read_text(errors="replace")
+
+    def start(self):
+        """Starts it, again on another port where somebody was faster."""
+        for _ in range(5):
+            self.port = _free_port()
+            if self._try_start():
+                return
+        raise RuntimeError(f"the server does not start:\n{self.log[-4000:]}")
+
+    def _try_start(self):
+        arguments = [SERVER, "--port", str(self.port), "--logfile", str(self.path / "log")]
+        for name, value in self.settings.items():
+            arguments += [f"--{name}", value]
+        environment = dict(os.environ)
+        if PRELOAD:
+            environment |= {"LD_PRELOAD": PRELOAD, "ASAN_OPTIONS": "detect_leaks=0"}
+        with (self.path / "stderr").open("ab") as errors:
+            self.process = subprocess.Popen(
+                arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=errors, preexec_fn=_die_with_parent)
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < end:
+            try:
+                self.client = Client(self.port)
+                if self.client.ask("PING") == b"PONG":
+                    return True
+                self.client.close()
+            except (OSError, ConnectionError):
+                pass
+            time.sleep(0.02)
+        self.stop()
+        return False
+
+    def stop(self, kill=False):
+        """Ends it, by its process number; returns its exit code."""
+        if self.client:
+            self.client.close()
+            self.client = None
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        return self.process.returncode if self.process else None
+
+    def restart(self, **options):
+        self.stop(**options)
+        self.start()
+
+    def complaints(self):
+        """What a sanitizer or the server's own crash report says."""
+        said = (self.path / "stderr").read_text(errors="replace")
+        crash = "BUG REPORT START" in self.log or "ASSERTION FAILED" in self.log
+        return said + (self.log[-6000:] if crash else "")
+
+
+class Case(unittest.TestCase):
+    """Tests on one server for the whole class, emptied before each."""
+
+    maxDiff = None
+    SETTINGS = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContextOf(Server(**cls.SETTINGS))
+
+    @classmethod
+    def enterClassContextOf(cls, context):
+        cls.addClassCleanup(context.__exit__, None, None, None)
+        return context.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.complaints() == "", cls.server.complaints()
+
+    def setUp(self):
+        self.client("FLUSHALL")
+
+    @property
+    def client(self):
+        return self.server.client
+
+    def refused(self, word, *command, text=""):
+        """This command gives an error that begins with this word, and the data stays as it is."""
+        before = self.client("DEBUG", "DIGEST")
+        reply = self.client.ask(*command)
+        self.assertIsInstance(reply, Error, command)
+        self.assertEqual(reply.word, word, f"{command}: {reply}")
+        self.assertIn(text, str(reply))
+        self.assertEqual(self.client("DEBUG", "DIGEST"), before, command)
+        return reply
+
+    def wait_until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, f"in vain waited until {what}")
+            time.sleep(0.02)
+
+
+def main():
+    if not SERVER:
+        print(f"skipped: there is no {' '.join(sys.argv[1:2]) or 'server given'} here")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1])
