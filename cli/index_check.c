@@ -90,18 +90,20 @@ static verdict judge(const cli_file_index *index, size_t file, cli_progress *pro
     cli_element_reader reader;
     bry_status status = cli_elements_open(&reader, named->name, index->names.elements,
                                           bry_index_seed(index->index));
-    bool same = status == BRY_OK && cli_facts_equal(reader.facts, named->facts);
+    bool opened = status == BRY_OK;
+    bool same = opened && cli_facts_equal(reader.facts, named->facts);
     if (named->apart && !same) {
         v.state = APART;
-    } else if (status == BRY_OK) {
+    } else if (opened) {
         status = ask_all(index, file, &reader, progress, &v);
         v.state = status != BRY_OK ? GONE : v.missing ? STALE : same ? OK : CHANGED;
     }
-    if (status != BRY_OK && v.state == GONE && (status != BRY_E_IO || errno != ENOENT)) {
+    if (status != BRY_OK && v.state == GONE &&
+        (status != BRY_E_IO || reader.problem || errno != ENOENT)) {
         cli_progress_end(progress);
         cli_elements_failed(&reader, status, named->name);
     }
-    if (reader.lines.fd > 0)
+    if (opened)
         cli_elements_close(&reader);
     return v;
 }

@@ -131,7 +131,8 @@ static bry_status bind(cli_file_index *index)
 
 static bry_status load(cli_file_index *index, FILE *file, bry_load *how)
 {
-    bry_source source = cli_file_source(file);
+    cli_input input = {file, 0};
+    bry_source source = cli_input_source(&input);
     bry_status status = cli_names_read(&index->names, CLI_NAMES_INDEX, &source, how);
     if (status != BRY_OK)
         return status;
@@ -146,6 +147,7 @@ static bry_status load(cli_file_index *index, FILE *file, bry_load *how)
         how->problem =
             status == BRY_E_BADDATA ? "names and units do not agree" : bry_status_text(status);
     if (status == BRY_OK && fgetc(file) != EOF) {
+        how->offset = input.given;
         how->problem = "bytes follow the end";
         status = BRY_E_BADDATA;
     }
@@ -211,5 +213,10 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
     if (status == BRY_E_FULL && index->index && bry_index_options_like(index->index).fixed)
         return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
                         bry_index_options_like(index->index).units);
+    if (status == BRY_E_FULL)
+        return cli_fail(status,
+                        "%s: past its plan the index was given units made apart, and its error "
+                        "allows no more; build one with more --units",
+                        where);
     return cli_fail(status, "%s: %s", where, bry_status_text(status));
 }

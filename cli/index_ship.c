@@ -79,7 +79,8 @@ int cli_index_unit(int argc, char **argv)
 /* Units of the shipped file, in place of what the index has under its name. */
 static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
 {
-    bry_source source = cli_file_source(from);
+    cli_input input = {from, 0};
+    bry_source source = cli_input_source(&input);
     cli_names shipped;
     bry_status status = cli_names_read(&shipped, CLI_NAMES_UNITS, &source, load);
     if (status != BRY_OK)
@@ -92,7 +93,6 @@ static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
         return status;
     }
     const cli_named_file *file = &shipped.files[0];
-    uint64_t before = load->offset;
     size_t number = cli_names_find(&index->names, file->name);
     if (number != CLI_NO_FILE)
         cli_index_drop(index, number);
@@ -101,6 +101,7 @@ static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
         index->names.files[number].apart = true;
     for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++) {
         cli_piece piece = file->pieces[i];
+        uint64_t before = input.given;
         load->problem = NULL;
         load->offset = 0;
         status = bry_index_install_unit(index->index, &source, load, &piece.unit);
@@ -113,6 +114,7 @@ static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
             status = cli_index_own(index, number, piece);
     }
     if (status == BRY_OK && fgetc(from) != EOF) {
+        load->offset = input.given;
         load->problem = "bytes follow the end";
         status = BRY_E_BADDATA;
     }
@@ -141,11 +143,6 @@ static int install_file(cli_file_index *index, const char *path)
         return cli_fail(status,
                         "%s: engine, seed, shape or elements differ from the index's; \"index unit "
                         "--like\" makes units that fit",
-                        name.text);
-    if (status == BRY_E_FULL && !bry_index_options_like(index->index).fixed)
-        return cli_fail(status,
-                        "%s: the index has more units than it was planned for, and those made "
-                        "apart do not fit any more; add the file itself",
                         name.text);
     if (status == BRY_E_FULL || (status == BRY_E_NOMEM && index->memory.refused))
         return cli_index_refused(status, index, name.text);

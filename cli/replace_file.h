@@ -17,8 +17,13 @@ typedef bry_status cli_writer(const void *object, const bry_sink *sink);
  */
 bry_status cli_replace_file(const char *path, cli_writer *write, const void *object);
 
-/* A stream of the C library as sink and as source. */
 bry_sink cli_file_sink(FILE *file);
-bry_source cli_file_source(FILE *file);
+
+/* A file as a source, and how much of it was read. */
+typedef struct cli_input {
+    FILE *file;
+    uint64_t given;
+} cli_input;
+bry_source cli_input_source(cli_input *input);
 
 #endif

@@ -1,0 +1,462 @@
+"""bloomery index: files added, taken out, read again and shipped; damage; programs that are killed."""
+
+import hashlib
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+
+from cli_runner import PROGRAM, main
+from index_runner import ENGINES, EXACT, IndexCase, numbered, words
+
+
+class Change(IndexCase):
+    def build(self, name, *options):
+        self.expect(["build", name, *self.model, "--seed", "3", *EXACT, *options], 0)
+
+    def test_add(self):
+        for engine in ENGINES:
+            self.model = {}
+            self.put("a", numbered(0, 300))
+            self.build(engine, "--engine", engine)
+            self.put("b", numbered(200, 400))
+            self.put("empty", [])
+            self.expect(["add", engine, "b", "empty", "b", "empty"], 0)
+            self.assert_located(engine, self.all_keys())
+            # Again, with other lines: the old ones are forgotten.
+            self.put("a", numbered(1000, 1100))
+            self.expect(["add", engine, "a"], 0)
+            self.model["gone"] = set()
+            self.assert_located(engine, numbered(0, 450) + self.all_keys())
+            self.assertEqual(self.json("info", engine, "--json")["files"], 3)
+            self.expect(["check", engine], 0)
+        self.expect_misuse(["add"], "the name of the index is needed", "add")
+        self.expect_misuse(["add", "x"], "the name of a file is needed", "add")
+        self.expect(["add", "none", "a"], 3,
+                    err=b'bloomery: IO: "none": No such file or directory\n')
+
+    def test_nothing_changes_after_a_failure(self):
+        self.put("a", numbered(0, 300))
+        self.build("x")
+        before = self.content("x")
+        self.put("b", numbered(0, 5))
+        for arguments in (["add", "x", "b", "none"], ["install", "x", "b"],
+                          ["add", "x", "b", "--max-bytes", "1k"]):
+            self.assertEqual(self.run_index(*arguments).returncode, 3, arguments)
+            self.assertEqual(self.content("x"), before)
+        self.expect(["rm", "x", "none"], 1, err=b'bloomery: "none" is not in the index\n')
+        self.assertEqual(self.content("x"), before)
+        self.assert_files("a", "b", "x")
+
+    def test_past_the_plan(self):
+        """Engine dba reads its files again when there are more units than it was planned for."""
+        for options in (["--engine", "compact"], ["--engine", "dba"],
+                        ["--engine", "dba", "--segmented"], ["--engine", "dba", "--group", "8"]):
+            with self.subTest(options=options):
+                self.model = {}
+                for i in range(4):
+                    self.put(f"f{i}", numbered(150 * i, 150 * i + 200))
+                self.expect(["build", "x", *self.model, "--units", "4", "--unit-capacity", "100",
+                             "--error", "1e-6", "--force", *options], 0)
+                for i in range(4, 12):
+                    self.put(f"f{i}", numbered(150 * i, 150 * i + 200))
+                    self.expect(["add", "x", f"f{i}"], 0)
+                info = self.json("info", "x", "--json")
+                self.assertGreaterEqual(info["units"], 23)
+                self.assertEqual(info["rebuilds"] > 0, "dba" in options)
+                self.assertLessEqual(info["full_error"], 1.000001e-6)
+                self.assertEqual(info["waiting_for_files"], 0)
+                self.assert_located("x", self.all_keys())
+                self.expect(["check", "x"], 0)
+
+    def test_past_the_plan_without_the_files(self):
+        for i in range(4):
+            self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
+        self.expect(["build", "x", *self.model, "--units", "4", "--unit-capacity", "110",
+                     "--engine", "dba", "--error", "1e-6"], 0)
+        for i in range(4):
+            self.write(f"f{i}", [b"nothing of what it was"])
+        self.put("g", numbered(900, 990))
+        done = self.run_index("add", "x", "g")
+        self.assertEqual((done.returncode, done.stdout), (0, b""))
+        self.assertRegex(done.stderr.decode(),
+                         r'^bloomery: "f\d" is not what it was when it was read, so the index could '
+                         r'not be rebuilt from it; its error is \S+ where 1e-06 was promised\n$')
+        self.assertGreater(self.json("info", "x", "--json")["waiting_for_files"], 0)
+        self.assert_located("x", self.all_keys())  # as they were is what the index knows
+        self.expect(["refresh", "x"], 0)
+        self.model = {"g": self.model["g"],
+                      **{f"f{i}": {b"nothing of what it was"} for i in range(4)}}
+        self.assert_located("x", self.all_keys() + numbered(0, 400))
+        info = self.json("info", "x", "--json")
+        self.assertEqual(info["waiting_for_files"], 0)
+        self.assertLessEqual(info["full_error"], 1.000001e-6)
+
+    def test_fixed(self):
+        for i in range(3):
+            self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
+        for engine in ENGINES:
+            self.build(engine, "--engine", engine, "--units", "3", "--unit-capacity", "110",
+                       "--fixed")
+            self.write("g", numbered(0, 9))
+            self.expect(["add", engine, "g"], 3, err=b'bloomery: FULL: "g": the index is fixed at '
+                                                     b'3 units, which it has\n')
+            self.expect(["rm", engine, "f1"], 0)
+            self.expect(["add", engine, "g"], 0)
+            self.expect(["locate", engine, "line 3"], 0, b"g\nf0\n")
+
+    def test_rm(self):
+        for engine in ENGINES:
+            self.model = {}
+            for i in range(6):
+                self.put(f"f{i}", numbered(50 * i, 50 * i + 100))
+            self.build(engine, "--engine", engine, "--unit-capacity", "64")
+            self.expect(["rm", engine, "f1", "f4", "f1"], 1,
+                        err=b'bloomery: "f1" is not in the index\n')
+            gone = [self.model.pop("f1"), self.model.pop("f4")]
+            keys = sorted(set().union(*gone)) + self.all_keys()
+            self.assert_located(engine, keys)
+            self.expect(["rm", engine, "f0", "f2", "f3", "f5"], 0)
+            self.model = {}
+            self.assert_located(engine, keys)
+            info = self.json("info", engine, "--json")
+            self.assertEqual((info["files"], info["units"], info["elements"]), (0, 0, 0))
+            self.put("f1", numbered(0, 5))
+            self.expect(["add", engine, "f1"], 0)
+            self.assert_located(engine, keys)
+        self.expect_misuse(["rm", "x"], "the name of a file is needed", "rm")
+        self.expect_misuse(["rm", "x", "f", "-0"], "-0 is for keys on standard input", "rm")
+        self.expect_misuse(["rm", "x", "k", "--from", "f", "-0"],
+                           "-0 is for keys on standard input", "rm")
+
+    def test_rm_lines(self):
+        self.put("a", numbered(0, 300))
+        self.put("b", numbered(0, 300))
+        self.build("compact", "--unit-capacity", "64")
+        self.expect(["rm", "compact", "--from", "a", "line 5", "line 250"], 0)
+        self.expect(["rm", "compact", "--from", "a", "line 5", "line 6"], 1)
+        self.expect(["rm", "compact", "--from", "a"], 0, stdin=b"line 7\nline 8")
+        self.expect(["rm", "compact", "--from", "a", "-0"], 1, stdin=b"line 9\0none\0")
+        self.model["a"] -= {b"line %d" % i for i in (5, 250, 6, 7, 8, 9)}
+        self.assert_located("compact", self.all_keys())
+        self.expect(["check", "compact"], 1, b"stale\ta\n")
+        self.expect(["rm", "compact", "--from", "c", "line 5"], 3,
+                    err=b'bloomery: RANGE: "c" is not in the index\n')
+        # dba finds them until the file is read again.
+        self.model["a"] = set(numbered(0, 300))
+        self.build("dba", "--engine", "dba", "--unit-capacity", "1000")
+        self.expect(["rm", "dba", "--from", "a", "line 5"], 0)
+        self.assertEqual(self.json("info", "dba", "--json")["stale"], 1)
+        self.assert_located("dba", self.all_keys())
+        self.put("a", numbered(6, 300))
+        self.model = {"b": self.model["b"], "a": self.model["a"]}
+        self.expect(["refresh", "dba"], 0)
+        self.assertEqual(self.json("info", "dba", "--json")["stale"], 0)
+        self.assert_located("dba", self.all_keys())
+
+    def test_refresh(self):
+        for engine in ENGINES:
+            self.model = {}
+            for name in "abcd":
+                self.put(name, numbered(0, 50) + [b"%b in a line" % name.encode()])
+            self.build(engine, "--engine", engine)
+            before = self.content(engine)
+            self.expect(["refresh", engine], 0)
+            self.assertEqual(self.content(engine), before)
+            self.put("b", numbered(500, 600))
+            os.unlink(self.path("c"))
+            self.model.pop("c")
+            self.expect(["refresh", engine], 0)
+            self.assert_located(engine, self.all_keys() + [b"b in a line", b"c in a line"])
+            # Changed without a trace: only reading everything again finds that.
+            facts = os.stat(self.path("a"))
+            self.put("a", numbered(10, 50) + numbered(90, 99) + [b"1234567"] + [b"a in a line"])
+            os.truncate(self.path("a"), facts.st_size)
+            os.utime(self.path("a"), ns=(facts.st_atime_ns, facts.st_mtime_ns))
+            before = self.content(engine)
+            self.expect(["refresh", engine], 0)
+            self.assertEqual(self.content(engine), before)
+            self.expect(["refresh", engine, "--all"], 0)
+            self.expect(["check", engine], 0)
+            os.rename(self.path("d"), self.path("e"))
+            os.mkdir(self.path("d"))
+            self.expect(["refresh", engine], 3, err=b'bloomery: IO: "d": Is a directory\n')
+            self.expect(["refresh", engine, "--skip"], 0, err=b'bloomery: IO: "d": Is a directory\n')
+            self.expect(["locate", engine, "d in a line"], 0, b"d\n")
+            os.rmdir(self.path("d"))
+
+    def test_random_programs(self):
+        for engine in ENGINES:
+            dice = random.Random(engine)
+            self.model = {}
+            self.put("first", numbered(0, 90))
+            # compact takes units made apart as far as they were planned for
+            self.build(engine, "--engine", engine, "--unit-capacity", "80", "--units",
+                       "9" if engine == "dba" else "150")
+            for step in range(40):
+                name = f"f{dice.randrange(12)}"
+                what = dice.choice(["add", "add", "rm", "change", "install"])
+                lines = (numbered(dice.randrange(500), dice.randrange(500, 800))
+                         if dice.random() < 0.5 else words(dice.random(), dice.randrange(200)))
+                if what == "add":
+                    self.put(name, lines)
+                    self.expect(["add", engine, name], 0)
+                elif what == "install":
+                    self.put(name, lines)
+                    units = self.run_index("unit", name, "--like", engine).stdout
+                    self.expect(["install", engine, "-"], 0, stdin=units)
+                elif what == "rm" and name in self.model:
+                    self.model.pop(name)
+                    self.expect(["rm", engine, name], 0)
+                elif what == "change" and name in self.model:
+                    listed = self.json("info", engine, "--json", "--files")["list"]
+                    if any(one["name"] == name and not one["installed"] for one in listed):
+                        self.put(name, lines)
+                        self.expect(["refresh", engine], 0)
+                if step % 8 == 7:
+                    self.assert_located(engine, self.all_keys(50))
+            self.assert_located(engine, self.all_keys(), "--confirm")
+            self.assertEqual(self.run_index("check", engine).returncode, 0)
+
+
+class Ship(IndexCase):
+    def test_units_are_as_if_built_in_place(self):
+        for engine in ENGINES:
+            self.model = {}
+            self.put("a", numbered(0, 300))
+            self.put("b", numbered(200, 700))
+            self.put("c", words(4, 500))
+            shape = ["--engine", engine, "--seed", "6", "--units", "30", "--unit-capacity", "100",
+                     *EXACT]
+            self.expect(["build", engine, "a", *shape], 0)
+            for name, how in (("b", ["--like", engine]), ("c", shape)):
+                done = self.run_index("unit", name, *how)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                with open(self.path(name + ".unit"), "wb") as out:
+                    out.write(done.stdout)
+            self.expect(["install", engine, "b.unit", "c.unit"], 0)
+            self.assert_located(engine, self.all_keys())
+            self.assert_located(engine, self.all_keys(), "--confirm")
+            self.expect(["check", engine], 0)
+            # Once more, from standard input, under another name.
+            self.put("d", numbered(700, 800))
+            units = self.run_index("unit", "d", "--like", engine, "--name", "b").stdout
+            self.expect(["install", engine, "-"], 0, stdin=units)
+            self.model.pop("b")
+            self.model["b"] = self.model.pop("d")
+            self.assert_located(engine, self.all_keys() + numbered(200, 700))
+            listed = self.json("info", engine, "--json", "--files")["list"]
+            self.assertEqual([(one["name"], one["installed"]) for one in listed],
+                             [("a", False), ("c", True), ("b", True)])
+            # Installed files are none of this machine's business.
+            self.expect(["refresh", engine], 0)
+            self.assert_located(engine, self.all_keys())
+
+    def test_units_of_other_shapes(self):
+        self.put("a", numbered(0, 50))
+        shape = ["--seed", "6", "--units", "30", "--unit-capacity", "100", "--error", "1%"]
+        self.expect(["build", "x", "a", *shape], 0)
+        before = self.content("x")
+        for other in (["--seed", "7"], ["--units", "31"], ["--unit-capacity", "99"],
+                      ["--error", "2%"], ["--engine", "dba"], ["-0"], ["--whole"]):
+            done = self.run_index("unit", "a", *shape, *other)
+            self.assertEqual(done.returncode, 0)
+            self.expect(["install", "x", "-"], 3, stdin=done.stdout,
+                        err=b'bloomery: MISMATCH: "-": engine, seed, shape or elements differ from '
+                            b'the index\'s; "index unit --like" makes units that fit\n')
+        self.assertEqual(self.content("x"), before)
+
+    def test_what_is_no_unit(self):
+        self.put("a", numbered(0, 50))
+        self.expect(["build", "x", "a", "--seed", "5"], 0)
+        before = self.content("x")
+        units = self.run_index("unit", "a", "--like", "x").stdout
+        self.expect(["install", "x", "x"], 3,
+                    err=b'bloomery: BADDATA: "x": this is an index, not units (byte 12)\n')
+        self.expect(["install", "x", "a"], 3,
+                    err=b'bloomery: BADDATA: "a": this is no index of files (byte 0)\n')
+        self.write("u", [])
+        with open(self.path("u"), "wb") as out:
+            out.write(units)
+        self.expect(["info", "u"], 3,
+                    err=b'bloomery: BADDATA: "u": these are units, not an index (byte 12)\n')
+        self.expect(["install", "x", "-"], 3, stdin=units + b"x",
+                    err=f'bloomery: BADDATA: "-": bytes follow the end (byte '.encode() +
+                        b"%d)\n" % len(units))
+        for cut in range(0, len(units), 7):
+            self.assertEqual(self.run_index("install", "x", "-", stdin=units[:cut]).returncode, 3)
+        for at in range(0, len(units), 11):
+            damaged = units[:at] + bytes([units[at] ^ 4]) + units[at + 1:]
+            self.assertEqual(self.run_index("install", "x", "-", stdin=damaged).returncode, 3, at)
+        self.assertEqual(self.content("x"), before)
+
+    def test_past_the_plan(self):
+        """compact refuses units whose fingerprints have become too short, and stays as it was."""
+        shape = ["--seed", "6", "--units", "4", "--unit-capacity", "100", "--error", "1e-4"]
+        self.put("f0", numbered(0, 100))
+        self.expect(["build", "x", "f0", *shape], 0)
+        for i in range(1, 12):
+            self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
+            before = self.content("x")
+            done = self.run_index("install", "x", "-",
+                                  stdin=self.run_index("unit", f"f{i}", *shape).stdout)
+            if done.returncode != 0:
+                break
+        self.assertTrue(4 < i <= 8, i)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (
+            3, b"", b'bloomery: FULL: "-": past its plan the index was given units made apart, and '
+                    b'its error allows no more; build one with more --units\n'))
+        self.assertEqual(self.content("x"), before)
+        self.model.pop(f"f{i}")
+        self.assert_located("x", sorted(set().union(*self.model.values())))
+
+    def test_misuse(self):
+        self.put("a", numbered(0, 50))
+        self.expect_misuse(["unit"], "the name of the file is needed", "unit")
+        self.expect_misuse(["unit", "a"],
+                           "--like or --seed is needed: units fit an index of their seed", "unit")
+        self.expect_misuse(["unit", "a", "b"], '"b" is one argument too many', "unit")
+        self.expect_misuse(["install", "x"], "an index and files with units are needed", "install")
+        self.expect(["unit", "none", "--seed", "4"], 3,
+                    err=b'bloomery: IO: "none": No such file or directory\n')
+
+
+def parse_names(content):
+    """The names in front of an index, as doc/format.md has them: an independent reader."""
+    magic, version, kind, elements, zero, size, files, next_tag = struct.unpack_from(
+        "<8sIBBHQQQ", content)
+    assert (magic, version, kind, zero) == (b"BRYNAMES", 1, 0, 0)
+    at, found = 40, []
+    for _ in range(files):
+        length, changed, name_len, pieces, flags, zero = struct.unpack_from("<QqIIII", content, at)
+        assert zero == 0
+        at += 32
+        name = content[at:at + name_len]
+        at += name_len
+        parts = [struct.unpack_from("<QQQ", content, at + 24 * i) for i in range(pieces)]
+        at += 24 * pieces
+        assert all(tag < next_tag for tag, _, _ in parts)
+        found.append((name, length, changed, flags, [(begin, end) for _, begin, end in parts]))
+    assert at == 40 + size
+    return elements, found, at + 16
+
+
+class Bytes(IndexCase):
+    def test_names(self):
+        self.put("a", numbered(0, 150))
+        self.put("b", [])
+        self.expect(["build", "x", "a", "b", "--unit-capacity", "64", *EXACT], 0)
+        elements, files, end = parse_names(self.content("x"))
+        self.assertEqual(elements, 0)
+        facts = [os.stat(self.path(name)) for name in "ab"]
+        self.assertEqual([file[:4] for file in files],
+                         [(name, f.st_size, f.st_mtime_ns, 0) for name, f in zip([b"a", b"b"], facts)])
+        content, cuts = self.content("a"), files[0][4]
+        # The pieces are the file, in stretches of 64 lines.
+        self.assertEqual(b"".join(content[begin:to] for begin, to in cuts), content)
+        self.assertEqual([content[begin:to].count(b"\n") for begin, to in cuts], [64, 64, 22])
+        self.assertEqual(files[1][4], [(0, 0)])
+        # An index as the library saves it follows: a header of the kind INDX.
+        self.assertEqual(self.content("x")[end:end + 4], b"\x8bBRY")
+        self.assertEqual(self.content("x")[end + 12:end + 16], b"INDX")
+
+    def test_damage(self):
+        for engine in ENGINES:
+            self.put("a", numbered(0, 100))
+            self.put("b", numbered(0, 10))
+            self.expect(["build", "x", "a", "b", "--engine", engine, "--unit-capacity", "40",
+                         "--force"], 0)
+            content = self.content("x")
+            step = max(1, len(content) // 150)
+            for at in [*range(0, 120), *range(120, len(content), step), len(content) - 1]:
+                for damaged in (content[:at], content[:at] + bytes([content[at] ^ 0x10]) +
+                                content[at + 1:]):
+                    self.write("damaged", [])
+                    with open(self.path("damaged"), "wb") as out:
+                        out.write(damaged)
+                    done = self.run_index("locate", "damaged", "line 3")
+                    self.assertEqual((done.returncode, done.stdout), (3, b""), at)
+                    self.assertRegex(done.stderr, rb'^bloomery: (BADDATA|VERSION|LIMIT): "damaged": ')
+            with open(self.path("damaged"), "wb") as out:
+                out.write(content + b"\0")
+            self.expect(["info", "damaged"], 3, err=b'bloomery: BADDATA: "damaged": bytes follow '
+                                                    b'the end (byte %d)\n' % len(content))
+
+    def test_names_and_units_of_two_indexes(self):
+        """Names are checked against the units that follow them."""
+        self.put("a", numbered(0, 100))
+        self.put("b", numbered(0, 10))
+        self.expect(["build", "x", "a", "--seed", "3"], 0)
+        self.expect(["build", "y", "a", "b", "--seed", "3"], 0)
+        x, y = self.content("x"), self.content("y")
+        for names, units in ((x, y), (y, x)):
+            with open(self.path("z"), "wb") as out:
+                out.write(names[:parse_names(names)[2]] + units[parse_names(units)[2]:])
+            done = self.run_index("locate", "z", "line 3")
+            self.assertEqual((done.returncode, done.stdout), (3, b""))
+            self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "z": names and units do not agree')
+
+
+class Killed(IndexCase):
+    """However a program ends, the index is the old one or the new one."""
+
+    def setUp(self):
+        super().setUp()
+        self.put("a", numbered(0, 200))
+        self.put("b", numbered(100, 60000))
+        self.expect(["build", "x", "a", "--seed", "3", *EXACT], 0)
+        self.old = self.content("x")
+        self.expect(["build", "new", "a", "b", "--seed", "3", *EXACT], 0)
+
+    def kill(self, arguments, after, how):
+        program = subprocess.Popen([PROGRAM, "index", *arguments], cwd=self.folder,
+                                   stderr=subprocess.PIPE)
+        time.sleep(after)
+        program.send_signal(how)
+        program.communicate()
+        return program.returncode
+
+    def test_killed(self):
+        digest = hashlib.sha256(self.old).digest()
+        outcomes = set()
+        for arguments in (["add", "x", "b"], ["build", "x", "a", "b", "--force", *EXACT]):
+            start = time.monotonic()
+            self.run_index(*arguments)
+            whole = time.monotonic() - start
+            for i in range(24):
+                with open(self.path("x"), "wb") as out:
+                    out.write(self.old)
+                how = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)[i % 3]
+                code = self.kill(arguments, whole * i / 20, how)
+                same = hashlib.sha256(self.content("x")).digest() == digest
+                outcomes.add(same)
+                if how != signal.SIGKILL:  # who is told of the interruption can rely on the old
+                    self.assertEqual(code, -how if same else 0)
+                    self.assert_files("a", "b", "x", "new")
+                # It can be read, and is whole either way.
+                self.expect(["check", "x"], 0)
+                files = {"a"} if same else {"a", "b"}
+                listed = self.json("info", "x", "--json", "--files")["list"]
+                self.assertEqual({one["name"] for one in listed}, files)
+                for name in os.listdir(self.folder):
+                    if name.startswith(".bloomery-"):
+                        os.unlink(self.path(name))
+        self.assertIn(True, outcomes)
+
+    def test_no_room(self):
+        """A limit on file sizes stands for a full disk."""
+        import resource
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        done = self.run_index("add", "x", "b", preexec_fn=limit)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (3, b"", b'bloomery: IO: "x": File too large\n'))
+        self.assertEqual(self.content("x"), self.old)
+        self.assert_files("a", "b", "x", "new")
+
+
+if __name__ == "__main__":
+    main()
