@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#define WHOLE 16u /* with so many generations all is asked for at the end of each */
 #define LOOKS 8u /* at the bytes, in each generation */
 #define ABSENT_FROM (UINT64_C(1) << 61) /* numbers of elements that are never added */
 
@@ -10,18 +11,20 @@ static bool is_set(const uint8_t *bits, uint64_t i)
     return bits[i / 8] >> (i % 8) & 1;
 }
 
-/* Everything that was new at most a window ago, and elements that were never there. */
+/* Everything that was new at most a window ago, of many generations each time a part of it; and
+ * elements that were never there, four windows of them in all. */
 static void ask(const window_work *work, const void *state, const uint8_t *was_new, uint64_t added,
                 window_facts *facts, uint64_t *wrong)
 {
     const window_calls *calls = window_calls_of(work->kind);
-    uint64_t now = window_time(work, added - 1);
+    uint64_t now = window_time(work, added - 1), generations = work->settings.generations;
+    uint64_t parts = generations / WHOLE + 1, part = now / WINDOW_PERIOD % parts;
     for (uint64_t i = added; i-- > 0 && window_time(work, i) + work->window >= now;)
-        if (is_set(was_new, i)) {
+        if (i % parts == part && is_set(was_new, i)) {
             facts->promised++;
             facts->forgotten_early += calls->has(state, window_element(i), now) != BRY_PRESENT;
         }
-    uint64_t more = work->settings.elements / 2;
+    uint64_t more = 4 * work->settings.elements / generations + 1;
     for (uint64_t i = 0; i < more; i++)
         *wrong +=
             calls->has(state, window_element(ABSENT_FROM + facts->absent + i), now) == BRY_PRESENT;

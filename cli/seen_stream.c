@@ -200,7 +200,6 @@ static int fill(stream *s)
     uint64_t now = seen_clock_now(&s->clock);
     s->now.number = s->lines.number;
     while (line.bytes) {
-        s->tally->lines++;
         code = take_line(s, line, now);
         if (code != CLI_GO_ON || s->now.lines == BATCH || !cli_lines_ready(&s->lines))
             break;
@@ -289,6 +288,7 @@ static void put_out(stream *s)
     const batch *b = &s->now;
     const char *run = s->lines.buffer, *stop = run; /* what is to go out */
     bool ended = true;
+    s->tally->lines += b->lines;
     for (size_t i = 0; i < b->lines; i++) {
         bool first = b->fate[i] == FIRST || b->fate[i] == PASSED, repeat = b->fate[i] == REPEAT;
         s->tally->first += first;

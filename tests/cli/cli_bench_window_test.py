@@ -46,8 +46,8 @@ class Window(WindowCase):
         self.check_row(answer)
         self.assertEqual({name: answer[name] for name in expected}, expected)
         generations = answer["generations"]
-        # At the end of each generation: all of a window, and half as many that were never there.
-        self.assertEqual(answer["absent_asked"], generations * ELEMENTS // 2)
+        # At the end of each generation: all of a window, and some that were never there.
+        self.assertEqual(answer["absent_asked"], generations * (4 * ELEMENTS // generations + 1))
         self.assertTrue(generations * ELEMENTS * (1 - 2 * answer["error"]) - 50 <=
                         answer["promised_asked"] <= generations * (ELEMENTS + 1))
         self.assertLessEqual(answer["false_positive"],
@@ -84,6 +84,12 @@ class Window(WindowCase):
                                  engine=engine, mode=mode, generations=5, error=float(error))
                 self.assertGreater(row["bits_per_element"], last + 5)
                 last = row["bits_per_element"]
+
+    def test_many_generations(self):
+        answer = self.read_json("bench", "window", *SMALL, "--generations", "200", "--json")
+        self.assertEqual(answer["forgotten_early"], 0)
+        self.assertAlmostEqual(answer["promised_asked"], 200 * ELEMENTS / 13, delta=2 * ELEMENTS)
+        self.assertEqual(answer["absent_asked"], 200 * (4 * ELEMENTS // 200 + 1))
 
     def test_table(self):
         done = run("bench", "window", *SMALL, "--engine", "fbf")

@@ -158,6 +158,45 @@ static void test_reading_fails(void **state)
     cli_lines_free(&lines);
 }
 
+static bool allow(void *context)
+{
+    unsigned *left = context;
+    return *left > 0 && (*left)--;
+}
+
+/* Whoever asks for it is asked before each read, and may end the input. */
+static void test_reading_is_stopped(void **state)
+{
+    (void)state;
+    for (unsigned reads = 0; reads < 3; reads++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], "one\ntwo\nhalf", 12), 12);
+        unsigned left = reads;
+        cli_lines lines = CLI_LINES(ends[0], '\n');
+        lines.may_read = allow;
+        lines.context = &left;
+        if (reads == 0) {
+            assert_end(&lines);
+            assert_int_equal(lines.number, 0);
+        } else {
+            assert_line(&lines, "one", 3);
+            assert_line(&lines, "two", 3);
+            if (reads == 2) {
+                assert_int_equal(write(ends[1], " a line\nand", 11), 11);
+                assert_line(&lines, "half a line", 11);
+            }
+            assert_end(&lines); /* without half a line */
+            assert_int_equal(lines.number, reads + 1);
+        }
+        assert_int_equal(left, 0);
+        assert_end(&lines);
+        cli_lines_free(&lines);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 static void test_counts(void **state)
 {
     (void)state;
@@ -464,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_ready_lines_do_not_move),
         cmocka_unit_test(test_longest_line),
         cmocka_unit_test(test_reading_fails),
+        cmocka_unit_test(test_reading_is_stopped),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_counts_of_a_long_pipe),
         cmocka_unit_test(test_json_is_read),
