@@ -4,6 +4,7 @@
 #include "typed_numbers.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -104,22 +105,16 @@ bool read_integer(server_context *context, const server_string *argument, const 
 static bool read_choice(server_context *context, const command_option *option,
                         const server_string *argument)
 {
-    char list[128] = "";
     for (int i = 0; option->words[i]; i++)
         if (is_word(argument, option->words[i])) {
             *(int *)option->into = i;
             return true;
         }
+    char list[128] = "";
     size_t end = 0;
-    for (int i = 0; option->words[i]; i++) {
-        size_t len = strlen(option->words[i]);
-        if (end + len + 6 > sizeof list)
-            break;
+    for (int i = 0; option->words[i] && end < sizeof list; i++) {
         const char *between = i == 0 ? "" : option->words[i + 1] ? ", " : " or ";
-        memcpy(list + end, between, strlen(between));
-        end += strlen(between);
-        memcpy(list + end, option->words[i], len + 1);
-        end += len;
+        end += (size_t)snprintf(list + end, sizeof list - end, "%s%s", between, option->words[i]);
     }
     char text[QUOTED_SIZE];
     reply_error(context, "ERR", "%s %s is not one of %s", option->name, quoted(argument, text),

@@ -5,6 +5,8 @@
 #include "map_type.h"
 #include "replies.h"
 
+#include <string.h>
+
 #define SMALL 64u
 
 /* What a command says of its fields, in the order it says it. */
@@ -28,14 +30,17 @@ static bool batch_open(field_batch *self, size_t n)
     self->hashes = self->small_hashes;
     self->values = self->small_values;
     self->answers = self->small_answers;
-    if (n <= SMALL)
+    if (n <= SMALL) {
+        memset(self->answers, BRY_ABSENT, n);
         return true;
+    }
     self->heap = api.TryAlloc(n * (sizeof *self->hashes + sizeof *self->values + 1));
     if (!self->heap)
         return false;
     self->hashes = self->heap;
     self->values = (bry_map_value *)(void *)(self->hashes + n);
     self->answers = (uint8_t *)(self->values + n);
+    memset(self->answers, BRY_ABSENT, n);
     return true;
 }
 
@@ -125,14 +130,11 @@ static int reply_zeros(server_context *context, size_t n)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* Fields of a part of the command, up to SMALL; *map NULL: none is there. */
+/* Asks for a part of the command's fields; without a map all are absent, as a batch begins. */
 static void ask(const bry_map *map, server_string **fields, field_batch *self)
 {
-    if (!map) {
-        for (size_t i = 0; i < self->n; i++)
-            self->answers[i] = BRY_ABSENT;
+    if (!map)
         return;
-    }
     hash_fields(self, map, fields, 1);
     bry_map_get_n(map, self->hashes, self->n, self->values, self->answers);
 }

@@ -186,7 +186,7 @@ const module_command map_commands[] = {
     {
         .name = "MAP.COMPRESS",
         .run = map_command_compress,
-        .flags = "write deny-oom",
+        .flags = "write",
         .categories = "write bloomery",
         .arity = 2,
         .key_specs = change_keys,

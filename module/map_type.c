@@ -40,11 +40,11 @@ bry_status map_create(bry_map_options *options, held_object **out)
     if (!made)
         return BRY_E_NOMEM;
     bry_allocator allocator = account_allocator(&made->account);
+    bry_map_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
     bry_map *map;
-    options->allocator = &allocator;
-    bry_status status = bry_map_create(options, &map);
+    bry_status status = bry_map_create(&with_allocator, &map);
     if (status != BRY_OK) {
-        options->allocator = NULL;
         object_free(made);
         return status;
     }

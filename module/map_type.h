@@ -22,7 +22,7 @@ bry_map_options map_options_default(void);
  * An object with a new map. Options without a seed get one here, so that *options is all there is
  * to know about the map. What bry_map_create() returns.
  */
-bry_status map_create(bry_map_options *options, held_object **object);
+bry_status map_create(bry_map_options *options, held_object **out);
 
 /* Replicates the creation of a map with all its parameters. */
 void map_replicate_creation(server_context *context, server_string *name,

@@ -38,6 +38,16 @@ typedef struct piece_cutter {
     char bytes[PIECE_SIZE];
 } piece_cutter;
 
+static void begin(piece_cutter *self, void (*emit)(const piece_cutter *, bool), void *target)
+{
+    self->emit = emit;
+    self->target = target;
+    self->key = NULL;
+    self->family = NULL;
+    self->offset = 0;
+    self->len = 0; /* the bytes stay as they are: clearing them would cost more than a small map */
+}
+
 static bry_status write_cutter(void *opaque, const void *bytes, size_t len)
 {
     piece_cutter *self = opaque;
@@ -78,9 +88,7 @@ static void rdb_save(server_io *io, void *value)
 {
     const held_object *object = value;
     piece_cutter cutter;
-    cutter.emit = emit_rdb;
-    cutter.target = io;
-    cutter.offset = cutter.len = 0;
+    begin(&cutter, emit_rdb, io);
     api.SaveUnsigned(io, object->thing != NULL);
     cut(object, &cutter);
     api.SaveUnsigned(io, 0);
@@ -138,13 +146,19 @@ static bry_status load_pieces(held_object *object, const bry_source *source)
 }
 
 /*
- * A client that sends RESTORE gets no larger object than it could have made; what the server itself
- * has written is loaded whatever its size.
+ * A client that sends RESTORE gets no larger object than it could have made; what a server has
+ * written, or a master has accepted, is loaded whatever its size.
  */
-static bry_status load_whole(held_object *object, const bry_source *source, bool loading,
+static bool is_from_client(server_io *io)
+{
+    int flags = api.GetContextFlags(api.GetContextFromIO(io));
+    return (flags & SERVER_IS_MASTER) && !(flags & (SERVER_IS_LOADING | SERVER_IS_LOADING_ASIDE));
+}
+
+static bry_status load_whole(held_object *object, const bry_source *source, bool from_client,
                              bry_load *load)
 {
-    load->max_bytes = loading ? 0 : settings_load_ceiling();
+    load->max_bytes = from_client ? settings_load_ceiling() : 0;
     bry_status status = object_load(object, source, load);
     char byte;
     size_t got;
@@ -170,13 +184,11 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     held_object *made = api.IsIOError(io) ? NULL : object_new(family);
     if (!made)
         return NULL;
-    server_context *context = api.GetContextFromIO(io);
-    bool loading = (api.GetContextFlags(context) & SERVER_IS_LOADING) != 0;
     rdb_source strings = {.io = io};
     bry_source source = {read_rdb, &strings};
     bry_load load = BRY_LOAD;
     bry_status status =
-        whole ? load_whole(made, &source, loading, &load) : load_pieces(made, &source);
+        whole ? load_whole(made, &source, is_from_client(io), &load) : load_pieces(made, &source);
     drop_string(&strings);
     if (status == BRY_OK)
         return made;
@@ -204,11 +216,9 @@ static void aof_rewrite(server_io *io, server_string *key, void *value)
 {
     const held_object *object = value;
     piece_cutter cutter;
-    cutter.emit = emit_log;
-    cutter.target = io;
+    begin(&cutter, emit_log, io);
     cutter.key = key;
     cutter.family = object->family;
-    cutter.offset = cutter.len = 0;
     cut(object, &cutter);
 }
 
@@ -314,9 +324,7 @@ static void emit_digest(const piece_cutter *self, bool last)
 static void digest(server_digest *digest, void *value)
 {
     piece_cutter cutter;
-    cutter.emit = emit_digest;
-    cutter.target = digest;
-    cutter.offset = cutter.len = 0;
+    begin(&cutter, emit_digest, digest);
     cut(value, &cutter);
     api.DigestEndSequence(digest);
 }

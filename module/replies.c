@@ -9,7 +9,10 @@
 
 bool is_replayed(server_context *context)
 {
-    return (api.GetContextFlags(context) & (SERVER_IS_REPLICATED | SERVER_IS_LOADING)) != 0;
+    int flags = api.GetContextFlags(context);
+    /* Clients run no commands while a server loads, unless it loads aside. */
+    bool from_log = (flags & SERVER_IS_LOADING) && !(flags & SERVER_IS_LOADING_ASIDE);
+    return from_log || (flags & (SERVER_IS_REPLICATED | SERVER_IS_SLOT_IMPORT));
 }
 
 int reply_ok(server_context *context)

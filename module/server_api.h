@@ -46,6 +46,8 @@ enum {
     SERVER_IS_CLUSTER = 1 << 5,
     SERVER_IS_REPLICATED = 1 << 12,
     SERVER_IS_LOADING = 1 << 13,
+    SERVER_IS_LOADING_ASIDE = 1 << 23, /* a replica that still answers from what it had */
+    SERVER_IS_SLOT_IMPORT = 1 << 25, /* Valkey 9: from the node that gives a slot away */
 };
 
 /* SetModuleOptions() */
@@ -285,7 +287,8 @@ typedef struct server_command_info {
     X(1, int, LoadConfigs, (server_context *))
 
 typedef struct server_api {
-#define X(required, result, name, arguments) result(*name) arguments;
+#define X(required, result, name, arguments)                                                       \
+    result(*name) arguments; /* NOLINT(bugprone-macro-parentheses): a declaration */
     SERVER_FUNCTIONS(X)
 #undef X
 } server_api;

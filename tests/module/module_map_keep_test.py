@@ -313,6 +313,10 @@ class Replica(Case):
             self.check(replica)
             go_on(self.client)
             self.client("MAP.SET", "of the master's settings", "a", "1")
+            # Larger than this replica would let its own clients make one.
+            self.client("MAP.SET", "large", *(x for i in range(30000) for x in (i, i)))
+            self.assertGreater(pairs(self.client("MAP.INFO", "large"))[b"bytes"], 2 * 65536)
+            self.client("RESTORE", "again", 0, self.client("DUMP", "large"))
             self.check(replica)
             # A broken link is taken up where it broke.
             self.client("CLIENT", "KILL", "TYPE", "REPLICA")
