@@ -160,94 +160,15 @@ int map_command_create(server_context *context, server_string **argv, int argc)
 
 /* ---- MAP.JOIN ------------------------------------------------------------------------------ */
 
-/* The sources that exist, in order. False: the client has been told. */
-static bool open_sources(server_context *context, server_string **names, size_t n,
-                         const held_object *target, held_object **sources, size_t *count)
+static bry_status join(void *into, const void *from)
 {
-    char text[QUOTED_SIZE];
-    *count = 0;
-    for (size_t i = 0; i < n; i++) {
-        opened_key source;
-        if (!object_open(context, &map_family, names[i], SERVER_READ, &source))
-            return false;
-        object_close(&source);
-        bool twice = source.object && source.object == target;
-        for (size_t j = 0; j < *count; j++)
-            twice = twice || sources[j] == source.object;
-        if (twice) {
-            reply_error(context, "ERR", "source %s is named twice", quoted(names[i], text));
-            return false;
-        }
-        if (source.object)
-            sources[(*count)++] = source.object;
-    }
-    return true;
-}
-
-/* Joins all into one: into the target itself where that is one step, else into a copy, so that the
- * target stays as it is when a later step fails. */
-static bry_status join_all(held_object *target, held_object *const *sources, size_t count,
-                           held_object **result)
-{
-    held_object *into = target;
-    size_t next = 0;
-    bry_status status = BRY_OK;
-    if (!target)
-        status = object_copy(sources[next++], &into);
-    else if (count > 1)
-        status = object_copy(target, &into);
-    if (status != BRY_OK)
-        return status;
-    for (; next < count && status == BRY_OK; next++)
-        status = bry_map_join(map_of(into), map_of(sources[next]));
-    if (status == BRY_OK)
-        *result = into;
-    else if (into != target)
-        object_free(into);
-    return status;
-}
-
-static int join(server_context *context, server_string **argv, opened_key *target,
-                held_object **sources, size_t count)
-{
-    uint64_t more = 0;
-    held_object *result;
-    for (size_t i = 0; i < count; i++)
-        more += sources[i]->account.bytes;
-    if (count == 0)
-        return api.ReplyWithLongLong(context,
-                                     target->object ? (long long)target->object->items : 0);
-    if (!object_may_grow(context, target->object, more))
-        return object_too_large(context, &map_family);
-    bry_status status = join_all(target->object, sources, count, &result);
-    if (status != BRY_OK)
-        return object_refused(context, &map_family, status);
-    object_set_items(result, map_family.items(result->thing));
-    map_family.totals.operations += result->items;
-    if (result != target->object)
-        object_put(target, result);
-    object_changed(context, argv[1], "map.join", true);
-    return api.ReplyWithLongLong(context, (long long)result->items);
+    return bry_map_join(into, from);
 }
 
 int map_command_join(server_context *context, server_string **argv, int argc)
 {
-    opened_key target;
-    size_t n, count;
-    if (argc < 3)
-        return api.WrongArity(context);
-    n = (size_t)argc - 2;
-    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
-        return SERVER_OK;
-    held_object **sources = api.TryAlloc(n * sizeof *sources);
-    if (!sources)
-        reply_status(context, BRY_E_NOMEM);
-    else if (open_sources(context, argv + 2, n, target.object, sources, &count))
-        join(context, argv, &target, sources, count);
-    if (sources)
-        api.Free(sources);
-    object_close(&target);
-    return SERVER_OK;
+    static const object_joining how = {&map_family, join, "map.join", true};
+    return object_join(context, argv, argc, &how);
 }
 
 /* ---- MAP.COMPRESS -------------------------------------------------------------------------- */

@@ -123,12 +123,17 @@ void object_changed(server_context *context, server_string *name, const char *ev
     api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
 }
 
-int object_refused(server_context *context, command_family *family, bry_status status)
+int object_refused_here(server_context *context, command_family *family, bry_status status)
 {
     family->totals.refused++;
+    return reply_status(context, status);
+}
+
+int object_refused(server_context *context, command_family *family, bry_status status)
+{
     if (status == BRY_E_FULL || status == BRY_E_UNSURE)
         api.ReplicateVerbatim(context);
-    return reply_status(context, status);
+    return object_refused_here(context, family, status);
 }
 
 bool object_may_grow(server_context *context, const held_object *object, uint64_t more)

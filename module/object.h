@@ -71,6 +71,9 @@ void object_changed(server_context *context, server_string *name, const char *ev
 /* Counts and answers what the library refused. FULL and UNSURE are replicated, see above. */
 int object_refused(server_context *context, command_family *family, bry_status status);
 
+/* The same for a command that does not mean the same elsewhere: the caller replicates. */
+int object_refused_here(server_context *context, command_family *family, bry_status status);
+
 /*
  * Whether a client's command may add `more` bytes to an object (NULL: a new one) under
  * bloomery.max-key-bytes. A server that replays what was carried out elsewhere may always.
@@ -79,6 +82,19 @@ bool object_may_grow(server_context *context, const held_object *object, uint64_
 
 /* Counts and answers what that limit refuses. */
 int object_too_large(server_context *context, command_family *family);
+
+/* ---- joining ------------------------------------------------------------------------------- */
+
+typedef struct object_joining {
+    command_family *family;
+    bry_status (*join)(void *into, const void *from); /* fails with `into` unchanged */
+    const char *event;
+    bool creates; /* a destination that does not exist; else that is an error */
+} object_joining;
+
+/* The handler of a command DEST SOURCE [SOURCE …] that is a function of its keys alone. Answers how
+ * many items there are then. */
+int object_join(server_context *context, server_string **argv, int argc, const object_joining *how);
 
 /* ---- the data type ------------------------------------------------------------------------- */
 
