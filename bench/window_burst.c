@@ -1,7 +1,7 @@
 /* A load that rises a hundredfold within a second and falls again. */
 #include "bench/window_trial.h"
 
-#define WINDOW_MS 8000u
+#define WINDOW_MS UINT64_C(8000)
 #define CALM_UNTIL 20300u
 #define BURST_UNTIL 26300u
 #define END 60000u
@@ -61,8 +61,9 @@ bry_status window_burst(const window_settings *settings, burst_facts *facts)
     double due = 0, rate = (double)settings->elements / WINDOW_MS; /* a ms */
     for (uint64_t now = WINDOW_MS; now < END && status == BRY_OK; now++) {
         bool burst = now >= CALM_UNTIL && now < BURST_UNTIL;
-        for (due += burst ? BURST_TIMES * rate : rate; due >= 1 && status == BRY_OK; due--)
-            status = bry_window_add(window, window_element(next++), now, NULL);
+        due += burst ? BURST_TIMES * rate : rate;
+        for (; next < (uint64_t)due && status == BRY_OK; next++)
+            status = bry_window_add(window, window_element(next), now, NULL);
         bool rise = now >= CALM_UNTIL && now < CALM_UNTIL + 1000;
         if (now >= 2 * WINDOW_MS && now % (rise ? 50 : 500) == 49)
             look(window, now, &asked, &wrong, facts);

@@ -321,6 +321,8 @@ WINDOW_INLINE bool run(const window_work *work, void *state, window_calls calls,
         bench_stop(watch);
         break;
     default:
+        if (!calls.has_n)
+            return false;
         bench_start(watch);
         for (uint64_t done = 0; done < n; done += work->settings.batch) {
             size_t here =

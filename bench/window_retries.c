@@ -22,6 +22,8 @@ enum {
 };
 #define RBF_TARGET 0.01
 
+enum { STEPS = 121 }; /* of 0.8, from 0.5 down to 1e-12 */
+
 typedef struct rows {
     bry__rbf rbf;
     bry__filter_ring ring;
@@ -51,9 +53,9 @@ static bry_status fit(bry_window_options *options, uint64_t bytes)
 {
     bry_status status = BRY_E_RANGE;
     bry_window_shape shape;
-    for (double error = 0.5; error >= 1e-12; error /= 1.25) {
+    for (int i = 0; i < STEPS; i++) {
         bry_window_options tried = *options;
-        tried.error = error;
+        tried.error = 0.5 * pow(0.8, i);
         if (bry_window_plan(&tried, &shape) == BRY_OK && shape.bytes <= bytes) {
             *options = tried;
             status = BRY_OK;
@@ -74,7 +76,8 @@ static void drop(rows *all)
 static bry_status make(rows *all, uint64_t bytes)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_status status = bry__rbf_init(&all->rbf, 3 * BITS, HASHES, RBF_TARGET, &allocator);
+    bry_status status =
+        bry__rbf_init(&all->rbf, UINT64_C(3) * BITS, HASHES, RBF_TARGET, &allocator);
     if (status != BRY_OK)
         return status;
     status = bry__filter_ring_init(&all->ring, 3, PART, BITS, HASHES, &allocator);

@@ -92,10 +92,9 @@ static bool take(cursor *c, char wanted)
  * comes and goes is the last. */
 static int64_t days_to(int year, int month, int day)
 {
-    int y = month > 2 ? year : year - 1;
-    int era = y / 400, of_era = y % 400;
-    int of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-    return (int64_t)era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    int64_t y = month > 2 ? year : year - 1, era = y / 400, of_era = y % 400;
+    int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
 static bool is_day(int year, int month, int day)
@@ -127,8 +126,7 @@ static bool take_zone(cursor *c, int *ahead)
 static const char *parse_date(const char *text, size_t len, uint64_t *ms)
 {
     cursor c = {text, text + len};
-    int year, month, day, hour = 0, minute = 0, second = 0, ahead = 0, digit;
-    int64_t fraction = 0;
+    int year, month, day, hour = 0, minute = 0, second = 0, ahead = 0, digit, fraction = 0;
     if (!take_digits(&c, 4, &year) || !take(&c, '-') || !take_digits(&c, 2, &month) ||
         !take(&c, '-') || !take_digits(&c, 2, &day))
         return not_time;
