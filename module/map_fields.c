@@ -50,18 +50,11 @@ static void batch_close(field_batch *self)
         api.Free(self->heap);
 }
 
-static bry_hash hash_of(uint64_t seed, const server_string *field)
-{
-    size_t len;
-    const char *bytes = api.StringPtrLen(field, &len);
-    return bry_hash_key(seed, bytes, len);
-}
-
 static void hash_fields(field_batch *self, const bry_map *map, server_string **fields, size_t step)
 {
     uint64_t seed = bry_map_seed(map);
     for (size_t i = 0; i < self->n; i++)
-        self->hashes[i] = hash_of(seed, fields[i * step]);
+        self->hashes[i] = string_hash(seed, fields[i * step]);
 }
 
 /* The values of "field value …", as the map takes them. False: the client has been told. */
@@ -117,14 +110,6 @@ static int reply_answers(server_context *context, const field_batch *self, bry_a
             api.ReplyWithLongLong(context, self->answers[i] == yes);
         }
     }
-    return SERVER_OK;
-}
-
-static int reply_zeros(server_context *context, size_t n)
-{
-    api.ReplyWithArray(context, (long)n);
-    for (size_t i = 0; i < n; i++)
-        api.ReplyWithLongLong(context, 0);
     return SERVER_OK;
 }
 

@@ -1,17 +1,6 @@
 /* The commands MAP.* as data: what the server registers, and COMMAND DOCS and the manual show. */
 #include "map_type.h"
-
-#define KEY                                                                                        \
-    {                                                                                              \
-        .name = "key", .type = SERVER_ARG_KEY, .key_spec_index = 0                                 \
-    }
-#define ARG(arg_name, arg_type, arg_token, arg_flags)                                              \
-    {                                                                                              \
-        .name = (arg_name), .type = (arg_type), .key_spec_index = -1, .token = (arg_token),        \
-        .flags = (arg_flags)                                                                       \
-    }
-#define WORD(arg_name, arg_token, arg_flags)                                                       \
-    ARG(arg_name, SERVER_ARG_PURE_TOKEN, arg_token, arg_flags)
+#include "table_parts.h"
 
 #define FIELDS ARG("field", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
 #define PAIRS                                                                                      \
@@ -25,9 +14,6 @@
             }                                                                                      \
         }                                                                                          \
     }
-
-#define READS (SERVER_SPEC_RO | SERVER_SPEC_ACCESS)
-#define CHANGES (SERVER_SPEC_RW | SERVER_SPEC_UPDATE)
 
 static server_command_arg engines[] = {
     WORD("auto", "auto", 0),
@@ -85,8 +71,6 @@ static server_key_spec del_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELE
 static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 static server_key_spec join_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
-
-#define SINCE "0.1.0"
 
 const module_command map_commands[] = {
     {

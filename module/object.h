@@ -19,6 +19,8 @@
 #include "chunks.h"
 #include "family.h"
 
+#include <bloomery/hash.h>
+
 typedef struct held_object {
     account account; /* first: the object's block is counted in it (account_open()) */
     command_family *family;
@@ -44,6 +46,14 @@ bry_status object_save(const held_object *self, const bry_sink *sink);
 
 /* Gives a new object what the source holds. What the library's load returns. */
 bry_status object_load(held_object *self, const bry_source *source, bry_load *load);
+
+/* What the library knows an argument by, in a thing that was made with this seed. */
+static inline bry_hash string_hash(uint64_t seed, const server_string *string)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(string, &len);
+    return bry_hash_key(seed, bytes, len);
+}
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 

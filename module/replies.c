@@ -51,6 +51,14 @@ int reply_no_key(server_context *context)
     return reply_line(context, "ERR no such key");
 }
 
+int reply_zeros(server_context *context, size_t n)
+{
+    api.ReplyWithArray(context, (long)n);
+    for (size_t i = 0; i < n; i++)
+        api.ReplyWithLongLong(context, 0);
+    return SERVER_OK;
+}
+
 void reply_pair_count(server_context *context, const char *name, uint64_t count)
 {
     api.ReplyWithSimpleString(context, name);

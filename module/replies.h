@@ -29,6 +29,7 @@ int reply_status(server_context *context, bry_status status);
 int reply_wrong_type(server_context *context);
 int reply_no_key(server_context *context);
 int reply_ok(server_context *context);
+int reply_zeros(server_context *context, size_t n); /* a list of n: nothing is there */
 
 /* A name and a value, for replies that are maps. */
 void reply_pair_count(server_context *context, const char *name, uint64_t count);
