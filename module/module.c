@@ -3,6 +3,7 @@
  * Valkey; server_api.h declares what it needs of them, family.h says how it is put together and how
  * a family of commands is added.
  */
+#include "counter_type.h"
 #include "family.h"
 #include "map_type.h"
 #include "settings.h"
@@ -11,7 +12,7 @@
 
 #define MODULE_NAME "bloomery"
 
-static command_family *const families[] = {&map_family};
+static command_family *const families[] = {&map_family, &counter_family};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
 static void info(server_info *info, int for_crash)

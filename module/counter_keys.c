@@ -1,0 +1,180 @@
+/* COUNTER.CREATE, INFO: whole tables. */
+#include "arguments.h"
+#include "counter_type.h"
+#include "replies.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
+
+#define WINDOW_MOST ((uint64_t)1 << 52)
+#define CAPACITY_MOST ((uint64_t)1 << 40)
+
+/* False: the client has been told. */
+static bool read_wish(server_context *context, server_string **argv, int argc,
+                      bry_counter_options *wish)
+{
+    *wish = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    command_option options[] = {
+        {.name = "WINDOW",
+         .kind = OPTION_SPAN,
+         .into = &wish->window,
+         .least = 1,
+         .most = WINDOW_MOST},
+        {.name = "ERROR",
+         .kind = OPTION_SHARE,
+         .into = &wish->error,
+         .least_share = 1e-12,
+         .most_share = 0.5},
+        {.name = "MAXMEM",
+         .kind = OPTION_BYTES,
+         .into = &wish->max_bytes,
+         .least = 1,
+         .most = INT64_MAX},
+        {.name = "CAPACITY",
+         .kind = OPTION_COUNT,
+         .into = &wish->capacity,
+         .least = 1,
+         .most = CAPACITY_MOST},
+        {.name = "SEED", .kind = OPTION_COUNT, .into = &wish->seed, .least = 1, .most = UINT64_MAX},
+    };
+    if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0], NULL,
+                      NULL))
+        return false;
+    if (!wish->window) {
+        reply_error(context, "ERR",
+                    "WINDOW is missing: for how long a retry is to be recognised, longer than any "
+                    "client retries");
+        return false;
+    }
+    return true;
+}
+
+/* With all parameters: defaults are those of one version of the module, and the seed is random. */
+static void replicate_creation(server_context *context, server_string *name,
+                               const bry_counter_options *options)
+{
+    char window[24], error[32], capacity[24], seed[24], max_bytes[24];
+    snprintf(window, sizeof window, "%" PRIu64, options->window);
+    snprintf(error, sizeof error, "%.17g", options->error);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
+    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+    snprintf(max_bytes, sizeof max_bytes, "%" PRIu64, options->max_bytes);
+    api.Replicate(context, "COUNTER.CREATE", options->max_bytes ? "scccccccccc" : "scccccccc", name,
+                  "WINDOW", window, "ERROR", error, "CAPACITY", capacity, "SEED", seed, "MAXMEM",
+                  max_bytes);
+}
+
+/* Whether the ceilings leave room for the table, as far as a client's command is concerned. */
+static bool has_room(server_context *context, const bry_counter_options *options,
+                     const held_object *made, uint64_t planned)
+{
+    uint64_t bytes = made->account.bytes;
+    if (is_replayed(context))
+        return true;
+    if (options->max_bytes && options->max_bytes < bytes) {
+        reply_error(context, "RANGE",
+                    "MAXMEM %" PRIu64 " is less than the %" PRIu64 " bytes of an empty table",
+                    options->max_bytes, bytes);
+        return false;
+    }
+    if (!object_may_grow(context, NULL, options->max_bytes ? bytes : planned)) {
+        reply_error(context, "RANGE",
+                    "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes",
+                    planned);
+        return false;
+    }
+    return true;
+}
+
+static int put_new(server_context *context, server_string *key, opened_key *target,
+                   bry_counter_options *options)
+{
+    bry_counter_options planned = *options;
+    bry_counter_shape shape;
+    held_object *made;
+    planned.max_bytes = 0; /* has_room() looks at that */
+    bry_status status = bry_counter_plan(&planned, &shape);
+    if (status == BRY_E_RANGE)
+        return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
+    if (status == BRY_OK)
+        status = counter_create(options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    if (!has_room(context, options, made, shape.bytes)) {
+        object_free(made);
+        return SERVER_OK;
+    }
+    object_put(target, made);
+    replicate_creation(context, key, options);
+    object_changed(context, key, "counter.create", false);
+    return reply_ok(context);
+}
+
+int counter_command_create(server_context *context, server_string **argv, int argc)
+{
+    bry_counter_options wish;
+    opened_key target;
+    if (argc < 2)
+        return api.WrongArity(context);
+    if (!read_wish(context, argv, argc, &wish) ||
+        !object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        return SERVER_OK;
+    if (target.object)
+        reply_error(context, "BUSYKEY", "Target key name already exists.");
+    else
+        put_new(context, argv[1], &target, &wish);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- COUNTER.INFO -------------------------------------------------------------------------- */
+
+#define INFO_PAIRS 19
+
+static int reply_info(server_context *context, const held_object *object)
+{
+    const counter_table *table = table_of(object);
+    bry_counter_options options = bry_counter_options_like(table->counters);
+    bry_counter_stats stats;
+    char seed[24];
+    bry_counter_get_stats(table->counters, &stats);
+    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
+    api.ReplyWithMap(context, INFO_PAIRS);
+    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(context, "window", stats.window);
+    reply_pair_count(context, "covered", stats.covered);
+    reply_pair_count(context, "time", stats.time);
+    reply_pair_count(context, "capacity", options.capacity);
+    reply_pair_text(context, "seed", seed);
+    reply_pair_count(context, "counters", stats.counters);
+    reply_pair_count(context, "ids", stats.ids);
+    reply_pair_count(context, "applied", stats.applied);
+    reply_pair_count(context, "repeats", stats.repeats);
+    reply_pair_number(context, "expected_lost", stats.expected_lost);
+    reply_pair_count(context, "refused_full", table->refused);
+    reply_pair_count(context, "refused_overflow", stats.refused_overflow);
+    reply_pair_number(context, "promised_error", stats.promised_error);
+    reply_pair_number(context, "estimated_error", stats.estimated_error);
+    reply_pair_count(context, "max_bytes", table->max_bytes);
+    reply_pair_count(context, "bytes", object->account.bytes);
+    reply_pair_count(context, "bytes_ids", stats.bytes_window);
+    reply_pair_count(context, "bytes_counters", stats.bytes - stats.bytes_window);
+    return SERVER_OK;
+}
+
+int counter_command_info(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        reply_info(context, opened.object);
+    else
+        reply_no_key(context);
+    object_close(&opened);
+    return SERVER_OK;
+}

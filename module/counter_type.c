@@ -1,0 +1,197 @@
+/*
+ * The type COUNTER. Its payload, encoding 1: MAXMEM and the number of commands refused with FULL,
+ * u64 each, little-endian; then the table as the library saves it (doc/format.md, kind CNTR).
+ */
+#include "counter_type.h"
+
+#include <string.h>
+
+enum { HEAD_SIZE = 16 };
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* What a block really takes is known when it is there. */
+static void *alloc_below_ceiling(void *opaque, size_t size)
+{
+    counter_table *self = opaque;
+    void *block = NULL;
+    if (!self->ceiling || size <= self->ceiling)
+        block = account_alloc(self->account, size);
+    if (self->ceiling &&
+        (size > self->ceiling || (block && self->account->bytes > self->ceiling))) {
+        if (block)
+            account_free(self->account, block, size);
+        self->denied = true;
+        return NULL;
+    }
+    return block;
+}
+
+static void free_counted(void *opaque, void *block, size_t size)
+{
+    account_free(((counter_table *)opaque)->account, block, size);
+}
+
+static counter_table *table_new(account *bill)
+{
+    counter_table *made = account_alloc(bill, sizeof *made);
+    if (!made)
+        return NULL;
+    memset(made, 0, sizeof *made);
+    made->account = bill;
+    return made;
+}
+
+static void table_free(counter_table *self)
+{
+    account_free(self->account, self, sizeof *self);
+}
+
+static bry_allocator allocator_of(counter_table *self)
+{
+    return (bry_allocator){alloc_below_ceiling, free_counted, self};
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status counter_create(bry_counter_options *options, held_object **object)
+{
+    uint64_t max_bytes = options->max_bytes;
+    held_object *made = object_new(&counter_family);
+    counter_table *table = made ? table_new(&made->account) : NULL;
+    if (!table) {
+        object_free(made);
+        return BRY_E_NOMEM;
+    }
+    bry_allocator allocator = allocator_of(table);
+    options->allocator = &allocator;
+    options->max_bytes = 0;
+    bry_status status = bry_counter_create(options, &table->counters);
+    options->allocator = NULL;
+    if (status == BRY_OK)
+        *options = bry_counter_options_like(table->counters);
+    options->max_bytes = table->max_bytes = max_bytes;
+    if (status != BRY_OK) {
+        table_free(table);
+        object_free(made);
+        return status;
+    }
+    made->thing = table;
+    *object = made;
+    return BRY_OK;
+}
+
+bry_hash counter_id(const counter_table *table, const void *name, size_t name_len,
+                    const server_string *id)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(id, &len);
+    uint64_t seed = bry_hash_key(bry_counter_seed(table->counters), name, name_len).lo;
+    return bry_hash_key(seed, bytes, len);
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static void store64(unsigned char *to, uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(number >> (8 * i));
+}
+
+static uint64_t load64(const unsigned char *from)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++)
+        number |= (uint64_t)from[i] << (8 * i);
+    return number;
+}
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    const counter_table *table = thing;
+    unsigned char head[HEAD_SIZE];
+    store64(head, table->max_bytes);
+    store64(head + 8, table->refused);
+    bry_status status = sink->write(sink->opaque, head, sizeof head);
+    return status == BRY_OK ? bry_counter_save(table->counters, sink) : status;
+}
+
+static bry_status read_head(const bry_source *source, bry_load *load, unsigned char *head)
+{
+    for (size_t have = 0, got; have < HEAD_SIZE; have += got) {
+        bry_status status = source->read(source->opaque, head + have, HEAD_SIZE - have, &got);
+        if (status == BRY_OK && got == 0)
+            status = BRY_E_BADDATA;
+        if (status != BRY_OK) {
+            load->problem = "the table's ceiling is missing";
+            return status;
+        }
+    }
+    return BRY_OK;
+}
+
+/* load->allocator is that of the object's account (object_load()). */
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    unsigned char head[HEAD_SIZE];
+    const bry_allocator *given = load->allocator;
+    bry_status status = read_head(source, load, head);
+    if (status != BRY_OK)
+        return status;
+    counter_table *table = table_new(given->opaque);
+    if (!table)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = allocator_of(table);
+    load->allocator = &allocator;
+    status = bry_counter_load(source, load, &table->counters);
+    load->allocator = given;
+    if (status != BRY_OK) {
+        load->offset += HEAD_SIZE;
+        table_free(table);
+        return status;
+    }
+    table->max_bytes = load64(head);
+    table->refused = load64(head + 8);
+    *thing = table;
+    return BRY_OK;
+}
+
+static void destroy(void *thing)
+{
+    counter_table *table = thing;
+    bry_counter_destroy(table->counters);
+    table_free(table);
+}
+
+/* The items of this family are the operations applied: ids expire by themselves, and the number of
+ * counters is nothing that every change could ask for. */
+static uint64_t items(const void *thing)
+{
+    bry_counter_stats stats;
+    bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
+    return stats.applied;
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &counter_family);
+}
+
+int counter_command_load(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &counter_family);
+}
+
+command_family counter_family = {
+    .name = "counter",
+    .type_name = "bloom-cnt",
+    .encoding = 1,
+    .restore_command = "COUNTER.LOAD",
+    .commands = counter_commands,
+    .command_count = &counter_command_count,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+    .items = items,
+};
