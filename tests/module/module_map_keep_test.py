@@ -30,9 +30,16 @@ def fill(client, scale=1):
     client("MAP.JOIN", "joined", "grown", "none")
     client("MAP.COMPRESS", "joined")
     client("EXPIRE", "joined", 10000)
+    client("EVAL", "redis.call('MAP.SET', KEYS[1], 'a', '1'); redis.call('MAP.DEL', KEYS[2], 'k3')",
+           2, "script", "grown")
+    client("MULTI")
+    client("MAP.SET", "queued", "a", "1")
+    client("MAP.SET", "queued", "a", "2", "b", "3")
+    client("EXEC")
 
 
-KEYS = ("grown", "raw", "kbf", "fixed", "made", "like", "empty", "joined")
+KEYS = ("grown", "raw", "kbf", "fixed", "made", "like", "empty", "joined", "script",
+        "queued")
 
 
 def answers(client):
