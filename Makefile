@@ -94,7 +94,7 @@ clean:
 	@rm -rf build build-test build-asan build-tsan build-fuzz build-bench build-lint
 
 help:
-	@echo "make              the program and the library, in build/"
+	@echo "make              the program, the library and the server module, in build/"
 	@echo "make run          builds and runs the examples"
 	@echo "make test         all tests: plain, address and undefined behaviour, threads"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
