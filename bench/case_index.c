@@ -101,7 +101,7 @@ bool index_data_for(index_data *data, const index_settings *settings)
     if (index_data_make(data, settings->units, settings->unit_capacity))
         return true;
     cli_fail(BRY_E_NOMEM, "bench: %llu elements do not fit in memory",
-             (unsigned long long)(settings->units * settings->unit_capacity));
+             (unsigned long long)settings->unit_capacity * settings->units);
     return false;
 }
 

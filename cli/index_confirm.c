@@ -135,9 +135,10 @@ static int confirm_lines(const cli_file_index *index, const cli_text *keys, cons
         slots *= 2;
     cli_candidate **order = malloc(count * sizeof *order);
     wanted w = {keys, hashes, malloc(slots * sizeof *w.slots), slots - 1, 0};
-    int code =
-        order && w.slots ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
-    if (code == CLI_GO_ON) {
+    int code = CLI_GO_ON;
+    if (!order || !w.slots) {
+        code = cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    } else {
         for (size_t i = 0; i < count; i++)
             order[i] = &candidates[i];
         qsort(order, count, sizeof *order, by_piece);

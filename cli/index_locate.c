@@ -42,7 +42,7 @@ static bool start(asking *a)
     a->seen = calloc(a->index->names.count + 1, sizeof *a->seen);
     a->keys = malloc(BATCH * sizeof *a->keys);
     a->hashes = malloc(BATCH * sizeof *a->hashes);
-    a->units = malloc(BATCH * ROOM * sizeof *a->units);
+    a->units = malloc(sizeof *a->units * ROOM * BATCH);
     a->totals = malloc(BATCH * sizeof *a->totals);
     return a->seen && a->keys && a->hashes && a->units && a->totals;
 }

@@ -51,16 +51,16 @@ static bry_status reserve(cli_names *names)
     }
     if ((names->count + 1) * 2 <= names->slots)
         return BRY_OK;
-    cli_names larger = *names;
-    larger.slots = names->slots ? names->slots * 2 : 64;
-    larger.table = calloc(larger.slots, sizeof *larger.table);
-    if (!larger.table)
+    size_t slots = names->slots ? names->slots * 2 : 64;
+    uint32_t *table = calloc(slots, sizeof *table);
+    if (!table)
         return BRY_E_NOMEM;
+    free(names->table);
+    names->table = table;
+    names->slots = slots;
     for (size_t i = 0; i < names->count; i++)
         if (names->files[i].name)
-            larger.table[slot_of(&larger, names->files[i].name)] = (uint32_t)i + 1;
-    free(names->table);
-    *names = larger;
+            table[slot_of(names, names->files[i].name)] = (uint32_t)i + 1;
     return BRY_OK;
 }
 

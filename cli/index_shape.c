@@ -90,8 +90,6 @@ void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t 
             best = shape.bytes;
             *options = tried;
         }
-        if (capacity == 1)
-            break;
     }
     if (best == UINT64_MAX) { /* creating it will say why */
         options->unit_capacity = most;
