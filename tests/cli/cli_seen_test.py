@@ -349,6 +349,30 @@ class Fields(SeenCase):
                         b'{"k":1}\n', 3, f"bloomery: BADDATA: line 2{where}: {problem}\n".encode())
 
 
+    def test_damaged_json(self):
+        """Whatever stands there, it is read or called bad, and what is right beside it is found."""
+        draw = random.Random(6)
+        whole = [b'{"t":%d,"n":{"a":["x",{"k":"\\"}"}]},"k":"key %d"}' % (i, i) for i in range(4000)]
+        damaged = []
+        for line in whole:
+            bytes_ = bytearray(line)
+            for _ in range(draw.randrange(1, 4)):
+                at = draw.randrange(len(bytes_))
+                if draw.random() < 0.5:
+                    bytes_[at] = draw.choice(b'{}[]",:\\0kt \xff\0')
+                else:
+                    del bytes_[at:at + draw.randrange(1, 9)]
+                    bytes_ = bytes_ or bytearray(b"{")
+            damaged.append(bytes(bytes_).replace(b"\n", b" "))
+        lines = [line for pair in zip(whole, damaged) for line in pair]
+        out, stats = self.stats("--json-lines", "--key", "k", "--time", "t", "--window", "1000d",
+                                "--on-bad", "drop", "--error", "1e-9", stdin=joined(lines))
+        printed = set(out.splitlines())
+        self.assertTrue(set(whole) <= printed, len(set(whole) - printed))
+        self.assertGreater(stats["bad"], 500)
+        self.assertEqual(stats["bad"] + stats["first"] + stats["repeats"], 8000)
+
+
 class Memory(SeenCase):
     LINES = [b"line %d" % i for i in range(40000)] + [b"line %d" % i for i in range(20000)]
 
