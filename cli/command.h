@@ -18,6 +18,7 @@ int cli_plan(int argc, char **argv);
 int cli_map(int argc, char **argv);
 int cli_seen(int argc, char **argv);
 int cli_index(int argc, char **argv);
+int cli_serve(int argc, char **argv);
 int cli_bench(int argc, char **argv); /* bench/bench.c */
 
 #endif

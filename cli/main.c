@@ -15,6 +15,7 @@ static const cli_command commands[] = {
     {"map", "approximate maps in files: build, ask, change, join", cli_map},
     {"seen", "drops lines of a stream that were seen within a window", cli_seen},
     {"index", "indexes of files: which of them may hold this line", cli_index},
+    {"serve", "a Redis or Valkey server with the module, on this machine", cli_serve},
     {"bench", "measures speed, size and error on this machine", cli_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -7,8 +7,10 @@ list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
 install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
 
 install(TARGETS bloomery RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# What the configuration of a Redis or Valkey server names with loadmodule.
-install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloomery)
+# What the configuration of a Redis or Valkey server names with loadmodule. Servers load no module
+# that lacks the execute permission, and CMake's default on Debian is none.
+install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloomery
+  PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(FILES ${PROJECT_SOURCE_DIR}/doc/bloomery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # Two export sets: users of the shared library need not have libxxhash's development files.

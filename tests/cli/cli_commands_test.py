@@ -15,6 +15,7 @@ Commands:
   map      approximate maps in files: build, ask, change, join
   seen     drops lines of a stream that were seen within a window
   index    indexes of files: which of them may hold this line
+  serve    a Redis or Valkey server with the module, on this machine
   bench    measures speed, size and error on this machine
 
 Options:

@@ -1,0 +1,340 @@
+"""`bloomery serve`: what it starts and how it ends, and what it says when it cannot.
+
+cli_serve_test.py PROGRAM MODULE [PRELOAD]. PRELOAD is the sanitizer's library where the module
+needs one. Skipped with 77 where no server is installed.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, MODULE = (os.path.abspath(path) for path in sys.argv[1:3])
+ENVIRONMENT = dict(os.environ)
+if len(sys.argv) > 3:
+    # The server is not built with the sanitizer that the module is built with.
+    ENVIRONMENT |= {"LD_PRELOAD": sys.argv[3], "ASAN_OPTIONS": "detect_leaks=0"}
+SERVERS = [name for name in ("redis-server", "valkey-server") if shutil.which(name)]
+PATIENCE = 60  # seconds; only what hangs ever takes them
+
+HELP = """\
+Usage: bloomery serve [options]
+
+Starts the installed Redis or Valkey with the module bloomery.so, in the
+foreground, for programs on this machine. Nothing is ever evicted: at its memory
+limit the server refuses what would need more. Ctrl-C or SIGTERM ends it cleanly.
+
+Options:
+  --port N           of 127.0.0.1 (default 6379)
+  --dir D            folder of the data (default bloomery-data here)
+  --appendonly WHEN  the log is on disk: always, before an answer (default); everysec; no log
+  --maxmemory B      memory for all data (default 3/4 of the machine's)
+  --log FILE         what the server says (default bloomery.log in D); - here
+  --config FILE      further settings of the server, such as users
+  --server BIN       redis-server or valkey-server (default: the one in PATH)
+  --module SO        bloomery.so (default: the one beside this program)
+  --dry-run          prints the server's command line and starts nothing
+  -h, --help         this text
+
+Settings of FILE replace these defaults, but not what options say, nor address,
+port, folder and log.
+"""
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def ask(port, *words):
+    """The reply as bytes of the protocol, of which these tests need no more than the beginning."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as line:
+        line.sendall(b"*%d\r\n" % len(words) + b"".join(
+            b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()) for word in words))
+        line.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: line.recv(65536), b"")).decode()
+
+
+class Serve(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+
+    def serve(self, *arguments, **options):
+        """For calls that end by themselves."""
+        return subprocess.run([PROGRAM, "serve", *arguments], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE, cwd=self.folder,
+                              **{"env": ENVIRONMENT, **options})
+
+    def fails(self, arguments, message, code=3, **options):
+        with self.subTest(arguments=arguments):
+            done = self.serve(*arguments, **options)
+            out = done.stdout.replace("The server reads its data ...\n", "")
+            self.assertEqual((done.returncode, out), (code, ""), done.stderr)
+            self.assertRegex(done.stderr, message)
+            self.assertEqual(done.stderr.splitlines()[0][:10], "bloomery: ")
+
+    def start(self, *arguments, **options):
+        """A process that serves, and its port; all that it says first is in self.banner. Again on
+        another port where somebody was faster."""
+        for _ in range(5):
+            port = free_port()
+            process = subprocess.Popen(
+                [PROGRAM, "serve", "--port", str(port), *arguments], stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                env=ENVIRONMENT, **options)
+            self.addCleanup(self.reap, process)
+            self.banner = ""
+            for line in process.stdout:
+                self.banner += line
+                if line.startswith("Ctrl-C"):
+                    return process, port
+            said = process.stderr.read()
+            if "in use" not in said:
+                break
+        self.fail(f"no server: {self.banner}{said}")
+
+    def reap(self, process):
+        if process.poll() is None:
+            process.terminate()
+        process.communicate()
+
+    def end(self, process, number=signal.SIGTERM):
+        process.send_signal(number)
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, out, err), (0, "The server has ended cleanly.\n", ""))
+
+
+class Runs(Serve):
+    def test_each_server_begins_says_so_and_ends(self):
+        for server in SERVERS:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with self.subTest(server=server, signal=number):
+                    process, port = self.start("--server", server, "--dir", server)
+                    self.assertRegex(self.banner, rf"(?m)^Bloomery .* serves on 127.0.0.1:{port} with "
+                                                  rf"{server} \d+\.\d+\.\d+\.$")
+                    self.assertIn(f"redis-cli -p {port}\n", self.banner)
+                    self.assertIn(f"  data    {self.folder / server}\n", self.banner)
+                    self.end(process, number)
+                    with self.assertRaises(ConnectionRefusedError):
+                        ask(port, "PING")
+                    self.assertIn("bye bye", (self.folder / server / "bloomery.log").read_text())
+
+    def test_the_commands_to_type_are_true(self):
+        _, port = self.start()
+        typed = re.findall(r"^  ([A-Z][A-Z.]+ .*)$", self.banner, flags=re.M)
+        self.assertGreater(len(typed), 3, self.banner)
+        for line in typed:
+            reply = ask(port, *line.split())
+            self.assertNotRegex(reply, r"(?m)^-", line)
+
+    def test_defaults_are_durable_and_local(self):
+        _, port = self.start()
+        for name, value in {"appendonly": "yes", "appendfsync": "always", "save": "",
+                            "maxmemory-policy": "noeviction", "enable-debug-command": "no",
+                            "enable-module-command": "no", "bind": "127.0.0.1",
+                            "dir": str(self.folder / "bloomery-data")}.items():
+            self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
+        most = int(ask(port, "CONFIG", "GET", "maxmemory").split("\r\n")[4])
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        self.assertAlmostEqual(most / machine, 0.75, places=3)
+        self.assertEqual(stat.S_IMODE((self.folder / "bloomery-data").stat().st_mode), 0o700)
+
+    def test_options_reach_the_server(self):
+        _, port = self.start("--appendonly", "everysec", "--maxmemory", "64MiB", "--log", "said")
+        for name, value in {"appendfsync": "everysec", "maxmemory": str(64 << 20)}.items():
+            self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
+        self.assertIn("at most 0.1 GiB", self.banner)
+        self.assertIn("lose the last two", self.banner)
+        self.assertIn("Ready to accept", (self.folder / "said").read_text())
+
+    def test_acknowledged_changes_survive_any_end(self):
+        for kill in (False, True):
+            process, port = self.start()
+            self.assertEqual(ask(port, "MAP.SET", "m", f"field {kill}", "v"), "*1\r\n:1\r\n")
+            if kill:
+                pid = int(re.search(r"process_id:(\d+)", ask(port, "INFO", "server")).group(1))
+                os.kill(pid, signal.SIGKILL)
+                _, err = process.communicate(timeout=PATIENCE)
+                self.assertEqual((process.returncode, err), (
+                    3, "bloomery: IO: the server was ended by signal 9 (Killed)\n"))
+            else:
+                self.end(process)
+        _, port = self.start()
+        self.assertEqual(ask(port, "MAP.EXISTS", "m", "field False", "field True", "x"),
+                         "*3\r\n:1\r\n:1\r\n:0\r\n")
+
+    def test_a_client_may_end_it(self):
+        process, port = self.start("--appendonly", "no")
+        ask(port, "MAP.SET", "m", "a", "b")
+        ask(port, "SHUTDOWN", "SAVE")
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, out, err), (0, "The server has ended cleanly.\n", ""))
+        self.assertTrue((self.folder / "bloomery-data" / "dump.rdb").exists())
+
+    def test_the_server_does_not_outlive_us(self):
+        process, port = self.start()
+        process.kill()
+        process.wait()
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                ask(port, "PING")
+            except OSError:
+                break
+            self.assertLess(time.monotonic(), end, "it still serves")
+            time.sleep(0.05)
+        log = self.folder / "bloomery-data" / "bloomery.log"
+        while "bye bye" not in log.read_text():
+            self.assertLess(time.monotonic(), end, "it did not take its leave")
+            time.sleep(0.05)
+
+    def test_one_ctrl_c_for_the_whole_group_is_one_for_the_server(self):
+        process, _ = self.start(start_new_session=True)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, out, err), (0, "The server has ended cleanly.\n", ""))
+
+    def test_settings_of_a_file(self):
+        (self.folder / "more.conf").write_text(
+            "requirepass secret\nappendfsync everysec\nport 1\nbind 0.0.0.0\ndaemonize yes\n"
+            "maxmemory 70mb\nmaxclients 77\n")
+        process, port = self.start("--config", "more.conf", "--maxmemory", "90MiB")
+        self.assertTrue(ask(port, "PING").startswith("-NOAUTH"))
+        url = f"redis-cli -p {port} --no-auth-warning -a secret CONFIG GET"
+        for name, value in {"appendfsync": "everysec", "maxmemory": str(90 << 20),
+                            "maxclients": "77", "bind": "127.0.0.1"}.items():
+            got = subprocess.run([*url.split(), name], capture_output=True, text=True, check=True)
+            self.assertEqual(got.stdout.split(), [name, value])
+        self.assertNotIn("log synced", self.banner)
+        self.end(process)
+
+    def test_its_log_on_standard_output(self):
+        process, _ = self.start("--log", "-")
+        process.terminate()
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, err), (0, ""))
+        self.assertIn("Ready to accept connections", self.banner + out)
+        self.assertFalse((self.folder / "bloomery-data" / "bloomery.log").exists())
+
+
+class Refuses(Serve):
+    def test_misuse(self):
+        for arguments, problem in (
+                (["--port", "0"], '--port: "0" is not above 0'),
+                (["--port", "65536"], "--port: 65536 is not a port, 1 to 65535"),
+                (["--port", "x"], '--port: "x" is not a count such as'),
+                (["--appendonly", "yes"], '--appendonly: "yes" is not always, everysec or no'),
+                (["--maxmemory", "-1"], '--maxmemory: "-1" is below zero'),
+                (["here"], '"here" is one argument too many'),
+                (["--frob"], 'there is no option "--frob"')):
+            self.fails(arguments, "^bloomery: USAGE: " + re.escape(problem), code=2)
+
+    def test_a_busy_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            self.fails(["--port", str(port)], rf"^bloomery: IO: port {port} of 127.0.0.1 is in use, "
+                                              "perhaps by another server: choose one with --port\n$")
+        self.assertFalse((self.folder / "bloomery-data").exists())
+
+    def test_no_server(self):
+        (self.folder / "file").write_text("no program")
+        self.fails(["--server", "./file"], r'--server: "\./file" is not a program')
+        self.fails(["--server", "no-such-server"], '--server: there is no "no-such-server" in PATH')
+        self.fails(["--server", "/none/redis-server"], "is not a program")
+
+    def test_no_module(self):
+        (self.folder / "plain.so").write_text("x")
+        self.fails(["--module", "none.so"], '--module: "none.so": No such file or directory')
+        self.fails(["--module", "."], r'--module: "\." is not a file')
+        self.fails(["--module", "plain.so"], r"plain.so\" is not executable, which servers ask")
+
+    def test_a_module_that_is_none(self):
+        (self.folder / "bad.so").write_text("x")
+        (self.folder / "bad.so").chmod(0o755)
+        self.fails(["--module", "bad.so", "--port", str(free_port())],
+                   r"^bloomery: IO: the server did not start; it says:\n(  .*\n)*  .*bad\.so.*\n")
+
+    def test_a_program_beside_no_module(self):
+        shutil.copy(PROGRAM, self.folder / "alone")
+        done = subprocess.run([self.folder / "alone", "serve", "--dry-run"], capture_output=True,
+                              text=True, env=ENVIRONMENT, check=False)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("there is no bloomery.so next to this program", done.stderr)
+
+    def test_a_folder_that_cannot_be(self):
+        (self.folder / "file").write_text("x")
+        port = ["--port", str(free_port())]
+        self.fails(["--dir", "file", *port], '--dir: "file" is not a folder')
+        self.fails(["--dir", "none/below", *port], '--dir: "none/below": No such file or directory')
+        self.fails(["--dir", "/proc/none", *port], '--dir: "/proc/none": ')
+        if os.getuid() != 0:
+            (self.folder / "closed").mkdir(mode=0o500)
+            self.fails(["--dir", "closed", *port], '--dir: "closed": Permission denied')
+
+    def test_data_that_would_be_passed_over(self):
+        port = ["--port", str(free_port())]
+        (self.folder / "snapshot").mkdir()
+        (self.folder / "snapshot" / "dump.rdb").write_bytes(b"")
+        (self.folder / "log" / "appendonlydir").mkdir(parents=True)
+        self.fails(["--dir", "snapshot", *port], "has a snapshot and no log")
+        self.fails(["--dir", "log", "--appendonly", "no", *port], "has a log, which")
+
+    def test_damaged_data(self):
+        process, port = self.start()
+        ask(port, "MAP.SET", "m", "a", "b")
+        self.end(process)
+        (base,) = (self.folder / "bloomery-data" / "appendonlydir").glob("*.base.*")
+        base.write_bytes(b"not a snapshot at all, nor a log")
+        self.fails(["--port", str(free_port())],
+                   r"^bloomery: IO: the server did not start; it says:\n  .")
+
+    def test_settings_that_the_server_refuses(self):
+        (self.folder / "bad.conf").write_text("no-such-setting 1\n")
+        done = self.serve("--config", "bad.conf", "--port", str(free_port()))
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("no-such-setting", done.stderr)
+        self.assertIn("bloomery: IO: the server did not start", done.stderr)
+
+
+class Tells(Serve):
+    def test_help(self):
+        for word in ("-h", "--help"):
+            done = self.serve("--port", "1", word)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, HELP, ""))
+
+    def test_dry_run(self):
+        folder = "it's a folder"
+        done = self.serve("--dry-run", "--server", "/bin/true", "--dir", folder, "--port", "7000")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        words = shlex.split(done.stdout)
+        self.assertEqual(words[0], "/bin/true")
+        options = dict(zip(words[1::2], words[2::2]))
+        self.assertEqual(options["--dir"], str(self.folder / folder))
+        self.assertEqual(options["--logfile"], str(self.folder / folder / "bloomery.log"))
+        self.assertEqual(options["--loadmodule"], os.path.realpath(MODULE))
+        self.assertEqual(options["--port"], "7000")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    if not SERVERS:
+        print("skipped: neither redis-server nor valkey-server is installed")
+        sys.exit(77)
+    # Whatever the caller ignores: these tests send them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    unittest.main(argv=sys.argv[:1])
