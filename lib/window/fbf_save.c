@@ -284,7 +284,10 @@ static const char *check_row(bry__fbf *fbf)
         fbf->items += filter->items;
         if (fbf->items > MOST_ITEMS)
             return "a filter has too many elements";
-        if (older && (filter->from != older->begin || filter->before != older->items))
+        /* A merge may leave an improved filter elements whose pair is gone, but never a pair's
+         * elements in one of the two alone. */
+        if (older && (filter->from != older->begin || filter->before < older->items ||
+                      (paper && filter->before > older->items)))
             return "neighbours do not agree";
         /* A period that was full may end in the millisecond in which the next one begins. */
         if (older && filter != fbf->newest &&

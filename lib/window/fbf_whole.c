@@ -162,16 +162,16 @@ static overlap overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *fr
 /*
  * Elements of a period after joining. Where one side's bits are all in the other, so are, up to the
  * error, its elements, so merging what is there already changes nothing. Otherwise nobody can tell
- * how many are the same, and all are counted; but no more than the bits make likely.
+ * how many are the same, and all are counted; but no more than the bits make likely. Never fewer
+ * than either side has: its bits may be in the other as those of another period.
  */
 static uint64_t joined(uint64_t into, uint64_t from, const overlap *one, const overlap *next)
 {
-    if (one->both == one->into && next->both == next->into)
-        return into;
-    if (one->both == one->from && next->both == next->from)
-        return from;
-    double most = BRY__FBF_MOST(fmin(one->likely, next->likely));
     uint64_t least = into > from ? into : from, sum = into + from;
+    if ((one->both == one->into && next->both == next->into) ||
+        (one->both == one->from && next->both == next->from))
+        return least;
+    double most = BRY__FBF_MOST(fmin(one->likely, next->likely));
     return (double)sum <= most ? sum : (double)least >= most ? least : (uint64_t)most;
 }
 
@@ -207,6 +207,19 @@ static void take_older(bry__fbf *into, bry__fbf *copy, bry__fbf_filter *first)
     copy->oldest = left;
     left->older = NULL;
     copy->row -= n;
+}
+
+/*
+ * Where the shorter row ended, neighbours of two rows meet. What the newer one has of the period
+ * before its own is what the older one has, and in an improved row also what the shorter one held
+ * of a period that ended earlier there and is out of the window: bits without a pair.
+ */
+static void meet_older(bry__fbf_filter *filter, bool paper)
+{
+    const bry__fbf_filter *older = filter->older;
+    filter->from = older->begin;
+    if (paper || filter->before < older->items)
+        filter->before = older->items;
 }
 
 /* Whether a row as long as this one stays below the ceiling. */
@@ -273,6 +286,8 @@ static void join(bry__fbf *into, bry__fbf *copy)
     }
     if (y->older)
         take_older(into, copy, y->older);
+    if (x->older)
+        meet_older(x, into->setting.mode != BRY_WINDOW_IMPROVED);
     count_again(into);
     if (copy->last > into->last)
         into->last = copy->last;

@@ -239,6 +239,105 @@ static void test_frames_of_full_rows(void **state)
             }
 }
 
+/* That its counts agree: a filter has what its older neighbour has of the period that they share.
+ */
+static void assert_loads_and_agrees(const bry_window *window)
+{
+    const bry__fbf *row = row_of(window);
+    bool paper = row->setting.mode != BRY_WINDOW_IMPROVED;
+    uint64_t items = paper ? row->oldest->before : 0;
+    for (const bry__fbf_filter *filter = row->oldest; filter; filter = filter->newer) {
+        items += filter->items;
+        if (filter == row->oldest)
+            continue;
+        assert_int_equal(filter->from, filter->older->begin);
+        assert_true(filter->before >= filter->older->items);
+        assert_true(!paper || filter->before == filter->older->items);
+    }
+    assert_int_equal(items, stats_of(window).items);
+    bry_buffer image = saved_of(window);
+    bry_status status;
+    bry_window *copy = loaded(&image, NULL, &status);
+    assert_int_equal(status, BRY_OK);
+    assert_true(alike(window, copy));
+    bry_buffer_free(&image);
+    bry_window_destroy(copy);
+}
+
+/* The shorter row has in its own period what the longer one had in the period before: the same
+ * bits, in the filter where the two rows meet, for another reason. */
+static void test_merge_of_the_same_in_other_periods(void **state)
+{
+    (void)state;
+    for (int m = 0; m < 3; m++)
+        for (uint64_t n = 1; n < 60; n += 29) {
+            bry_window_options options = fbf_options(modes[m], 8000, 800, 1e-3);
+            options.fixed = m > 0; /* or Algorithm 3 tells the rows apart */
+            bry_window *a = make(options), *b = make(options);
+            for (uint64_t i = 0; i < n; i++)
+                add(a, i, 10500);
+            advance(a, 11500);
+            for (uint64_t i = 0; i < n; i++)
+                add(b, i, 11500);
+            bry_window *ab = clone_of(a), *ba = clone_of(b);
+            assert_int_equal(bry_window_merge(ab, b), BRY_OK);
+            assert_int_equal(bry_window_merge(ba, a), BRY_OK);
+            assert_true(alike(ab, ba));
+            assert_int_equal(row_of(ba)->row, row_of(a)->row);
+            assert_int_equal(row_of(ba)->present->before, n);
+            assert_int_equal(row_of(ba)->present->items, n);
+            assert_loads_and_agrees(ab);
+            assert_loads_and_agrees(ba);
+            /* Time takes the periods away one by one, and the counts with them. */
+            for (uint64_t now = 12500; now <= 26500; now += 1000) {
+                advance(ab, now);
+                assert_loads_and_agrees(ab);
+            }
+            assert_int_equal(stats_of(ab).items, 0);
+            bry_window_destroy(ab);
+            bry_window_destroy(ba);
+            bry_window_destroy(a);
+            bry_window_destroy(b);
+        }
+}
+
+/* A period that was full ended at its last element, in the two rows not at the same time; so there
+ * is a moment at which one has forgotten it and the other has not. Both kept the bits in the filter
+ * after it. */
+static void test_merge_when_one_forgot_sooner(void **state)
+{
+    (void)state;
+    bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 8000, 80, 1e-3);
+    bry_window *a = make(options), *b = make(options);
+    uint64_t limit = row_of(a)->present->limit;
+    for (uint64_t i = 0; i < limit; i++) {
+        add(a, i, 10000);
+        add(b, 1000 + i, i + 1 < limit ? 10000 : 10100);
+    }
+    add(a, 5000, 10200); /* the present periods of both begin here */
+    add(b, 6000, 10200);
+    assert_int_equal(row_of(a)->row, 3);
+    advance(a, 18050);
+    advance(b, 18050);
+    assert_int_equal(row_of(b)->row, row_of(a)->row + 1);
+    uint64_t gone = row_of(a)->oldest->before;
+    assert_int_equal(gone, limit);
+    bry_window *ab = clone_of(a), *ba = clone_of(b);
+    assert_int_equal(bry_window_merge(ab, b), BRY_OK);
+    assert_int_equal(bry_window_merge(ba, a), BRY_OK);
+    assert_true(alike(ab, ba));
+    assert_int_equal(row_of(ab)->oldest->items, limit);
+    assert_int_equal(row_of(ab)->oldest->newer->before, 2 * limit); /* its bits are of so many */
+    assert_loads_and_agrees(ab);
+    for (uint64_t i = 0; i < limit; i++)
+        assert_true(has(ab, 1000 + i, 18050));
+    assert_true(has(ab, 5000, 18050) && has(ab, 6000, 18050));
+    bry_window_destroy(ab);
+    bry_window_destroy(ba);
+    bry_window_destroy(a);
+    bry_window_destroy(b);
+}
+
 /* Numbers that somebody altered, with checksums made right: refused, or a window that works. */
 static void test_forged_frames(void **state)
 {
@@ -289,8 +388,12 @@ static void test_forged_frames(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_refused_batch),
-        cmocka_unit_test(test_frames),        cmocka_unit_test(test_frames_of_full_rows),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_refused_batch),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_of_full_rows),
+        cmocka_unit_test(test_merge_of_the_same_in_other_periods),
+        cmocka_unit_test(test_merge_when_one_forgot_sooner),
         cmocka_unit_test(test_forged_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
