@@ -210,14 +210,13 @@ static void expect_like(model_reader *reader, bry_status status, bry_status repl
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-/* What an answer about element i at `now` must be. */
+/* What an answer about element i at `now` must be. Also asked of all elements after every step, so
+ * this counts no operations. */
 static void judge(window_pair *both, int side, model_reader *reader, unsigned i, uint64_t now,
                   bool present)
 {
     const window_twin *twin = &both->twin[side];
     window_duty duty = window_twin_duty(twin, i, now);
-    counts.operations++;
-    counts.remembered += duty == WINDOW_MUST_REMEMBER;
     if (duty == WINDOW_MUST_REMEMBER && !present)
         model_fail(reader, "element %u is forgotten early", i);
     if (both->kind->engine == BRY_ENGINE_COMPACT && !both->mixed[side] &&
@@ -225,11 +224,20 @@ static void judge(window_pair *both, int side, model_reader *reader, unsigned i,
         model_fail(reader, "element %u is remembered too long", i);
 }
 
+/* The same for the answer that an operation gave. */
+static void judge_operation(window_pair *both, model_reader *reader, unsigned i, uint64_t now,
+                            bool present)
+{
+    counts.operations++;
+    counts.remembered += window_twin_duty(&both->twin[0], i, now) == WINDOW_MUST_REMEMBER;
+    judge(both, 0, reader, i, now, present);
+}
+
 /* The twin's side of an addition that was done. */
 static void added(window_pair *both, model_reader *reader, unsigned i, bool seen)
 {
     window_twin *twin = &both->twin[0];
-    judge(both, 0, reader, i, twin->time, seen);
+    judge_operation(both, reader, i, twin->time, seen);
     if (!seen || both->options.refresh)
         window_twin_remember(twin, i);
 }
@@ -301,7 +309,7 @@ static void do_forget(window_pair *both, model_reader *reader)
         return;
     model_expect(reader, was == replica);
     window_twin_advance(&both->twin[0], now);
-    judge(both, 0, reader, i, both->twin[0].time, was == BRY_PRESENT);
+    judge_operation(both, reader, i, both->twin[0].time, was == BRY_PRESENT);
     window_twin_forget(&both->twin[0], i);
 }
 
@@ -329,7 +337,8 @@ static void do_ask(window_pair *both, model_reader *reader)
     unsigned i = model_byte(reader);
     uint64_t now = plus(both->twin[0].time, model_byte(reader) * (both->options.window / 64 + 1));
     model_say(reader, "ask for %u at %ju", i, (uintmax_t)now);
-    judge(both, 0, reader, i, now, bry_window_has(both->window[0], element(i), now) == BRY_PRESENT);
+    judge_operation(both, reader, i, now,
+                    bry_window_has(both->window[0], element(i), now) == BRY_PRESENT);
 }
 
 /* Whether the error is within the target: unless it follows the load, or two of fbf were put
