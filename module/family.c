@@ -54,6 +54,15 @@ static void add(server_info *info, const command_family *self, const char *what,
     api.InfoAddFieldULongLong(info, name, value);
 }
 
+/* As text: the server would print more digits than mean anything. */
+static void add_share(server_info *info, const command_family *self, const char *what, double share)
+{
+    char name[64], text[32];
+    snprintf(name, sizeof name, "%s_%s", self->name, what);
+    snprintf(text, sizeof text, "%.3g", share);
+    api.InfoAddFieldCString(info, name, text);
+}
+
 void family_info(server_info *info, const command_family *self)
 {
     const family_totals *totals = &self->totals;
@@ -64,4 +73,8 @@ void family_info(server_info *info, const command_family *self)
     add(info, self, "refused", totals->refused);
     add(info, self, "unsure", totals->unsure);
     add(info, self, "repeats", totals->repeats);
+    if (totals->judged > 0) { /* the mean of what was asked */
+        add_share(info, self, "promised_error", totals->promised / (double)totals->judged);
+        add_share(info, self, "estimated_error", totals->estimated / (double)totals->judged);
+    }
 }

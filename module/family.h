@@ -49,6 +49,8 @@ typedef struct family_totals {
     uint64_t refused; /* commands that the library or a limit refused */
     uint64_t unsure; /* items answered with UNSURE */
     uint64_t repeats; /* changes dropped because their id was seen before */
+    uint64_t judged; /* items that object_count() counted, and … */
+    double promised, estimated; /* … how many wrong answers among them were to be expected */
 } family_totals;
 
 typedef struct command_family {

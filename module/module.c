@@ -7,12 +7,13 @@
 #include "family.h"
 #include "map_type.h"
 #include "settings.h"
+#include "window_type.h"
 
 #include <string.h>
 
 #define MODULE_NAME "bloomery"
 
-static command_family *const families[] = {&map_family, &counter_family};
+static command_family *const families[] = {&map_family, &counter_family, &window_family};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
 static void info(server_info *info, int for_crash)

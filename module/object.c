@@ -24,6 +24,15 @@ void object_set_items(held_object *self, uint64_t items)
     self->items = items;
 }
 
+void object_count(const held_object *self, size_t n)
+{
+    family_totals *totals = &self->family->totals;
+    totals->operations += n;
+    totals->judged += n;
+    totals->promised += (double)n * self->promised;
+    totals->estimated += (double)n * self->estimated;
+}
+
 void object_free(held_object *self)
 {
     if (!self)

@@ -26,6 +26,8 @@ typedef struct held_object {
     command_family *family;
     void *thing; /* NULL while it is being restored */
     uint64_t items;
+    double promised, estimated; /* the chance that an item is answered wrongly, where a family tells
+                                   it: as created, and as last seen */
     chunks pieces; /* while it is being restored */
 } held_object;
 
@@ -36,6 +38,9 @@ held_object *object_new(command_family *family);
 void object_free(held_object *self); /* in any thread; takes NULL */
 
 void object_set_items(held_object *self, uint64_t items);
+
+/* Counts n items that a command asked for or changed, and what they add to the family's errors. */
+void object_count(const held_object *self, size_t n);
 
 /* A second object with the same contents. The library's clones share their allocator, and each
  * object here has its own, so the contents go through frames. BRY_E_NOMEM. */

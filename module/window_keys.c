@@ -1,0 +1,297 @@
+/* WINDOW.CREATE, ADVANCE, MERGE, INFO: whole windows. */
+#include "arguments.h"
+#include "replies.h"
+#include "window_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- WINDOW.CREATE ------------------------------------------------------------------------- */
+
+/* What WINDOW.CREATE says. */
+typedef struct window_wish {
+    bry_window_options options;
+    int engine, mode; /* places in the words; -1: not given */
+    bool by_events;
+    server_string *like;
+} window_wish;
+
+static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
+static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
+const char *const window_mode_words[] = {"improved", "paper", "paper-simple", NULL};
+
+/* Modes are engine fbf's, so one that was named names it, too. */
+static void choose_engine(window_wish *wish)
+{
+    bry_window_options *window = &wish->options;
+    if (wish->engine >= 0)
+        window->engine = engines[wish->engine];
+    if (wish->mode >= 0)
+        window->mode = (bry_window_mode)wish->mode;
+    bool open = wish->engine < 0 || window->engine == BRY_ENGINE_AUTO;
+    if (open && window->mode != BRY_WINDOW_IMPROVED)
+        window->engine = BRY_ENGINE_FBF;
+}
+
+/* Arguments that only make sense together. False: the client has been told. */
+static bool check_wish(server_context *context, const window_wish *wish, size_t given)
+{
+    const bry_window_options *window = &wish->options;
+    const char *problem = NULL;
+    if (wish->like && given > (window->window ? 2u : 1u))
+        problem = "LIKE copies everything: no other argument but WINDOW goes with it";
+    else if (!wish->like && !window->window)
+        problem = "WINDOW is missing: the time that items are remembered";
+    else if (wish->by_events && !window->max_skew)
+        problem = "EVENTTIME needs SKEW: how far one event may be ahead of all others";
+    else if (!wish->by_events && window->max_skew)
+        problem = "SKEW goes with EVENTTIME";
+    if (problem)
+        reply_error(context, "ERR", "%s", problem);
+    return !problem;
+}
+
+/* False: the client has been told. */
+static bool read_wish(server_context *context, server_string **argv, int argc, window_wish *wish)
+{
+    bry_window_options *window = &wish->options;
+    *wish = (window_wish){.options = window_options_default(), .engine = -1, .mode = -1};
+    command_option options[] = {
+        {.name = "WINDOW",
+         .kind = OPTION_SPAN,
+         .into = &window->window,
+         .least = 1,
+         .most = (uint64_t)1 << 52},
+        {.name = "CAPACITY",
+         .kind = OPTION_COUNT,
+         .into = &window->capacity,
+         .least = 1,
+         .most = (uint64_t)1 << 40},
+        {.name = "ERROR",
+         .kind = OPTION_SHARE,
+         .into = &window->error,
+         .least_share = 1e-12,
+         .most_share = 0.5},
+        {.name = "MAXMEM",
+         .kind = OPTION_BYTES,
+         .into = &window->max_bytes,
+         .least = 1,
+         .most = UINT64_MAX},
+        {.name = "ENGINE", .kind = OPTION_WORD, .into = &wish->engine, .words = engine_words},
+        {.name = "MODE", .kind = OPTION_WORD, .into = &wish->mode, .words = window_mode_words},
+        {.name = "REFRESH", .kind = OPTION_FLAG, .into = &window->refresh},
+        {.name = "EVENTTIME", .kind = OPTION_FLAG, .into = &wish->by_events},
+        {.name = "SKEW",
+         .kind = OPTION_SPAN,
+         .into = &window->max_skew,
+         .least = 1,
+         .most = (uint64_t)1 << 52},
+        {.name = "LIKE", .kind = OPTION_STRING, .into = &wish->like},
+        {.name = "SEED",
+         .kind = OPTION_COUNT,
+         .into = &window->seed,
+         .least = 1,
+         .most = UINT64_MAX},
+    };
+    size_t count = sizeof options / sizeof options[0], given = 0;
+    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        given += options[i].given;
+    choose_engine(wish);
+    window->refuse = window->max_bytes != 0;
+    return check_wish(context, wish, given);
+}
+
+static int put_like(server_context *context, server_string **argv, opened_key *target,
+                    const window_wish *wish)
+{
+    char text[QUOTED_SIZE];
+    opened_key other;
+    held_object *made;
+    if (!object_open(context, &window_family, wish->like, SERVER_READ, &other))
+        return SERVER_OK;
+    object_close(&other);
+    if (!other.object)
+        return reply_error(context, "ERR", "LIKE %s: no such key", quoted(wish->like, text));
+    bry_window_options options = bry_window_options_like(window_of(other.object));
+    if (wish->options.window && wish->options.window != options.window)
+        return reply_error(context, "ERR", "WINDOW is not that of %s, which is %" PRIu64 " ms",
+                           quoted(wish->like, text), options.window);
+    bry_status status = window_create(&options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    if (!object_may_grow(context, made, 0)) {
+        object_free(made);
+        return object_too_large(context, &window_family);
+    }
+    object_put(target, made);
+    object_changed(context, argv[1], "window.create", true);
+    return reply_ok(context);
+}
+
+/* Why there is no plan for these options. */
+static int reply_no_plan(server_context *context, const bry_window_options *options,
+                         bry_status status)
+{
+    bry_window_options without = *options;
+    bry_window_shape shape;
+    without.max_bytes = 0;
+    if (status == BRY_E_UNSUPPORTED)
+        return reply_error(context, "UNSUPPORTED", "MODE %s is one of engine fbf",
+                           window_mode_words[options->mode]);
+    if (status != BRY_E_RANGE)
+        return reply_status(context, status);
+    if (options->max_bytes && bry_window_plan(&without, &shape) == BRY_OK)
+        return reply_error(context, "RANGE",
+                           "MAXMEM is too little: an empty window takes %" PRIu64 " bytes",
+                           shape.bytes_empty);
+    return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
+}
+
+static int put_new(server_context *context, server_string **argv, opened_key *target,
+                   bry_window_options *options)
+{
+    bry_window_shape shape;
+    held_object *made;
+    bry_status status = bry_window_plan(options, &shape);
+    if (status != BRY_OK)
+        return reply_no_plan(context, options, status);
+    uint64_t bytes = shape.bytes;
+    if (options->max_bytes && options->max_bytes < bytes)
+        bytes = options->max_bytes;
+    if (!object_may_grow(context, NULL, bytes))
+        return reply_error(
+            context, "RANGE",
+            "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes", bytes);
+    status = window_create(options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    object_put(target, made);
+    window_replicate_creation(context, argv[1], options);
+    object_changed(context, argv[1], "window.create", false);
+    return reply_ok(context);
+}
+
+int window_command_create(server_context *context, server_string **argv, int argc)
+{
+    window_wish wish;
+    opened_key target;
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!read_wish(context, argv, argc, &wish) ||
+        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        return SERVER_OK;
+    if (target.object)
+        reply_error(context, "BUSYKEY", "Target key name already exists.");
+    else if (wish.like)
+        put_like(context, argv, &target, &wish);
+    else
+        put_new(context, argv, &target, &wish.options);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- WINDOW.ADVANCE ------------------------------------------------------------------------ */
+
+static int advance(server_context *context, server_string **argv, held_object *object, uint64_t at)
+{
+    bry_window *window = window_of(object);
+    bry_window_options options = bry_window_options_like(window);
+    uint64_t now, before = bry_window_time(window);
+    if (!window_moment(context, &options, at, &now))
+        return SERVER_OK;
+    bry_status status = bry_window_advance(window, now);
+    if (status != BRY_OK)
+        return object_refused_here(context, &window_family, status);
+    window_changed(object, &options, before, 0);
+    api.Replicate(context, "WINDOW.ADVANCE", "scl", argv[1], "AT", (long long)now);
+    object_changed(context, argv[1], "window.advance", false);
+    return api.ReplyWithLongLong(context, (long long)object->items);
+}
+
+int window_command_advance(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t at = 0;
+    command_option options[] = {
+        {.name = "AT", .kind = OPTION_COUNT, .into = &at, .least = 1, .most = WINDOW_MOST_TIME},
+    };
+    if (argc < 2)
+        return api.WrongArity(context);
+    if (!options_read(context, argv, argc, 2, options, 1, NULL, NULL) ||
+        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        advance(context, argv, opened.object, at);
+    else
+        reply_no_key(context);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- WINDOW.MERGE -------------------------------------------------------------------------- */
+
+static bry_status merge(void *into, const void *from)
+{
+    return bry_window_merge(into, from);
+}
+
+int window_command_merge(server_context *context, server_string **argv, int argc)
+{
+    static const object_joining how = {&window_family, merge, "window.merge", false};
+    return object_join(context, argv, argc, &how);
+}
+
+/* ---- WINDOW.INFO --------------------------------------------------------------------------- */
+
+#define INFO_PAIRS 22
+
+static int reply_info(server_context *context, const held_object *object)
+{
+    const bry_window *window = window_of(object);
+    bry_window_options options = bry_window_options_like(window);
+    bry_window_stats stats;
+    char seed[24];
+    bry_window_get_stats(window, &stats);
+    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
+    api.ReplyWithMap(context, INFO_PAIRS);
+    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
+    reply_pair_text(context, "mode", window_mode_words[stats.mode]);
+    reply_pair_count(context, "window", stats.window);
+    reply_pair_count(context, "capacity", options.capacity);
+    reply_pair_count(context, "refresh", options.refresh);
+    reply_pair_count(context, "eventtime", is_by_events(&options));
+    reply_pair_count(context, "skew", options.max_skew);
+    reply_pair_text(context, "seed", seed);
+    reply_pair_count(context, "time", stats.time);
+    reply_pair_count(context, "covered", stats.covered);
+    reply_pair_count(context, "items", stats.items);
+    reply_pair_count(context, "generations", stats.generations);
+    reply_pair_count(context, "ended_early", stats.ended_early);
+    reply_pair_count(context, "resizes", stats.resizes);
+    reply_pair_number(context, "promised_error", stats.promised_error);
+    reply_pair_number(context, "estimated_error", stats.estimated_error);
+    reply_pair_number(context, "predicted_error", stats.predicted_error);
+    reply_pair_count(context, "refused_full", stats.refused_full);
+    reply_pair_count(context, "refused_time", stats.refused_time);
+    reply_pair_count(context, "at_ceiling", stats.at_ceiling);
+    reply_pair_count(context, "maxmem", stats.max_bytes);
+    reply_pair_count(context, "bytes", object->account.bytes);
+    return SERVER_OK;
+}
+
+int window_command_info(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        reply_info(context, opened.object);
+    else
+        reply_no_key(context);
+    object_close(&opened);
+    return SERVER_OK;
+}

@@ -1,0 +1,213 @@
+/* The commands WINDOW.* as data: what the server registers, and COMMAND DOCS and the manual show.
+ */
+#include "table_parts.h"
+#include "window_type.h"
+
+#define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0)
+#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
+#define AT ARG("milliseconds", SERVER_ARG_INTEGER, "AT", SERVER_ARG_OPTIONAL)
+
+static server_command_arg engines[] = {
+    WORD("auto", "auto", 0),
+    WORD("compact", "compact", 0),
+    WORD("fbf", "fbf", 0),
+    {0},
+};
+static server_command_arg modes[] = {
+    WORD("improved", "improved", 0),
+    WORD("paper", "paper", 0),
+    WORD("paper-simple", "paper-simple", 0),
+    {0},
+};
+static server_command_arg event_time[] = {
+    WORD("eventtime", "EVENTTIME", 0),
+    ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0),
+    {0},
+};
+static server_command_arg origins[] = {
+    {.name = "other", .type = SERVER_ARG_KEY, .key_spec_index = 1, .token = "LIKE"},
+    ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),
+    {0},
+};
+
+static server_command_arg create_args[] = {
+    KEY,
+    ARG("window", SERVER_ARG_INTEGER, "WINDOW", SERVER_ARG_OPTIONAL),
+    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
+    ARG("bytes", SERVER_ARG_INTEGER, "MAXMEM", SERVER_ARG_OPTIONAL),
+    {.name = "engine",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .token = "ENGINE",
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = engines},
+    {.name = "mode",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .token = "MODE",
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = modes},
+    WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL),
+    {.name = "event-time",
+     .type = SERVER_ARG_BLOCK,
+     .key_spec_index = -1,
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = event_time},
+    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
+    {.name = "origin",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = origins},
+    {0},
+};
+static server_command_arg item_at_args[] = {KEY, ITEM, AT, {0}};
+static server_command_arg items_at_args[] = {KEY, AT, WORD("items", "ITEMS", 0), ITEMS, {0}};
+static server_command_arg item_args[] = {KEY, ITEM, {0}};
+static server_command_arg items_args[] = {KEY, ITEMS, {0}};
+static server_command_arg at_args[] = {KEY, AT, {0}};
+static server_command_arg key_args[] = {KEY, {0}};
+static server_command_arg merge_args[] = {
+    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec_index = 0},
+    {.name = "source", .type = SERVER_ARG_KEY, .key_spec_index = 1, .flags = SERVER_ARG_MULTIPLE},
+    {0},
+};
+
+static server_key_spec create_keys[] = {
+    KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec forget_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
+static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
+
+const module_command window_commands[] = {
+    {
+        .name = "WINDOW.CREATE",
+        .run = window_command_create,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -4,
+        .key_specs = create_keys,
+        .args = create_args,
+        .summary = "Creates an empty window, which remembers items for a time: WINDOW, in "
+                   "milliseconds or as 60s, 5min, 1h.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s ERROR 0.1%",
+    },
+    {
+        .name = "WINDOW.ADD",
+        .run = window_command_add,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = change_keys,
+        .args = item_at_args,
+        .summary = "Adds an item; answers 1 when it is new, 0 when it was seen within the window. "
+                   "AT is the time of the event, in windows created with EVENTTIME.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen request-1\n"
+                   "WINDOW.ADD seen request-1",
+    },
+    {
+        .name = "WINDOW.MADD",
+        .run = window_command_madd,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = change_keys,
+        .args = items_at_args,
+        .summary = "Adds items at one time, all or none; answers 1 for each that is new.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.MADD seen ITEMS a b a",
+    },
+    {
+        .name = "WINDOW.EXISTS",
+        .run = window_command_exists,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = 3,
+        .key_specs = look_keys,
+        .args = item_args,
+        .summary = "Tells whether an item was seen within the window that ends now, or, by event "
+                   "time, with the newest event.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a",
+    },
+    {
+        .name = "WINDOW.MEXISTS",
+        .run = window_command_mexists,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -3,
+        .key_specs = look_keys,
+        .args = items_args,
+        .summary = "Tells which items were seen within the window.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.MEXISTS seen a b",
+    },
+    {
+        .name = "WINDOW.FORGET",
+        .run = window_command_forget,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = forget_keys,
+        .args = item_at_args,
+        .summary = "Forgets an item before its time, for work that failed after it was added; "
+                   "answers 1 when it was remembered. Engine compact alone.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.FORGET seen a",
+    },
+    {
+        .name = "WINDOW.ADVANCE",
+        .run = window_command_advance,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -2,
+        .key_specs = change_keys,
+        .args = at_args,
+        .summary = "Moves a window's time to now or, by event time, to AT, however far ahead; "
+                   "returns how many items are remembered then. A window in use moves by itself.",
+        .complexity = "O(n) at worst, n items forgotten",
+        .since = SINCE,
+        .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
+                   "WINDOW.ADD events a AT 1000\nWINDOW.ADVANCE events AT 9000000",
+    },
+    {
+        .name = "WINDOW.MERGE",
+        .run = window_command_merge,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -3,
+        .key_specs = merge_keys,
+        .args = merge_args,
+        .summary = "Adds what other windows, made LIKE this one, remember, for as long as they "
+                   "would have; returns how many items are remembered then.",
+        .complexity = "O(n), n items of all the windows",
+        .since = SINCE,
+        .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"
+                   "WINDOW.ADD south a\nWINDOW.MERGE north south",
+    },
+    {
+        .name = "WINDOW.INFO",
+        .run = window_command_info,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = 2,
+        .key_specs = look_keys,
+        .args = key_args,
+        .summary = "Tells what a window is made of, what it remembers, and its error as promised "
+                   "and as estimated.",
+        .complexity = "O(n), n bytes, in engine fbf; O(1) in engine compact",
+        .since = SINCE,
+        .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen",
+    },
+    COMMAND_RESTORE("WINDOW.LOAD", window_command_load),
+};
+const size_t window_command_count = sizeof window_commands / sizeof window_commands[0];
