@@ -1,0 +1,446 @@
+"""COUNTER.*: every command, with arguments as they should be and as they should not."""
+
+import random
+import sys
+
+import server_runner
+from server_runner import Case, Client, Error, pairs
+
+MOST, LEAST = 2**63 - 1, -2**63
+
+
+class Counters(Case):
+    def create(self, *options, table="t", window="10m"):
+        self.assertEqual(self.client("COUNTER.CREATE", table, "WINDOW", window, *options), b"OK")
+
+    def info(self, table="t"):
+        return pairs(self.client("COUNTER.INFO", table))
+
+    def listing(self, count, table="t", each=lambda: None):
+        """All counters by SCAN, and how often each was listed."""
+        cursor, found, rounds = 0, [], 0
+        while True:
+            cursor, part = self.client("COUNTER.SCAN", table, cursor, "COUNT", count)
+            self.assertLessEqual(len(part), 2 * count)
+            found += zip(part[::2], part[1::2])
+            rounds += 1
+            if cursor == b"0":
+                return found, rounds
+            each()
+
+
+class Create(Counters):
+    def test_defaults(self):
+        self.create()
+        info = self.info()
+        self.assertEqual((info[b"engine"], info[b"window"], info[b"capacity"], info[b"max_bytes"]),
+                         (b"compact", 600000, 1000, 0))
+        self.assertEqual(float(info[b"promised_error"]), 1e-9)
+        self.assertEqual([info[name] for name in (b"counters", b"ids", b"applied", b"repeats",
+                                                  b"refused_full", b"refused_overflow", b"time")],
+                         [0] * 7)
+
+    def test_all_options(self):
+        self.client("counter.create", "t", "seed", 2**64 - 1, "capacity", "1e5", "maxmem", "1mb",
+                    "error", "0.1%", "window", "90s")
+        info = self.info()
+        self.assertEqual((info[b"window"], info[b"capacity"], info[b"max_bytes"], info[b"seed"]),
+                         (90000, 100000, 2**20, str(2**64 - 1).encode()))
+        self.assertEqual(float(info[b"promised_error"]), 0.001)
+
+    def test_seeds_are_random(self):
+        self.create(table="t")
+        self.create(table="u")
+        self.assertNotEqual(self.info("t")[b"seed"], self.info("u")[b"seed"])
+
+    def test_refusals_name_the_argument(self):
+        for word, text, *options in (
+                ("ERR", "WINDOW is missing", "ERROR", 0.1),
+                ("ERR", "CAPACITY needs a value", "WINDOW", "1s", "CAPACITY"),
+                ("ERR", "WINDOW 'long' is not", "WINDOW", "long"),
+                ("ERR", "WINDOW '' is not", "WINDOW", ""),
+                ("ERR", "WINDOW '-5' is below zero", "WINDOW", -5),
+                ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
+                ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
+                ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
+                ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
+                ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
+                ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", 0.6),
+                ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
+                ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),
+                ("RANGE", "MAXMEM '0' is not between 1", "WINDOW", 5, "MAXMEM", 0),
+                ("RANGE", "MAXMEM 100 is less than", "WINDOW", 5, "MAXMEM", 100),
+                ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
+                ("RANGE", "CAPACITY", "WINDOW", 5, "CAPACITY", "2^40"),
+                ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9",
+                 "ERROR", "1%"),
+                ("RANGE", "cannot be had at this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
+                ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
+                ("ERR", "unknown argument 'SKEW'", "WINDOW", 5, "SKEW", 5),
+                ("ERR", "unknown argument ''", "WINDOW", 5, ""),
+                ("ERR", r"WINDOW '1\x00\x0d\x0a2' is not", "WINDOW", b"1\0\r\n2"),
+                ("ERR", "wrong number of arguments", "WINDOW"),
+                ("ERR", "wrong number of arguments"),
+        ):
+            with self.subTest(options=options):
+                self.refused(word, "COUNTER.CREATE", "t", *options, text=text)
+                self.assertEqual(self.client("EXISTS", "t"), 0)
+
+    def test_busy_and_wrong_type(self):
+        self.create()
+        self.client("SET", "s", "text")
+        self.client("MAP.SET", "m", "a", "1")
+        self.refused("BUSYKEY", "COUNTER.CREATE", "t", "WINDOW", 5)
+        for key in "sm":
+            for command in (["CREATE", key, "WINDOW", 5], ["INCRBY", key, "c", 1, "i"],
+                            ["MINCRBY", key, "c", 1, "i"], ["GET", key, "c"], ["MGET", key, "c"],
+                            ["SCAN", key, 0], ["DEL", key, "c"], ["INFO", key],
+                            ["LOAD", key, 0, "x"]):
+                self.refused("WRONGTYPE", f"COUNTER.{command[0]}", *command[1:])
+        self.refused("WRONGTYPE", "MAP.GET", "t", "a")
+
+    def test_missing_tables(self):
+        self.refused("ERR", "COUNTER.INCRBY", "t", "c", 1, "i", text="no such key")
+        self.refused("ERR", "COUNTER.MINCRBY", "t", "c", 1, "i", text="no such key")
+        self.refused("ERR", "COUNTER.INFO", "t", text="no such key")
+        self.assertIsNone(self.client("COUNTER.GET", "t", "c"))
+        self.assertEqual(self.client("COUNTER.MGET", "t", "c", "d"), [None, None])
+        self.assertEqual(self.client("COUNTER.SCAN", "t", 0), [b"0", []])
+        self.assertEqual(self.client("COUNTER.DEL", "t", "c", "d"), [0, 0])
+        self.assertEqual(self.client("EXISTS", "t"), 0)
+
+
+class Count(Counters):
+    def test_once_for_each_id(self):
+        self.create()
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 5, "i1"), [5, 1])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 5, "i1"), [5, 0])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", -7, "i2"), [-2, 1])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 5, "i1"), [-2, 0])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 0, "i3"), [-2, 1])
+        info = self.info()
+        self.assertEqual((info[b"applied"], info[b"repeats"], info[b"ids"], info[b"counters"]),
+                         (3, 2, 3, 1))
+
+    def test_an_id_belongs_to_its_counter(self):
+        self.create()
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 5, "i"), [5, 1])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "d", 6, "i"), [6, 1])
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", "c", 5, "i", "d", 6, "i", "e", 7, "i"),
+                         [[5, 0], [6, 0], [7, 1]])
+        # Where one ends and the other begins matters.
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", "ab", 1, "c", "a", 1, "bc"),
+                         [[1, 1], [1, 1]])
+
+    def test_batches(self):
+        self.create()
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", "c", 1, "i"), [[1, 1]])
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", "c", 2, "j", "c", 2, "j", "d", 3, "j",
+                                     "c", 1, "i"), [[3, 1], [3, 0], [3, 1], [3, 0]])
+        words = [x for i in range(1000) for x in (f"n{i % 7}", i, i // 14)]
+        got = self.client("COUNTER.MINCRBY", "t", *words)
+        self.assertEqual(len(got), 1000)
+        expected, seen, sums = [], set(), {}
+        for i in range(1000):
+            new = (i % 7, i // 14) not in seen
+            seen.add((i % 7, i // 14))
+            sums[i % 7] = sums.get(i % 7, 0) + (i if new else 0)
+            expected.append([sums[i % 7], int(new)])
+        # Values are those of the moment of each operation.
+        self.assertEqual(got, expected)
+        again = self.client("COUNTER.MINCRBY", "t", *words)
+        self.assertEqual(again, [[sums[i % 7], 0] for i in range(1000)])
+
+    def test_overflow(self):
+        self.create()
+        self.client("COUNTER.MINCRBY", "t", "c", MOST, "a", "d", LEAST, "a")
+        for command in (["INCRBY", "t", "c", 1, "x"], ["INCRBY", "t", "d", -1, "x"],
+                        ["MINCRBY", "t", "c", -5, "y", "e", 5, "y", "d", -1, "y"],
+                        ["MINCRBY", "t", "e", MOST, "y", "e", 1, "z"]):
+            reply = self.client.ask(f"COUNTER.{command[0]}", *command[1:])
+            self.assertEqual((reply.word, "nothing was changed" in str(reply)), ("RANGE", True))
+        self.assertEqual(self.client("COUNTER.MGET", "t", "c", "d", "e"), [MOST, LEAST, None])
+        self.assertEqual(self.info()[b"refused_overflow"], 4)
+        # What was refused was not remembered, and a batch may go out and come back.
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", "c", -5, "x", "c", 5, "y", "d", 1, "x"),
+                         [[MOST - 5, 1], [MOST, 1], [LEAST + 1, 1]])
+
+    def test_odd_arguments(self):
+        self.create()
+        for delta in ("", "x", "1.5", "1e3", " 1", "1 ", "+", "-", "9223372036854775808",
+                      "-9223372036854775809", b"1\0", "0x10", "nan"):
+            self.refused("ERR", "COUNTER.INCRBY", "t", "c", delta, "i", text="delta")
+            self.refused("ERR", "COUNTER.MINCRBY", "t", "a", 1, "i", "c", delta, "i",
+                         text="(argument 6)")
+        for words in ([], ["c"], ["c", 1], ["c", 1, "i", "d"], ["c", 1, "i", "d", 1]):
+            self.refused("ERR", "COUNTER.INCRBY", "t", *words, text="wrong number")
+            self.refused("ERR", "COUNTER.MINCRBY", "t", *words, text="wrong number")
+        self.refused("RANGE", "COUNTER.INCRBY", "t", b"n" * 65536, 1, "i", text="65535 are the most")
+        self.refused("RANGE", "COUNTER.MINCRBY", "t",
+                     *(x for i in range(300) for x in (b"%05d" % i + b"n" * 60000, 1, "i")),
+                     text="use several commands")
+        self.assertEqual(self.info()[b"counters"], 0)
+        for name in (b"n" * 65535, b"", b"\0\r\n\xff"):
+            for i in (b"", b"\0", b"i" * 100000):
+                before = self.client("COUNTER.GET", "t", name) or 0
+                self.assertEqual(self.client("COUNTER.INCRBY", "t", name, 3, i), [before + 3, 1])
+                self.assertEqual(self.client("COUNTER.INCRBY", "t", name, 3, i), [before + 3, 0])
+            self.assertEqual(self.client("COUNTER.GET", "t", name), 9)
+
+    def test_internal_commands_are_not_for_clients(self):
+        self.create()
+        self.refused("ERR", "COUNTER.APPLY", "t", 5, "c", 1, "i", text="for replication alone")
+        self.refused("ERR", "COUNTER.TOUCH", "t", 5, 0, text="for replication alone")
+        self.client("MULTI")
+        self.client("COUNTER.APPLY", "t", 5, "c", 1, "i")
+        self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
+        self.assertIsNone(self.client("COUNTER.GET", "t", "c"))
+
+    def test_against_a_twin(self):
+        """Random operations, half of them retries, against a dictionary."""
+        self.create("SEED", 3, "CAPACITY", 100)
+        source, sums, seen = random.Random(5), {}, []
+        for _ in range(400):
+            batch = []
+            for _ in range(source.choice((1, 1, 2, 5, 30))):
+                if seen and source.random() < 0.5:
+                    batch.append(source.choice(seen))
+                else:
+                    batch.append((f"c{source.randrange(50)}", source.randrange(-99, 99),
+                                  f"{len(seen)}:{len(batch)}"))
+            known, expected = set(seen), []
+            for name, delta, number in batch:
+                new = (name, delta, number) not in known
+                known.add((name, delta, number))
+                if new:
+                    seen.append((name, delta, number))
+                    sums[name] = sums.get(name, 0) + delta
+                expected.append([sums[name], int(new)])
+            got = self.client("COUNTER.MINCRBY", "t", *(x for op in batch for x in op))
+            self.assertEqual(got, expected)
+        self.assertEqual(dict(self.listing(7)[0]),
+                         {name.encode(): value for name, value in sums.items()})
+        self.assertEqual(self.info()[b"applied"], len(seen))
+
+    def test_window_forgets(self):
+        self.create(window=50)
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "i"), [1, 1])
+        self.wait_until(lambda: self.client("COUNTER.INCRBY", "t", "c", 1, "i")[1] == 1,
+                        "the id is forgotten")
+        self.assertEqual(self.client("COUNTER.GET", "t", "c"), 2)
+
+    def test_reads_leave_the_table_alone(self):
+        self.create(window=20)
+        self.client("COUNTER.MINCRBY", "t", *(x for i in range(500) for x in (f"c{i}", 1, i)))
+        before = self.client("DEBUG", "DIGEST-VALUE", "t")
+        start = self.client("TIME")
+        now = lambda: (int(self.client("TIME")[0]) - int(start[0])) * 10**6 + \
+            int(self.client("TIME")[1]) - int(start[1])
+        self.wait_until(lambda: now() > 100000, "some windows have passed")
+        self.client("COUNTER.MGET", "t", "c1", "none")
+        self.listing(100)
+        self.client("COUNTER.INFO", "t")
+        self.client("MEMORY", "USAGE", "t")
+        self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "t"), before)
+
+
+class Ask(Counters):
+    def test_get(self):
+        self.create()
+        self.client("COUNTER.MINCRBY", "t", "c", 5, "i", "zero", 0, "i")
+        self.assertEqual(self.client("COUNTER.GET", "t", "c"), 5)
+        self.assertEqual(self.client("COUNTER.GET", "t", "zero"), 0)
+        self.assertIsNone(self.client("COUNTER.GET", "t", "none"))
+        self.assertEqual(self.client("COUNTER.MGET", "t", "c"), [5])
+        self.assertEqual(self.client("COUNTER.MGET", "t", "none", "c", "c"), [None, 5, 5])
+        for command in (["GET", "t"], ["GET", "t", "a", "b"], ["MGET", "t"], ["INFO"],
+                        ["INFO", "t", "x"], ["DEL", "t"], ["SCAN", "t"]):
+            self.refused("ERR", f"COUNTER.{command[0]}", *command[1:], text="wrong number")
+
+    def test_scan(self):
+        self.create()
+        self.assertEqual(self.client("COUNTER.SCAN", "t", 0), [b"0", []])
+        expected = {b"c%d" % i: i for i in range(1000)}
+        self.client("COUNTER.MINCRBY", "t", *(x for name, i in expected.items()
+                                              for x in (name, i, "i")))
+        for count in (1, 7, 64, 65, 200, 999, 1000, 5000):
+            found, rounds = self.listing(count)
+            self.assertEqual((len(found), dict(found)), (1000, expected), count)
+            self.assertEqual(rounds, -(-1000 // count), count)
+        self.assertEqual(len(self.client("COUNTER.SCAN", "t", 0)[1]), 20)
+        for words, text in ((["x"], "cursor 'x'"), (["-1"], "cursor '-1'"), (["2^64"], "cursor"),
+                            (["0", "COUNT"], "COUNT needs a value"),
+                            (["0", "COUNT", "x"], "COUNT 'x'"), (["0", "MATCH", "*"], "'MATCH'")):
+            self.refused("ERR", "COUNTER.SCAN", "t", *words, text=text)
+        self.refused("RANGE", "COUNTER.SCAN", "t", 0, "COUNT", 0)
+
+    def test_scan_while_it_changes(self):
+        self.create()
+        self.client("COUNTER.MINCRBY", "t", *(x for i in range(300) for x in (f"c{i}", i, "i")))
+        more = iter(range(100000))
+
+        def change():
+            i = next(more)
+            self.client("COUNTER.MINCRBY", "t", *(x for j in range(40)
+                                                  for x in (f"new {i} {j}", 1, "i")))
+            self.client("COUNTER.DEL", "t", *(f"new {i - 1} {j}" for j in range(20)))
+        found = dict(self.listing(100, each=change)[0])
+        self.assertLessEqual({b"c%d" % i for i in range(300)}, set(found))
+
+    def test_del(self):
+        self.create()
+        self.client("COUNTER.MINCRBY", "t", "c", 5, "i", "d", 6, "i")
+        self.assertEqual(self.client("COUNTER.DEL", "t", "c", "none", "c"), [1, 0, 0])
+        self.assertEqual(self.client("COUNTER.MGET", "t", "c", "d"), [None, 6])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 5, "i"), [0, 0])
+        self.assertIsNone(self.client("COUNTER.GET", "t", "c"))
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 5, "j"), [5, 1])
+        self.assertEqual(self.client("COUNTER.DEL", "t", b"x" * 70000, ""), [0, 0])
+
+    def test_resp3(self):
+        self.create()
+        client = Client(self.server.port)
+        client.hello3()
+        self.assertEqual(client("COUNTER.INCRBY", "t", "c", 5, "i"), [5, 1])
+        info = client("COUNTER.INFO", "t")
+        self.assertEqual((info[b"applied"], info[b"promised_error"]), (1, 1e-9))
+        self.assertIsNone(client("COUNTER.GET", "t", "none"))
+        client.close()
+
+
+class Full(Counters):
+    def fill(self):
+        """Counts until it is refused; how many were applied."""
+        for start in range(0, 10**6, 8):
+            replies = self.client.pipeline([["COUNTER.INCRBY", "t", "c", 1, i]
+                                            for i in range(start, start + 8)])
+            for i, reply in enumerate(replies):
+                if isinstance(reply, Error):
+                    self.assertEqual(reply.word, "FULL", reply)
+                    return start + i, reply
+        self.fail("it is never full")
+
+    def still_works(self, n):
+        """Repeats, reads, and no new names, at the ceiling."""
+        value = self.client("COUNTER.GET", "t", "c")
+        self.assertGreaterEqual(value, n)  # of the last batch some may have found room
+        for i in (0, 1, n // 2, n - 1):
+            self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, i), [value, 0])
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", *(x for i in range(100)
+                                                               for x in ("c", 1, i))),
+                         [[value, 0]] * 100)
+        applied = self.info()[b"applied"]
+        reply = self.client.ask("COUNTER.MINCRBY", "t", "c", 1, 0, b"new" * 20000, 1, "x")
+        self.assertEqual(reply.word, "FULL")
+        self.assertIn("nothing was changed", str(reply))
+        self.assertEqual(self.info()[b"applied"], applied)
+        self.assertEqual(len(self.listing(10)[0]), 1)
+        self.assertEqual(self.client("COUNTER.GET", "t", "c"), value)
+
+    def test_maxmem(self):
+        self.create("MAXMEM", 65536, "SEED", 4)
+        n, reply = self.fill()
+        self.assertIn("MAXMEM", str(reply))
+        self.assertGreater(n, 4000)
+        info = self.info()
+        self.assertGreater(info[b"refused_full"], 0)
+        self.assertLessEqual(info[b"bytes"], 65536)
+        self.still_works(n)
+        self.assertLessEqual(self.info()[b"bytes"], 65536)
+
+    def test_room_comes_back(self):
+        self.create("MAXMEM", 16384, "SEED", 4, window=400)
+        self.fill()
+        self.wait_until(lambda: not isinstance(
+            self.client.ask("COUNTER.INCRBY", "t", "c", 1, "later"), Error), "there is room")
+
+    def test_max_key_bytes(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        self.create("SEED", 4)
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        n, reply = self.fill()
+        self.assertIn("bloomery.max-key-bytes", str(reply))
+        self.still_works(n)
+        self.assertLessEqual(self.info()[b"bytes"], 65536)
+
+    def test_maxmemory(self):
+        self.create()
+        self.client("COUNTER.INCRBY", "t", "c", 1, "i")
+        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
+        self.client("CONFIG", "SET", "maxmemory", 1)
+        self.assertEqual(self.client.ask("COUNTER.INCRBY", "t", "c", 1, "j").word, "OOM")
+        self.assertEqual(self.client("COUNTER.GET", "t", "c"), 1)
+        self.assertEqual(self.client("COUNTER.DEL", "t", "c"), [1])
+
+
+class Around(Counters):
+    def test_events(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
+        listener = Client(self.server.port)
+        listener("PSUBSCRIBE", "__keyevent@0__:counter.*")
+        self.create()
+        self.client("COUNTER.INCRBY", "t", "c", 1, "i")
+        self.client("COUNTER.INCRBY", "t", "c", 1, "i")
+        self.client("COUNTER.DEL", "t", "none")
+        self.client("COUNTER.DEL", "t", "c")
+        heard = [tuple(listener._read()[2:]) for _ in range(3)]
+        listener.close()
+        self.assertEqual(heard, [(b"__keyevent@0__:counter." + event, b"t")
+                                 for event in (b"create", b"incrby", b"del")])
+
+    def test_info_adds_up(self):
+        start = self.client.info("bloomery")
+        self.create("SEED", 1)
+        self.client("COUNTER.MINCRBY", "t", *(x for i in range(100) for x in (f"c{i}", 1, "i")))
+        self.client("COUNTER.MINCRBY", "t", *(x for i in range(90, 110) for x in (f"c{i}", 1, "i")))
+        self.client("COPY", "t", "u")
+        now = self.client.info("bloomery")
+        gained = {name: now[f"bloomery_counter_{name}"] - start[f"bloomery_counter_{name}"]
+                  for name in ("operations", "repeats", "refused")}
+        self.assertEqual(gained, {"operations": 120, "repeats": 10, "refused": 0})
+        self.assertEqual((now["bloomery_counter_keys"], now["bloomery_counter_items"]), (2, 220))
+        self.assertEqual(now["bloomery_counter_bytes"],
+                         self.info("t")[b"bytes"] + self.info("u")[b"bytes"])
+        self.client("DEL", "t", "u")
+        empty = self.client.info("bloomery")
+        self.assertEqual([empty[f"bloomery_counter_{what}"] for what in ("keys", "items", "bytes")],
+                         [0, 0, 0])
+
+    def test_expected_lost(self):
+        self.create("ERROR", 0.01, "CAPACITY", 20000, "SEED", 9)
+        for start in range(0, 20000, 1000):
+            self.client("COUNTER.MINCRBY", "t", *(x for i in range(start, start + 1000)
+                                                  for x in ("c", 1, i)))
+        info = self.info()
+        lost = 20000 - self.client("COUNTER.GET", "t", "c")
+        self.assertEqual((info[b"applied"], info[b"repeats"]), (20000 - lost, lost))
+        expected = float(info[b"expected_lost"])
+        self.assertLess(expected, 200)
+        self.assertLess(abs(lost - expected), 5 * max(expected, 25) ** 0.5)
+
+    def test_described(self):
+        names = {"APPLY": 0, "CREATE": 1, "DEL": 1, "GET": 1, "INCRBY": 1, "INFO": 1, "LOAD": 0,
+                 "MGET": 1, "MINCRBY": 1, "SCAN": 1, "TOUCH": 0}
+        listed = {name.decode().upper() for name in
+                  self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")}
+        self.assertEqual({name for name in listed if name.startswith("COUNTER.")},
+                         {f"COUNTER.{name}" for name in names})
+        for name, for_people in names.items():
+            docs = self.client("COMMAND", "DOCS", f"COUNTER.{name}")
+            docs = pairs(docs[1])
+            for field in (b"summary", b"complexity", b"since"):
+                self.assertTrue(docs[field], (name, field))
+            self.assertEqual(b"arguments" in docs and bool(docs[b"arguments"]), bool(for_people))
+
+    def test_keys_are_declared(self):
+        for words in ("CREATE t WINDOW 5", "INCRBY t c 1 i", "MINCRBY t c 1 i d 1 j", "GET t c",
+                      "MGET t c d", "SCAN t 0", "DEL t c d", "INFO t", "LOAD t 0 x",
+                      "APPLY t 5 c 1 i", "TOUCH t 5 0"):
+            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"COUNTER.{words}".split()), [b"t"],
+                             words)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
