@@ -19,7 +19,7 @@ ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
 sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O2 -g"
 
-.PHONY: all run test soak bench figures install format lint fuzz clean-room clean help
+.PHONY: all run examples docs test soak bench figures install format lint fuzz clean-room clean help
 .NOTPARALLEL:
 
 all:
@@ -29,7 +29,18 @@ all:
 run:
 	@scripts/packages run
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
+	@scripts/run-server build/bloomery
+
+examples:
+	@scripts/packages examples
+	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/run-examples build/examples
+
+# doc/commands.md, from what a server with the module tells of its commands.
+docs:
+	@scripts/packages docs
+	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
+	@scripts/command-docs build/bloomery.so doc/commands.md
 
 test:
 	@scripts/packages test
@@ -95,11 +106,13 @@ clean:
 
 help:
 	@echo "make              the program, the library and the server module, in build/"
-	@echo "make run          builds and runs the examples"
+	@echo "make run          a server with data to try; ends by itself where there is no terminal"
+	@echo "make examples     builds and runs the examples"
 	@echo "make test         all tests: plain, address and undefined behaviour, threads"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        measures, beside other libraries; writes the README's table"
+	@echo "make docs         writes doc/commands.md anew"
 	@echo "make figures      the figures of the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"

@@ -6,6 +6,7 @@ needs one. Skipped with 77 where no server is installed.
 
 import os
 import pathlib
+import pty
 import re
 import shlex
 import shutil
@@ -24,6 +25,7 @@ if len(sys.argv) > 3:
     # The server is not built with the sanitizer that the module is built with.
     ENVIRONMENT |= {"LD_PRELOAD": sys.argv[3], "ASAN_OPTIONS": "detect_leaks=0"}
 SERVERS = [name for name in ("redis-server", "valkey-server") if shutil.which(name)]
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "run-server"
 PATIENCE = 60  # seconds; only what hangs ever takes them
 
 HELP = """\
@@ -136,7 +138,8 @@ class Runs(Serve):
     def test_the_commands_to_type_are_true(self):
         _, port = self.start()
         typed = re.findall(r"^  ([A-Z][A-Z.]+ .*)$", self.banner, flags=re.M)
-        self.assertGreater(len(typed), 3, self.banner)
+        for family in ("MAP.", "WINDOW.", "COUNTER.", "INFO"):
+            self.assertIn(family, "".join(typed))
         for line in typed:
             reply = ask(port, *line.split())
             self.assertNotRegex(reply, r"(?m)^-", line)
@@ -327,6 +330,61 @@ class Tells(Serve):
         self.assertEqual(options["--logfile"], str(self.folder / folder / "bloomery.log"))
         self.assertEqual(options["--loadmodule"], os.path.realpath(MODULE))
         self.assertEqual(options["--port"], "7000")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+@unittest.skipUnless(shutil.which("redis-cli"), "there is no redis-cli")
+class MakeRun(Serve):
+    """scripts/run-server, which `make run` calls."""
+
+    def environment(self, **more):
+        return {**ENVIRONMENT, "TMPDIR": str(self.folder), **more}
+
+    def check_tour(self, text):
+        self.assertRegex(text, r"^Bloomery .* serves on 127\.0\.0\.1:")
+        self.assertRegex(text, r"\(\d+ files of this system loaded: \d+ bytes\)")
+        self.assertRegex(text, r'> MAP\.GET owners .*\r?\n1\) "[^"]+"\r?\n2\) \(nil\)')
+        self.assertRegex(text, r"\(integer\) 1\r?\n> WINDOW.ADD .*\r?\n\(integer\) 0")
+        self.assertRegex(text, r"> COUNTER.GET sales shop-1\r?\n\(integer\) 250")
+        self.assertTrue(text.rstrip().endswith("The server has ended cleanly."), text)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        port = int(re.match(r".*127\.0\.0\.1:(\d+)", text).group(1))
+        with self.assertRaises(ConnectionRefusedError):
+            ask(port, "PING")
+
+    def test_it_ends_by_itself_without_a_terminal(self):
+        done = subprocess.run([SCRIPT, PROGRAM], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=PATIENCE, env=self.environment())
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.check_tour(done.stdout)
+
+    def test_it_serves_at_a_terminal_until_ctrl_c(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(SCRIPT, [str(SCRIPT), PROGRAM], self.environment())
+        said, typed = b"", False
+        while True:
+            try:
+                got = os.read(terminal, 65536)
+            except OSError:  # so a terminal tells that nobody is there any more
+                break
+            said += got
+            if b"until Ctrl-C" in said and said.endswith(b"\n") and not typed:
+                typed = True
+                port = int(said.split()[-1])
+                self.assertEqual(ask(port, "COUNTER.GET", "sales", "shop-1"), ":250\r\n")
+                os.write(terminal, b"\x03")
+        self.assertEqual(os.waitpid(pid, 0)[1], 0, said)
+        os.close(terminal)
+        self.check_tour(said.decode())
+
+    def test_a_port_that_was_asked_for(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = str(other.getsockname()[1])
+            done = subprocess.run([SCRIPT, PROGRAM], stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, timeout=PATIENCE, env=self.environment(PORT=port))
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn(f"port {port} of 127.0.0.1 is in use", done.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
