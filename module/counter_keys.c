@@ -66,7 +66,8 @@ static void replicate_creation(server_context *context, server_string *name,
                   max_bytes);
 }
 
-/* Whether the ceilings leave room for the table, as far as a client's command is concerned. */
+/* Whether the ceilings leave room for a new table, and for what its creation asks for (0: nothing),
+ * as far as a client's command is concerned. */
 static bool has_room(server_context *context, const bry_counter_options *options,
                      const held_object *made, uint64_t planned)
 {
@@ -79,7 +80,7 @@ static bool has_room(server_context *context, const bry_counter_options *options
                     options->max_bytes, bytes);
         return false;
     }
-    if (!object_may_grow(context, NULL, options->max_bytes ? bytes : planned)) {
+    if (!options->max_bytes && !object_may_grow(context, NULL, planned)) {
         reply_error(context, "RANGE",
                     "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes",
                     planned);
@@ -88,21 +89,36 @@ static bool has_room(server_context *context, const bry_counter_options *options
     return true;
 }
 
+/* Without a CAPACITY, the default, or less where that leaves no room for a very small ERROR. */
+static bry_status plan(bry_counter_options *options, bry_counter_shape *shape)
+{
+    bool asked = options->capacity != 0;
+    if (!asked)
+        options->capacity = counter_default_capacity();
+    bry_counter_options planned = *options;
+    planned.max_bytes = 0; /* has_room() looks at that */
+    bry_status status = bry_counter_plan(&planned, shape);
+    while (status == BRY_E_RANGE && !asked && planned.capacity >= 10) {
+        options->capacity = planned.capacity /= 10;
+        status = bry_counter_plan(&planned, shape);
+    }
+    return status;
+}
+
 static int put_new(server_context *context, server_string *key, opened_key *target,
                    bry_counter_options *options)
 {
-    bry_counter_options planned = *options;
+    bool asked = options->capacity != 0;
     bry_counter_shape shape;
     held_object *made;
-    planned.max_bytes = 0; /* has_room() looks at that */
-    bry_status status = bry_counter_plan(&planned, &shape);
+    bry_status status = plan(options, &shape);
     if (status == BRY_E_RANGE)
         return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
     if (status == BRY_OK)
         status = counter_create(options, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (!has_room(context, options, made, shape.bytes)) {
+    if (!has_room(context, options, made, asked ? shape.bytes : 0)) {
         object_free(made);
         return SERVER_OK;
     }

@@ -4,6 +4,8 @@
  */
 #include "counter_type.h"
 
+#include "settings.h"
+
 #include <string.h>
 
 enum { HEAD_SIZE = 16 };
@@ -50,6 +52,25 @@ static void table_free(counter_table *self)
 static bry_allocator allocator_of(counter_table *self)
 {
     return (bry_allocator){alloc_below_ceiling, free_counted, self};
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* More than the library's own: a server's tables are large, an id beyond what was planned for takes
+ * a byte more, and memory is taken as ids come in any case. */
+#define DEFAULT_CAPACITY 1000000
+
+static long long default_capacity = DEFAULT_CAPACITY;
+
+static int configure(server_context *context)
+{
+    return settings_register_count(context, "counter-capacity", DEFAULT_CAPACITY, 1, 1LL << 40,
+                                   &default_capacity);
+}
+
+uint64_t counter_default_capacity(void)
+{
+    return (uint64_t)default_capacity;
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -189,6 +210,7 @@ command_family counter_family = {
     .restore_command = "COUNTER.LOAD",
     .commands = counter_commands,
     .command_count = &counter_command_count,
+    .configure = configure,
     .rdb_load = rdb_load,
     .save = save,
     .load = load,

@@ -48,6 +48,9 @@ static inline counter_table *table_of(const held_object *object)
     return object->thing;
 }
 
+/* Ids in a window that a table is planned for where its creation does not say. */
+uint64_t counter_default_capacity(void);
+
 /*
  * An object with a new table. options->max_bytes becomes the table's own, see above. Options
  * without a seed get one here, so that *options is all there is to know about the table. What

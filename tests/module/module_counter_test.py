@@ -34,7 +34,7 @@ class Create(Counters):
         self.create()
         info = self.info()
         self.assertEqual((info[b"engine"], info[b"window"], info[b"capacity"], info[b"max_bytes"]),
-                         (b"compact", 600000, 1000, 0))
+                         (b"compact", 600000, 10**6, 0))
         self.assertEqual(float(info[b"promised_error"]), 1e-9)
         self.assertEqual([info[name] for name in (b"counters", b"ids", b"applied", b"repeats",
                                                   b"refused_full", b"refused_overflow", b"time")],
@@ -47,6 +47,19 @@ class Create(Counters):
         self.assertEqual((info[b"window"], info[b"capacity"], info[b"max_bytes"], info[b"seed"]),
                          (90000, 100000, 2**20, str(2**64 - 1).encode()))
         self.assertEqual(float(info[b"promised_error"]), 0.001)
+
+    def test_settings(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.counter-capacity", 10**6)
+        self.client("CONFIG", "SET", "bloomery.counter-capacity", 500)
+        self.create()
+        self.assertEqual(self.info()[b"capacity"], 500)
+        self.refused("ERR", "CONFIG", "SET", "bloomery.counter-capacity", 0)
+
+    def test_the_smallest_error(self):
+        self.create("ERROR", "1e-12")
+        info = self.info()
+        self.assertEqual(float(info[b"promised_error"]), 1e-12)
+        self.assertGreaterEqual(info[b"capacity"], 1000)
 
     def test_seeds_are_random(self):
         self.create(table="t")
