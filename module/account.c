@@ -19,18 +19,23 @@ static void uncount(account *self, size_t bytes)
 }
 
 /* TryAlloc: a size that cannot be had is an error of one command, not the end of the server. */
-void *account_alloc(void *self, size_t size)
+void *account_alloc(void *opaque, size_t size)
 {
+    account *self = opaque;
+    if (self->ceiling && (self->bytes > self->ceiling || size > self->ceiling - self->bytes)) {
+        self->denied = true;
+        return NULL;
+    }
     void *block = api.TryAlloc(size);
     if (block)
         count(self, api.MallocSize(block));
     return block;
 }
 
-void account_free(void *self, void *block, size_t size)
+void account_free(void *opaque, void *block, size_t size)
 {
     (void)size;
-    uncount(self, api.MallocSize(block));
+    uncount(opaque, api.MallocSize(block));
     api.Free(block);
 }
 

@@ -14,11 +14,13 @@
 typedef struct account {
     size_t bytes, blocks;
     atomic_ullong *sum; /* bytes of all accounts of a family */
+    size_t ceiling; /* nothing is given out beyond; 0: no ceiling */
+    bool denied; /* set when something was not */
 } account;
 
 /* Both may be called with a bry_allocator's opaque pointer, which account_allocator() sets. */
-void *account_alloc(void *self, size_t size);
-void account_free(void *self, void *block, size_t size);
+void *account_alloc(void *opaque, size_t size);
+void account_free(void *opaque, void *block, size_t size);
 
 bry_allocator account_allocator(account *self);
 

@@ -151,6 +151,21 @@ bool object_may_grow(server_context *context, const held_object *object, uint64_
     return (now <= limit && more <= limit - now) || is_replayed(context);
 }
 
+void object_hold(server_context *context, held_object *object)
+{
+    uint64_t limit = settings_max_key_bytes();
+    if (object->account.bytes > limit / 8 && !is_replayed(context))
+        object->account.ceiling = limit + limit / 8;
+}
+
+bool object_let_go(held_object *object)
+{
+    bool denied = object->account.denied;
+    object->account.denied = false;
+    object->account.ceiling = 0;
+    return denied;
+}
+
 int object_too_large(server_context *context, command_family *family)
 {
     family->totals.refused++;

@@ -95,6 +95,14 @@ int object_refused_here(server_context *context, command_family *family, bry_sta
  */
 bool object_may_grow(server_context *context, const held_object *object, uint64_t more);
 
+/*
+ * For things that take memory in large pieces: while a client's command works on an object that is
+ * not far from the limit, memory beyond it and an eighth is not to be had. object_let_go() ends
+ * that, and tells whether some was refused.
+ */
+void object_hold(server_context *context, held_object *object);
+bool object_let_go(held_object *object);
+
 /* Counts and answers what that limit refuses. */
 int object_too_large(server_context *context, command_family *family);
 

@@ -1,0 +1,541 @@
+"""WINDOW.*: every command, with arguments as they should be and as they should not.
+
+Windows by event time are given their times, so nothing here depends on when it runs; where a window
+goes by the server's clock it is an hour long, and the tests are not.
+"""
+
+import sys
+
+import server_runner
+from server_runner import Case, Client, Error, pairs
+
+EVENTS = ("EVENTTIME", "SKEW", "1h")
+START = 1_700_000_000_000  # a time of events
+
+
+class WindowCase(Case):
+    def info(self, key="w"):
+        return pairs(self.client("WINDOW.INFO", key))
+
+    def create(self, key="w", *options, window="60s"):
+        self.assertEqual(self.client("WINDOW.CREATE", key, "WINDOW", window, *options), b"OK")
+
+
+class Create(WindowCase):
+    def test_defaults(self):
+        self.create()
+        info = self.info()
+        self.assertEqual([info[name] for name in (b"engine", b"mode", b"window", b"capacity",
+                                                  b"items", b"eventtime", b"skew", b"refresh",
+                                                  b"maxmem")],
+                         [b"compact", b"improved", 60000, 1000, 0, 0, 0, 0, 0])
+        self.assertEqual(float(info[b"promised_error"]), 0.001)
+
+    def test_times_as_typed(self):
+        for typed, window in (("60s", 60000), ("500ms", 500), ("1", 1), ("1234", 1234),
+                              ("1.5s", 1500), ("5min", 300000), ("2H", 7200000), ("7d", 604800000),
+                              ("2^52", 2**52)):
+            self.client("DEL", "w")
+            self.client("window.create", "w", "window", typed)
+            self.assertEqual(self.info()[b"window"], window, typed)
+
+    def test_all_options(self):
+        self.create("w", "SKEW", "5s", "EVENTTIME", "REFRESH", "MODE", "improved", "ENGINE", "FBF",
+                    "MAXMEM", "1mb", "ERROR", "1%", "CAPACITY", "5k", "SEED", 2**64 - 1)
+        info = self.info()
+        self.assertEqual([info[name] for name in (b"engine", b"seed", b"refresh", b"eventtime",
+                                                  b"skew", b"maxmem", b"capacity")],
+                         [b"fbf", str(2**64 - 1).encode(), 1, 1, 5000, 1 << 20, 5000])
+        self.assertEqual(float(info[b"promised_error"]), 0.01)
+
+    def test_engines_and_modes(self):
+        for options, engine, mode in ((["MODE", "paper"], b"fbf", b"paper"),
+                                      (["MODE", "paper-simple", "ENGINE", "auto"], b"fbf",
+                                       b"paper-simple"),
+                                      (["MODE", "improved"], b"compact", b"improved"),
+                                      (["MAXMEM", "64kb"], b"compact", b"improved"),
+                                      (["ENGINE", "fbf"], b"fbf", b"improved")):
+            self.client("DEL", "w")
+            self.create("w", *options)
+            info = self.info()
+            self.assertEqual((info[b"engine"], info[b"mode"]), (engine, mode), options)
+            self.assertEqual(self.client("WINDOW.MADD", "w", "ITEMS", *"aba"), [1, 1, 0])
+
+    def test_refusals_name_the_argument(self):
+        self.create("other", "SEED", 3)
+        for word, text, *options in (
+                ("ERR", "WINDOW is missing", "CAPACITY", 5),
+                ("ERR", "WINDOW is missing", "EVENTTIME", "REFRESH"),
+                ("ERR", "WINDOW needs a value", "SEED", 1, "WINDOW"),
+                ("ERR", "WINDOW 'soon' is not a time such as", "WINDOW", "soon"),
+                ("ERR", "WINDOW '' is not a time", "WINDOW", ""),
+                ("ERR", "WINDOW '-60s' is below zero", "WINDOW", "-60s"),
+                ("ERR", "WINDOW '0.5' is not a whole number", "WINDOW", "0.5"),
+                ("ERR", "WINDOW '60 s' is not a time", "WINDOW", "60 s"),
+                ("ERR", "WINDOW '1e30' is too large", "WINDOW", "1e30"),
+                ("ERR", r"WINDOW '1\x00' is not a time", "WINDOW", b"1\0"),
+                ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
+                ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
+                ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
+                ("ERR", "unknown argument 'SIZE'", "WINDOW", 5, "SIZE", 5),
+                ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
+                ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
+                ("RANGE", "ERROR '1e-13' is not between 1e-12 and 0.5", "WINDOW", 5, "ERROR",
+                 "1e-13"),
+                ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", "0.6"),
+                ("RANGE", "ERROR cannot be had at this CAPACITY", "WINDOW", 5, "ERROR", "1e-12",
+                 "CAPACITY", "2^40"),
+                ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
+                ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9"),
+                ("ERR", "MAXMEM 'lots' is not a size", "WINDOW", 5, "MAXMEM", "lots"),
+                ("RANGE", "MAXMEM '0' is not between", "WINDOW", 5, "MAXMEM", 0),
+                ("RANGE", "MAXMEM is too little: an empty window takes", "WINDOW", 5, "MAXMEM", 9),
+                ("ERR", "ENGINE 'kbf' is not one of auto, compact or fbf", "WINDOW", 5, "ENGINE",
+                 "kbf"),
+                ("ERR", "MODE 'best' is not one of improved, paper or paper-simple", "WINDOW", 5,
+                 "MODE", "best"),
+                ("UNSUPPORTED", "MODE paper is one of engine fbf", "WINDOW", 5, "ENGINE", "compact",
+                 "MODE", "paper"),
+                ("ERR", "EVENTTIME needs SKEW", "WINDOW", 5, "EVENTTIME"),
+                ("ERR", "SKEW goes with EVENTTIME", "WINDOW", 5, "SKEW", 5),
+                ("RANGE", "SKEW '0' is not between", "WINDOW", 5, "EVENTTIME", "SKEW", 0),
+                ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
+                ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
+                ("ERR", "LIKE copies everything", "WINDOW", 5, "LIKE", "other", "REFRESH"),
+                ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
+                ("ERR", "WINDOW is not that of 'other', which is 60000 ms", "LIKE", "other",
+                 "WINDOW", 5),
+        ):
+            with self.subTest(options=options):
+                self.refused(word, "WINDOW.CREATE", "w", *options, text=text)
+                self.assertEqual(self.client("EXISTS", "w"), 0)
+
+    def test_busy_and_wrong_type(self):
+        self.create()
+        self.client("SET", "s", "text")
+        self.client("MAP.SET", "m", "a", "1")
+        self.refused("BUSYKEY", "WINDOW.CREATE", "w", "WINDOW", 5)
+        for key in "sm":
+            for command in (["WINDOW.CREATE", key, "WINDOW", 5], ["WINDOW.CREATE", "n", "LIKE", key],
+                            ["WINDOW.ADD", key, "a"], ["WINDOW.MADD", key, "ITEMS", "a"],
+                            ["WINDOW.EXISTS", key, "a"], ["WINDOW.MEXISTS", key, "a"],
+                            ["WINDOW.FORGET", key, "a"], ["WINDOW.ADVANCE", key],
+                            ["WINDOW.MERGE", key, "w"], ["WINDOW.MERGE", "w", key],
+                            ["WINDOW.INFO", key], ["WINDOW.LOAD", key, "0", "x"]):
+                self.refused("WRONGTYPE", *command)
+        self.refused("WRONGTYPE", "MAP.GET", "w", "a")
+
+    def test_like(self):
+        for engine in ("compact", "fbf"):
+            self.client("FLUSHALL")
+            self.create("w", "SEED", 9, "ERROR", "2%", "ENGINE", engine, "REFRESH", *EVENTS)
+            self.client("WINDOW.ADD", "w", "a", "AT", START)
+            self.client("WINDOW.CREATE", "n", "LIKE", "w")
+            self.client("WINDOW.CREATE", "same", "LIKE", "w", "WINDOW", "1min")
+            kept = (b"seed", b"engine", b"promised_error", b"refresh", b"skew", b"window", b"time")
+            self.assertEqual([self.info("n")[x] for x in kept], [self.info("w")[x] for x in kept])
+            self.assertEqual(self.client("WINDOW.EXISTS", "n", "a"), 0)
+            self.client("WINDOW.ADD", "n", "b", "AT", START + 5)
+            self.assertEqual(self.client("WINDOW.MERGE", "w", "n", "same"), 2)
+            self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [1, 1, 0])
+
+    def test_settings(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.window-capacity", 1000,
+                        "bloomery.window-error", "0.001", "bloomery.window-engine", "auto")
+        self.client("CONFIG", "SET", "bloomery.window-capacity", 500, "bloomery.window-error", "1%",
+                    "bloomery.window-engine", "fbf")
+        self.create()
+        info = self.info()
+        self.assertEqual((info[b"engine"], info[b"capacity"], float(info[b"promised_error"])),
+                         (b"fbf", 500, 0.01))
+        for name, value in (("window-error", "2"), ("window-engine", "kbf"),
+                            ("window-capacity", 0)):
+            self.refused("ERR", "CONFIG", "SET", f"bloomery.{name}", value)
+
+
+class Items(WindowCase):
+    def test_by_the_clock(self):
+        self.create("w", window="1h")
+        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), 1)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), 0)
+        self.assertEqual(self.client("WINDOW.MADD", "w", "ITEMS", *"abcb"), [0, 1, 1, 0])
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "b"), 1)
+        self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"xabx"), [0, 1, 1, 0])
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 0)
+        self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 2)
+        seconds, micros = map(int, self.client("TIME"))
+        now, then = seconds * 1000 + micros // 1000, self.info()[b"time"]
+        self.assertTrue(0 <= now - then < 3_600_000, "the server's own clock")
+
+    def test_the_clock_forgets(self):
+        self.create("w", window=1)
+        self.client("WINDOW.ADD", "w", "a")
+        self.wait_until(lambda: self.client("WINDOW.EXISTS", "w", "a") == 0, "it is forgotten")
+        self.assertEqual(self.info()[b"items"], 1, "asking leaves the window as it is")
+        self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 0)
+        self.assertEqual(self.info()[b"items"], 0)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), 1)
+
+    def test_by_events(self):
+        for engine in ("compact", "fbf"):
+            self.client("FLUSHALL")
+            self.create("w", "ENGINE", engine, *EVENTS)
+            self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START), 1)
+            self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START + 60000), 0)
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 1)
+            # One generation longer at most: an eighth in engine fbf.
+            self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START + 69001, "ITEMS", "b"), [1])
+            self.assertEqual(self.client("WINDOW.MEXISTS", "w", "a", "b"), [0, 1])
+            # An event that comes late counts from the window's time.
+            self.assertEqual(self.client("WINDOW.ADD", "w", "late", "AT", 5), 1)
+            self.assertEqual(self.info()[b"time"], START + 69001)
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "late"), 1)
+
+    def test_refresh(self):
+        for options, later in ((["REFRESH"], 1), ([], 0)):
+            self.client("FLUSHALL")
+            self.create("w", *options, *EVENTS)
+            self.client("WINDOW.ADD", "w", "a", "AT", START)
+            self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START + 50000), 0)
+            self.client("WINDOW.ADD", "w", "b", "AT", START + 100000)
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), later)
+
+    def test_skew(self):
+        self.create("w", "EVENTTIME", "SKEW", 1000)
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)  # does not begin its time
+        self.client("WINDOW.ADD", "w", "a", "AT", START)
+        for command in (["WINDOW.ADD", "w", "b", "AT", START + 1001],
+                        ["WINDOW.MADD", "w", "AT", START * 1000, "ITEMS", "b", "c"],
+                        ["WINDOW.FORGET", "w", "a", "AT", START + 1001]):
+            self.refused("RANGE", *command, text=f"which is {START}")
+        self.assertEqual(self.info()[b"refused_time"], 3)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b", "AT", START + 1000), 1)
+        # After a silence its time is moved by hand.
+        self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", START + 10**7), 0)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b", "AT", START + 10**7 + 1), 1)
+        self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", 1), 1)  # back it does not go
+        self.assertEqual(self.info()[b"time"], START + 10**7 + 1)
+
+    def test_forget_by_events(self):
+        self.create("w", *EVENTS)
+        self.client("WINDOW.MADD", "w", "AT", START, "ITEMS", *"abc")
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
+        self.assertEqual(self.info()[b"time"], START)
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "b", "AT", START + 7), 1)
+        self.assertEqual(self.info()[b"time"], START + 7)
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "x"), 0)
+        self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [0, 0, 1])
+
+    def test_fbf_cannot_forget(self):
+        self.create("w", "ENGINE", "fbf", *EVENTS)
+        self.client("WINDOW.ADD", "w", "a", "AT", START)
+        self.refused("UNSUPPORTED", "WINDOW.FORGET", "w", "a", text="engine compact can")
+
+    def test_at_belongs_to_event_time(self):
+        self.create("clock", window="1h")
+        self.create("events", *EVENTS)
+        for command in (["ADD", "a", "AT", START], ["MADD", "AT", START, "ITEMS", "a"],
+                        ["FORGET", "a", "AT", START], ["ADVANCE", "AT", START]):
+            self.refused("ERR", f"WINDOW.{command[0]}", "clock", *command[1:],
+                         text="AT is for windows created with EVENTTIME")
+        for command in (["ADD", "a"], ["MADD", "ITEMS", "a"], ["ADVANCE"]):
+            self.refused("ERR", f"WINDOW.{command[0]}", "events", *command[1:],
+                         text="AT is missing")
+
+    def test_never_made_silently(self):
+        for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.ADD", "w", "a", "AT", START],
+                        ["WINDOW.MADD", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
+                        ["WINDOW.MERGE", "w", "v"], ["WINDOW.INFO", "w"]):
+            self.refused("ERR", *command, text="no such key")
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 0)
+        self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [0, 0, 0])
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)
+        self.assertEqual(self.client("EXISTS", "w"), 0)
+
+    def test_wrong_arguments(self):
+        self.create("w", *EVENTS)
+        self.client("WINDOW.ADD", "w", "a", "AT", START)
+        for word, text, *command in (
+                ("ERR", "unknown argument 'b'", "ADD", "w", "a", "b"),
+                ("ERR", "AT needs a value", "ADD", "w", "a", "AT"),
+                ("ERR", "AT 'now' is not a count", "ADD", "w", "b", "AT", "now"),
+                ("ERR", "AT '' is not a count", "ADD", "w", "b", "AT", ""),
+                ("ERR", "AT '-5' is below zero", "ADD", "w", "b", "AT", -5),
+                ("RANGE", "AT '0' is not between 1", "ADD", "w", "b", "AT", 0),
+                ("RANGE", "AT '9223372036854775808' is not between", "ADD", "w", "b", "AT", 2**63),
+                ("ERR", "AT is given twice", "ADD", "w", "b", "AT", START, "AT", START),
+                ("ERR", "unknown argument 'b'", "MADD", "w", "b", "c"),
+                ("ERR", "ITEMS and at least one item", "MADD", "w", "AT", START),
+                ("ERR", "ITEMS and at least one item", "MADD", "w", "AT", START, "ITEMS"),
+                ("ERR", "AT 'ITEMS' is not a count", "MADD", "w", "AT", "ITEMS", "b"),
+                ("ERR", "unknown argument 'b'", "FORGET", "w", "a", "b"),
+                ("ERR", "unknown argument '5'", "ADVANCE", "w", 5),
+                ("ERR", "source 'w' is named twice", "MERGE", "w", "w"),
+        ):
+            with self.subTest(command=command):
+                self.refused(word, f"WINDOW.{command[0]}", *command[1:], text=text)
+
+    def test_arity(self):
+        for command in (["CREATE"], ["CREATE", "w"], ["CREATE", "w", "WINDOW"], ["ADD", "w"],
+                        ["MADD", "w"], ["MADD", "w", "ITEMS"], ["EXISTS", "w"],
+                        ["EXISTS", "w", "a", "b"], ["MEXISTS", "w"], ["FORGET", "w"], ["ADVANCE"],
+                        ["MERGE", "w"], ["INFO"], ["INFO", "w", "x"], ["LOAD", "w", "0"]):
+            self.refused("ERR", f"WINDOW.{command[0]}", *command[1:],
+                         text="wrong number of arguments")
+
+    def test_any_bytes(self):
+        items = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"AT", b"ITEMS",
+                 b"x" * 100000]
+        self.client("WINDOW.CREATE", b"k\0ey", "WINDOW", "1h", "ERROR", "1e-9")
+        self.assertEqual(self.client("WINDOW.MADD", b"k\0ey", "ITEMS", *items), [1] * len(items))
+        for item in items:
+            self.assertEqual(self.client("WINDOW.ADD", b"k\0ey", item), 0)
+        self.assertEqual(self.client("WINDOW.MEXISTS", b"k\0ey", *items), [1] * len(items))
+
+    def test_many_items_and_the_promised_error(self):
+        n = 20000
+        for engine in ("compact", "fbf"):
+            self.client("FLUSHALL")
+            self.create("w", "CAPACITY", 5000, "ERROR", "1%", "SEED", 4, "ENGINE", engine, *EVENTS)
+            new = sum(sum(self.client("WINDOW.MADD", "w", "AT", START + start, "ITEMS",
+                                      *(f"k{i}" for i in range(start, start + 500))))
+                      for start in range(0, n, 500))
+            seen = self.client("WINDOW.MEXISTS", "w", *(f"k{i}" for i in range(n)))
+            self.assertEqual(seen, [1] * n)
+            false = sum(self.client("WINDOW.MEXISTS", "w", *(f"absent {i}" for i in range(n))))
+            # Five sigma of a binomial above the promise.
+            most = n * 0.01 + 5 * (n * 0.01 * 0.99) ** 0.5
+            self.assertLessEqual(false, most, engine)
+            self.assertLessEqual(n - new, most, engine)
+            self.assertLessEqual(float(self.info()[b"estimated_error"]), 0.01)
+
+    def test_resp3(self):
+        client = Client(self.server.port)
+        client.hello3()
+        self.create("w", window="1h")
+        self.assertEqual(client("WINDOW.MADD", "w", "ITEMS", "a", "a"), [1, 0])
+        info = client("WINDOW.INFO", "w")
+        self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
+        client.close()
+
+
+class Limits(WindowCase):
+    def fill_until_full(self, at, prefix="k"):
+        for i in range(10**6):
+            reply = self.client.ask("WINDOW.ADD", "w", f"{prefix}{i}", "AT", at)
+            if isinstance(reply, Error):
+                self.assertEqual(reply.word, "FULL")
+                return i, str(reply)
+        self.fail("it takes everything")
+
+    def test_maxmem(self):
+        for engine in ("compact", "fbf"):
+            self.client("FLUSHALL")
+            self.create("w", "MAXMEM", "32kb", "ENGINE", engine, "SEED", 6, "ERROR", "1e-6", *EVENTS)
+            full, _ = self.fill_until_full(START)
+            self.assertGreater(full, 1000)
+            self.assertLessEqual(self.info()[b"bytes"], 33000)
+            self.refused("FULL", "WINDOW.ADD", "w", f"k{full}", "AT", START)
+            self.refused("FULL", "WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "x", "y")
+            self.assertEqual(self.info()[b"refused_full"], 3)
+            self.assertEqual(self.info()[b"at_ceiling"], 1)
+            # The rest works, …
+            self.assertEqual(self.client("WINDOW.ADD", "w", "k7", "AT", START + 1), 0)
+            self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])
+            if engine == "compact":
+                self.assertEqual(self.client("WINDOW.FORGET", "w", "k7"), 1)
+            # … and time makes room.
+            self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", START + 200000), 1)
+            self.assertEqual(self.info()[b"items"], 1)
+
+    def test_max_key_bytes(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        for engine in ("compact", "fbf"):
+            self.client("FLUSHALL")
+            before = self.client.info("bloomery")["bloomery_window_refused"]
+            self.create("w", "SEED", 6, "ENGINE", engine, "ERROR", "1e-6", *EVENTS)
+            full, text = self.fill_until_full(START)
+            self.assertIn("bloomery.max-key-bytes", text)
+            self.assertGreater(full, 3000)
+            self.assertLessEqual(self.info()[b"bytes"], 65536 * 5 // 4)
+            self.refused("FULL", "WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "x")
+            self.assertEqual(self.client("WINDOW.ADD", "w", "k7", "AT", START), 0)
+            self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "k2"),
+                             [0, 0])
+            self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])
+            self.assertEqual(self.client.info("bloomery")["bloomery_window_refused"], before + 2)
+            # What expires gives its memory back, also to the one who comes then.
+            at = START + 200000
+            self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", at), 1)
+            self.assertEqual(self.info()[b"items"], 1)
+            again, _ = self.fill_until_full(at, "again")
+            self.assertGreater(again, full // 2)
+
+    def test_maxmemory(self):
+        self.create("w", window="1h")
+        self.client("WINDOW.ADD", "w", "a")
+        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
+        self.client("CONFIG", "SET", "maxmemory", 1)
+        self.assertEqual(self.client.ask("WINDOW.ADD", "w", "b").word, "OOM")
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 1)
+        self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 1)
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
+
+    def test_memory_of_an_id(self):
+        """At most 3 bytes an id at an error of 10^-3, and 6 at 10^-9."""
+        n = 100000
+        for error, most in (("1e-3", 3), ("1e-9", 6)):
+            self.client("FLUSHALL")
+            self.create("w", "CAPACITY", n, "ERROR", error, "SEED", 2, *EVENTS)
+            for start in range(0, n, 1000):
+                self.client("WINDOW.MADD", "w", "AT", START, "ITEMS", *range(start, start + 1000))
+            self.assertLessEqual(self.client("MEMORY", "USAGE", "w"), most * n)
+
+
+class Whole(WindowCase):
+    def test_merge(self):
+        self.create("a", "SEED", 4, *EVENTS)
+        for name in "bc":
+            self.client("WINDOW.CREATE", name, "LIKE", "a")
+        self.client("WINDOW.ADD", "a", "x", "AT", START)
+        self.client("WINDOW.ADD", "b", "y", "AT", START + 30000)
+        self.client("WINDOW.ADD", "c", "z", "AT", START + 50000)
+        self.client("EXPIRE", "a", 1000)
+        self.assertEqual(self.client("WINDOW.MERGE", "a", "b", "none", "c"), 3)
+        self.assertGreater(self.client("TTL", "a"), 0)
+        self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [1, 1, 1])
+        self.assertEqual(self.info("a")[b"time"], START + 50000)
+        # Each for as long as where it came from.
+        self.client("WINDOW.ADVANCE", "a", "AT", START + 30000 + 60000)
+        self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [0, 1, 1])
+        self.client("WINDOW.ADVANCE", "a", "AT", START + 50000 + 60000)
+        self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [0, 0, 1])
+        self.assertEqual(self.client("WINDOW.MERGE", "a", "none"), 1)
+
+    def test_merge_refused_changes_nothing(self):
+        self.create("a", "SEED", 4, *EVENTS)
+        self.client("WINDOW.CREATE", "b", "LIKE", "a")
+        self.create("other", "SEED", 5, *EVENTS)
+        for name in ("a", "b", "other"):
+            self.client("WINDOW.ADD", name, name, "AT", START)
+        self.refused("MISMATCH", "WINDOW.MERGE", "a", "other")
+        self.refused("MISMATCH", "WINDOW.MERGE", "a", "b", "other")
+        self.refused("ERR", "WINDOW.MERGE", "a", "b", "b", text="source 'b' is named twice")
+
+
+class Around(WindowCase):
+    def test_events(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
+        listener = Client(self.server.port)
+        listener("PSUBSCRIBE", "__keyevent@0__:window.*")
+        self.create("w", window="1h")
+        self.client("WINDOW.ADD", "w", "a")
+        self.client("WINDOW.EXISTS", "w", "a")
+        self.client("WINDOW.MADD", "w", "ITEMS", "a")
+        self.client("WINDOW.FORGET", "w", "a")
+        self.client("WINDOW.ADVANCE", "w")
+        self.client("WINDOW.CREATE", "v", "LIKE", "w")
+        self.client("WINDOW.MERGE", "w", "v")
+        heard = [tuple(listener._read()[2:]) for _ in range(7)]
+        listener.close()
+        self.assertEqual(heard, [(b"__keyevent@0__:window." + event, key) for event, key in
+                                 ((b"create", b"w"), (b"add", b"w"), (b"add", b"w"),
+                                  (b"forget", b"w"), (b"advance", b"w"), (b"create", b"v"),
+                                  (b"merge", b"w"))])
+
+    def test_info_adds_up(self):
+        start = self.client.info("bloomery")
+        for name, engine in (("a", "compact"), ("f", "fbf")):
+            self.create(name, "SEED", 1, "ENGINE", engine, "ERROR", "1e-9", *EVENTS)
+            self.client("WINDOW.MADD", name, "AT", START, "ITEMS", *range(100))
+            self.client("WINDOW.MADD", name, "AT", START, "ITEMS", *range(50))
+        self.client("WINDOW.FORGET", "a", 1)
+        self.client("WINDOW.MEXISTS", "a", *range(10))
+        self.client("COPY", "a", "b")
+        now = self.client.info("bloomery")
+        self.assertEqual(now["bloomery_window_keys"], 3)
+        self.assertEqual(now["bloomery_window_items"], 99 + 99 + 100)
+        for what, count in (("operations", 311), ("repeats", 100), ("refused", 0)):
+            name = f"bloomery_window_{what}"
+            self.assertEqual(now[name] - start[name], count, what)
+        self.assertEqual(now["bloomery_window_bytes"],
+                         sum(self.info(key)[b"bytes"] for key in "abf"))
+        # What expires is counted off when time moves, in every engine.
+        for name in "abf":
+            self.client("WINDOW.ADD", name, "later", "AT", START + 100000)
+        self.assertEqual(self.client.info("bloomery")["bloomery_window_items"], 3)
+        self.client("DEL", *"abf")
+        empty = self.client.info("bloomery")
+        self.assertEqual([empty[f"bloomery_window_{what}"] for what in ("keys", "items", "bytes")],
+                         [0, 0, 0])
+
+    def test_memory_usage_is_what_the_server_counts(self):
+        self.create("warm", *EVENTS)
+        self.create("w", "CAPACITY", 200000, "SEED", 1, *EVENTS)
+        batches = [["WINDOW.MADD", "w", "AT", START, "ITEMS", *range(start, start + 500)]
+                   for start in range(0, 200000, 500)]
+        self.client(*batches[0])
+        used = self.client.info("memory")["used_memory"]
+        counted = self.client("MEMORY", "USAGE", "w")
+        for batch in batches[1:]:
+            self.client(*batch)
+        used = self.client.info("memory")["used_memory"] - used
+        counted = self.client("MEMORY", "USAGE", "w") - counted
+        self.assertGreater(counted, 400000)
+        # The connection's own buffers come and go.
+        self.assertLessEqual(abs(used - counted), 65536 + counted // 100)
+
+    def test_described(self):
+        names = sorted(name for name in self.client("COMMAND", "LIST", "FILTERBY", "MODULE",
+                                                    "bloomery") if name.lower()[:7] == b"window.")
+        self.assertEqual([name.decode().upper() for name in names],
+                         [f"WINDOW.{name}" for name in ("ADD", "ADVANCE", "CREATE", "EXISTS",
+                                                        "FORGET", "INFO", "LOAD", "MADD", "MERGE",
+                                                        "MEXISTS")])
+        for name in names:
+            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
+            for field in (b"summary", b"complexity", b"since"):
+                self.assertTrue(docs[field], (name, field))
+            if name.upper() != b"WINDOW.LOAD":
+                self.assertTrue(docs[b"arguments"], name)
+
+    def test_keys_are_declared(self):
+        for command, keys in (("CREATE k WINDOW 5", "k"), ("CREATE k LIKE o", "k o"),
+                              ("CREATE like WINDOW 5 LIKE o", "like o"), ("ADD k i", "k"),
+                              ("ADD k LIKE AT 5", "k"), ("MADD k AT 5 ITEMS a b", "k"),
+                              ("EXISTS k i", "k"), ("MEXISTS k i j", "k"), ("FORGET k i", "k"),
+                              ("ADVANCE k", "k"), ("MERGE k s t", "k s t"), ("INFO k", "k"),
+                              ("LOAD k 0 x", "k")):
+            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"WINDOW.{command}".split()),
+                             [key.encode() for key in keys.split()], command)
+
+    def test_access_control(self):
+        self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~w*", "+window.exists",
+                    "+window.merge", "+window.create")
+        self.addCleanup(self.client, "ACL", "DELUSER", "reader")
+        self.create("w", window="1h")
+        client = Client(self.server.port)
+        client("AUTH", "reader", "x")
+        self.assertEqual(client("WINDOW.EXISTS", "w", "a"), 0)
+        for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.EXISTS", "other", "a"],
+                        ["WINDOW.MERGE", "w2", "w"], ["WINDOW.CREATE", "w2", "LIKE", "w"]):
+            self.assertEqual(client.ask(*command).word, "NOPERM", command)
+        client.close()
+
+    def test_in_transactions_and_scripts(self):
+        self.create("w", window="1h")
+        self.client("MULTI")
+        self.client("WINDOW.ADD", "w", "a")
+        self.client("WINDOW.ADD", "w", "a")
+        self.assertEqual(self.client("EXEC"), [1, 0])
+        script = "return redis.call('WINDOW.ADD', KEYS[1], ARGV[1])"
+        self.assertEqual([self.client("EVAL", script, 1, "w", "b") for _ in range(2)], [1, 0])
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
