@@ -23,8 +23,8 @@
  *
  * Engines: compact (the default) keeps the fingerprint of each element and the number of its unit;
  * it deletes single elements and needs no supplier. dba is an array of Bloom filters stored bit by
- * bit side by side, so that one load asks up to 512 units: the fastest for absent elements, and its
- * units are built and shipped one by one.
+ * bit side by side, so that one load asks up to 512 units; these are built, kept and shipped one by
+ * one.
  */
 #ifndef BLOOMERY_INDEX_H
 #define BLOOMERY_INDEX_H
