@@ -333,6 +333,66 @@ class Tells(Serve):
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
+class Page(Serve):
+    """What doc/server.md says."""
+
+    PAGE = (SCRIPT.parents[1] / "doc" / "server.md").read_text()
+
+    def block(self, language):
+        found = re.findall(rf"^```{language}\n(.*?)^```$", self.PAGE, flags=re.M | re.S)
+        self.assertTrue(found)
+        return found
+
+    def test_every_setting_and_no_other(self):
+        _, port = self.start()
+        there = set(re.findall(r"bloomery\.[a-z-]+", ask(port, "CONFIG", "GET", "bloomery.*")))
+        named = set(re.findall(r"`(bloomery\.[a-z-]+)`", self.PAGE)) - {"bloomery.so"}
+        self.assertEqual(there, named)
+        for names, presets in re.findall(r"(?m)^\| (`bloomery\.[^|]*) \| ([^|]*) \|", self.PAGE):
+            for name, preset in zip(names.split(", "), presets.split(", "), strict=True):
+                self.assertEqual(ask(port, "CONFIG", "GET", name.strip("`")).split("\r\n")[4],
+                                 preset, name)
+
+    def test_every_field_of_info(self):
+        _, port = self.start()
+        for field in re.findall(r"(?m)^bloomery(_\w+):", ask(port, "INFO", "bloomery")):
+            plain = re.sub("^_(map|window|counter)", "", field)
+            self.assertRegex(self.PAGE, rf"`(bloomery)?{plain}`")
+
+    def test_users(self):
+        _, port = self.start()
+        for line in self.block("acl"):
+            self.assertEqual(ask(port, *line.split()), "+OK\r\n", line)
+
+        def refused(user, *words):
+            return ask(port, "ACL", "DRYRUN", user, *words).startswith("$")
+        self.assertFalse(refused("till", "COUNTER.INCRBY", "sales", "tea", "1", "id"))
+        self.assertTrue(refused("till", "COUNTER.INCRBY", "other", "tea", "1", "id"))
+        self.assertTrue(refused("till", "COUNTER.DEL", "sales", "tea"))
+        self.assertFalse(refused("report", "COUNTER.GET", "any", "tea"))
+        self.assertFalse(refused("report", "WINDOW.EXISTS", "any", "x"))
+        self.assertTrue(refused("report", "MAP.SET", "any", "a", "b"))
+        self.assertFalse(refused("maps", "MAP.JOIN", "team1:a", "team1:b"))
+        self.assertTrue(refused("maps", "MAP.JOIN", "team1:a", "team2:b"))
+        self.assertTrue(refused("maps", "MAP.CREATE", "team1:a", "LIKE", "team2:b"))
+
+    def test_from_a_snapshot_to_a_log(self):
+        process, port = self.start("--appendonly", "no")
+        ask(port, "MAP.SET", "m", "a", "b")
+        self.end(process)
+        self.fails(["--port", str(free_port())], "has a snapshot and no log")
+        process, port = self.start("--appendonly", "no")
+        self.assertEqual(ask(port, "CONFIG", "SET", "appendonly", "yes"), "+OK\r\n")
+        end = time.monotonic() + PATIENCE
+        while not re.search("aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0",
+                            ask(port, "INFO", "persistence")):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        self.end(process)
+        _, port = self.start()
+        self.assertEqual(ask(port, "MAP.GET", "m", "a"), "*1\r\n$1\r\nb\r\n")
+
+
 @unittest.skipUnless(shutil.which("redis-cli"), "there is no redis-cli")
 class MakeRun(Serve):
     """scripts/run-server, which `make run` calls."""
