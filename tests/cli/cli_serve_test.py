@@ -376,6 +376,18 @@ class Page(Serve):
         self.assertTrue(refused("maps", "MAP.JOIN", "team1:a", "team2:b"))
         self.assertTrue(refused("maps", "MAP.CREATE", "team1:a", "LIKE", "team2:b"))
 
+    @unittest.skipUnless(shutil.which("redis-cli"), "there is no redis-cli")
+    def test_the_readme_shows_true_replies(self):
+        _, port = self.start()
+        readme = (SCRIPT.parents[1] / "README.md").read_text()
+        (shown,) = re.findall(r"^```console\n(127\.0\.0\.1:6379> .*?)^```$", readme, re.M | re.S)
+        said = ""
+        for line in re.findall(r"(?m)^127\.0\.0\.1:6379> (.*)$", shown):
+            said += f"127.0.0.1:6379> {line}\n" + subprocess.run(
+                ["redis-cli", "-p", str(port), "--no-raw", *line.split()], capture_output=True,
+                text=True, check=True).stdout
+        self.assertEqual(shown, said)
+
     def test_from_a_snapshot_to_a_log(self):
         process, port = self.start("--appendonly", "no")
         ask(port, "MAP.SET", "m", "a", "b")

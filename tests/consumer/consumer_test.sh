@@ -60,4 +60,7 @@ $cc -std=c11 $warnings -static "$here/consumer.c" -o "$work/pc_static" $flags
 
 # The installed program needs nothing of the build folder.
 "$prefix/bin/bloomery" --version | grep -q '^bloomery [0-9]' || fail "bloomery --version"
+# And it finds the installed module, which servers load only where it is executable.
+"$prefix/bin/bloomery" serve --dry-run --server /bin/true |
+    grep -q -- "--loadmodule $libdir/bloomery/bloomery.so\$" || fail "bloomery serve: no module"
 echo "consumer: all built and ran"
