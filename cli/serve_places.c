@@ -116,7 +116,7 @@ int serve_find_module(const char *named, serve_path *found)
         int code = serve_find_file("module", named, found);
         return code != CLI_GO_ON ? code : check_module(found->text);
     }
-    serve_path self, place;
+    serve_path self, place = {{0}};
     ssize_t len = readlink("/proc/self/exe", self.text, sizeof self.text - 1);
     if (len > 0) {
         self.text[len] = 0;
