@@ -5,6 +5,7 @@ endif()
 
 bloomery_unit_test(test_fbf support/failing_allocator.c)
 bloomery_unit_test(test_fbf_memory support/failing_allocator.c support/repair.c)
+bloomery_unit_test(test_fbf_jumps support/failing_allocator.c)
 # Forgotten early: nothing, in so many operations a mode.
 add_test(NAME test_fbf_soak COMMAND test_fbf 10000000)
 set_tests_properties(test_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)

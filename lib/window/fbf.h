@@ -48,7 +48,7 @@ typedef struct bry__fbf_setting {
     uint64_t limit; /* elements of a period that two such filters are planned for */
     uint32_t filters; /* of a row that only time moves */
     uint32_t most_filters; /* paper: adaptation stops there */
-    uint64_t longest_period; /* paper: and there */
+    uint64_t shortest_period, longest_period; /* paper: and there */
     uint64_t kept; /* ms: paper: what ended so long ago is forgotten, however many filters */
 } bry__fbf_setting;
 
@@ -190,6 +190,8 @@ typedef struct bry__fbf_view {
 bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now);
 bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now);
 double bry__fbf_paper_predicted(const bry__fbf *fbf);
+/* Whether so many filters can remember a window. */
+bool bry__fbf_paper_covers(const bry__fbf_setting *setting, uint64_t filters, uint64_t period);
 /* Whether the ceiling stands in the way of Algorithm 3. */
 bool bry__fbf_paper_held(const bry__fbf *fbf);
 

@@ -25,8 +25,15 @@
  *     nothing is stored while Eq. 4.3 is at the target or above.
  *
  * Without a refresh or an adaptation nothing changes what Eq. 4.3 says, so seconds in which nothing
- * is due are stepped over: a jump costs as many steps as there are refreshes until the row is
- * empty, and adaptations, of which there are no more than filters.
+ * is due are stepped over. Adaptations may go on for as long as a period, though: t falls by a
+ * second every second while the number of filters is at its bound; or the number doubles, the
+ * oldest filter is not asked alone any more, the error is low, the number falls, until the oldest
+ * one is asked alone again. While no filter comes or goes, the error depends on the number alone,
+ * so when a number comes back, the seconds until then repeat, with t as much shorter or longer each
+ * time, until t meets a bound or a multiple of it is due. Such repetitions are skipped at once
+ * (struct pattern). What remains are multiples of t that a changing t passes between two seconds:
+ * in the order of the square root of the seconds since time 0, and next to none where periods are
+ * long. So a jump costs as many steps as there are refreshes until the row is empty, and these.
  *
  * A question that comes later than the last change is answered as if time had moved: the same steps
  * run over numbers alone (struct steps, without a row to change).
@@ -35,6 +42,18 @@
 #include "window/fbf.h"
 
 #define SECOND 1000u
+
+/* Seconds of adaptation since one at which the number of filters was what it is now, or may be. */
+typedef struct pattern {
+    uint64_t second, period; /* with which it began */
+    uint32_t count;
+    uint32_t fewest; /* filters after a step of it, */
+    uint64_t shortest, longest; /* the bounds of t, */
+    uint64_t due; /* and the earliest refresh */
+    uint64_t patience; /* steps until another beginning is tried: twice as many each time */
+    bool begun;
+    bool even; /* no bound has cut a step of t short */
+} pattern;
 
 /* The row's numbers while time moves. New filters are empty and need not exist to be counted. */
 typedef struct steps {
@@ -48,6 +67,10 @@ typedef struct steps {
     uint64_t period, due, second; /* the last second that was judged */
     uint64_t resizes;
     bry__fbf *change; /* the row to be changed, or NULL */
+    /* Good until a filter comes or goes. */
+    pattern pattern;
+    double error[2]; /* predicted, by whether the oldest filter is asked alone */
+    bool has_error[2];
 } steps;
 
 static double filter_error(const bry__fbf_filter *filter)
@@ -77,6 +100,16 @@ static double predicted(const steps *at)
     return bry__fbf_sum_end(&sum);
 }
 
+static double known_error(steps *at)
+{
+    int alone = asks_alone(at);
+    if (!at->has_error[alone]) {
+        at->error[alone] = predicted(at);
+        at->has_error[alone] = true;
+    }
+    return at->error[alone];
+}
+
 static uint64_t next_multiple(uint64_t of, uint64_t after)
 {
     return bry__fbf_after(after / of * of, of);
@@ -88,21 +121,21 @@ static bool has_room(const bry__fbf_setting *setting, uint64_t filters)
            sizeof(bry__fbf) + filters * bry__fbf_cost(setting->bits) <= setting->max_bytes;
 }
 
-static bool covers(const bry__fbf_setting *setting, uint64_t filters, uint64_t period)
+bool bry__fbf_paper_covers(const bry__fbf_setting *setting, uint64_t filters, uint64_t period)
 {
     return period >= setting->window || (filters - 1) * period >= setting->window;
 }
 
 /* What Algorithm 3 makes of the row; false: it lets it be. */
-static bool adapted(const steps *at, uint32_t *count, uint64_t *period)
+static bool adapted(steps *at, uint32_t *count, uint64_t *period)
 {
     const bry__fbf_setting *setting = at->setting;
-    double error = predicted(at);
     *count = at->count;
     *period = at->period;
-    if (setting->fixed) {
+    if (setting->fixed)
         return false;
-    } else if (error >= 0.9 * setting->error) {
+    double error = known_error(at);
+    if (error >= 0.9 * setting->error) {
         uint64_t twice = 2 * (uint64_t)at->count;
         *count = twice < setting->most_filters ? (uint32_t)twice : setting->most_filters;
         if (at->period > SECOND)
@@ -114,7 +147,8 @@ static bool adapted(const steps *at, uint32_t *count, uint64_t *period)
         *period = at->period + SECOND < setting->longest_period ? at->period + SECOND
                                                                 : setting->longest_period;
     }
-    return (*count != at->count || *period != at->period) && covers(setting, *count, *period);
+    return (*count != at->count || *period != at->period) &&
+           bry__fbf_paper_covers(setting, *count, *period);
 }
 
 /* When the elements ended that only the oldest filter has: those of the period before its own. */
@@ -169,6 +203,134 @@ static bry_status refresh(steps *at)
     return BRY_OK;
 }
 
+/* ---- seconds that repeat ------------------------------------------------------------------- */
+
+static void forget_pattern(steps *at)
+{
+    at->has_error[0] = at->has_error[1] = false;
+    at->pattern = (pattern){0};
+}
+
+static void begin_pattern(steps *at, uint64_t patience)
+{
+    at->pattern = (pattern){
+        .second = at->second,
+        .period = at->period,
+        .count = at->count,
+        .fewest = UINT32_MAX,
+        .shortest = UINT64_MAX,
+        .due = UINT64_MAX,
+        .patience = patience,
+        .begun = true,
+        .even = true,
+    };
+}
+
+/* How often the pattern, which takes `span` ms, comes again before any refresh, when t is `by` less
+ * each time; at most `most`. No multiple of t may be met, be it the longest or the shortest. */
+static uint64_t times_falling(const steps *at, uint64_t span, uint64_t by, uint64_t most)
+{
+    const pattern *seen = &at->pattern;
+    uint64_t now = at->second * SECOND, multiple = now / seen->longest + 1;
+    uint64_t parts = seen->fewest - 1;
+    uint64_t least = at->setting->window / parts + (at->setting->window % parts != 0);
+    least = least > SECOND ? least : SECOND;
+    if (seen->shortest < least || multiple > (UINT64_MAX - span) / by ||
+        multiple * seen->shortest <= now)
+        return 0;
+    uint64_t bound = (seen->shortest - least) / by;
+    uint64_t meets = (multiple * seen->shortest - now - 1) / (span + multiple * by);
+    bound = bound < meets ? bound : meets;
+    return bound < most ? bound : most;
+}
+
+/* The same when t is `by` more each time. */
+static uint64_t times_rising(const steps *at, uint64_t span, uint64_t by, uint64_t most)
+{
+    const pattern *seen = &at->pattern;
+    uint64_t now = at->second * SECOND, good = 0;
+    uint64_t bound = (at->setting->longest_period - seen->longest) / by;
+    for (uint64_t bad = (bound < most ? bound : most) + 1; bad - good > 1;) {
+        uint64_t middle = good + (bad - good) / 2;
+        uint64_t multiple = now / (seen->longest + middle * by) + 1;
+        if (multiple * seen->shortest > now + middle * span)
+            good = middle;
+        else
+            bad = middle;
+    }
+    return good;
+}
+
+/* How often it comes again before `end`, the last ms at which no filter goes. */
+static uint64_t times(const steps *at, uint64_t span, uint64_t end)
+{
+    const pattern *seen = &at->pattern;
+    uint64_t now = at->second * SECOND;
+    if (end <= now || now > UINT64_MAX - seen->longest)
+        return 0;
+    uint64_t most = (end - now) / span;
+    if (at->period == seen->period) {
+        uint64_t free = seen->due > now ? (seen->due - 1 - now) / span : 0;
+        return free < most ? free : most;
+    }
+    if (!seen->even)
+        return 0;
+    return at->period < seen->period ? times_falling(at, span, seen->period - at->period, most)
+                                     : times_rising(at, span, at->period - seen->period, most);
+}
+
+static void skip(steps *at, uint64_t end)
+{
+    uint64_t seconds = at->second - at->pattern.second;
+    uint64_t n = times(at, seconds * SECOND, end);
+    at->second += n * seconds;
+    at->resizes += n * seconds;
+    at->period += n * (at->period - at->pattern.period); /* modulo 2⁶⁴ where it is less */
+    at->due = next_multiple(at->period, at->second * SECOND);
+}
+
+/* After an adaptation by which no filter went; t was `before`. */
+static void note(steps *at, uint64_t before, uint64_t now)
+{
+    pattern *seen = &at->pattern;
+    if (!seen->begun) {
+        begin_pattern(at, 1);
+        return;
+    }
+    uint64_t by = at->period > before ? at->period - before : before - at->period;
+    seen->even = seen->even && by == SECOND;
+    seen->fewest = at->count < seen->fewest ? at->count : seen->fewest;
+    seen->shortest = at->period < seen->shortest ? at->period : seen->shortest;
+    seen->longest = at->period > seen->longest ? at->period : seen->longest;
+    seen->due = at->due < seen->due ? at->due : seen->due;
+    if (at->count == seen->count) {
+        uint64_t ended = oldest_end(at), end = bry__fbf_after(ended, at->setting->kept) - 1;
+        if (at->row > seen->fewest && bry__fbf_after(ended, at->setting->window) - 1 < end)
+            end = bry__fbf_after(ended, at->setting->window) - 1;
+        skip(at, now < end ? now : end);
+        begin_pattern(at, seen->patience);
+    } else if (at->second - seen->second >= seen->patience) {
+        begin_pattern(at, 2 * seen->patience);
+    }
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static void adapt_to(steps *at, uint32_t count, uint64_t period, uint64_t now)
+{
+    uint64_t before = at->period, row = at->row;
+    at->second++;
+    at->count = count;
+    at->period = period;
+    at->due = next_multiple(period, at->second * SECOND);
+    at->resizes++;
+    drop_old(at, at->second * SECOND);
+    if (at->row == row)
+        note(at, before, now);
+    else
+        forget_pattern(at);
+}
+
 static bry_status run(steps *at, uint64_t now)
 {
     if (now < at->due && now / SECOND == at->second &&
@@ -184,12 +346,7 @@ static bry_status run(steps *at, uint64_t now)
         if (adapt && judged < next) {
             if (judged > now || judged == UINT64_MAX)
                 break;
-            at->count = count;
-            at->period = period;
-            at->due = next_multiple(period, judged);
-            at->resizes++;
-            at->second++;
-            drop_old(at, judged);
+            adapt_to(at, count, period, now);
         } else {
             if (next > now || next == UINT64_MAX)
                 break;
@@ -201,6 +358,7 @@ static bry_status run(steps *at, uint64_t now)
                 status = refresh(at);
             if (status != BRY_OK)
                 return status;
+            forget_pattern(at);
         }
     }
     return BRY_OK;

@@ -211,8 +211,8 @@ static void plan_paper(bry__fbf_setting *setting, uint64_t capacity)
  * periods of a quarter of a window at most, unless they were planned longer. */
 static void bound_adaptation(bry__fbf_setting *setting)
 {
-    uint64_t shortest = setting->length < SECOND ? setting->length : SECOND;
-    uint64_t most = parts(setting->window, shortest) + 2;
+    setting->shortest_period = setting->length < SECOND ? setting->length : SECOND;
+    uint64_t most = parts(setting->window, setting->shortest_period) + 2;
     if (most > PAPER_MOST)
         most = PAPER_MOST;
     setting->most_filters = most > setting->filters ? (uint32_t)most : setting->filters;

@@ -264,8 +264,9 @@ static const char *check_adaptation(const bry__fbf *fbf)
     const bry__fbf_setting *setting = &fbf->setting;
     bool over = fbf->time == UINT64_MAX && fbf->due == UINT64_MAX;
     if (fbf->count < BRY__FBF_PAPER_LEAST || fbf->count > setting->most_filters ||
-        fbf->period < 1 || fbf->period > setting->longest_period ||
-        (fbf->due <= fbf->time && !over))
+        fbf->period < setting->shortest_period ||
+        !bry__fbf_paper_covers(setting, fbf->count, fbf->period) ||
+        fbf->period > setting->longest_period || (fbf->due <= fbf->time && !over))
         return "the adaptation is out of range";
     return NULL;
 }

@@ -61,8 +61,6 @@ static bry_window_options read_options(window_pair *both, model_reader *reader)
     options.engine = both->kind->engine;
     options.mode = both->kind->mode;
     options.window = windows[model_below(reader, 6)];
-    if (options.mode != BRY_WINDOW_IMPROVED && options.window > 60000)
-        options.window = 60000; /* as published, an idle second is a step */
     options.capacity = capacities[model_below(reader, 5)];
     options.generations = generations[model_below(reader, 8)];
     both->error_index = model_below(reader, WINDOW_MODEL_ERRORS);
