@@ -334,6 +334,11 @@ class Locate(IndexCase):
         self.assertEqual([list(file)[0] for file in answer["files"]],
                          ["name_base64" if n == b"\xff\xfe" else "name" for n in names[::-1]])
         self.expect(["check", "j"], 0)
+        for answer in (self.json("info", "j", "--json", "--files")["list"],
+                       self.json("check", "j", "--json", "--all")["files"]):
+            self.assertEqual([list(one.items())[0] for one in answer],
+                             [("name_base64", "//4=") if n == b"\xff\xfe" else
+                              ("name", n.decode()) for n in names])
         self.expect(["rm", "j", "--", b"-0", b"\xff\xfe", b"new\nline"], 0)
         self.expect(["locate", "j", "-0", "common", "--confirm"], 0,
                     b"".join(n + b"\0" for n in names[::-1]
