@@ -134,7 +134,7 @@ int serve_find_module(const char *named, serve_path *found)
 
 static bool holds(const serve_path *folder, const char *name)
 {
-    serve_path path;
+    serve_path path = {{0}};
     struct stat about;
     return join(&path, folder->text, strlen(folder->text), name) && stat(path.text, &about) == 0;
 }
