@@ -88,8 +88,14 @@ static void hash_ids(counting *self, const counter_table *table)
 
 /* ---- what is replicated -------------------------------------------------------------------- */
 
-static void replicate_apply(server_context *context, server_string *key, const counting *self)
+/* `before`: the table's time before the command. */
+static void replicate_apply(server_context *context, server_string *key, const counting *self,
+                            uint64_t before)
 {
+    if (self->now <= before) {
+        api.ReplicateVerbatim(context);
+        return;
+    }
     api.Replicate(context, "COUNTER.APPLY", "slv", key, (long long)self->now, self->argv,
                   self->n * ARGUMENTS_EACH);
 }
@@ -186,13 +192,14 @@ static int count_for_client(server_context *context, server_string *key, held_ob
                             counting *self, bool many)
 {
     counter_table *table = table_of(object);
-    uint64_t ceiling = ceiling_of(table);
+    hash_ids(self, table);
+    uint64_t ceiling = ceiling_of(table), before = bry_counter_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
     bry_status status = apply_below(table, self, ceiling);
     if (status == BRY_E_FULL)
         status = apply_at_ceiling(context, key, table, self, ceiling);
     if (status == BRY_OK || status == BRY_E_RANGE) /* the table has counted either */
-        replicate_apply(context, key, self);
+        replicate_apply(context, key, self, before);
     if (status != BRY_OK)
         return reply_refusal(context, table, status);
     size_t applied;
@@ -211,6 +218,7 @@ static int count_for_client(server_context *context, server_string *key, held_ob
 static int count_as_told(server_context *context, server_string *key, held_object *object,
                          counting *self)
 {
+    hash_ids(self, table_of(object));
     bry_status status = apply_below(table_of(object), self, 0);
     size_t applied;
     if (status == BRY_OK)
@@ -230,11 +238,13 @@ static int count(server_context *context, server_string **argv, int argc, bool m
     opened_key opened;
     if (counting_open(context, &told, argv, argc, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
-        if (opened.object) {
-            hash_ids(&told, table_of(opened.object));
-            count_for_client(context, argv[1], opened.object, &told, many);
-        } else {
+        if (!opened.object) {
             reply_no_key(context);
+        } else if (is_replayed(context)) {
+            told.now = bry_counter_time(table_of(opened.object)->counters);
+            count_as_told(context, argv[1], opened.object, &told);
+        } else {
+            count_for_client(context, argv[1], opened.object, &told, many);
         }
         object_close(&opened);
     }
@@ -281,7 +291,6 @@ int counter_command_apply(server_context *context, server_string **argv, int arg
     if (counting_open(context, &told, argv, argc, 3) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
-            hash_ids(&told, table_of(opened.object));
             count_as_told(context, argv[1], opened.object, &told);
         } else {
             reply_no_key(context);
