@@ -17,8 +17,11 @@ bloomery_unit_test(test_window support/failing_allocator.c)
 bloomery_unit_test(test_window_whole support/failing_allocator.c)
 bloomery_unit_test(test_window_memory support/failing_allocator.c)
 bloomery_unit_test(test_window_save support/failing_allocator.c support/repair.c)
-add_test(NAME read_window COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py
-  ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_compact.bry)
+foreach(golden compact fbf fbf_paper)
+  add_test(NAME read_window_${golden} COMMAND ${BLOOMERY_PYTHON} -B
+    ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py
+    ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_${golden}.bry)
+endforeach()
 bloomery_program(test_window_rates stat/test_window_rates.c support/band.c)
 add_test(NAME test_window_rates COMMAND test_window_rates)
 

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""A second reader of compact windows, written from doc/format.md alone.
+"""A second reader of windows, written from doc/format.md alone.
 
 usage: read_window.py FILE
 
-Decodes every entry of the golden window, puts its fingerprint and generation together again, and
-compares with what the file must hold: keys 0 to 299 as four bytes each, key i added at
-7777 + 10 · i ms, of which those count that are remembered at the last one's time. Exit status 0: all
-as it must be; 1: not; 2: usage.
+Compares a golden window with what it must hold: keys 0, 1, 2 … as four bytes each, key i added at
+7777 + 10 · i ms up to the window's time, of which those count that are remembered then. Of a compact
+window every entry is decoded, and its fingerprint and generation are put together again. Of one of
+fbf every bit of every filter is compared, and the keys are looked up. Exit status 0: all as it must
+be; 1: not; 2: usage.
 """
 import math
 import struct
@@ -15,7 +16,8 @@ import sys
 import xxhash
 from read_maplet import SEED, entries_of, frames
 
-KEYS, START, STEP = 300, 7777, 10
+START, STEP = 7777, 10
+M64 = (1 << 64) - 1
 
 
 def groups(payloads, n, span, value_bits):
@@ -44,29 +46,31 @@ def groups(payloads, n, span, value_bits):
     return found
 
 
+def times_until(now):
+    """When each key came."""
+    return {key: START + STEP * key for key in range((now - START) // STEP + 1)}
+
+
 def expected(window, length, now, levels, spans):
     """For each level the (fingerprint, generation) pairs of keys that went there and are still
     remembered, found by doing all again."""
     room = [capacity for capacity, _ in spans]
     kept = [[] for _ in range(levels)]
-    for key in range(KEYS):
-        at = START + STEP * key
+    for key, at in times_until(now).items():
         kept = [[e for e in level if (e[1] + 1) * length + window > at] for level in kept]
-        digest = xxhash.xxh3_128_intdigest(struct.pack("<I", key), seed=SEED)
         level = next(i for i in range(levels) if len(kept[i]) < room[i])
-        kept[level].append(((digest >> 64) * spans[level][1] >> 64, at // length))
+        kept[level].append((hash_of(key)[1] * spans[level][1] >> 64, at // length))
     assert at == now
     return kept
 
 
-def main(arguments):
-    if len(arguments) != 1:
-        print(__doc__, file=sys.stderr)
-        return 2
-    with open(arguments[0], "rb") as file:
-        payloads = frames(file.read())
-    kind, numbers = next(payloads)
-    _, _, _, generations, window, capacity, error = struct.unpack_from("<IIIIQQd", numbers)
+def hash_of(key):
+    digest = xxhash.xxh3_128_intdigest(struct.pack("<I", key), seed=SEED)
+    return digest & M64, digest >> 64
+
+
+def check_compact(payloads, numbers):
+    generations, window, capacity, error = struct.unpack_from("<IQQd", numbers, 12)
     now, = struct.unpack_from("<Q", numbers, 72)
     length = -(-window // generations)
     value_bits = math.ceil(math.log2(-(-window // length) + 1 + 2))
@@ -80,13 +84,102 @@ def main(arguments):
         found = groups(payloads, counts[i], spans[i][1], value_bits)
         wanted = [(fingerprint, generation % 2 ** value_bits) for fingerprint, generation in wanted]
         if sorted(found) != sorted(wanted):
-            print(f"level {i}: {len(found)} entries, not those that were put in")
-            return 1
+            return f"level {i}: {len(found)} entries, not those that were put in"
         print(f"level {i}: {len(found)} entries, all as they were put in")
-    if any(counts[levels:]) or next(payloads, None) is not None:
-        print("entries or frames are left over")
-        return 1
-    return 0
+    return "entries are left over" if any(counts[levels:]) else None
+
+
+def mix(x):
+    x &= M64
+    x ^= x >> 32
+    x = x * 0xD6E8FEB86659FD93 & M64
+    x ^= x >> 32
+    x = x * 0xD6E8FEB86659FD93 & M64
+    return x ^ x >> 32
+
+
+class Filter:
+    """One filter of a row: the frame FFIL and its pieces."""
+
+    def __init__(self, payloads, length, paper):
+        kind, numbers = next(payloads)
+        if kind != b"FFIL" or len(numbers) != 72:
+            raise ValueError("a filter is missing")
+        (self.bits, self.hashes, sub, self.start, self.begin, self.end, self.before, self.items,
+         self.limit, self.early, pieces) = struct.unpack("<QIIQQQQQQII", numbers)
+        self.salt = 0 if paper else mix(mix(self.start // length + 0x9E3779B97F4A7C15) + sub)
+        self.table = bytearray(-(-self.bits // 512) * 64)
+        for _ in range(pieces):
+            kind, payload = next(payloads)
+            at = int.from_bytes(payload[:8], "little") << 22
+            if kind != b"PIEC" or len(payload) - 8 != min(1 << 22, len(self.table) - at):
+                raise ValueError("a piece is missing or has the wrong size")
+            self.table[at:at + len(payload) - 8] = payload[8:]
+
+    def positions(self, key):
+        lo, hi = hash_of(key)
+        return {mix(lo + self.salt + i * hi) * self.bits >> 64 for i in range(self.hashes)}
+
+    def has(self, key):
+        return all(self.table[p >> 3] >> (p & 7) & 1 for p in self.positions(key))
+
+    def problem(self, times):
+        """What is wrong with it, given when each key came."""
+        before = [key for key, at in times.items() if self.start <= at < self.begin]
+        items = [key for key, at in times.items() if self.begin <= at < self.end]
+        table = bytearray(len(self.table))
+        for position in set().union(*map(self.positions, before + items)):
+            table[position >> 3] |= 1 << (position & 7)
+        if (self.before, self.items) != (len(before), len(items)):
+            return f"{self.before} and {self.items} elements, not {len(before)} and {len(items)}"
+        return None if table == self.table else "other bits than its elements'"
+
+
+def check_fbf(payloads, numbers):
+    mode, _, generations, window = struct.unpack_from("<IIIQ", numbers, 4)
+    now, = struct.unpack_from("<Q", numbers, 72)
+    kind, row = next(payloads)
+    if kind != b"FBF ":
+        return "the row is missing"
+    count, last, cell_items, _, _, most, period, due = struct.unpack("<8Q", row)
+    length = -(-window // generations)
+    filters = [Filter(payloads, length, mode > 0) for _ in range(count)]
+    times = times_until(now)
+    for i, one in enumerate(filters):
+        problem = one.problem(times)
+        if problem:
+            return f"filter {i}: {problem}"
+    for older, newer in zip(filters, filters[1:]):
+        if newer.start != older.begin or newer.before != older.items:
+            return "neighbours do not agree"
+    in_cell = sum(one.items for one in filters if now // length * length <= one.begin <= now)
+    if last != now or cell_items != (0 if mode else in_cell):
+        return "the row's numbers are not its filters'"
+    if mode and not (most >= 3 and due > now and (most - 1) * period >= window):
+        return "the adaptation is not one that can be"
+    lost = [key for key, at in times.items() if at + window >= now and not any(
+        older.has(key) and newer.has(key) for older, newer in zip(filters, filters[1:])) and not
+        (mode and filters[0].has(key))]
+    if lost:
+        return f"keys are not found: {lost}"
+    print(f"{count} filters, all bits as they must be")
+    return None
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(arguments[0], "rb") as file:
+        payloads = frames(file.read())
+    _, numbers = next(payloads)
+    check = {2: check_compact, 4: check_fbf}[int.from_bytes(numbers[:4], "little")]
+    problem = check(payloads, numbers)
+    if not problem and next(payloads, None) is not None:
+        problem = "frames are left over"
+    if problem:
+        print(problem)
+    return 1 if problem else 0
 
 
 if __name__ == "__main__":
