@@ -339,9 +339,10 @@ class Full(Counters):
         self.assertGreaterEqual(value, n)  # of the last batch some may have found room
         for i in (0, 1, n // 2, n - 1):
             self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, i), [value, 0])
-        self.assertEqual(self.client("COUNTER.MINCRBY", "t", *(x for i in range(100)
+        # A batch of so many takes memory of its own, for as long as it lasts.
+        self.assertEqual(self.client("COUNTER.MINCRBY", "t", *(x for i in range(2500)
                                                                for x in ("c", 1, i))),
-                         [[value, 0]] * 100)
+                         [[value, 0]] * 2500)
         applied = self.info()[b"applied"]
         reply = self.client.ask("COUNTER.MINCRBY", "t", "c", 1, 0, b"new" * 20000, 1, "x")
         self.assertEqual(reply.word, "FULL")
@@ -419,6 +420,17 @@ class Around(Counters):
         empty = self.client.info("bloomery")
         self.assertEqual([empty[f"bloomery_counter_{what}"] for what in ("keys", "items", "bytes")],
                          [0, 0, 0])
+
+    def test_bytes_an_id(self):
+        for error, most in (("1e-3", 3), ("1e-9", 6)):
+            self.client("DEL", "t")
+            self.create("ERROR", error, "CAPACITY", 100000, "SEED", 5)
+            for start in range(0, 100000, 1000):
+                self.client("COUNTER.MINCRBY", "t", *(x for i in range(start, start + 1000)
+                                                      for x in ("c", 1, i)))
+            ids = self.info()[b"ids"]
+            self.assertGreater(ids, 99000)
+            self.assertLess(self.client("MEMORY", "USAGE", "t") / ids, most, error)
 
     def test_expected_lost(self):
         self.create("ERROR", 0.01, "CAPACITY", 20000, "SEED", 9)
