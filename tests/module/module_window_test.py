@@ -374,6 +374,23 @@ class Limits(WindowCase):
             again, _ = self.fill_until_full(at, "again")
             self.assertGreater(again, full // 2)
 
+    def test_large_filters_below_max_key_bytes(self):
+        """Rows of filters that take nearly all that a key may, a little less or more of it, when
+        all of it has expired: the next filter must not wait for room that only it could make."""
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        for capacity in (12500, 14000, 17000, 19000, 19500):
+            self.client("DEL", "w")
+            self.create("w", "ENGINE", "fbf", "CAPACITY", capacity, "SEED", 3, *EVENTS)
+            replies = [self.client.ask("WINDOW.MADD", "w", "AT", START + i * 500, "ITEMS",
+                                       *(f"{i} {j}" for j in range(capacity // 100)))
+                       for i in range(120)]
+            self.assertTrue(isinstance(replies[-1], Error), capacity)
+            self.assertEqual(replies[-1].word, "FULL", capacity)
+            self.assertLessEqual(self.info()[b"bytes"], 65536 * 9 // 8 + 1024)
+            self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", START + 500000), 1, capacity)
+            self.assertEqual(self.info()[b"items"], 1)
+
     def test_maxmemory(self):
         self.create("w", window="1h")
         self.client("WINDOW.ADD", "w", "a")
