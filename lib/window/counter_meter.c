@@ -3,21 +3,23 @@
 static void *meter_alloc(void *opaque, size_t size)
 {
     bry__counter_meter *meter = opaque;
-    if (meter->ceiling &&
-        (meter->bytes >= meter->ceiling || size > meter->ceiling - meter->bytes)) {
-        meter->denied = true;
-        return NULL;
+    if (meter->ceiling) {
+        uint64_t bytes = meter->bytes;
+        if (bytes >= meter->ceiling || size > meter->ceiling - bytes) {
+            meter->denied = true;
+            return NULL;
+        }
     }
     void *block = meter->under.alloc(meter->under.opaque, size);
     if (block)
-        meter->bytes += size;
+        atomic_fetch_add_explicit(&meter->bytes, size, memory_order_relaxed);
     return block;
 }
 
 static void meter_free(void *opaque, void *block, size_t size)
 {
     bry__counter_meter *meter = opaque;
-    meter->bytes -= size;
+    atomic_fetch_sub_explicit(&meter->bytes, size, memory_order_relaxed);
     meter->under.free(meter->under.opaque, block, size);
 }
 
