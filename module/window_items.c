@@ -6,6 +6,8 @@
 #include "replies.h"
 #include "window_type.h"
 
+#include <string.h>
+
 #define SMALL 64u
 
 typedef struct item_batch {
@@ -25,13 +27,14 @@ static bool batch_open(item_batch *self, server_string **items, size_t n)
     self->heap = NULL;
     self->hashes = self->small_hashes;
     self->answers = self->small_answers;
-    if (n <= SMALL)
-        return true;
-    self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
-    if (!self->heap)
-        return false;
-    self->hashes = self->heap;
-    self->answers = (uint8_t *)(self->hashes + n);
+    if (n > SMALL) {
+        self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
+        if (!self->heap)
+            return false;
+        self->hashes = self->heap;
+        self->answers = (uint8_t *)(self->hashes + n);
+    }
+    memset(self->answers, BRY_ABSENT, n);
     return true;
 }
 
@@ -205,7 +208,7 @@ static bool may_add(const window_change *self, item_batch *batch)
 
 static bry_status add_to(bry_window *window, item_batch *batch, uint64_t now)
 {
-    if (batch->n > 1)
+    if (batch->n != 1)
         return bry_window_add_n(window, batch->hashes, batch->n, now, batch->answers);
     bry_answer was;
     bry_status status = bry_window_add(window, batch->hashes[0], now, &was);

@@ -169,7 +169,8 @@ class Damaged(Case):
         self.client("WINDOW.CREATE", "w", "WINDOW", "60s", "SEED", 8, "CAPACITY", 60, "ENGINE",
                     engine, *EVENTS)
         for i in range(8):
-            self.client("WINDOW.MADD", "w", "AT", START + i * 7000, "ITEMS", *range(i * 9, i * 9 + 9))
+            self.client("WINDOW.MADD", "w", "AT", START + i * 7000, "ITEMS",
+                        *range(i * 9, i * 9 + 9))
         return self.client("DUMP", "w")
 
     def try_restore(self, payload):

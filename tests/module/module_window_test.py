@@ -116,7 +116,8 @@ class Create(WindowCase):
         self.client("MAP.SET", "m", "a", "1")
         self.refused("BUSYKEY", "WINDOW.CREATE", "w", "WINDOW", 5)
         for key in "sm":
-            for command in (["WINDOW.CREATE", key, "WINDOW", 5], ["WINDOW.CREATE", "n", "LIKE", key],
+            for command in (["WINDOW.CREATE", key, "WINDOW", 5],
+                            ["WINDOW.CREATE", "n", "LIKE", key],
                             ["WINDOW.ADD", key, "a"], ["WINDOW.MADD", key, "ITEMS", "a"],
                             ["WINDOW.EXISTS", key, "a"], ["WINDOW.MEXISTS", key, "a"],
                             ["WINDOW.FORGET", key, "a"], ["WINDOW.ADVANCE", key],
@@ -186,7 +187,8 @@ class Items(WindowCase):
             self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START + 60000), 0)
             self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 1)
             # One generation longer at most: an eighth in engine fbf.
-            self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START + 69001, "ITEMS", "b"), [1])
+            self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START + 69001, "ITEMS", "b"),
+                             [1])
             self.assertEqual(self.client("WINDOW.MEXISTS", "w", "a", "b"), [0, 1])
             # An event that comes late counts from the window's time.
             self.assertEqual(self.client("WINDOW.ADD", "w", "late", "AT", 5), 1)
@@ -333,7 +335,8 @@ class Limits(WindowCase):
     def test_maxmem(self):
         for engine in ("compact", "fbf"):
             self.client("FLUSHALL")
-            self.create("w", "MAXMEM", "32kb", "ENGINE", engine, "SEED", 6, "ERROR", "1e-6", *EVENTS)
+            self.create("w", "MAXMEM", "32kb", "ENGINE", engine, "SEED", 6, "ERROR", "1e-6",
+                        *EVENTS)
             full, _ = self.fill_until_full(START)
             self.assertGreater(full, 1000)
             self.assertLessEqual(self.info()[b"bytes"], 33000)
