@@ -156,14 +156,18 @@ static bry_status apply_at_ceiling(server_context *context, server_string *key,
 
 /* ---- INCRBY, MINCRBY, APPLY ---------------------------------------------------------------- */
 
-static void count_outcomes(held_object *object, const counting *self, size_t *applied)
+/* Adds up what was done, and tells those who listen where something was. */
+static void count_outcomes(server_context *context, server_string *key, held_object *object,
+                           const counting *self)
 {
-    *applied = 0;
+    size_t applied = 0;
     for (size_t i = 0; i < self->n; i++)
-        *applied += self->ops[i].outcome == BRY_COUNTER_APPLIED;
+        applied += self->ops[i].outcome == BRY_COUNTER_APPLIED;
     counter_family.totals.operations += self->n;
-    counter_family.totals.repeats += self->n - *applied;
-    object_set_items(object, object->items + *applied);
+    counter_family.totals.repeats += self->n - applied;
+    object_set_items(object, object->items + applied);
+    if (applied)
+        object_changed(context, key, "counter.incrby", false);
 }
 
 static void reply_outcome(server_context *context, const bry_counter_op *op)
@@ -202,10 +206,7 @@ static int count_for_client(server_context *context, server_string *key, held_ob
         replicate_apply(context, key, self, before);
     if (status != BRY_OK)
         return reply_refusal(context, table, status);
-    size_t applied;
-    count_outcomes(object, self, &applied);
-    if (applied)
-        object_changed(context, key, "counter.incrby", false);
+    count_outcomes(context, key, object, self);
     if (many)
         api.ReplyWithArray(context, (long)self->n);
     for (size_t i = 0; i < self->n; i++)
@@ -220,14 +221,11 @@ static int count_as_told(server_context *context, server_string *key, held_objec
 {
     hash_ids(self, table_of(object));
     bry_status status = apply_below(table_of(object), self, 0);
-    size_t applied;
     if (status == BRY_OK)
-        count_outcomes(object, self, &applied);
+        count_outcomes(context, key, object, self);
     else if (status != BRY_E_RANGE)
         api.Log(context, "warning", "a counter's change could not be repeated here: %s",
                 bry_status_text(status));
-    if (status == BRY_OK && applied)
-        object_changed(context, key, "counter.incrby", false);
     api.ReplicateVerbatim(context);
     return reply_ok(context);
 }
