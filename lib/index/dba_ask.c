@@ -7,6 +7,7 @@
  * first is looked at; few elements need more, and those that do are mostly there and need all. A
  * batch does each of these stages for all its elements before the next.
  */
+#include "common/attributes.h"
 #include "index/dba_index.h"
 #include "kernel/kernel.h"
 #include "kernel/rows.h"
@@ -32,12 +33,8 @@ static unsigned stage_end(const bry__dba_group *group, unsigned done)
     return done == first && first + SECOND < k ? first + SECOND : k;
 }
 
-/* The compiler takes a call that only prefetches for one without effect, and drops it; not so what
- * it must put into the caller. */
-#define PREFETCHING static inline __attribute__((always_inline))
-
-PREFETCHING void fetch(const bry__dba_group *group, bry__dba_probe *probe, unsigned from,
-                       unsigned to, const unsigned char **rows)
+BRY__PREFETCHING void fetch(const bry__dba_group *group, bry__dba_probe *probe, unsigned from,
+                            unsigned to, const unsigned char **rows)
 {
     bry__dba_probe_know(probe, group->shape.range, to);
     for (unsigned i = from; i < to; i++) {

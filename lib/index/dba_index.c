@@ -39,6 +39,7 @@
  */
 #include "index/dba_index.h"
 
+#include "common/attributes.h"
 #include "common/random.h"
 
 #include <string.h>
@@ -399,9 +400,7 @@ static void add_second(bry__dba *self, uint32_t slot, bry__dba_probe *probe)
 
 enum { AHEAD = 16 };
 
-#define PREFETCHING static inline __attribute__((always_inline))
-
-PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe)
+BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe)
 {
     unsigned n = bry__dba_positions(group);
     bry__dba_probe_know(probe, group->shape.range, n);

@@ -4,6 +4,8 @@
  */
 #include "index/dba_index.h"
 
+#include "common/attributes.h"
+
 #include <math.h>
 
 enum { SUPPLY = 256 }; /* elements asked for at once */
@@ -161,11 +163,9 @@ static bool extension_column(bry__dba *self)
 
 enum { AHEAD = 16 };
 
-#define PREFETCHING static inline __attribute__((always_inline))
-
 /* Positions below `from` are not worked out: that is what makes added segments cheap. */
-PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry_hash hash,
-                       bry__dba_probe *probe, unsigned from)
+BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry_hash hash,
+                            bry__dba_probe *probe, unsigned from)
 {
     unsigned n = bry__dba_positions(group);
     probe->hash = hash;

@@ -5,6 +5,7 @@
  * an odd place, counted from the newest at 0; so those are asked first, and an even one only beside
  * an odd one that has it: an absent element costs half as many filters as there are.
  */
+#include "common/attributes.h"
 #include "common/sizing.h"
 #include "hash/derive.h"
 #include "window/fbf.h"
@@ -100,13 +101,10 @@ bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now)
     return has(&asked, hash) ? BRY_PRESENT : BRY_ABSENT;
 }
 
-/* Kept inline: gcc 12 drops calls of a function that does nothing but prefetch. */
-#define PREFETCHING static inline __attribute__((always_inline))
-
 enum { FETCHED = 2 }; /* positions of an element; half of the absent ones end at the first */
 
-PREFETCHING void fetch(const bry__fbf_filter *filter, const bry_hash *hashes, const uint8_t *left,
-                       size_t n)
+BRY__PREFETCHING void fetch(const bry__fbf_filter *filter, const bry_hash *hashes,
+                            const uint8_t *left, size_t n)
 {
     const bry__bloom *bloom = &filter->bloom;
     unsigned positions = bloom->hashes < FETCHED ? bloom->hashes : FETCHED;
