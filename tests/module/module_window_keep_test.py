@@ -355,6 +355,84 @@ class Replica(Case):
             self.assertEqual(answers(self.client), answers(replica))
 
 
+class Anything(Case):
+    """Changes at random, on windows small enough to meet every limit: the log, a replica that was
+    there from the beginning, and one that came later have the same bytes as the master."""
+
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "bloomery.max-key-bytes": "64kb"}
+    COMMANDS = 2000
+    KINDS = (["ENGINE", "compact"], ["ENGINE", "compact", "REFRESH"], ["ENGINE", "fbf"],
+             ["ENGINE", "fbf", "REFRESH"], ["MODE", "paper"], ["MODE", "paper-simple"])
+
+    def command(self, source, times):
+        key = f"w{source.randrange(6)}"
+        kind = source.random()
+        if key not in times:
+            times[key] = START
+            like = f"w{source.randrange(6)}"
+            if kind < 0.6 and like in times and like != key:
+                times[key] = times[like]
+                return ["CREATE", key, "LIKE", like]
+            limit = ["MAXMEM", source.choice(("8kb", "40kb"))] if source.random() < 0.4 else []
+            return ["CREATE", key, "WINDOW", "60s", "CAPACITY", source.choice((20, 1000)), *limit,
+                    "SEED", source.randrange(1, 99),
+                    "ERROR", source.choice(("10%", "1e-6")), *source.choice(self.KINDS), *EVENTS]
+        step = source.choice((0, 0, 1, 700, 4615, 7500, 7501, 60000, 61000, 130000, 10**7))
+        at = times[key] = times[key] + (step if source.random() < 0.4 else 0)
+        item = source.randrange(3000)
+        if kind < 0.01:
+            del times[key]
+            return ["DEL", key]
+        if kind < 0.5:
+            return ["ADD", key, item, "AT", at - source.choice((0, 0, 10**5))]
+        if kind < 0.85:
+            n = source.choice((1, 2, 64, 65, 900))
+            return ["MADD", key, "AT", at, "ITEMS", *range(item, item + n)]
+        if kind < 0.93:
+            return ["FORGET", key, item]
+        if kind < 0.96:
+            return ["ADVANCE", key, "AT", at]
+        others = source.sample([f"w{i}" for i in range(6) if f"w{i}" != key], source.choice((1, 2)))
+        return ["MERGE", key, *others]
+
+    def test_random_changes(self):
+        source, times, said = random.Random(4), {}, {}
+        with Server() as first, Server() as second:
+            replicas = [first]
+            first.client("REPLICAOF", "127.0.0.1", self.server.port)
+            for number in range(self.COMMANDS):
+                name, *words = self.command(source, times)
+                reply = self.client.ask(name if name == "DEL" else f"WINDOW.{name}", *words)
+                word = reply.word if isinstance(reply, Error) else "done"
+                said[name, word] = said.get((name, word), 0) + 1
+                if (name, word) == ("CREATE", "RANGE"):
+                    del times[words[0]]
+                if number == self.COMMANDS // 2:
+                    second.client("REPLICAOF", "127.0.0.1", self.server.port)
+                    replicas.append(second)
+                if number % 50 == 0 or word == "FULL":
+                    self.check(replicas)
+            self.check(replicas)
+            for server in (self.server, first, second):
+                self.assertEqual(server.complaints(), "")
+        for outcome in (("ADD", "done"), ("ADD", "FULL"), ("MADD", "done"), ("MADD", "FULL"),
+                        ("FORGET", "done"), ("ADVANCE", "done"), ("MERGE", "done"),
+                        ("MERGE", "MISMATCH")):
+            self.assertGreater(said.get(outcome, 0), 0, f"{outcome} in {said}")
+        digest = self.client("DEBUG", "DIGEST")
+        self.server.restart()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+
+    def check(self, replicas):
+        for server in replicas:
+            self.wait_until(lambda link=server: link.client.info("replication")
+                            ["master_link_status"] == "up", "the replica is connected")
+        self.assertEqual(self.client("WAIT", len(replicas), server_runner.PATIENCE * 1000),
+                         len(replicas))
+        for server in replicas:
+            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     server_runner.main()
