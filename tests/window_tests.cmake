@@ -9,7 +9,7 @@ endif()
 # Object against twin, in so many operations for each engine and mode.
 bloomery_program(window_programs model/window_programs.c ${window_model})
 add_test(NAME model_window COMMAND window_programs 1000000 400)
-add_test(NAME model_window_long COMMAND window_programs 2000000 8000 1000000)
+add_test(NAME model_window_long COMMAND window_programs 500000 8000 1000000)
 add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
 set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
