@@ -1,5 +1,7 @@
 #include "index_names.h"
 
+#include "section.h"
+
 #include <bloomery/hash.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,38 +147,24 @@ enum { /* the record of a file; its name and its pieces follow */
 #define APART 1u
 
 enum { AT_TAG = 0, AT_FROM = 8, AT_TO = 16, PIECE = 24 };
-enum { SUM = 16 }; /* after the records: the hash of all before, scheme 1, seed 0 */
-
-static void put(unsigned char *to, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get(const unsigned char *from, int bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    return value;
-}
+/* After the records: the checksum of the section. */
 
 static void write_file(const bry_sink *sink, const cli_named_file *file)
 {
     unsigned char record[RECORD], bytes[PIECE];
     size_t len = strlen(file->name);
-    put(record + AT_SIZE, file->facts.size, 8);
-    put(record + AT_CHANGED, (uint64_t)file->facts.changed, 8);
-    put(record + AT_NAME_LEN, len, 4);
-    put(record + AT_PIECES, file->piece_count, 4);
-    put(record + AT_FLAGS, file->apart ? APART : 0, 8);
+    cli_put(record + AT_SIZE, file->facts.size, 8);
+    cli_put(record + AT_CHANGED, (uint64_t)file->facts.changed, 8);
+    cli_put(record + AT_NAME_LEN, len, 4);
+    cli_put(record + AT_PIECES, file->piece_count, 4);
+    cli_put(record + AT_FLAGS, file->apart ? APART : 0, 8);
     sink->write(sink->opaque, record,
                 sizeof record); /* to memory: what fails is found at the end */
     sink->write(sink->opaque, file->name, len);
     for (uint32_t i = 0; i < file->piece_count; i++) {
-        put(bytes + AT_TAG, file->pieces[i].tag, 8);
-        put(bytes + AT_FROM, file->pieces[i].from, 8);
-        put(bytes + AT_TO, file->pieces[i].to, 8);
+        cli_put(bytes + AT_TAG, file->pieces[i].tag, 8);
+        cli_put(bytes + AT_FROM, file->pieces[i].from, 8);
+        cli_put(bytes + AT_TO, file->pieces[i].to, 8);
         sink->write(sink->opaque, bytes, sizeof bytes);
     }
 }
@@ -195,79 +183,44 @@ bry_status cli_names_write(const cli_names *names, cli_names_kind kind, const br
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink memory = bry_buffer_sink(&buffer);
-    unsigned char head[HEAD] = {0}, sum[SUM];
+    unsigned char head[HEAD] = {0};
     uint64_t bytes = records_bytes(names);
     memcpy(head + AT_MAGIC, magic, sizeof magic);
-    put(head + AT_VERSION, VERSION, 4);
+    cli_put(head + AT_VERSION, VERSION, 4);
     head[AT_KIND] = (unsigned char)kind;
     head[AT_ELEMENTS] = (unsigned char)names->elements;
-    put(head + AT_BYTES, bytes, 8);
-    put(head + AT_FILES, names->live, 8);
-    put(head + AT_NEXT_TAG, names->next_tag, 8);
+    cli_put(head + AT_BYTES, bytes, 8);
+    cli_put(head + AT_FILES, names->live, 8);
+    cli_put(head + AT_NEXT_TAG, names->next_tag, 8);
     memory.write(memory.opaque, head, sizeof head);
     for (size_t i = 0; i < names->count; i++)
         if (names->files[i].name)
             write_file(&memory, &names->files[i]);
     bry_status status = buffer.len == HEAD + bytes ? BRY_OK : BRY_E_NOMEM;
-    if (status == BRY_OK) {
-        bry_hash hash = bry_hash_key(0, buffer.bytes, buffer.len);
-        put(sum, hash.lo, 8);
-        put(sum + 8, hash.hi, 8);
-        status = sink->write(sink->opaque, buffer.bytes, buffer.len);
-    }
     if (status == BRY_OK)
-        status = sink->write(sink->opaque, sum, sizeof sum);
+        status = cli_section_write(&buffer, sink);
     bry_buffer_free(&buffer);
     return status;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status fail(bry_load *load, bry_status status, uint64_t offset, const char *problem)
-{
-    load->offset = offset;
-    load->problem = problem;
-    return status;
-}
-
-/* Exactly len bytes behind those in the buffer, which grows with what has come, so that a false
- * length costs nothing. */
-static bry_status read_bytes(const bry_source *source, bry_load *load, bry_buffer *buffer,
-                             uint64_t len)
-{
-    if (load->max_bytes && len > load->max_bytes)
-        return fail(load, BRY_E_LIMIT, buffer->len, "the names are too long");
-    bry_sink sink = bry_buffer_sink(buffer);
-    while (len > 0) {
-        unsigned char some[16384];
-        size_t got;
-        bry_status status =
-            source->read(source->opaque, some, len < sizeof some ? (size_t)len : sizeof some, &got);
-        if (status != BRY_OK)
-            return fail(load, status, buffer->len, "the file cannot be read");
-        if (got == 0)
-            return fail(load, BRY_E_BADDATA, buffer->len, "the data ends early");
-        status = sink.write(sink.opaque, some, got);
-        if (status != BRY_OK)
-            return fail(load, status, buffer->len, bry_status_text(status));
-        len -= got;
-    }
-    return BRY_OK;
-}
+static const char too_long[] = "the names are too long";
 
 static bry_status check_head(const unsigned char *head, cli_names_kind kind, bry_load *load)
 {
     if (memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
-        return fail(load, BRY_E_BADDATA, 0, "this is no index of files");
-    if (get(head + AT_VERSION, 4) != VERSION)
-        return fail(load, BRY_E_VERSION, AT_VERSION, "its names are of another version");
+        return cli_section_fail(load, BRY_E_BADDATA, 0, "this is no index of files");
+    if (cli_get(head + AT_VERSION, 4) != VERSION)
+        return cli_section_fail(load, BRY_E_VERSION, AT_VERSION,
+                                "its names are of another version");
     if (head[AT_KIND] > CLI_NAMES_UNITS || head[AT_ELEMENTS] > CLI_ELEMENT_WHOLE ||
-        get(head + AT_ELEMENTS + 1, 2) != 0)
-        return fail(load, BRY_E_BADDATA, AT_KIND, "its names are of an unknown kind");
+        cli_get(head + AT_ELEMENTS + 1, 2) != 0)
+        return cli_section_fail(load, BRY_E_BADDATA, AT_KIND, "its names are of an unknown kind");
     if (head[AT_KIND] != kind)
-        return fail(load, BRY_E_BADDATA, AT_KIND,
-                    kind == CLI_NAMES_INDEX ? "these are units, not an index"
-                                            : "this is an index, not units");
+        return cli_section_fail(load, BRY_E_BADDATA, AT_KIND,
+                                kind == CLI_NAMES_INDEX ? "these are units, not an index"
+                                                        : "this is an index, not units");
     return BRY_OK;
 }
 
@@ -277,66 +230,66 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
 {
     static const char cut[] = "the names do not fill their length";
     if (end - *at < RECORD)
-        return fail(load, BRY_E_BADDATA, *at, cut);
+        return cli_section_fail(load, BRY_E_BADDATA, *at, cut);
     const unsigned char *record = bytes + *at;
-    uint64_t len = get(record + AT_NAME_LEN, 4), pieces = get(record + AT_PIECES, 4);
+    uint64_t len = cli_get(record + AT_NAME_LEN, 4), pieces = cli_get(record + AT_PIECES, 4);
     if (len == 0 || len > MOST_NAME || len > end - *at - RECORD ||
         pieces > (end - *at - RECORD - len) / PIECE)
-        return fail(load, BRY_E_BADDATA, *at, cut);
+        return cli_section_fail(load, BRY_E_BADDATA, *at, cut);
     char name[MOST_NAME + 1];
     memcpy(name, record + RECORD, (size_t)len);
     name[len] = '\0';
-    uint64_t flags = get(record + AT_FLAGS, 8);
+    uint64_t flags = cli_get(record + AT_FLAGS, 8);
     if (flags & ~(uint64_t)APART)
-        return fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
+        return cli_section_fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
     if (strlen(name) != len || cli_names_find(names, name) != CLI_NO_FILE)
-        return fail(load, BRY_E_BADDATA, *at, "a name is none, or there twice");
+        return cli_section_fail(load, BRY_E_BADDATA, *at, "a name is none, or there twice");
     size_t file;
-    cli_file_facts facts = {get(record + AT_SIZE, 8), (int64_t)get(record + AT_CHANGED, 8)};
+    cli_file_facts facts = {cli_get(record + AT_SIZE, 8), (int64_t)cli_get(record + AT_CHANGED, 8)};
     bry_status status = cli_names_add(names, name, facts, &file);
     if (status == BRY_OK)
         names->files[file].apart = flags & APART;
     const unsigned char *piece = record + RECORD + len;
     uint64_t before = 0;
     for (uint64_t i = 0; i < pieces && status == BRY_OK; i++, piece += PIECE) {
-        cli_piece read = {.tag = get(piece + AT_TAG, 8),
-                          .from = get(piece + AT_FROM, 8),
-                          .to = get(piece + AT_TO, 8)};
+        cli_piece read = {.tag = cli_get(piece + AT_TAG, 8),
+                          .from = cli_get(piece + AT_FROM, 8),
+                          .to = cli_get(piece + AT_TO, 8)};
         if (read.tag >= names->next_tag || read.from < before || read.to < read.from)
-            return fail(load, BRY_E_BADDATA, *at, "a piece of a file is out of order");
+            return cli_section_fail(load, BRY_E_BADDATA, *at, "a piece of a file is out of order");
         before = read.to;
         status = cli_names_add_piece(&names->files[file], read);
     }
     *at += RECORD + len + pieces * PIECE;
-    return status == BRY_OK ? BRY_OK : fail(load, status, *at, bry_status_text(status));
+    return status == BRY_OK ? BRY_OK : cli_section_fail(load, status, *at, bry_status_text(status));
 }
 
 static bry_status read_all(cli_names *names, cli_names_kind kind, const bry_source *source,
                            bry_load *load, bry_buffer *buffer)
 {
-    bry_status status = read_bytes(source, load, buffer, HEAD);
+    bry_status status = cli_section_read(source, load, buffer, HEAD, too_long);
     if (status == BRY_OK)
         status = check_head(buffer->bytes, kind, load);
     if (status != BRY_OK)
         return status;
-    uint64_t bytes = get(buffer->bytes + AT_BYTES, 8), files = get(buffer->bytes + AT_FILES, 8);
+    uint64_t bytes = cli_get(buffer->bytes + AT_BYTES, 8),
+             files = cli_get(buffer->bytes + AT_FILES, 8);
     uint64_t end;
-    if (__builtin_add_overflow(bytes, HEAD + SUM, &end))
-        return fail(load, BRY_E_LIMIT, AT_BYTES, "the names are too long");
-    status = read_bytes(source, load, buffer, bytes + SUM);
+    if (__builtin_add_overflow(bytes, HEAD + CLI_SECTION_SUM, &end))
+        return cli_section_fail(load, BRY_E_LIMIT, AT_BYTES, too_long);
+    status = cli_section_read(source, load, buffer, bytes + CLI_SECTION_SUM, too_long);
     if (status != BRY_OK)
         return status;
-    end -= SUM;
-    bry_hash hash = bry_hash_key(0, buffer->bytes, (size_t)end);
-    if (get(buffer->bytes + end, 8) != hash.lo || get(buffer->bytes + end + 8, 8) != hash.hi)
-        return fail(load, BRY_E_BADDATA, end, "the checksum of the names is wrong");
+    end -= CLI_SECTION_SUM;
+    if (!cli_section_is_whole(buffer))
+        return cli_section_fail(load, BRY_E_BADDATA, end, "the checksum of the names is wrong");
     names->elements = (cli_elements)buffer->bytes[AT_ELEMENTS];
-    names->next_tag = get(buffer->bytes + AT_NEXT_TAG, 8);
+    names->next_tag = cli_get(buffer->bytes + AT_NEXT_TAG, 8);
     uint64_t at = HEAD;
     while (at < end && status == BRY_OK)
         status = read_file(names, buffer->bytes, end, &at, load);
     if (status == BRY_OK && names->count != files)
-        return fail(load, BRY_E_BADDATA, AT_FILES, "the number of files is wrong");
+        return cli_section_fail(load, BRY_E_BADDATA, AT_FILES, "the number of files is wrong");
     if (status == BRY_OK)
         load->offset = buffer->len;
     return status;

@@ -3,7 +3,7 @@
 #include "command.h"
 #include "output.h"
 #include "seen_report.h"
-#include "seen_window.h"
+#include "seen_state.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -96,21 +96,24 @@ static int end_as(const seen_tally *tally, int code)
 static int run(request *asked)
 {
     cli_memory memory;
-    bry_window *window = NULL;
-    int code = seen_window_open(&asked->window, command, &memory, &window);
+    seen_kept kept;
+    asked->window.fields = &asked->how.fields;
+    int code = seen_window_open(&asked->window, command, &memory, &kept);
     if (code != CLI_GO_ON)
         return code;
     seen_tally tally;
-    code = seen_stream(window, &memory, &asked->how, &tally);
+    code = seen_stream(kept.window, &memory, &asked->how, &tally);
+    if (kept.since == SEEN_NEVER)
+        kept.since = tally.since;
     if (code == CLI_GO_ON && asked->window.state)
-        code = seen_window_save(window, asked->window.state);
+        code = seen_state_save(&asked->window, &kept);
     if (code == CLI_GO_ON)
         code = CLI_YES;
     if (asked->count && code == CLI_YES)
         printf("%llu\n", (unsigned long long)tally.written);
     if (asked->stats)
-        (asked->json ? seen_report_json : seen_report_text)(window, &tally);
-    bry_window_destroy(window);
+        (asked->json ? seen_report_json : seen_report_text)(&kept, &tally);
+    bry_window_destroy(kept.window);
     return end_as(&tally, code);
 }
 

@@ -1,15 +1,21 @@
 #include "seen_report.h"
 
 #include "json.h"
-#include "seen_window.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-void seen_report_json(const bry_window *window, const seen_tally *tally)
+/* A window counts what it would remember from before its first line, too. */
+static uint64_t covered(const bry_window_stats *stats, uint64_t since)
+{
+    uint64_t lasted = since < stats->time ? stats->time - since : 0;
+    return lasted < stats->covered ? lasted : stats->covered;
+}
+
+void seen_report_json(const seen_kept *kept, const seen_tally *tally)
 {
     bry_window_stats s;
-    bry_window_get_stats(window, &s);
+    bry_window_get_stats(kept->window, &s);
     cli_json json = CLI_JSON_TO(stderr);
     cli_json_open(&json, NULL, '{');
     cli_json_count(&json, "lines", tally->lines);
@@ -25,7 +31,7 @@ void seen_report_json(const bry_window *window, const seen_tally *tally)
         cli_json_text(&json, "window_ms", NULL);
     else
         cli_json_count(&json, "window_ms", s.window);
-    cli_json_count(&json, "covered_ms", s.covered);
+    cli_json_count(&json, "covered_ms", covered(&s, kept->since));
     cli_json_count(&json, "time_ms", s.time);
     cli_json_count(&json, "remembered", s.items);
     cli_json_count(&json, "generations", s.generations);
@@ -51,10 +57,10 @@ static void print_span(uint64_t ms)
     fprintf(stderr, "%" PRIu64 " %s", ms / units[i].ms, units[i].name);
 }
 
-void seen_report_text(const bry_window *window, const seen_tally *tally)
+void seen_report_text(const seen_kept *kept, const seen_tally *tally)
 {
     bry_window_stats s;
-    bry_window_get_stats(window, &s);
+    bry_window_get_stats(kept->window, &s);
     fprintf(stderr,
             "lines       %" PRIu64 ": %" PRIu64 " passed, %" PRIu64 " dropped\n"
             "            %" PRIu64 " for the first time, %" PRIu64 " repeats",

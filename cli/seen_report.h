@@ -4,7 +4,7 @@
 
 #include "seen_stream.h"
 
-void seen_report_text(const bry_window *window, const seen_tally *tally);
-void seen_report_json(const bry_window *window, const seen_tally *tally);
+void seen_report_text(const seen_kept *kept, const seen_tally *tally);
+void seen_report_json(const seen_kept *kept, const seen_tally *tally);
 
 #endif

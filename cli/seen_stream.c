@@ -154,6 +154,8 @@ static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
                  *time - s->latest, s->how->skew);
         return false;
     }
+    if (s->tally->since == SEEN_NEVER)
+        s->tally->since = *time;
     s->started = true;
     s->latest = *time;
     return true;
@@ -333,7 +335,7 @@ static int run(stream *s)
 int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
                 seen_tally *tally)
 {
-    *tally = (seen_tally){0};
+    *tally = (seen_tally){.since = SEEN_NEVER};
     stream *s = malloc(sizeof *s);
     seen_output output;
     if (!s || !seen_output_init(&output, STDOUT_FILENO)) {

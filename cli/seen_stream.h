@@ -6,9 +6,7 @@
 #define BLOOMERY_CLI_SEEN_STREAM_H
 
 #include "memory.h"
-#include "seen_fields.h"
-
-#include <bloomery/window.h>
+#include "seen_window.h"
 
 /* What becomes of a line whose key or time cannot be read, or lies too far ahead. */
 typedef enum seen_bad { SEEN_BAD_FAIL, SEEN_BAD_PASS, SEEN_BAD_DROP } seen_bad;
@@ -26,6 +24,7 @@ typedef struct seen_how {
 typedef struct seen_tally {
     uint64_t lines, first, repeats;
     uint64_t written;
+    uint64_t since; /* the time of the first line; SEEN_NEVER: none had one */
     uint64_t late; /* had a time before the latest */
     uint64_t bad;
     uint64_t unremembered; /* passed for want of memory; of the first ones */

@@ -2,12 +2,10 @@
 
 #include "args.h"
 #include "output.h"
+#include "seen_state.h"
 #include "target.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,83 +75,18 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
     return status == BRY_OK ? CLI_GO_ON : cli_fail(status, "%s", bry_status_text(status));
 }
 
-/* ---- the state ----------------------------------------------------------------------------- */
-
-static int differs(const char *path, const char *option, const char *has)
-{
-    return cli_fail(BRY_E_MISMATCH, "%s: it was made with %s %s", cli_quote(path).text, option,
-                    has);
-}
-
-static int differs_number(const char *path, const char *option, uint64_t has, const char *unit)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
-    return differs(path, option, text);
-}
-
-/* Whether the window in the state is what this run asks for: what was not asked for is what it
- * has, but for the time, which would otherwise be forgotten without a word. */
-static int check_state(const seen_request *asked, const bry_window *window)
-{
-    const bry_window_options *wants = &asked->window;
-    bry_window_options has = bry_window_options_like(window);
-    uint64_t wanted = wants->window ? wants->window : SEEN_FOREVER;
-    if (has.window != wanted)
-        return has.window == SEEN_FOREVER
-                   ? cli_fail(BRY_E_MISMATCH, "%s: it was made without --window",
-                              cli_quote(asked->state).text)
-                   : differs_number(asked->state, "--window", has.window, "ms");
-    if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
-        return differs(asked->state, "--engine", bry_engine_name(has.engine));
-    if (wants->error != 0 && has.error != wants->error) {
-        char text[40];
-        snprintf(text, sizeof text, "%g", has.error);
-        return differs(asked->state, "--error", text);
-    }
-    if (wants->capacity && has.capacity != wants->capacity)
-        return differs_number(asked->state, "--capacity", has.capacity, "");
-    if (wants->max_bytes && has.max_bytes != wants->max_bytes)
-        return differs_number(asked->state, "--max-bytes", has.max_bytes, "");
-    if (wants->seed && has.seed != wants->seed)
-        return differs_number(asked->state, "--seed", has.seed, "");
-    if (wants->refresh && !has.refresh)
-        return cli_fail(BRY_E_MISMATCH, "%s: it was made without --refresh",
-                        cli_quote(asked->state).text);
-    return CLI_GO_ON;
-}
-
 int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
-                     bry_window **window)
+                     seen_kept *kept)
 {
     struct stat facts;
+    *kept = (seen_kept){NULL, SEEN_NEVER};
     cli_memory_init(memory, 0);
     if (!asked->state)
-        return create(asked, command, memory, window);
+        return create(asked, command, memory, &kept->window);
     int code = cli_target_check(asked->state, true);
     if (code != CLI_GO_ON)
         return code;
     if (stat(asked->state, &facts) != 0) /* the check has said why, unless it is not there */
-        return create(asked, command, memory, window);
-    bry_load load = cli_memory_load(memory);
-    errno = 0;
-    bry_status status = bry_window_load_file(asked->state, &load, window);
-    if (status != BRY_OK)
-        return cli_load_failed(status, &load, memory, asked->state, "window");
-    code = check_state(asked, *window);
-    if (code == CLI_GO_ON)
-        return code;
-    bry_window_destroy(*window);
-    *window = NULL;
-    return code;
-}
-
-static bry_status save(const void *window, const char *path)
-{
-    return bry_window_save_file(window, path);
-}
-
-int seen_window_save(const bry_window *window, const char *path)
-{
-    return cli_target_save(path, save, window);
+        return create(asked, command, memory, &kept->window);
+    return seen_state_load(asked, memory, kept);
 }

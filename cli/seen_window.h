@@ -3,6 +3,7 @@
 #define BLOOMERY_CLI_SEEN_WINDOW_H
 
 #include "memory.h"
+#include "seen_fields.h"
 
 #include <bloomery/window.h>
 
@@ -12,7 +13,15 @@
 typedef struct seen_request {
     bry_window_options window; /* 0 in a field: it was not asked for */
     const char *state; /* the file, or NULL */
+    const seen_fields *fields; /* what lines and times are */
 } seen_request;
+
+#define SEEN_NEVER UINT64_MAX
+
+typedef struct seen_kept {
+    bry_window *window;
+    uint64_t since; /* the time of its first line; SEEN_NEVER: there was none */
+} seen_kept;
 
 /*
  * Loads the state where there is one, which must be what the request asks for; makes a window
@@ -20,9 +29,6 @@ typedef struct seen_request {
  * after a message; `memory` is initialised and has to outlive the window.
  */
 int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
-                     bry_window **window);
-
-/* Replaces the state. CLI_YES, or an exit code after a message. */
-int seen_window_save(const bry_window *window, const char *path);
+                     seen_kept *kept);
 
 #endif

@@ -5,6 +5,7 @@ import os
 import random
 import select
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -580,15 +581,69 @@ class State(SeenCase):
                         f'bloomery: MISMATCH: "kept": it was made with {problem}\n'.encode())
         self.expect(["--state", "kept", "--window", "10s", "--refresh"], b"a\n", b"", 3,
                     b'bloomery: MISMATCH: "kept": it was made without --refresh\n')
+        self.expect(["--state", "fresh", "--window", "10s", "--refresh"], b"a\n", b"a\n")
+        self.expect(["--state", "fresh", "--window", "10s"], b"a\n", b"", 3,
+                    b'bloomery: MISMATCH: "fresh": it was made with --refresh\n')
         self.assertEqual(self.content(), before)
         self.expect(["--state", "other"], b"a\n", b"a\n")
         self.expect(["--state", "other", "--window", "10s"], b"a\n", b"", 3,
                     b'bloomery: MISMATCH: "other": it was made without --window\n')
 
+    def test_lines_must_mean_the_same(self):
+        """Keys of one kind are no keys of another, and a clock is not the time in the lines."""
+        line, other = b'{"a":5,"b":6},1\n', b'{"a":5,"b":7},2\n'
+        window = ["--window", "10s"]
+        kinds = {
+            "line": [], "clock": window, "first": ["--key", "1"],
+            "second": ["--key", "2", "--delimiter", ","], "second by colon":
+            ["--key", "2", "--delimiter", ":"], "a": ["--json-lines", "--key", "a"],
+            "b": ["--json-lines", "--key", "b"],
+            "event": [*window, "--time", "3", "-d", ",", "--key", "1"],
+            "json event": [*window, "--time", "a", "--json-lines", "--key", "b"],
+            "by clock": [*window, "--key", "1", "-d", ","],
+        }
+        for name, arguments in kinds.items():
+            self.expect(["--state", name, *arguments], line, line)
+            self.expect(["--state", name, *arguments], line, b"")
+        for name, kind, problem in (
+                ("line", "first", "without --key"), ("line", "a", "without --key"),
+                ("first", "line", "with --key 1"), ("first", "a", "without --json-lines"),
+                ("first", "second", "with --key 1"),
+                ("second", "second by colon", 'with --delimiter ","'),
+                ("a", "line", 'with --key "a"'), ("a", "b", 'with --key "a"'),
+                ("a", "first", "with --json-lines"),
+                ("clock", "event", "without --time"), ("event", "by clock", "with --time"),
+                ("by clock", "event", "without --time"),
+                ("event", "json event", "without --json-lines")):
+            self.expect(["--state", name, *kinds[kind]], other, b"", 3,
+                        f'bloomery: MISMATCH: "{name}": it was made {problem}\n'.encode())
+        # Which of the fields tells the time, and in which unit, is not a matter of the state.
+        self.expect(["--state", "event", *window, "--time", "4", "-d", ",", "--key", "1",
+                     "--time-unit", "ms"], b"x,,,1500\n", b"x,,,1500\n")
+        # Where the whole line is the key, it is so however the time is found.
+        self.expect(["--state", "whole", *window, "--time", "3", "-d", ","], line, line)
+        self.expect(["--state", "whole", *window, "--time", "a", "--json-lines"], line, b"")
+
+    def test_section(self):
+        """The section in front of the window, as doc/format.md has it."""
+        self.expect(["--state", "kept", "--window", "10s", "--time", "1", "--key", "2", "-d", ";"],
+                    b"7;x\n9;y\n", b"7;x\n9;y\n")
+        self.assertEqual(struct.unpack_from("<8sI4B3Q", self.content()),
+                         (b"BRYSTATE", 1, 1, 1, ord(";"), 0, 7000, 2, 0))
+        self.expect(["--state", "other", "--json-lines", "--key", "name"], b'{"name":1}\n',
+                    b'{"name":1}\n')
+        with open(self.path("other"), "rb") as file:
+            content = file.read()
+        head = struct.unpack_from("<8sI4B3Q4s", content)
+        self.assertEqual(head[:6] + head[7:], (b"BRYSTATE", 1, 0, 2, 0, 0, 0, 4, b"name"))
+
     def test_bad_files(self):
         self.expect(["--state", "kept"], b"a\n", b"a\n")
         content = self.content()
-        for damaged in (b"", b"x", content[:-1], content + b"x",
+        flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
+                   for at in (0, 12, 13, 14, 15, 16, 24, 32, 39, 40, 55, 56)]
+        for damaged in (b"", b"x", content[:20], content[:40], content[:56], content[56:],
+                        *flipped, content[:-1], content + b"x",
                         content[:80] + bytes([content[80] ^ 1]) + content[81:]):
             with open(self.path("kept"), "wb") as file:
                 file.write(damaged)
@@ -602,7 +657,7 @@ class State(SeenCase):
         self.assertEqual(os.listdir(self.folder), ["kept"])
 
     def test_a_failed_run_leaves_it(self):
-        self.expect(["--state", "kept", "--key", "1"], b"a\n", b"a\n")
+        self.expect(["--state", "kept", "--key", "2"], b"x\ta\n", b"x\ta\n")
         content = self.content()
         self.expect(["--state", "kept", "--key", "2"], b"x\tb\na\n", b"x\tb\n", 3,
                     b"bloomery: BADDATA: line 2: there is no field 2\n")

@@ -1,0 +1,261 @@
+#include "seen_state.h"
+
+#include "args.h"
+#include "output.h"
+#include "replace_file.h"
+#include "section.h"
+#include "target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- whether it is what is asked for ------------------------------------------------------- */
+
+typedef enum key_kind { KEY_LINE = 0, KEY_FIELD = 1, KEY_MEMBER = 2 } key_kind;
+
+/* What lines and times were; the name lies in the section that was read. */
+typedef struct meaning {
+    bool times; /* in the lines; else the clock's */
+    key_kind kind;
+    char delimiter; /* of fields; else 0 */
+    uint64_t field; /* its number; else 0 */
+    const char *name; /* of a member, which no NUL ends */
+    size_t name_len;
+    uint64_t since;
+} meaning;
+
+static meaning meaning_of(const seen_fields *fields)
+{
+    meaning m = {.times = seen_fields_have_time(fields), .name = ""};
+    if (fields->json && fields->key_name) {
+        m.kind = KEY_MEMBER;
+        m.name = fields->key_name;
+        m.name_len = strlen(m.name);
+    } else if (fields->key) {
+        m.kind = KEY_FIELD;
+        m.field = fields->key;
+        m.delimiter = fields->delimiter;
+    }
+    return m;
+}
+
+static int differs(const char *path, const char *option, const char *has)
+{
+    return cli_fail(BRY_E_MISMATCH, "%s: it was made with %s%s%s", cli_quote(path).text, option,
+                    *has ? " " : "", has);
+}
+
+static int differs_number(const char *path, const char *option, uint64_t has, const char *unit)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
+    return differs(path, option, text);
+}
+
+static int is_without(const char *path, const char *option)
+{
+    return cli_fail(BRY_E_MISMATCH, "%s: it was made without %s", cli_quote(path).text, option);
+}
+
+/* What was not asked for is what the window has, but for its time and what a repeat does, which
+ * would otherwise be other than the command says without a word. */
+static int check_window(const seen_request *asked, const bry_window *window)
+{
+    const bry_window_options *wants = &asked->window;
+    bry_window_options has = bry_window_options_like(window);
+    uint64_t wanted = wants->window ? wants->window : SEEN_FOREVER;
+    if (has.window != wanted)
+        return has.window == SEEN_FOREVER
+                   ? is_without(asked->state, "--window")
+                   : differs_number(asked->state, "--window", has.window, "ms");
+    if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
+        return differs(asked->state, "--engine", bry_engine_name(has.engine));
+    if (wants->error != 0 && has.error != wants->error) {
+        char text[40];
+        snprintf(text, sizeof text, "%g", has.error);
+        return differs(asked->state, "--error", text);
+    }
+    if (wants->capacity && has.capacity != wants->capacity)
+        return differs_number(asked->state, "--capacity", has.capacity, "");
+    if (wants->max_bytes && has.max_bytes != wants->max_bytes)
+        return differs_number(asked->state, "--max-bytes", has.max_bytes, "");
+    if (wants->seed && has.seed != wants->seed)
+        return differs_number(asked->state, "--seed", has.seed, "");
+    if (wants->refresh != has.refresh)
+        return has.refresh ? differs(asked->state, "--refresh", "")
+                           : is_without(asked->state, "--refresh");
+    return CLI_GO_ON;
+}
+
+static int check_meaning(const seen_request *asked, const meaning *has)
+{
+    const char *path = asked->state;
+    meaning wants = meaning_of(asked->fields);
+    if (has->times != wants.times)
+        return has->times ? differs(path, "--time", "") : is_without(path, "--time");
+    if (has->kind != wants.kind && has->kind == KEY_LINE)
+        return is_without(path, "--key");
+    if (has->kind != wants.kind && wants.kind != KEY_LINE)
+        return has->kind == KEY_MEMBER ? differs(path, "--json-lines", "")
+                                       : is_without(path, "--json-lines");
+    if (has->field != wants.field)
+        return differs_number(path, "--key", has->field, "");
+    if (has->name_len != wants.name_len || memcmp(has->name, wants.name, has->name_len) != 0) {
+        char name[sizeof((cli_quoted *)0)->text];
+        snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
+        return differs(path, "--key", cli_quote(name).text);
+    }
+    if (has->delimiter != wants.delimiter)
+        return differs(path, "--delimiter", cli_quote((char[]){has->delimiter, '\0'}).text);
+    return CLI_GO_ON;
+}
+
+/* ---- bytes --------------------------------------------------------------------------------- */
+
+static const char magic[8] = {'B', 'R', 'Y', 'S', 'T', 'A', 'T', 'E'};
+#define VERSION 1u
+#define MOST_NAME (1u << 20) /* more than a command line takes */
+
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 8, /* u32 */
+    AT_TIMES = 12, /* u8 */
+    AT_KIND = 13, /* u8 */
+    AT_DELIMITER = 14, /* u8; a byte of 0 follows */
+    AT_SINCE = 16, /* u64 */
+    AT_FIELD = 24, /* u64 */
+    AT_NAME_LEN = 32, /* u64 */
+    HEAD = 40 /* the name follows, and the checksum of the section */
+};
+
+static bry_status write_meaning(const meaning *m, const bry_sink *sink)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink memory = bry_buffer_sink(&buffer);
+    unsigned char head[HEAD] = {0};
+    memcpy(head + AT_MAGIC, magic, sizeof magic);
+    cli_put(head + AT_VERSION, VERSION, 4);
+    head[AT_TIMES] = m->times;
+    head[AT_KIND] = (unsigned char)m->kind;
+    head[AT_DELIMITER] = (unsigned char)m->delimiter;
+    cli_put(head + AT_SINCE, m->since, 8);
+    cli_put(head + AT_FIELD, m->field, 8);
+    cli_put(head + AT_NAME_LEN, m->name_len, 8);
+    bry_status status = memory.write(memory.opaque, head, sizeof head);
+    if (status == BRY_OK)
+        status = memory.write(memory.opaque, m->name, m->name_len);
+    if (status == BRY_OK)
+        status = cli_section_write(&buffer, sink);
+    bry_buffer_free(&buffer);
+    return status;
+}
+
+static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *load,
+                               bry_buffer *buffer)
+{
+    static const char too_long[] = "its key is too long", unknown[] = "its key is of no known kind";
+    bry_status status = cli_section_read(source, load, buffer, HEAD, too_long);
+    if (status != BRY_OK)
+        return status;
+    if (memcmp(buffer->bytes + AT_MAGIC, magic, sizeof magic) != 0)
+        return cli_section_fail(load, BRY_E_BADDATA, 0, "this is no state of \"bloomery seen\"");
+    if (cli_get(buffer->bytes + AT_VERSION, 4) != VERSION)
+        return cli_section_fail(load, BRY_E_VERSION, AT_VERSION, "it is of another version");
+    uint64_t len = cli_get(buffer->bytes + AT_NAME_LEN, 8);
+    if (len > MOST_NAME)
+        return cli_section_fail(load, BRY_E_BADDATA, AT_NAME_LEN, too_long);
+    status = cli_section_read(source, load, buffer, len + CLI_SECTION_SUM, too_long);
+    if (status != BRY_OK)
+        return status;
+    if (!cli_section_is_whole(buffer))
+        return cli_section_fail(load, BRY_E_BADDATA, HEAD + len,
+                                "the checksum of its options is wrong");
+    const unsigned char *head = buffer->bytes;
+    *m = (meaning){.times = head[AT_TIMES],
+                   .kind = (key_kind)head[AT_KIND],
+                   .delimiter = (char)head[AT_DELIMITER],
+                   .field = cli_get(head + AT_FIELD, 8),
+                   .name = (const char *)head + HEAD,
+                   .name_len = (size_t)len,
+                   .since = cli_get(head + AT_SINCE, 8)};
+    if (head[AT_TIMES] > 1 || head[AT_KIND] > KEY_MEMBER || head[AT_DELIMITER + 1] != 0)
+        return cli_section_fail(load, BRY_E_BADDATA, AT_TIMES, unknown);
+    if ((m->kind == KEY_FIELD) != (m->field != 0) || (m->kind != KEY_FIELD && m->delimiter) ||
+        (m->kind == KEY_MEMBER) != (len != 0) || memchr(m->name, 0, m->name_len))
+        return cli_section_fail(load, BRY_E_BADDATA, AT_KIND, unknown);
+    load->offset = buffer->len;
+    return BRY_OK;
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+static bry_status load_file(FILE *file, bry_load *load, bry_buffer *buffer, meaning *has,
+                            bry_window **window)
+{
+    cli_input input = {file, 0};
+    bry_source source = cli_input_source(&input);
+    bry_status status = read_meaning(has, &source, load, buffer);
+    if (status != BRY_OK)
+        return status;
+    load->offset = 0;
+    status = bry_window_load(&source, load, window);
+    load->offset += buffer->len;
+    if (status == BRY_OK && fgetc(file) != EOF)
+        status = cli_section_fail(load, BRY_E_BADDATA, input.given, "bytes follow the end");
+    return status;
+}
+
+int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept *kept)
+{
+    bry_load load = cli_memory_load(memory);
+    errno = 0;
+    FILE *file = fopen(asked->state, "rbe");
+    if (!file)
+        return cli_load_failed(BRY_E_IO, &load, memory, asked->state, "window");
+    meaning has = {0};
+    bry_buffer buffer = BRY_BUFFER;
+    *kept = (seen_kept){NULL, SEEN_NEVER};
+    bry_status status = load_file(file, &load, &buffer, &has, &kept->window);
+    int problem = errno;
+    fclose(file);
+    errno = problem;
+    int code = status == BRY_OK ? check_window(asked, kept->window)
+                                : cli_load_failed(status, &load, memory, asked->state, "window");
+    if (code == CLI_GO_ON)
+        code = check_meaning(asked, &has);
+    if (code == CLI_GO_ON)
+        kept->since = has.since;
+    bry_buffer_free(&buffer);
+    if (code != CLI_GO_ON) {
+        bry_window_destroy(kept->window);
+        kept->window = NULL;
+    }
+    return code;
+}
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+typedef struct saved {
+    meaning is;
+    const bry_window *window;
+} saved;
+
+static bry_status write(const void *object, const bry_sink *sink)
+{
+    const saved *state = object;
+    bry_status status = write_meaning(&state->is, sink);
+    return status == BRY_OK ? bry_window_save(state->window, sink) : status;
+}
+
+static bry_status save(const void *object, const char *path)
+{
+    return cli_replace_file(path, write, object);
+}
+
+int seen_state_save(const seen_request *asked, const seen_kept *kept)
+{
+    saved state = {meaning_of(asked->fields), kept->window};
+    state.is.since = kept->since;
+    return cli_target_save(asked->state, save, &state);
+}
