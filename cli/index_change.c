@@ -1,22 +1,13 @@
-/* bloomery index add, refresh and rm: changes of an index, all of them or none. */
+/* bloomery index add and rm: changes of an index, all of them or none. */
 #include "index_command.h"
 #include "index_fill.h"
 #include "index_paths.h"
 #include "map_pairs.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* What all changes end with. */
-static int settle_and_save(cli_file_index *index, const char *path)
-{
-    int code = cli_index_settle(index);
-    return code == CLI_GO_ON ? cli_index_save(index, path) : code;
-}
 
 /* ---- add ----------------------------------------------------------------------------------- */
 
@@ -54,80 +45,11 @@ int cli_index_add(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_put_all(&index, files.path, files.count, skip);
     if (code == CLI_GO_ON)
-        code = settle_and_save(&index, argv[0]);
+        code = cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0]);
     cli_index_close(&index);
     cli_paths_free(&files);
-    return code;
-}
-
-/* ---- refresh ------------------------------------------------------------------------------- */
-
-/* Reads a file again where it is not what it was. One that is gone is taken out. */
-static int refresh_file(cli_file_index *index, size_t file, bool all, cli_fill *fill,
-                        uint64_t *changes)
-{
-    const cli_named_file *named = &index->names.files[file];
-    cli_element_reader reader;
-    bry_status status = cli_elements_open(&reader, named->name, index->names.elements, 0);
-    if (status == BRY_OK)
-        cli_elements_close(&reader);
-    if (status == BRY_E_IO && errno == ENOENT && !reader.problem) {
-        cli_index_drop(index, file);
-        ++*changes;
-        return CLI_GO_ON;
-    }
-    if (status == BRY_OK && !all && cli_facts_equal(reader.facts, named->facts))
-        return CLI_GO_ON;
-    ++*changes;
-    char *name = strdup(named->name); /* the name there goes while the file is put in */
-    if (!name)
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
-    int code = cli_index_put(index, name, name, fill); /* says what is wrong with the file */
-    free(name);
-    return code;
-}
-
-int cli_index_refresh(int argc, char **argv)
-{
-    static const char command[] = "index refresh";
-    bool all = false;
-    uint64_t max_bytes = 0;
-    cli_fill fill = {0};
-    cli_option options[] = {
-        {"all", CLI_FLAG, NULL, "read all files again", &all, 0},
-        {"skip", CLI_FLAG, NULL, "leave files as they were that cannot be read", &fill.skip, 0},
-        CLI_INDEX_MAX_BYTES(&max_bytes),
-    };
-    const cli_syntax syntax = {
-        .command = command,
-        .usage = "INDEX [options]",
-        .about =
-            "Reads those files again whose size or time of change is not what it was, takes\n"
-            "out those that are gone, and does the work that the index has put off. Files whose\n"
-            "units were installed are left as they are.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
-        .most_words = 1,
-        CLI_INDEX_FIRST_WORD,
-    };
-    size_t words;
-    cli_file_index index = {0};
-    uint64_t changes = 0;
-    int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code == CLI_GO_ON)
-        code = cli_index_open(&index, max_bytes, argv[0]);
-    fill.progress = cli_progress_start();
-    size_t count = index.names.count; /* those put in anew come behind */
-    for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
-        if (index.names.files[i].name && !index.names.files[i].apart)
-            code = refresh_file(&index, i, all, &fill, &changes);
-    cli_progress_end(&fill.progress);
-    bry_index_stats stats = {0};
-    if (code == CLI_GO_ON)
-        bry_index_get_stats(index.index, &stats);
-    if (code == CLI_GO_ON)
-        code = changes || stats.waiting ? settle_and_save(&index, argv[0]) : CLI_YES;
-    cli_index_close(&index);
     return code;
 }
 
@@ -152,7 +74,7 @@ static void remove_file(cli_file_index *index, const char *name, tally *count)
 /* The element is in one of the file's units, or in none. */
 static bry_status remove_element(cli_file_index *index, size_t file, cli_text key, tally *count)
 {
-    const cli_named_file *from = &index->names.files[file];
+    cli_named_file *from = &index->names.files[file];
     bry_hash hash = bry_hash_key(bry_index_seed(index->index), key.bytes, key.len);
     bool any = false;
     for (uint32_t i = 0; i < from->piece_count; i++) {
@@ -162,6 +84,8 @@ static bry_status remove_element(cli_file_index *index, size_t file, cli_text ke
             return status;
         any |= was == BRY_PRESENT;
     }
+    if (any && !cli_index_has_stale(index, file)) /* else the index itself knows of it */
+        from->facts.changed = CLI_LINES_DELETED;
     count->gone += any;
     count->absent += !any;
     return BRY_OK;
@@ -228,7 +152,8 @@ int cli_index_rm(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .more =
             "Engine compact forgets a line at once. Engine dba counts it as stale: it is found\n"
-            "until the file is read again (index add, index refresh).\n"
+            "until the file is read again (index refresh; index add of any file, when a quarter\n"
+            "is stale). Whichever the engine, what the file still has then is back.\n"
             "Exit codes: 0 all were there, 1 some were not, 3 failure, INDEX is as it was.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
@@ -248,7 +173,9 @@ int cli_index_rm(int argc, char **argv)
     for (size_t i = 1; i < words && code == CLI_GO_ON && !from; i++)
         remove_file(&index, argv[i], &count);
     if (code == CLI_GO_ON)
-        code = count.gone ? settle_and_save(&index, argv[0]) : CLI_YES;
+        code = count.gone == 0 ? CLI_YES : from ? cli_index_tidy(&index) : cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0]);
     cli_index_close(&index);
     return code == CLI_YES && count.absent ? CLI_NO : code;
 }

@@ -173,7 +173,10 @@ int cli_index_check(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .more =
             "Exit codes: 0 every line is located, 1 some file is stale or gone, 3 failure: the\n"
-            "index cannot be read. \"index refresh\" reads stale files again.",
+            "index cannot be read. \"index refresh\" reads files again that were stale because "
+            "they\n"
+            "changed or lines were deleted from the index; \"index refresh --all\" reads every "
+            "one.",
         .most_words = 1,
         CLI_INDEX_FIRST_WORD,
     };

@@ -68,6 +68,18 @@ void cli_index_drop(cli_file_index *index, size_t file)
     cli_names_remove(&index->names, file);
 }
 
+bool cli_index_has_stale(const cli_file_index *index, size_t file)
+{
+    const cli_named_file *named = &index->names.files[file];
+    for (uint32_t i = 0; i < named->piece_count; i++) {
+        bry_index_unit unit;
+        if (bry_index_get_unit(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
+            unit.stale > 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- loading ------------------------------------------------------------------------------- */
 
 typedef struct tagged {
@@ -205,6 +217,8 @@ int cli_index_save(const cli_file_index *index, const char *path)
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
+#define MOST_UNITS ((size_t)1 << 20) /* of any index */
+
 int cli_index_refused(bry_status status, const cli_file_index *index, const char *where)
 {
     if (status == BRY_E_NOMEM && index->memory.refused)
@@ -213,6 +227,11 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
     if (status == BRY_E_FULL && index->index && bry_index_options_like(index->index).fixed)
         return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
                         bry_index_options_like(index->index).units);
+    if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= MOST_UNITS)
+        return cli_fail(status,
+                        "%s: the index has 2^20 units, and no more are possible; give each "
+                        "more --unit-capacity",
+                        where);
     if (status == BRY_E_FULL)
         return cli_fail(status,
                         "%s: past its plan the index was given units made apart, and its error "

@@ -57,6 +57,9 @@ bry_status cli_index_own(cli_file_index *index, size_t file, cli_piece piece);
 /* Drops a file and its units. */
 void cli_index_drop(cli_file_index *index, size_t file);
 
+/* Whether the index has counted elements of the file as deleted that it still answers for. */
+bool cli_index_has_stale(const cli_file_index *index, size_t file);
+
 /* Reports that the index refused something; `where` names it. Returns CLI_FAILED. */
 int cli_index_refused(bry_status status, const cli_file_index *index, const char *where);
 

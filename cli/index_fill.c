@@ -119,7 +119,7 @@ static void undo(filling *f)
 int cli_index_put(cli_file_index *index, const char *path, const char *name, cli_fill *fill)
 {
     filling f = {.index = index};
-    bool read = true;
+    bool read = true, failed = false;
     bry_status status =
         cli_elements_open(&f.reader, path, index->names.elements, bry_index_seed(index->index));
     if (status != BRY_OK) {
@@ -137,7 +137,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
         if (status == BRY_OK)
             status = adopt(&f, name);
         else
-            undo(&f);
+            failed = true;
     }
     if (status != BRY_OK) {
         cli_progress_end(&fill->progress);
@@ -148,6 +148,8 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
             code = CLI_GO_ON;
         }
     }
+    if (failed) /* now that it was said why: how many units there are is part of that */
+        undo(&f);
     cli_elements_close(&f.reader);
     cli_pieces_free(&f.file);
     return code;
@@ -231,6 +233,16 @@ static bry_status supply_some(void *opaque, uint32_t unit, uint64_t tag, uint64_
     return BRY_OK;
 }
 
+int cli_index_tidy(cli_file_index *index)
+{
+    uint64_t left;
+    bry_status status;
+    do
+        status = bry_index_step(index->index, NULL, BUDGET, &left);
+    while (status == BRY_OK && left > 0);
+    return status == BRY_OK ? CLI_GO_ON : cli_index_refused(status, index, "the index");
+}
+
 int cli_index_settle(cli_file_index *index)
 {
     supply from = {.index = index};
@@ -246,7 +258,8 @@ int cli_index_settle(cli_file_index *index)
         return cli_index_refused(status, index, "the index");
     bry_index_stats stats;
     bry_index_get_stats(index->index, &stats);
-    if (status == BRY_E_STOPPED && changed)
+    if (status == BRY_E_STOPPED && changed &&
+        stats.full_error > stats.promised_error * (1 + 1e-6)) /* and not by rounding alone */
         cli_note("%s is not what it was when it was read, so the index could not be rebuilt from "
                  "it; its error is %.3g where %.3g was promised",
                  cli_quote(changed).text, stats.full_error, stats.promised_error);

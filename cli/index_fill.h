@@ -28,4 +28,7 @@ int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool sk
  */
 int cli_index_settle(cli_file_index *index);
 
+/* Does as much of it as can be done without the files. */
+int cli_index_tidy(cli_file_index *index);
+
 #endif

@@ -26,6 +26,10 @@ typedef struct cli_file_facts {
     int64_t changed; /* in ns, as the system has it */
 } cli_file_facts;
 
+/* In place of the time of change: lines of it were deleted since. No file is like that, so it is
+ * read again. */
+#define CLI_LINES_DELETED INT64_MIN
+
 typedef struct cli_piece {
     uint64_t tag;
     uint64_t from, to; /* bytes of the file */

@@ -142,6 +142,12 @@ class Change(IndexCase):
         self.model["a"] -= {b"line %d" % i for i in (5, 250, 6, 7, 8, 9)}
         self.assert_located("compact", self.all_keys())
         self.expect(["check", "compact"], 1, b"stale\ta\n")
+        # What the file still has is back when it is read again.
+        self.expect(["refresh", "compact"], 0)
+        self.expect(["check", "compact"], 0)
+        before = self.content("compact")
+        self.expect(["refresh", "compact"], 0)
+        self.assertEqual(self.content("compact"), before)
         self.expect(["rm", "compact", "--from", "c", "line 5"], 3,
                     err=b'bloomery: RANGE: "c" is not in the index\n')
         # dba finds them until the file is read again.
@@ -168,7 +174,7 @@ class Change(IndexCase):
             self.put("b", numbered(500, 600))
             os.unlink(self.path("c"))
             self.model.pop("c")
-            self.expect(["refresh", engine], 0)
+            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone, and taken out\n')
             self.assert_located(engine, self.all_keys() + [b"b in a line", b"c in a line"])
             # Changed without a trace: only reading everything again finds that.
             facts = os.stat(self.path("a"))
@@ -186,6 +192,43 @@ class Change(IndexCase):
             self.expect(["refresh", engine, "--skip"], 0, err=b'bloomery: IO: "d": Is a directory\n')
             self.expect(["locate", engine, "d in a line"], 0, b"d\n")
             os.rmdir(self.path("d"))
+
+    def test_rm_lines_does_not_undo_itself(self):
+        """dba wants units read again of which a quarter is stale: not by the command that deletes."""
+        for i in range(3):
+            self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
+        self.build("x", "--engine", "dba")
+        self.expect(["rm", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
+        info = self.json("info", "x", "--json")
+        self.assertEqual((info["stale"], info["rebuilds"]), (60, 0))
+        # Reading it again is for refresh, also when the file is what it was.
+        self.expect(["refresh", "x"], 0)
+        self.assertEqual(self.json("info", "x", "--json")["stale"], 0)
+        self.expect(["check", "x"], 0)
+        self.expect(["rm", "x", "--from", "f1", "line 100"], 0)
+        self.assertEqual(self.json("info", "x", "--json")["stale"], 1)
+        self.expect(["refresh", "x"], 0)
+        self.assertEqual(self.json("info", "x", "--json")["stale"], 0)
+
+    def test_stale_is_not_the_error(self):
+        """A file that cannot be read again is worth a word where the promise suffers, only there."""
+        for i in range(3):
+            self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
+        self.build("x", "--engine", "dba")
+        self.expect(["rm", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
+        self.write("f1", numbered(160, 200))
+        self.put("g", numbered(900, 950))
+        self.expect(["add", "x", "g"], 0)
+        info = self.json("info", "x", "--json")
+        self.assertEqual(info["stale"], 60)
+        self.assertLessEqual(info["full_error"], info["promised_error"])
+
+    def test_all_units_are_used_up(self):
+        self.write("a", [b"%d" % i for i in range(2**20 + 1)])
+        self.expect(["build", "x", "a", "--units", "1048576", "--unit-capacity", "1", *EXACT], 3,
+                    err=b'bloomery: FULL: "a": the index has 2^20 units, and no more are possible; '
+                        b'give each more --unit-capacity\n')
+        self.assert_files("a")
 
     def test_random_programs(self):
         for engine in ENGINES:
@@ -219,6 +262,74 @@ class Change(IndexCase):
                     self.assert_located(engine, self.all_keys(50))
             self.assert_located(engine, self.all_keys(), "--confirm")
             self.assertEqual(self.run_index("check", engine).returncode, 0)
+
+
+class Gone(IndexCase):
+    """Files that refresh does not see are taken out where that is likely to be meant."""
+
+    def setUp(self):
+        super().setUp()
+        for folder in ("one", "two"):
+            os.mkdir(self.path(folder))
+            for i in range(3):
+                self.put(f"{folder}/f{i}", numbered(100 * i, 100 * i + 50))
+        self.expect(["build", "x", *self.model, "--seed", "3", *EXACT], 0)
+        self.before = self.content("x")
+
+    def move(self, name, to):
+        os.rename(self.path(name), self.path(to))
+
+    def assert_refused(self, problem, **options):
+        done = self.run_index("refresh", self.path("x"), **options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (3, b"", b"bloomery: IO: " + problem + b"\n"))
+        self.assertEqual(self.content("x"), self.before)
+
+    def test_some(self):
+        os.unlink(self.path("one/f1"))
+        self.model.pop("one/f1")
+        self.expect(["refresh", "x"], 0, err=b'bloomery: "one/f1" is gone, and taken out\n')
+        self.assert_located("x", self.all_keys())
+
+    def test_all(self):
+        none = (b"none of the index's files is seen from this folder; --drop-gone takes them out "
+                b"all the same")
+        self.assert_refused(none, cwd=self.path("one"))
+        for name in self.model:
+            os.unlink(self.path(name))
+        self.write("one/other", [])
+        self.write("two/other", [])
+        self.assert_refused(none)
+        self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
+            b'bloomery: "%b" is gone, and taken out\n' % name.encode() for name in self.model))
+        self.assertEqual(self.json("info", "x", "--json")["files"], 0)
+        self.expect(["refresh", "x"], 0)
+
+    def test_a_folder(self):
+        whole = (b'"two/f0" is gone with its whole folder; --drop-gone takes such files out all '
+                 b'the same')
+        self.put("one/f0", numbered(500, 550))
+        self.move("two", "three")
+        self.assert_refused(whole)
+        os.mkdir(self.path("two"))  # as where a disk is not mounted
+        self.assert_refused(whole)
+        self.expect_misuse(["refresh", "x", "--drop-gone", "--skip"],
+                           "--skip keeps files that are gone, --drop-gone does not", "refresh")
+        # Skipped files are as they were, the others are read.
+        self.expect(["refresh", "x", "--skip"], 0, err=b"".join(
+            b'bloomery: IO: "two/f%d": No such file or directory\n' % i for i in range(3)))
+        self.assert_located("x", self.all_keys())
+        self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
+            b'bloomery: "two/f%d" is gone, and taken out\n' % i for i in range(3)))
+        keys = self.all_keys()
+        self.model = {name: lines for name, lines in self.model.items() if "one" in name}
+        self.assert_located("x", keys)
+
+    def test_nothing_is_built_of_nothing(self):
+        self.expect(["build", "x", "none", "--skip", "--force"], 3,
+                    err=b'bloomery: IO: "none": No such file or directory\n'
+                        b'bloomery: IO: all files were skipped: an index of none is not made\n')
+        self.assertEqual(self.content("x"), self.before)
 
 
 class Ship(IndexCase):
