@@ -95,20 +95,25 @@ static void print_json(const facts *f)
     cli_json_close(&json, '}');
 }
 
+static const char *ending(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void print_text(const facts *f)
 {
     const bry_index_stats *s = &f->stats;
     printf("engine      %s", bry_engine_name(s->engine));
     if (s->engine == BRY_ENGINE_DBA)
-        printf(", %u groups of at most %u units%s", s->groups, s->group,
-               f->options.segmented ? ", segmented" : "");
-    printf("\nfiles       %zu, by %s, in %u units\n", f->index->names.live,
+        printf(", %u group%s of at most %u unit%s%s", s->groups, ending(s->groups), s->group,
+               ending(s->group), f->options.segmented ? ", segmented" : "");
+    printf("\nfiles       %zu, by %s, in %u unit%s\n", f->index->names.live,
            f->index->names.elements == CLI_ELEMENT_WHOLE
                ? "whole content"
                : cli_elements_name(f->index->names.elements),
-           s->units);
-    printf("planned     %u units%s of %" PRIu64 " elements\n", f->options.units,
-           f->options.fixed ? " at most" : "", s->unit_capacity);
+           s->units, ending(s->units));
+    printf("planned     %u unit%s%s of %" PRIu64 " elements\n", f->options.units,
+           ending(f->options.units), f->options.fixed ? " at most" : "", s->unit_capacity);
     printf("elements    %" PRIu64 ", %" PRIu64 " of them stale\n", s->elements, s->stale);
     printf("error       %.3g promised, %.3g estimated, %.3g with all units full\n",
            s->promised_error, s->estimated_error, s->full_error);

@@ -437,8 +437,8 @@ class Info(IndexCase):
         done = self.run_index("info", "x")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         lines = done.stdout.decode().splitlines()
-        self.assertEqual(lines[:4], ["engine      dba, 1 groups of at most 64 units",
-                                     "files       1, by lines, in 1 units",
+        self.assertEqual(lines[:4], ["engine      dba, 1 group of at most 64 units",
+                                     "files       1, by lines, in 1 unit",
                                      "planned     64 units of 1000 elements",
                                      "elements    300, 0 of them stale"])
         self.assertEqual([line.split()[0] for line in lines[4:]],
