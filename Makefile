@@ -77,6 +77,7 @@ bench:
 	@scripts/packages bench
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
 	@build-bench/bloomery bench all --markdown README.md
+	@scripts/bench-server build-bench/bloomery.so
 
 figures:
 	@scripts/packages figures
