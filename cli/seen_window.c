@@ -14,8 +14,8 @@
  * log2(planned / held) bits a line more than one that was planned for as many; so it is planned for
  * plenty. fbf takes what it is planned for.
  */
-#define COMPACT_LINES ((uint64_t)1 << 24)
-#define FBF_LINES ((uint64_t)1 << 20)
+#define COMPACT_LINES UINT64_C(16000000)
+#define FBF_LINES UINT64_C(1000000)
 #define MOST_LINES ((uint64_t)1 << 40)
 
 #define DEFAULT_ERROR 1e-6

@@ -566,6 +566,13 @@ class State(SeenCase):
         self.expect(arguments, b"106\ta\n106\tb\n", b"")
         self.expect(arguments, b"50\tb\n130\ta\n", b"130\ta\n")
 
+    def test_default_capacity(self):
+        """What is planned for where nothing is said is what the manual says: 16M, and 1M for fbf."""
+        for engine, capacity in (("compact", "16M"), ("fbf", "1M")):
+            arguments = ["--state", engine, "--engine", engine]
+            self.expect(arguments, b"a\n", b"a\n")
+            self.expect([*arguments, "--capacity", capacity], b"a\nb\n", b"b\n")
+
     def test_options_must_be_the_same(self):
         self.expect(["--state", "kept", "--window", "10s", "--error", "1e-5", "--capacity", "5000"],
                     b"a\n", b"a\n")
