@@ -5,6 +5,7 @@
 #include "seen_report.h"
 #include "seen_state.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,14 +84,28 @@ static int check(const words *said, request *asked)
                                                 said->delimiter, said->unit);
 }
 
+static int end_by(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+    return CLI_FAILED;
+}
+
 /* Whoever stopped the program is told so, when all is done. */
 static int end_as(const seen_tally *tally, int code)
 {
-    if (!tally->signal || (code = cli_finish(code)) != CLI_YES)
-        return code;
-    signal(tally->signal, SIG_DFL);
-    raise(tally->signal);
-    return CLI_FAILED;
+    return tally->signal && (code = cli_finish(code)) == CLI_YES ? end_by(tally->signal) : code;
+}
+
+static int print_count(seen_tally *tally)
+{
+    printf("%llu\n", (unsigned long long)tally->written);
+    errno = 0;
+    if (fflush(stdout) == 0)
+        return CLI_YES;
+    tally->unread = errno == EPIPE;
+    clearerr(stdout); /* it is reported here */
+    return tally->unread ? CLI_FAILED : cli_fail(BRY_E_IO, "standard output: %s", strerror(errno));
 }
 
 static int run(request *asked)
@@ -110,11 +125,12 @@ static int run(request *asked)
     if (code == CLI_GO_ON)
         code = CLI_YES;
     if (asked->count && code == CLI_YES)
-        printf("%llu\n", (unsigned long long)tally.written);
-    if (asked->stats)
+        code = print_count(&tally);
+    if (asked->stats && !tally.unread)
         (asked->json ? seen_report_json : seen_report_text)(&kept, &tally);
     bry_window_destroy(kept.window);
-    return end_as(&tally, code);
+    /* As other tools end in a pipeline, and without a word: it is how `| head` says enough. */
+    return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);
 }
 
 int cli_seen(int argc, char **argv)

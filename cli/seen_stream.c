@@ -327,7 +327,10 @@ static int run(stream *s)
     } while (code == CLI_GO_ON && s->now.lines > 0 && !s->output.problem);
     look(s);
     seen_output_flush(&s->output);
-    if (s->output.problem)
+    s->tally->unread = s->output.problem == EPIPE;
+    if (s->tally->unread)
+        code = CLI_FAILED;
+    else if (s->output.problem)
         code = cli_fail(BRY_E_IO, "standard output: %s", strerror(s->output.problem));
     return code;
 }

@@ -30,10 +30,12 @@ typedef struct seen_tally {
     uint64_t unremembered; /* passed for want of memory; of the first ones */
     double false_drops; /* expected, by the error of each moment */
     int signal; /* that ended the input, or 0 */
+    bool unread; /* nobody reads what is written any more */
 } seen_tally;
 
-/* CLI_GO_ON when the input has ended and all is written; or an exit code after a message: what came
- * before the line that it names is written. The tally is right in either case. */
+/* CLI_GO_ON when the input has ended and all is written; or an exit code after a message, but for a
+ * pipe that nobody reads, which the tally tells: what came before the line that the message names
+ * is written. The tally is right in either case. */
 int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
                 seen_tally *tally);
 

@@ -513,10 +513,13 @@ class Output(SeenCase):
         reading, writing = os.pipe()
         os.close(reading)
         with os.fdopen(writing, "wb") as pipe:
-            done = self.seen(stdin=b"a\n", capture_output=False, stdout=pipe,
-                             stderr=subprocess.PIPE)
-        self.assertEqual((done.returncode, done.stderr),
-                         (3, b"bloomery: IO: standard output: Broken pipe\n"))
+            for arguments in ([], ["--stats"], ["--count"]):
+                done = self.seen(*arguments, stdin=b"a\n", capture_output=False, stdout=pipe,
+                                 stderr=subprocess.PIPE)
+                self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
+            self.seen("--state", "kept", stdin=b"a\n", capture_output=False, stdout=pipe,
+                      stderr=subprocess.PIPE)
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_reader_goes(self):
         """It does not read on for nobody."""
@@ -525,7 +528,8 @@ class Output(SeenCase):
         self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
         process.stdout.close()
         self.say(process, b"b\n")
-        self.assertEqual(process.wait(timeout=60), 3)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
+        self.assertEqual(process.stderr.read(), b"")
 
     def test_input_closed(self):
         done = subprocess.run(["sh", "-c", 'exec "$0" seen <&-', PROGRAM], capture_output=True)
