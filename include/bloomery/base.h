@@ -18,7 +18,9 @@
  *    added, at the end: a caller that knows fewer has the defaults in the others, and one that
  *    knows more than the library has gets BRY_E_RANGE.
  *  - Plan before create: bry_…_plan() tells bytes and errors without allocating anything;
- *    bry_…_create() with the same options uses the same numbers, to the byte.
+ *    bry_…_create() with the same options uses the same numbers. bytes_empty is what it allocates,
+ *    to the byte. `bytes`, when all that was planned for is in, is exact for filters of engine
+ * bloom, and elsewhere an estimate, mostly within a few per cent.
  *  - The hash is a value. Hash a key once with bry_hash_key() and the seed of the object
  *    (bry_…_seed()), then give the hash to any number of objects that have the same seed.
  *  - Batches: a function whose name ends in _n gives exactly what n single calls give, only faster.

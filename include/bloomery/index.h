@@ -19,7 +19,9 @@
  * them, see bry_index_step(). Until that is done stats say by how much the error will pass the
  * target. compact holds its promise by itself: elements past the plan go to further tables with a
  * falling share of the error. (It costs a growable index one bit an element from the beginning; a
- * fixed one does without.)
+ * fixed one does without.) But units that were installed past the plan use the error of those
+ * tables up (bry_index_install_unit()): where nothing of it is left compact takes no more elements,
+ * BRY_E_FULL also in a unit that has room, until units are dropped.
  *
  * Engines: compact (the default) keeps the fingerprint of each element and the number of its unit;
  * it deletes single elements and needs no supplier. dba is an array of Bloom filters stored bit by
@@ -90,7 +92,10 @@ typedef struct bry_index_shape {
     uint32_t fingerprint_bits; /* compact; dba: 0 */
     double unit_error; /* of one unit */
     double error; /* expected with all units full */
-    uint64_t bytes; /* with all units full */
+    uint64_t bytes; /* with all units full and no work waiting; an estimate: give or take 4 % for
+                       units of 1000 elements or more, 8 % for 100 or more, a third for fewer.
+                       While work waits for bry_index_step() dba may take a seventh more, and with
+                       units of less than 1000 elements three quarters */
     uint64_t bytes_empty; /* allocated by create */
 } bry_index_shape;
 
@@ -177,7 +182,8 @@ BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t r
  * is the number of the unit, *was BRY_PRESENT when that unit answered for the element already (then
  * nothing changes, and it does not matter whether the unit is full); both may be NULL.
  * BRY_E_RANGE: no such unit, or it is sealed. BRY_E_FULL: the named unit is full; or, for NEWEST,
- * as bry_index_open(). BRY_E_NOMEM.
+ * as bry_index_open(); or, of compact, units installed past the plan have used the error up.
+ * BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_t *went,
                                  bry_answer *was);

@@ -403,12 +403,15 @@ static uint64_t bytes(const void *self)
     return sizeof *index + index->room + bry__maplet_bytes(&index->maplet);
 }
 
-/* The error with n entries, as the maplet will spread them over its tables. */
+/* The error with n entries, as the maplet will spread them over its tables; units made apart may
+ * have brought a table more than it is planned for. */
 static double error_of(const bry__maplet *maplet, uint64_t n)
 {
     double error = 0;
     for (unsigned i = 0; n > 0; i++) {
         uint64_t most = maplet->options.capacity << i, here = n;
+        if (i < maplet->tables && maplet->table[i]->n > most)
+            most = maplet->table[i]->n;
         if (!maplet->options.fixed && i + 1 < BRY__MAPLET_TABLES && here > most)
             here = most;
         error += (double)here / ((double)maplet->range * (double)((uint64_t)1 << (2 * i)));
@@ -437,6 +440,8 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     double alive = count ? (double)slots->elements / (double)count : 0;
     stats->estimated_error = bry__maplet_error_now(maplet) * alive;
     stats->full_error = error_of(maplet, full);
+    if (stats->full_error < stats->estimated_error) /* by rounding */
+        stats->full_error = stats->estimated_error;
     stats->waiting = bry__compact_index_waiting(index);
 }
 

@@ -67,6 +67,40 @@ static void test_plan_at_capacity(void **state)
     }
 }
 
+/* The bounds that index.h states for plans, when no work is waiting. */
+static void test_plan_is_as_good_as_stated(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t capacity;
+        double within;
+    } sizes[] = {{1, 1.0 / 3}, {10, 1.0 / 3}, {100, 0.08}, {1000, 0.04}, {20000, 0.04}};
+    static const uint32_t units[] = {1, 5, 20, 64, 100};
+    for (int e = 0; e < INDEX_ENGINES; e++)
+        for (size_t s = 0; s < 5; s++)
+            for (size_t u = 0; u < 5; u++) {
+                bry_index_options options = {.struct_size = sizeof options,
+                                             .engine = index_engines[e],
+                                             .units = units[u],
+                                             .unit_capacity = sizes[s].capacity,
+                                             .error = 1e-3,
+                                             .seed = 1};
+                if (options.units * options.unit_capacity > 150000)
+                    continue;
+                bry_index_shape shape;
+                assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
+                bry_index *index = NULL;
+                assert_int_equal(bry_index_create(&options, &index), BRY_OK);
+                add_many(index, 0, options.units * options.unit_capacity, BRY_INDEX_NEWEST);
+                uint64_t left = 1;
+                while (left > 0)
+                    assert_int_equal(bry_index_step(index, NULL, 1 << 20, &left), BRY_OK);
+                double ratio = (double)stats_of(index).bytes / (double)shape.bytes;
+                assert_true(ratio > 1 - sizes[s].within && ratio < 1 + sizes[s].within);
+                bry_index_destroy(index);
+            }
+}
+
 /* ---- failing allocations ------------------------------------------------------------------- */
 
 /* Grown, with units that are sealed, dropped and full, and elements in many units. */
@@ -312,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_is_what_create_allocates),
         cmocka_unit_test(test_plan_at_capacity),
+        cmocka_unit_test(test_plan_is_as_good_as_stated),
         cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_create_failing),
         cmocka_unit_test(test_clear_and_drop_without_memory),
