@@ -38,6 +38,9 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
         options->capacity = 1000;
     if (options->error == 0)
         options->error = 0.01;
+    bool compact = options->engine == BRY_ENGINE_COMPACT; /* which has no bits to be out of range */
+    if (compact && (options->bits || options->hashes))
+        return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->capacity > BRY__FILTER_MAX_CAPACITY ||
         !(options->error >= BRY__FILTER_MIN_ERROR && options->error <= BRY__FILTER_MAX_ERROR) ||
         (options->bits == 0) != (options->hashes == 0) || options->bits % BRY__BLOCK_BITS != 0 ||

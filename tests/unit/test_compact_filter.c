@@ -28,6 +28,11 @@ static void test_options(void **state)
     options.bits = 512;
     options.hashes = 3;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
+    options.bits = 0; /* either one alone */
+    assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
+    options.hashes = 0;
+    options.bits = 700;
+    assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
     options = compact(1000, 0.01, false);
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     options.fixed = true;
