@@ -75,7 +75,7 @@ typedef struct bry_counter_shape {
     uint64_t longest; /* ms after which a retry is surely counted again */
     uint64_t capacity;
     double error; /* expected at the worst moment with `capacity` operations in each window */
-    uint64_t bytes; /* of the window, at that moment */
+    uint64_t bytes; /* of the window, at that moment; not less than bytes_empty */
     uint64_t bytes_per_counter; /* and for each counter, with a name of 16 bytes */
     uint64_t bytes_empty; /* allocated by create */
 } bry_counter_shape;

@@ -96,6 +96,8 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
         .bytes_per_counter = bry__counter_names_bytes_each(PLANNED_NAME),
         .bytes_empty = sizeof(bry_counter) + planned.bytes_empty + bry__counter_names_bytes_empty(),
     };
+    if (shape->bytes < shape->bytes_empty)
+        shape->bytes = shape->bytes_empty;
     return options->max_bytes && options->max_bytes < shape->bytes_empty ? BRY_E_RANGE : BRY_OK;
 }
 

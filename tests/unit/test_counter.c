@@ -49,6 +49,10 @@ static void plans(void **state)
         assert_int_equal(memory.now, shape.bytes_empty);
         assert_int_equal(counter_stats(counters).bytes, shape.bytes_empty);
         bry_counter_destroy(counters);
+        options.capacity = 1; /* a window that is smaller than what counters have besides */
+        options.error = 0.5;
+        assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+        assert_int_equal(shape.bytes, shape.bytes_empty);
         assert_int_equal(memory.blocks, 0);
     }
     bry_counter_destroy(NULL);
