@@ -49,6 +49,7 @@ static int check_engine(const words *said, request *asked)
         return CLI_USAGE;
     bool err = full == 2;
     asked->how.pass_full = full == 1;
+    asked->window.bends = full != 0;
     if (err && !window->max_bytes)
         return cli_misuse(command, "--on-full err goes with --max-bytes");
     if (err && window->engine == BRY_ENGINE_COMPACT)
@@ -193,7 +194,7 @@ int cli_seen(int argc, char **argv)
                 "then. pass prints what cannot be told as if it were new; err lets the error pass\n"
                 "P instead. Without --capacity engine compact is planned for 16M lines, or what a\n"
                 "file on standard input may have, and fbf for 1M; past that a window grows.\n"
-                "Exit codes: 0 done, 3 failure; a signal ends it after what was read is printed.",
+                "Exit codes: 0 done, 3 failure; a signal ends it, the state saved.",
     };
     size_t count;
     int code = cli_read_args(&syntax, argc, argv, &count);

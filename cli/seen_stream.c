@@ -8,9 +8,10 @@
  * bytes of the piece that was read. Before a read that would wait, whatever is to go out goes out,
  * so that a line is never held back by one that has not come.
  *
- * SIGINT, SIGTERM and SIGHUP end the input; what was read goes its way, and a state is kept. They
- * are let in only where the program waits for input, so that none can slip in between looking and
- * waiting. A second one ends the program.
+ * SIGINT, SIGTERM and SIGHUP end the input; the batch under way goes its way, and a state is kept:
+ * what it holds was written, and nothing else was. The program looks for them after each batch,
+ * which may take long in a large window, and before it waits for input, where none can slip in
+ * between looking and waiting. A second one ends the program.
  */
 #include "seen_stream.h"
 
@@ -324,7 +325,7 @@ static int run(stream *s)
             code = added;
         if (s->tally->lines >= s->next_look)
             look(s);
-    } while (code == CLI_GO_ON && s->now.lines > 0 && !s->output.problem);
+    } while (code == CLI_GO_ON && s->now.lines > 0 && !s->output.problem && !stopped_by);
     look(s);
     seen_output_flush(&s->output);
     s->tally->unread = s->output.problem == EPIPE;

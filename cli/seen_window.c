@@ -42,6 +42,32 @@ static uint64_t estimate_lines(void)
     return (uint64_t)((double)(facts.st_size - at) / (double)got * (double)lines * 1.25);
 }
 
+/* Engine fbf soon takes what it is planned for, however few lines come, or, under a ceiling, holds
+ * fewer than it was to; compact takes memory for those that come. */
+static int check_plan(const seen_request *asked, const char *command,
+                      const bry_window_options *options, const cli_memory *memory)
+{
+    bry_window_options free_of = *options;
+    bry_window_shape shape;
+    uint64_t ceiling = options->max_bytes;
+    free_of.max_bytes = 0;
+    free_of.refuse = false;
+    if (options->engine != BRY_ENGINE_FBF || bry_window_plan(&free_of, &shape) != BRY_OK)
+        return CLI_GO_ON;
+    unsigned long long bytes = shape.bytes, lines = shape.capacity;
+    if (ceiling && bytes > ceiling && asked->window.capacity && !asked->bends)
+        return cli_misuse(command,
+                          "--max-bytes: engine fbf takes %llu for --capacity %llu; a smaller "
+                          "--capacity helps",
+                          bytes, lines);
+    if (bytes > memory->most && (!ceiling || ceiling > memory->most))
+        return cli_fail(BRY_E_LIMIT,
+                        "engine fbf takes %llu bytes for --capacity %llu, and three quarters of "
+                        "the machine's memory are %llu",
+                        bytes, lines, (unsigned long long)memory->most);
+    return CLI_GO_ON;
+}
+
 static int create(const seen_request *asked, const char *command, cli_memory *memory,
                   bry_window **window)
 {
@@ -70,6 +96,9 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
                           "windows take times up to 2^52 ms, capacities up to 2^40, errors "
                           "from 1e-12 to 0.5, and not every combination of these");
     }
+    int code = status == BRY_OK ? check_plan(asked, command, &options, memory) : CLI_GO_ON;
+    if (code != CLI_GO_ON)
+        return code;
     if (status == BRY_OK)
         status = bry_window_create(&options, window);
     return status == BRY_OK ? CLI_GO_ON : cli_fail(status, "%s", bry_status_text(status));

@@ -12,6 +12,7 @@
 
 typedef struct seen_request {
     bry_window_options window; /* 0 in a field: it was not asked for */
+    bool bends; /* at the ceiling it goes on: lines pass, or the error grows */
     const char *state; /* the file, or NULL */
     const seen_fields *fields; /* what lines and times are */
 } seen_request;

@@ -1,13 +1,17 @@
 """`bloomery seen` against an exact model: what passes, what is dropped, and whatever may happen to a
 stream meanwhile."""
 
+import fcntl
 import os
 import random
+import re
 import select
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -387,6 +391,27 @@ class Memory(SeenCase):
                                       b"--max-bytes\n" % (passed + 1))
         self.assertGreater(passed, 10000)
 
+    def test_plans_beyond_memory(self):
+        """fbf would take it all for a few lines; compact takes what the lines need."""
+        done = self.seen("--engine", "fbf", "--capacity", "2^40", stdin=b"a\n")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        wanted, capacity, most = (int(number) for number in re.fullmatch(
+            rb"bloomery: LIMIT: engine fbf takes (\d+) bytes for --capacity (\d+), and three "
+            rb"quarters of the machine's memory are (\d+)\n", done.stderr).groups())
+        self.assertEqual((capacity, most), (2**40, os.sysconf("SC_PHYS_PAGES") *
+                                            os.sysconf("SC_PAGE_SIZE") // 4 * 3))
+        self.assertGreater(wanted, most)
+        self.expect(["--capacity", "2^40"], b"a\nb\na\n", b"a\nb\n")
+        small = ["--engine", "fbf", "--capacity", "100k", "--max-bytes", "64k"]
+        done = self.seen(*small, stdin=b"a\n")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: engine fbf takes \d{7} for "
+                                      rb"--capacity 100000; a smaller --capacity helps\n")
+        for full in ("pass", "err"):
+            self.expect([*small, "--on-full", full], b"a\nb\n", b"a\nb\n")
+            self.expect(["--engine", "fbf", "--capacity", "2^40", "--max-bytes", "1M", "--on-full",
+                         full], b"a\nb\n", b"a\nb\n")
+
     def test_pass(self):
         """What is remembered is recognised for good; the rest passes each time."""
         out, stats = self.stats("--max-memory", "64k", "--capacity", "100k", "--on-full", "pass",
@@ -476,6 +501,33 @@ class Signals(SeenCase):
         self.assertEqual(os.read(process.stdout.fileno(), 100), b"b\n")
         process.stdin.close()
         self.assertEqual(process.wait(), 0)
+
+    def test_ends_between_batches(self):
+        """The first one ends it as soon as the reader takes what is on its way; what was read ahead
+        is neither printed nor remembered."""
+        lines = joined(b"%07d" % i for i in range(200000))
+        with open(os.path.join(self.folder, "lines"), "wb") as file:
+            file.write(lines)
+        with open(os.path.join(self.folder, "lines"), "rb") as file:
+            process = subprocess.Popen([PROGRAM, "seen", "--seed", "7", "--error", "1e-9",
+                                        "--state", "kept"], stdin=file, stdout=subprocess.PIPE,
+                                       cwd=self.folder)
+        try:
+            pipe, held = process.stdout.fileno(), bytearray(4)
+            while int.from_bytes(held, sys.byteorder) < fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ):
+                time.sleep(0.01)
+                fcntl.ioctl(pipe, termios.FIONREAD, held)
+            process.send_signal(signal.SIGINT)
+            out = process.stdout.read()
+            self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+        # It waited to write the first 256 KiB, with as much read behind them.
+        self.assertLess(len(out), 300000)
+        self.assertTrue(lines.startswith(out))
+        self.expect(["--state", "kept"], lines, lines[len(out):])
 
     def test_a_second_one_ends_at_once(self):
         """Where nobody takes the output, the first has to wait."""
