@@ -79,8 +79,8 @@ Options:
   --engine E         filter: bloom, compact; map, index, window: compact or kbf, dba, fbf
   --items N          keys (default 10M; of map and memcached 1M)
   --value-bits V     of maplet: 0 to 32 (default 12)
-  --error P          error to ask for (default 1%; of maplets, maps and windows 0.1%)
-  --grow             of maplet and map: one that may grow
+  --error P          error to ask for (default: filters, all 1%; indexes 2^-14; seen 1e-6; others 0.1%)
+  --grow             of maplet, map, index, indexes: one that may grow
   --batch B          keys in a batch (default 1024)
   --rounds R         rounds to measure (default 5), after one to warm up
   --compare          of maplet: beside an exact hash table
