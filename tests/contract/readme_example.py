@@ -1,6 +1,6 @@
 """readme_example.py ROOT QUICKSTART BLOOMERY: the README shows examples/quickstart.c to the byte, and
-what it says the program prints is what it prints, but for the numbers; and so, to the letter, with
-examples/once_a_minute.sh."""
+what it says the program prints is what it prints: the plan to the letter, the rest, which is random,
+but for the numbers; and so, to the letter, with examples/once_a_minute.sh."""
 
 import os
 import pathlib
@@ -49,6 +49,8 @@ def main(root, program, bloomery):
             sys.exit("quickstart left a file behind")
     if without_numbers(block(readme, "text")) != without_numbers(run.stdout):
         sys.exit(f"README.md does not tell what quickstart prints:\n{run.stdout}")
+    if block(readme, "text").splitlines()[0] != run.stdout.splitlines()[0]:
+        sys.exit(f"README.md does not tell what quickstart plans:\n{run.stdout}")
     if not re.search(r"found: +1000000 of them", run.stdout):
         sys.exit(f"quickstart lost keys:\n{run.stdout}")
 
