@@ -33,6 +33,11 @@ static int print_help(const cli_syntax *syntax)
     return CLI_YES;
 }
 
+static const char *dashes(const cli_option *option)
+{
+    return option->name[1] ? "--" : "-";
+}
+
 static cli_option *find(const cli_syntax *syntax, const char *name, size_t len)
 {
     for (size_t i = 0; i < syntax->option_count; i++)
@@ -81,25 +86,25 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     if (!option)
         return cli_misuse(syntax->command, "there is no option %s", cli_quote(argv[*at]).text);
     if (option->kind == CLI_ABSENT)
-        return cli_misuse(syntax->command, "--%s: no job of this build uses it", option->name);
+        return cli_misuse(syntax->command, "%s%s: no job of this build uses it", dashes(option),
+                          option->name);
     option->given = true;
     if (option->kind == CLI_FLAG) {
         if (name[len] == '=')
-            return cli_misuse(syntax->command, "%s%s takes no value", letter ? "-" : "--",
-                              option->name);
+            return cli_misuse(syntax->command, "%s%s takes no value", dashes(option), option->name);
         *(bool *)option->value = true;
         return CLI_GO_ON;
     }
     const char *value = name + len + 1;
     if (name[len] != '=') {
         if (*at + 1 == argc)
-            return cli_misuse(syntax->command, "--%s needs a value", option->name);
+            return cli_misuse(syntax->command, "%s%s needs a value", dashes(option), option->name);
         value = argv[++*at];
     }
     const char *problem = store(option, value);
     if (problem)
-        return cli_misuse(syntax->command, "--%s: %s %s", option->name, cli_quote(value).text,
-                          problem);
+        return cli_misuse(syntax->command, "%s%s: %s %s", dashes(option), option->name,
+                          cli_quote(value).text, problem);
     return CLI_GO_ON;
 }
 

@@ -109,6 +109,12 @@ static int print_count(seen_tally *tally)
     return tally->unread ? CLI_FAILED : cli_fail(BRY_E_IO, "standard output: %s", strerror(errno));
 }
 
+static int report(const request *asked, const seen_kept *kept, const seen_tally *tally, int code)
+{
+    (asked->json ? seen_report_json : seen_report_text)(kept, tally);
+    return ferror(stderr) ? CLI_FAILED : code; /* there is nowhere left to say so */
+}
+
 static int run(request *asked)
 {
     cli_memory memory;
@@ -128,7 +134,7 @@ static int run(request *asked)
     if (asked->count && code == CLI_YES)
         code = print_count(&tally);
     if (asked->stats && !tally.unread)
-        (asked->json ? seen_report_json : seen_report_text)(&kept, &tally);
+        code = report(asked, &kept, &tally, code);
     bry_window_destroy(kept.window);
     /* As other tools end in a pipeline, and without a word: it is how `| head` says enough. */
     return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);

@@ -6,9 +6,11 @@
 /* The last millisecond of the year 9999. Beyond it a stamp is in another unit than was said. */
 #define LAST_MS UINT64_C(253402300799999)
 #define DAY_MS INT64_C(86400000)
+#define MOST_EXPONENT 100000
 
 static const char not_time[] = "is neither a number nor a time such as 2026-11-15T12:00:00Z";
 static const char too_late[] = "lies past the year 9999: --time-unit tells the unit of numbers";
+static const char negative[] = "is negative: times are counted from 1970";
 static const char too_early[] = "lies before 1970";
 static const char no_date[] = "is not on any calendar";
 
@@ -31,31 +33,47 @@ static bool is_digit(char c)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
+/* The exponent, cut off where any time would be out of range; false: there is none. */
+static bool parse_exponent(const char *text, size_t len, int64_t *exponent)
+{
+    bool minus = len > 0 && text[0] == '-';
+    size_t at = len > 0 && (text[0] == '-' || text[0] == '+'), first = at;
+    *exponent = 0;
+    for (; at < len && is_digit(text[at]); at++)
+        if (*exponent < MOST_EXPONENT)
+            *exponent = *exponent * 10 + (text[at] - '0');
+    if (minus)
+        *exponent = -*exponent;
+    return at > first && at == len;
+}
+
+/* Exactly: the unit and an exponent move the point, and what is before it then is the number. */
 static const char *parse_number(const char *text, size_t len, seen_unit unit, uint64_t *ms)
 {
-    static const uint64_t parts[] = {[SEEN_MS] = 1, [SEEN_US] = 1000, [SEEN_NS] = 1000000};
-    uint64_t whole = 0;
-    size_t at = 0;
-    bool fits = true;
-    for (; at < len && is_digit(text[at]); at++)
-        fits = fits && !__builtin_mul_overflow(whole, 10, &whole) &&
-               !__builtin_add_overflow(whole, (uint64_t)(text[at] - '0'), &whole);
-    bool any = at > 0;
-    unsigned fraction = 0, worth = 100; /* of a digit after the point, in ms */
-    if (at < len && text[at] == '.')
-        for (at++; at < len && is_digit(text[at]); at++, worth /= 10) {
-            fraction += worth * (unsigned)(text[at] - '0');
-            any = true;
-        }
-    if (!any || at < len)
+    static const int moves[] = {[SEEN_S] = 3, [SEEN_MS] = 0, [SEEN_US] = -3, [SEEN_NS] = -6};
+    bool minus = len > 0 && text[0] == '-';
+    size_t first = minus, at = first, digits = 0;
+    int64_t point = -1, exponent = 0;
+    for (; at < len && (is_digit(text[at]) || (text[at] == '.' && point < 0)); at++) {
+        if (text[at] == '.')
+            point = (int64_t)digits;
+        else
+            digits++;
+    }
+    size_t end = at;
+    if (digits == 0 || (at < len && ((text[at] != 'e' && text[at] != 'E') ||
+                                     !parse_exponent(text + at + 1, len - at - 1, &exponent))))
         return not_time;
-    if (unit == SEEN_S)
-        fits = fits && !__builtin_mul_overflow(whole, 1000, &whole) &&
-               !__builtin_add_overflow(whole, fraction, &whole);
-    else
-        whole /= parts[unit];
-    if (!fits || whole > LAST_MS)
-        return too_late;
+    if (minus)
+        return negative;
+    int64_t left = (point < 0 ? (int64_t)digits : point) + exponent + moves[unit];
+    uint64_t whole = 0;
+    for (at = first; left > 0; left--) {
+        at += at < end && text[at] == '.';
+        whole = whole * 10 + (at < end ? (uint64_t)(text[at++] - '0') : 0);
+        if (whole > LAST_MS)
+            return too_late;
+    }
     *ms = whole;
     return NULL;
 }

@@ -2,7 +2,7 @@
  * Times of a stream, in milliseconds since 1970: a clock for lines as they come, and the texts in
  * which lines tell their own time.
  *
- *   1763208000        1763208000.25        a number, in the unit that is said with it
+ *   1763208000   1763208000.25   1.763208e9          a number, in the unit that is said with it
  *   2026-11-15T12:00:00Z   2026-11-15 12:00:00.250+01:00   ISO 8601; without a zone it is UTC
  */
 #ifndef BLOOMERY_CLI_SEEN_TIME_H

@@ -92,6 +92,12 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
         if (options.max_bytes && bry_window_plan(&free_of, &shape) == BRY_OK)
             return cli_misuse(command, "--max-bytes: a window takes at least %llu",
                               (unsigned long long)shape.bytes_empty);
+        free_of.capacity = 1;
+        if (options.capacity <= MOST_LINES && bry_window_plan(&free_of, &shape) == BRY_OK)
+            return cli_misuse(command,
+                              "an error of %g cannot be had with a capacity of %llu: a smaller "
+                              "--capacity helps",
+                              options.error, (unsigned long long)options.capacity);
         return cli_misuse(command,
                           "windows take times up to 2^52 ms, capacities up to 2^40, errors "
                           "from 1e-12 to 0.5, and not every combination of these");

@@ -181,6 +181,19 @@ class Stats(SeenCase):
             self.assertLess(abs(dropped - expected), 5 * max(expected, 1) ** 0.5 + 0.02 * expected,
                             (engine, capacity, dropped, expected))
 
+    def test_covered(self):
+        """From the first line, not from 1970, and no more than is remembered."""
+        before = time.monotonic()
+        _, stats = self.stats(stdin=b"a\nb\n")
+        self.assertLess(stats["covered_ms"], (time.monotonic() - before) * 1000 + 1)
+        arguments = ["--state", "kept", "--window", "100s", "--time", "1"]
+        for lines, covered in ((b"", 0), (b"1000\n1030\n", 30000), (b"1060\n", 60000)):
+            _, stats = self.stats(*arguments, stdin=lines)
+            self.assertEqual(stats["covered_ms"], covered)
+        _, stats = self.stats(*arguments, stdin=b"1100\n1200\n1300\n")
+        self.assertGreaterEqual(stats["covered_ms"], 100000)
+        self.assertLess(stats["covered_ms"], 200000)
+
     def test_text(self):
         done = self.seen("--stats", "--window", "90s", "--time", "1", "--on-bad", "drop",
                          stdin=b"5\tx\nx\n4\ty\n5\tx\n")
@@ -247,6 +260,10 @@ class EventTime(SeenCase):
                 ("s", b"2024-02-28T24:00:00Z", b"2024-02-29T00:00:02+00"),
                 ("s", b"2024-02-29", b"2024-02-29T00:00:02"),
                 ("s", b"2016-12-31T23:59:60Z", b"2017-01-01T00:00:02Z"),
+                ("s", b"1.7e9", b"1700000002"), ("s", b"17000000005E-1", b"1.700000002501e+9"),
+                ("ms", b"1.7e12", b"1700000002000"), ("ns", b"1.7e18", b"1.700000002e18"),
+                ("ns", b"00001700000000999999999", b"1700000002999999999"),
+                ("s", b"1e-999999999999999999999", b"2e0"), ("s", b"0e99999999", b"2"),
                 ("s", b"0", b"2"), ("s", b".5", b"2.6"), ("s", b"1970-01-01", b"2.")):
             for window, out in (("2500ms", joined([b"x;" + early])),
                                 ("900ms", joined([b"x;" + early, b"x;" + late]))):
@@ -265,8 +282,12 @@ class EventTime(SeenCase):
 
     def test_bad_times(self):
         late = "lies past the year 9999: --time-unit tells the unit of numbers"
+        negative = "is negative: times are counted from 1970"
         for text, problem in (
-                ("", TIME), ("x", TIME), ("-5", TIME), ("+5", TIME), ("1e3", TIME), ("1 ", TIME),
+                ("", TIME), ("x", TIME), ("+5", TIME), ("1e", TIME), ("1e+", TIME),
+                ("e3", TIME), (".e3", TIME), ("1e3.5", TIME), ("1e3x", TIME), ("-", TIME),
+                ("-x", TIME), ("--5", TIME), ("1 ", TIME), ("-5", negative), ("-0.5e1", negative),
+                ("1e12", late), ("1e999999999999999999999", late),
                 (" 1", TIME), (".", TIME), ("1.2.3", TIME), ("0x10", TIME),
                 ("2026-11-15T12", TIME), ("2026-11-15T12:00:00+", TIME),
                 ("2026-11-15T12:00:00+1", TIME), ("2026-11-15T12:00:00+01:", TIME),
@@ -334,6 +355,12 @@ class Fields(SeenCase):
         self.expect(["--json-lines", "--time", "t", "--key", "k", "--window", "5s"],
                     b'{"t":10,"k":1}\n{"t":"11.5","k":1}\n{"k":1,"t":"1970-01-01T00:00:30Z"}\n',
                     b'{"t":10,"k":1}\n{"k":1,"t":"1970-01-01T00:00:30Z"}\n')
+
+    def test_json_rules(self):
+        """As the manual has them: the first of a name, names as written, nothing behind checked."""
+        for first, second in ((b'{"id":1,"id":2}', b'{"id":1,"id":3}'), (b'{"id":1}', b'{"id":1,??'),
+                              (b'{"\\u0069d":5,"id":1}', b'{"id":1}')):
+            self.expect(["--json-lines", "--key", "id"], joined([first, second]), joined([first]))
 
     def test_bad_json(self):
         for line, where, problem in (
@@ -561,6 +588,13 @@ class Output(SeenCase):
                       stderr=subprocess.PIPE)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_statistics_lost(self):
+        for arguments in (["--stats"], ["--stats", "--json"]):
+            with open("/dev/full", "wb") as full:
+                done = self.seen(*arguments, stdin=b"a\n", capture_output=False, stderr=full,
+                                 stdout=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stdout), (3, b"a\n"))
+
     def test_reader_gone(self):
         reading, writing = os.pipe()
         os.close(reading)
@@ -753,6 +787,12 @@ class Misuse(SeenCase):
                 (["--json-lines", "--key", "k", "-d", ","],
                  "--delimiter does not go with --json-lines"),
                 (["-d", ","], "--delimiter goes with --key or --time"),
+                (["-d", "", "--key", "1"], '-d: "" says nothing'),
+                (["--key", "1", "-d"], "-d needs a value"),
+                (["--delimiter", "", "--key", "1"], '--delimiter: "" says nothing'),
+                (["--error", "1e-12", "--capacity", "2^40"],
+                 "an error of 1e-12 cannot be had with a capacity of 1099511627776: a smaller "
+                 "--capacity helps"),
                 (["-d", ",,", "--key", "1"], '--delimiter: ",," is not one byte'),
                 (["--on-bad", "stop"], '--on-bad: "stop" is none of fail, pass and drop'),
                 (["--on-full", "drop"], '--on-full: "drop" is none of fail, pass and err'),
