@@ -1,0 +1,376 @@
+"""`bloomery seen` and whatever may happen to a stream: memory, pauses, signals, outputs that fail, and
+the state from run to run."""
+
+import fcntl
+import os
+import random
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+from cli_runner import PROGRAM, load, main
+from seen_runner import SeenCase, first_ones, joined
+
+
+class Memory(SeenCase):
+    LINES = [b"line %d" % i for i in range(40000)] + [b"line %d" % i for i in range(20000)]
+
+    def test_full(self):
+        arguments = ["--max-bytes", "64k", "--capacity", "100k"]
+        done = self.seen(*arguments, stdin=joined(self.LINES))
+        self.assertEqual(done.returncode, 3)
+        passed = done.stdout.count(b"\n")
+        self.assertEqual(done.stdout, joined(self.LINES[:passed]))
+        self.assertEqual(done.stderr, b"bloomery: FULL: line %d: the window has reached "
+                                      b"--max-bytes\n" % (passed + 1))
+        self.assertGreater(passed, 10000)
+
+    def test_plans_beyond_memory(self):
+        """fbf would take it all for a few lines; compact takes what the lines need."""
+        done = self.seen("--engine", "fbf", "--capacity", "2^40", stdin=b"a\n")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        wanted, capacity, most = (int(number) for number in re.fullmatch(
+            rb"bloomery: LIMIT: engine fbf takes (\d+) bytes for --capacity (\d+), and three "
+            rb"quarters of the machine's memory are (\d+)\n", done.stderr).groups())
+        self.assertEqual((capacity, most), (2**40, os.sysconf("SC_PHYS_PAGES") *
+                                            os.sysconf("SC_PAGE_SIZE") // 4 * 3))
+        self.assertGreater(wanted, most)
+        self.expect(["--capacity", "2^40"], b"a\nb\na\n", b"a\nb\n")
+        small = ["--engine", "fbf", "--capacity", "100k", "--max-bytes", "64k"]
+        done = self.seen(*small, stdin=b"a\n")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: engine fbf takes \d{7} for "
+                                      rb"--capacity 100000; a smaller --capacity helps\n")
+        for full in ("pass", "err"):
+            self.expect([*small, "--on-full", full], b"a\nb\n", b"a\nb\n")
+            self.expect(["--engine", "fbf", "--capacity", "2^40", "--max-bytes", "1M", "--on-full",
+                         full], b"a\nb\n", b"a\nb\n")
+
+    def test_pass(self):
+        """What is remembered is recognised for good; the rest passes each time."""
+        out, stats = self.stats("--max-memory", "64k", "--capacity", "100k", "--on-full", "pass",
+                                stdin=joined(self.LINES))
+        passed = out.splitlines()
+        self.assertEqual(passed[:40000], self.LINES[:40000])
+        remembered = 40000 - stats["unremembered"] + (len(passed) - 40000)
+        self.assertEqual(passed[40000:], [line for line in self.LINES[40000:]
+                                          if line in set(passed[40000:])])
+        self.assertGreater(stats["unremembered"], 0)
+        self.assertEqual(stats["remembered"], remembered)
+        self.assertLessEqual(stats["bytes"], 64000)
+        self.assertEqual(stats["remembered"] + stats["unremembered"], stats["first"])
+
+    def test_err(self):
+        """Memory stays, and the error does not."""
+        out, stats = self.stats("--max-bytes", "64k", "--capacity", "10k", "--on-full", "err",
+                                "--error", "0.01%", stdin=joined(self.LINES))
+        self.assertEqual((stats["engine"], stats["at_ceiling"]), ("fbf", True))
+        self.assertLessEqual(stats["bytes"], 64000)
+        self.assertGreater(stats["estimated_error"], 0.0001)
+        self.assertGreaterEqual(stats["dropped"], 20000)
+
+    def test_old_lines_make_room(self):
+        """A window is as large as what comes in it, however long the stream."""
+        lines = joined(b"%d\t%d" % (i // 100, i) for i in range(400000))
+        out, stats = self.stats("--time", "1", "--key", "2", "--window", "60s", "--max-bytes",
+                                "100k", stdin=lines)
+        self.assertEqual(stats["dropped"], 0)
+        self.assertLess(stats["remembered"], 8000)
+
+
+class Pauses(SeenCase):
+    def test_lines_go_out_when_the_input_pauses(self):
+        process = self.start()
+        for text, answer in ((b"a\n", b"a\n"), (b"b\na\nc\n", b"b\nc\n"), (b"a\nd\ne", b"d\n"),
+                             (b"\n", b"e\n"), (b"\n", b"\n")):
+            self.say(process, text)
+            self.assertEqual(os.read(process.stdout.fileno(), 100), answer)
+        self.say(process, b"last")
+        process.stdin.close()
+        self.assertEqual(process.stdout.read(), b"last\n")
+        self.assertEqual(process.wait(), 0)
+
+    def test_wall_clock(self):
+        process = self.start("--window", "1ms")
+        for _ in range(3):
+            self.say(process, b"a\n")
+            self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+            time.sleep(0.05)
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+        process = self.start("--window", "24h")
+        self.say(process, b"a\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+        self.say(process, b"a\nb\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"b\n")
+
+
+class Signals(SeenCase):
+    def test_ends_in_order(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start("--state", "kept", "--stats", "--json")
+            self.say(process, b"%d\n%d\nhalf" % (number, number))
+            self.assertEqual(os.read(process.stdout.fileno(), 100), b"%d\n" % number)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=60), -number)
+            self.assertEqual(process.stdout.read(), b"")  # half a line is none
+            self.assertEqual(load(process.stderr.read())["lines"], 2)
+            self.expect(["--state", "kept"], b"%d\nhalf%d\n" % (number, number),
+                        b"half%d\n" % number)
+
+    def test_counts_when_stopped(self):
+        process = self.start("--count")
+        self.say(process, b"a\nb\na\n")
+        time.sleep(0.2)  # it may not have read them: then it counts fewer
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        self.assertIn(process.stdout.read(), (b"0\n", b"2\n"))
+
+    def test_ignored_stays_ignored(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        self.say(process, b"a\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+        process.send_signal(signal.SIGINT)
+        self.say(process, b"b\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"b\n")
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+
+    def test_ends_between_batches(self):
+        """The first one ends it as soon as the reader takes what is on its way; what was read ahead
+        is neither printed nor remembered."""
+        lines = joined(b"%07d" % i for i in range(200000))
+        with open(os.path.join(self.folder, "lines"), "wb") as file:
+            file.write(lines)
+        with open(os.path.join(self.folder, "lines"), "rb") as file:
+            process = subprocess.Popen([PROGRAM, "seen", "--seed", "7", "--error", "1e-9",
+                                        "--state", "kept"], stdin=file, stdout=subprocess.PIPE,
+                                       cwd=self.folder)
+        try:
+            pipe, held = process.stdout.fileno(), bytearray(4)
+            while int.from_bytes(held, sys.byteorder) < fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ):
+                time.sleep(0.01)
+                fcntl.ioctl(pipe, termios.FIONREAD, held)
+            process.send_signal(signal.SIGINT)
+            out = process.stdout.read()
+            self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+        # It waited to write the first 256 KiB, with as much read behind them.
+        self.assertLess(len(out), 300000)
+        self.assertTrue(lines.startswith(out))
+        self.expect(["--state", "kept"], lines, lines[len(out):])
+
+    def test_a_second_one_ends_at_once(self):
+        """Where nobody takes the output, the first has to wait."""
+        process = self.start()
+        os.set_blocking(process.stdin.fileno(), False)
+        lines = joined(b"%d" % i for i in range(200000))
+        sent = 0
+        deadline = time.monotonic() + 60
+        while sent < len(lines) and select.select([], [process.stdin], [], 1)[1]:
+            sent += os.write(process.stdin.fileno(), lines[sent:])
+        self.assertLess(sent, len(lines))
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+
+
+class Output(SeenCase):
+    def test_full_disk(self):
+        lines = joined(b"%d" % i for i in range(1000))
+        for arguments in ([], ["--count"], ["--only-repeats"]):
+            with open("/dev/full", "wb") as full:
+                done = self.seen("--state", "kept", *arguments, stdin=lines + lines,
+                                 capture_output=False, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stderr),
+                             (3, b"bloomery: IO: standard output: No space left on device\n"))
+        # What was not written was not seen, but for what a count has said too late.
+        os.unlink(os.path.join(self.folder, "kept"))
+        with open("/dev/full", "wb") as full:
+            self.seen("--state", "kept", stdin=lines, capture_output=False, stdout=full,
+                      stderr=subprocess.PIPE)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_statistics_lost(self):
+        for arguments in (["--stats"], ["--stats", "--json"]):
+            with open("/dev/full", "wb") as full:
+                done = self.seen(*arguments, stdin=b"a\n", capture_output=False, stderr=full,
+                                 stdout=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stdout), (3, b"a\n"))
+
+    def test_reader_gone(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            for arguments in ([], ["--stats"], ["--count"]):
+                done = self.seen(*arguments, stdin=b"a\n", capture_output=False, stdout=pipe,
+                                 stderr=subprocess.PIPE)
+                self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
+            self.seen("--state", "kept", stdin=b"a\n", capture_output=False, stdout=pipe,
+                      stderr=subprocess.PIPE)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_reader_goes(self):
+        """It does not read on for nobody."""
+        process = self.start()
+        self.say(process, b"a\n")
+        self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
+        process.stdout.close()
+        self.say(process, b"b\n")
+        self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
+        self.assertEqual(process.stderr.read(), b"")
+
+    def test_input_closed(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" seen <&-', PROGRAM], capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (3, b"", b"bloomery: IO: standard input: Bad file descriptor\n"))
+
+    def test_input_is_a_folder(self):
+        descriptor = os.open(self.folder, os.O_RDONLY)
+        done = subprocess.run([PROGRAM, "seen"], stdin=descriptor, capture_output=True)
+        os.close(descriptor)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, b"bloomery: IO: standard input: Is a directory\n"))
+
+
+class State(SeenCase):
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def content(self):
+        with open(self.path("kept"), "rb") as file:
+            return file.read()
+
+    def test_across_runs(self):
+        for engine in ("compact", "fbf"):
+            draw = random.Random(5)
+            kept, known = f"kept.{engine}", {}
+            for _ in range(4):
+                lines = [b"%d" % draw.randrange(20000) for _ in range(10000)]
+                fresh = [line for line in first_ones(lines) if line not in known]
+                self.expect(["--state", kept, "--engine", engine, "--error", "1e-9"],
+                            joined(lines), joined(fresh))
+                known.update(dict.fromkeys(lines))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["kept.compact", "kept.fbf"])
+
+    def test_event_time_goes_on(self):
+        arguments = ["--state", "kept", "--window", "10s", "--time", "1", "--key", "2"]
+        self.expect(arguments, b"100\ta\n105\tb\n", b"100\ta\n105\tb\n")
+        self.expect(arguments, b"106\ta\n106\tb\n", b"")
+        self.expect(arguments, b"50\tb\n130\ta\n", b"130\ta\n")
+
+    def test_default_capacity(self):
+        """What is planned for where nothing is said is what the manual says: 16M, and 1M for fbf."""
+        for engine, capacity in (("compact", "16M"), ("fbf", "1M")):
+            arguments = ["--state", engine, "--engine", engine]
+            self.expect(arguments, b"a\n", b"a\n")
+            self.expect([*arguments, "--capacity", capacity], b"a\nb\n", b"b\n")
+
+    def test_options_must_be_the_same(self):
+        self.expect(["--state", "kept", "--window", "10s", "--error", "1e-5", "--capacity", "5000"],
+                    b"a\n", b"a\n")
+        before = self.content()
+        for arguments, problem in (
+                ([], "--window 10000ms"), (["--window", "11s"], "--window 10000ms"),
+                (["--window", "10s", "--error", "1e-6"], "--error 1e-05"),
+                (["--window", "10s", "--engine", "fbf"], "--engine compact"),
+                (["--window", "10s", "--capacity", "6k"], "--capacity 5000"),
+                (["--window", "10s", "--max-bytes", "1M"], "--max-bytes 0"),
+                (["--window", "10s", "--seed", "8"], "--seed 7")):
+            self.expect(["--state", "kept", *arguments], b"a\nb\n", b"", 3,
+                        f'bloomery: MISMATCH: "kept": it was made with {problem}\n'.encode())
+        self.expect(["--state", "kept", "--window", "10s", "--refresh"], b"a\n", b"", 3,
+                    b'bloomery: MISMATCH: "kept": it was made without --refresh\n')
+        self.expect(["--state", "fresh", "--window", "10s", "--refresh"], b"a\n", b"a\n")
+        self.expect(["--state", "fresh", "--window", "10s"], b"a\n", b"", 3,
+                    b'bloomery: MISMATCH: "fresh": it was made with --refresh\n')
+        self.assertEqual(self.content(), before)
+        self.expect(["--state", "other"], b"a\n", b"a\n")
+        self.expect(["--state", "other", "--window", "10s"], b"a\n", b"", 3,
+                    b'bloomery: MISMATCH: "other": it was made without --window\n')
+
+    def test_lines_must_mean_the_same(self):
+        """Keys of one kind are no keys of another, and a clock is not the time in the lines."""
+        line, other = b'{"a":5,"b":6},1\n', b'{"a":5,"b":7},2\n'
+        window = ["--window", "10s"]
+        kinds = {
+            "line": [], "clock": window, "first": ["--key", "1"],
+            "second": ["--key", "2", "--delimiter", ","], "second by colon":
+            ["--key", "2", "--delimiter", ":"], "a": ["--json-lines", "--key", "a"],
+            "b": ["--json-lines", "--key", "b"],
+            "event": [*window, "--time", "3", "-d", ",", "--key", "1"],
+            "json event": [*window, "--time", "a", "--json-lines", "--key", "b"],
+            "by clock": [*window, "--key", "1", "-d", ","],
+        }
+        for name, arguments in kinds.items():
+            self.expect(["--state", name, *arguments], line, line)
+            self.expect(["--state", name, *arguments], line, b"")
+        for name, kind, problem in (
+                ("line", "first", "without --key"), ("line", "a", "without --key"),
+                ("first", "line", "with --key 1"), ("first", "a", "without --json-lines"),
+                ("first", "second", "with --key 1"),
+                ("second", "second by colon", 'with --delimiter ","'),
+                ("a", "line", 'with --key "a"'), ("a", "b", 'with --key "a"'),
+                ("a", "first", "with --json-lines"),
+                ("clock", "event", "without --time"), ("event", "by clock", "with --time"),
+                ("by clock", "event", "without --time"),
+                ("event", "json event", "without --json-lines")):
+            self.expect(["--state", name, *kinds[kind]], other, b"", 3,
+                        f'bloomery: MISMATCH: "{name}": it was made {problem}\n'.encode())
+        # Which of the fields tells the time, and in which unit, is not a matter of the state.
+        self.expect(["--state", "event", *window, "--time", "4", "-d", ",", "--key", "1",
+                     "--time-unit", "ms"], b"x,,,1500\n", b"x,,,1500\n")
+        # Where the whole line is the key, it is so however the time is found.
+        self.expect(["--state", "whole", *window, "--time", "3", "-d", ","], line, line)
+        self.expect(["--state", "whole", *window, "--time", "a", "--json-lines"], line, b"")
+
+    def test_section(self):
+        """The section in front of the window, as doc/format.md has it."""
+        self.expect(["--state", "kept", "--window", "10s", "--time", "1", "--key", "2", "-d", ";"],
+                    b"7;x\n9;y\n", b"7;x\n9;y\n")
+        self.assertEqual(struct.unpack_from("<8sI4B3Q", self.content()),
+                         (b"BRYSTATE", 1, 1, 1, ord(";"), 0, 7000, 2, 0))
+        self.expect(["--state", "other", "--json-lines", "--key", "name"], b'{"name":1}\n',
+                    b'{"name":1}\n')
+        with open(self.path("other"), "rb") as file:
+            content = file.read()
+        head = struct.unpack_from("<8sI4B3Q4s", content)
+        self.assertEqual(head[:6] + head[7:], (b"BRYSTATE", 1, 0, 2, 0, 0, 0, 4, b"name"))
+
+    def test_bad_files(self):
+        self.expect(["--state", "kept"], b"a\n", b"a\n")
+        content = self.content()
+        flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
+                   for at in (0, 12, 13, 14, 15, 16, 24, 32, 39, 40, 55, 56)]
+        for damaged in (b"", b"x", content[:20], content[:40], content[:56], content[56:],
+                        *flipped, content[:-1], content + b"x",
+                        content[:80] + bytes([content[80] ^ 1]) + content[81:]):
+            with open(self.path("kept"), "wb") as file:
+                file.write(damaged)
+            done = self.seen("--state", "kept", stdin=b"a\n")
+            self.assertEqual((done.returncode, done.stdout), (3, b""))
+            self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "kept": .+ \(byte \d+\)\n$')
+            self.assertEqual(self.content(), damaged)
+        self.expect(["--state", "no/kept"], b"a\n", b"", 3,
+                    b'bloomery: IO: "no/kept": No such file or directory\n')
+        self.expect(["--state", "."], b"a\n", b"", 3, b'bloomery: IO: ".": Is a directory\n')
+        self.assertEqual(os.listdir(self.folder), ["kept"])
+
+    def test_a_failed_run_leaves_it(self):
+        self.expect(["--state", "kept", "--key", "2"], b"x\ta\n", b"x\ta\n")
+        content = self.content()
+        self.expect(["--state", "kept", "--key", "2"], b"x\tb\na\n", b"x\tb\n", 3,
+                    b"bloomery: BADDATA: line 2: there is no field 2\n")
+        self.assertEqual(self.content(), content)
+
+
+main()
