@@ -11,7 +11,7 @@ add_test(NAME test_dba_programs_soak COMMAND test_dba_programs 600000)
 set_tests_properties(test_dba_programs_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
 bloomery_program(test_dba_rates stat/test_dba_rates.c support/band.c)
-add_test(NAME test_dba_rates COMMAND test_dba_rates 1024)
+bloomery_statistics(test_dba_rates 1024)
 add_test(NAME test_dba_rates_soak COMMAND test_dba_rates 65536)
 set_tests_properties(test_dba_rates_soak PROPERTIES LABELS soak TIMEOUT 7200)
 

@@ -17,7 +17,7 @@ else()
   set(queries 10000)
 endif()
 bloomery_program(test_fbf_rates stat/test_fbf_rates.c support/band.c support/failing_allocator.c)
-add_test(NAME test_fbf_rates COMMAND test_fbf_rates ${queries})
+bloomery_statistics(test_fbf_rates ${queries})
 
 bloomery_program(test_window_baselines papers/test_window_baselines.c support/failing_allocator.c)
 target_link_libraries(test_window_baselines PRIVATE bloomery_papers)

@@ -10,7 +10,7 @@ endif()
 # Object against twin, in so many operations.
 bloomery_program(index_programs model/index_programs.c ${index_model})
 add_test(NAME model_index COMMAND index_programs 400000 400)
-add_test(NAME model_index_long COMMAND index_programs 200000 8000 1000000)
+bloomery_programs(model_index_long index_programs 200000 8000 1000000)
 add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)
 set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
@@ -21,7 +21,7 @@ bloomery_unit_test(test_index_folder support/failing_allocator.c support/recordi
   support/crash_states.c)
 bloomery_program(test_index_rates stat/test_index_rates.c support/band.c
   support/failing_allocator.c)
-add_test(NAME test_index_rates COMMAND test_index_rates)
+bloomery_statistics(test_index_rates)
 bloomery_unit_test(test_index_threads support/failing_allocator.c)
 target_link_libraries(test_index_threads PRIVATE Threads::Threads)
 set_tests_properties(test_index_threads PROPERTIES LABELS thread)

@@ -10,7 +10,7 @@ bloomery_unit_test(test_kbf_save support/failing_allocator.c support/repair.c)
 
 bloomery_program(test_kbf_rates stat/test_kbf_rates.c support/band.c)
 target_link_libraries(test_kbf_rates PRIVATE bloomery_papers)
-add_test(NAME test_kbf_rates COMMAND test_kbf_rates 100000)
+bloomery_statistics(test_kbf_rates 100000)
 add_test(NAME test_kbf_rates_soak COMMAND test_kbf_rates 1000000)
 set_tests_properties(test_kbf_rates_soak PROPERTIES LABELS soak TIMEOUT 3600)
 

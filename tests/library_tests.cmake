@@ -47,7 +47,7 @@ bloomery_unit_test(test_compact_filter ${failing} ${band} support/repair.c)
 
 bloomery_unit_test(test_band ${band})
 bloomery_program(test_rates stat/test_rates.c ${band})
-add_test(NAME test_rates COMMAND test_rates)
+bloomery_statistics(test_rates)
 
 # The thread sanitizer runs the tests with the label thread.
 find_package(Threads REQUIRED)

@@ -10,7 +10,7 @@ endif()
 # Object against twin, in so many operations.
 bloomery_program(map_programs model/map_programs.c ${map_model})
 add_test(NAME model_map COMMAND map_programs 60000 400)
-add_test(NAME model_map_long COMMAND map_programs 100000 8000 1000000)
+bloomery_programs(model_map_long map_programs 100000 8000 1000000)
 add_test(NAME model_map_soak COMMAND map_programs $<IF:$<BOOL:${BLOOMERY_SANITIZE}>,1000000,20000000>
   2000 2000000)
 set_tests_properties(model_map_soak PROPERTIES LABELS soak TIMEOUT 7200)
@@ -23,7 +23,7 @@ bloomery_unit_test(test_map_threads)
 target_link_libraries(test_map_threads PRIVATE Threads::Threads)
 set_tests_properties(test_map_threads PROPERTIES LABELS thread)
 bloomery_program(test_map_rates stat/test_map_rates.c support/band.c support/failing_allocator.c)
-add_test(NAME test_map_rates COMMAND test_map_rates)
+bloomery_statistics(test_map_rates)
 
 # A second reader, in another language; it must also notice a key too few.
 function(bloomery_read_map name file keys)

@@ -18,12 +18,12 @@ bloomery_unit_test(test_maplet_memory ${failing})
 bloomery_unit_test(test_maplet_save ${failing} support/repair.c)
 
 bloomery_program(test_maplet_rates stat/test_maplet_rates.c support/band.c)
-add_test(NAME test_maplet_rates COMMAND test_maplet_rates)
+bloomery_statistics(test_maplet_rates)
 
 # Object against twin, in so many operations.
 bloomery_program(maplet_programs model/maplet_programs.c ${maplet_model})
 add_test(NAME model_maplet COMMAND maplet_programs 1500000 400)
-add_test(NAME model_maplet_long COMMAND maplet_programs 300000 8000 1000000)
+bloomery_programs(model_maplet_long maplet_programs 300000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
 

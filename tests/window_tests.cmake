@@ -8,8 +8,8 @@ endif()
 
 # Object against twin, in so many operations for each engine and mode.
 bloomery_program(window_programs model/window_programs.c ${window_model})
-add_test(NAME model_window COMMAND window_programs 1000000 400)
-add_test(NAME model_window_long COMMAND window_programs 500000 8000 1000000)
+bloomery_programs(model_window window_programs 1000000 400)
+bloomery_programs(model_window_long window_programs 500000 8000 1000000)
 add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
 set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
@@ -23,7 +23,7 @@ foreach(golden compact fbf fbf_paper)
     ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_${golden}.bry)
 endforeach()
 bloomery_program(test_window_rates stat/test_window_rates.c support/band.c)
-add_test(NAME test_window_rates COMMAND test_window_rates)
+bloomery_statistics(test_window_rates)
 
 find_package(Threads REQUIRED)
 bloomery_unit_test(test_window_threads)
