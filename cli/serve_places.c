@@ -20,8 +20,13 @@
 
 static bool join(serve_path *path, const char *folder, size_t folder_len, const char *name)
 {
-    int len = snprintf(path->text, sizeof path->text, "%.*s/%s", (int)folder_len, folder, name);
-    return len > 0 && (size_t)len < sizeof path->text;
+    size_t name_size = strlen(name) + 1;
+    if (folder_len + 1 + name_size > sizeof path->text)
+        return false;
+    memcpy(path->text, folder, folder_len);
+    path->text[folder_len] = '/';
+    memcpy(path->text + folder_len + 1, name, name_size);
+    return true;
 }
 
 static bool is_program(const char *path)
