@@ -140,11 +140,11 @@ static int check_index(uint64_t units, uint64_t capacity)
     int code = check_range("units", units, 1, (uint64_t)1 << 20);
     if (code == CLI_GO_ON)
         code = check_range("unit-capacity", capacity, 1, MOST_ITEMS);
-    if (code != CLI_GO_ON || (units * capacity >= LEAST_ITEMS && units * capacity <= MOST_ITEMS))
+    unsigned long long elements = units * capacity;
+    if (code != CLI_GO_ON || (elements >= LEAST_ITEMS && elements <= MOST_ITEMS))
         return code;
     return cli_misuse("bench", "--units times --unit-capacity: %llu is not between %u and %llu",
-                      (unsigned long long)(units * capacity), LEAST_ITEMS,
-                      (unsigned long long)MOST_ITEMS);
+                      elements, LEAST_ITEMS, (unsigned long long)MOST_ITEMS);
 }
 
 static int read_window(const char *engine, const char *mode, uint64_t generations,
@@ -171,6 +171,34 @@ static int read_value_bits(const char *text, unsigned *value_bits)
         *value_bits = (unsigned)bits;
     return code;
 }
+
+static const char cases_text[] =
+    "Measures on this machine. Cases:\n"
+    "  hash       keys of several lengths: --rounds --isa\n"
+    "  filter     one engine: --engine --items --error --batch --rounds --isa\n"
+    "  filters    both, a standard Bloom filter and libbloom: --items --error\n"
+    "             --batch --rounds --isa\n"
+    "  maplet     what engine compact is made of: --items --value-bits --error\n"
+    "             --grow --batch --rounds --compare --isa\n"
+    "  map        one engine of the map: --engine --items --values --raw --skew --top\n"
+    "             --error --grow --batch --rounds --isa, and for engine kbf --shape\n"
+    "             --decode --encoder --unmasked --size\n"
+    "  maps       the engines side by side, and few values against many: --items\n"
+    "             --values --error --batch --rounds --isa\n"
+    "  memcached  the same beside memcached over loopback: --items --values --error\n"
+    "             --rounds --isa\n"
+    "  index      one engine of the index: --engine --units --unit-capacity --error\n"
+    "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
+    "  indexes    groups and engines side by side, and errors past the planned units:\n"
+    "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
+    "  window     one engine of the window: --engine --mode --elements --generations\n"
+    "             --error --batch --rounds --isa\n"
+    "  windows    the engines, what they are compared with, a burst, and counters\n"
+    "             under retries: --elements --generations --error --batch --rounds --isa\n"
+    "  seen       bloomery seen beside awk and sort: --items --error --rounds\n"
+    "  all        hash and filters; a maplet of at most 2M entries beside an exact\n"
+    "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
+    "             indexes, windows of at most 1M elements, and seen";
 
 int cli_bench(int argc, char **argv)
 {
@@ -239,33 +267,7 @@ int cli_bench(int argc, char **argv)
     const cli_syntax syntax = {
         .command = "bench",
         .usage = "CASE [options]",
-        .about =
-            "Measures on this machine. Cases:\n"
-            "  hash       keys of several lengths: --rounds --isa\n"
-            "  filter     one engine: --engine --items --error --batch --rounds --isa\n"
-            "  filters    both, a standard Bloom filter and libbloom: --items --error\n"
-            "             --batch --rounds --isa\n"
-            "  maplet     what engine compact is made of: --items --value-bits --error\n"
-            "             --grow --batch --rounds --compare --isa\n"
-            "  map        one engine of the map: --engine --items --values --raw --skew --top\n"
-            "             --error --grow --batch --rounds --isa, and for engine kbf --shape\n"
-            "             --decode --encoder --unmasked --size\n"
-            "  maps       the engines side by side, and few values against many: --items\n"
-            "             --values --error --batch --rounds --isa\n"
-            "  memcached  the same beside memcached over loopback: --items --values --error\n"
-            "             --rounds --isa\n"
-            "  index      one engine of the index: --engine --units --unit-capacity --error\n"
-            "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
-            "  indexes    groups and engines side by side, and errors past the planned units:\n"
-            "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
-            "  window     one engine of the window: --engine --mode --elements --generations\n"
-            "             --error --batch --rounds --isa\n"
-            "  windows    the engines, what they are compared with, a burst, and counters\n"
-            "             under retries: --elements --generations --error --batch --rounds --isa\n"
-            "  seen       bloomery seen beside awk and sort: --items --error --rounds\n"
-            "  all        hash and filters; a maplet of at most 2M entries beside an exact\n"
-            "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
-            "             indexes, windows of at most 1M elements, and seen",
+        .about = cases_text,
         .options = options,
         .option_count = OPTIONS,
         .more = "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"

@@ -101,7 +101,8 @@ static int check_meaning(const seen_request *asked, const meaning *has)
                                        : is_without(path, "--json-lines");
     if (has->field != wants.field)
         return differs_number(path, "--key", has->field, "");
-    if (has->name_len != wants.name_len || memcmp(has->name, wants.name, has->name_len) != 0) {
+    if (has->name_len != wants.name_len ||
+        (has->name_len > 0 && memcmp(has->name, wants.name, has->name_len) != 0)) {
         char name[sizeof((cli_quoted *)0)->text];
         snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
         return differs(path, "--key", cli_quote(name).text);

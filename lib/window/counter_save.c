@@ -264,8 +264,10 @@ static bry_status read_names(bry__frame_reader *reader, bry_counter *counters, u
             bry__free(allocator, buffer, room);
             room = frame.length;
             buffer = bry__alloc(allocator, room);
-            if (!buffer)
+            if (!buffer) {
                 status = no_memory(reader);
+                break;
+            }
         }
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, buffer, frame.length);
