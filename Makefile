@@ -11,8 +11,8 @@ SOAK_TIME ?= 600
 # configure FOLDER, OPTIONS: the generator is chosen once, since a folder cannot change it.
 configure = cmake -S . -B $(1) --log-level=WARNING \
 	$$([ -f $(1)/CMakeCache.txt ] || ! command -v ninja >/dev/null || echo -G Ninja) $(2) >/dev/null
-# build FOLDER, OPTIONS
-build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS)
+# build FOLDER, OPTIONS, [--target TARGET]
+build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS) $(3)
 ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
 
 # Tests run three times: with the flags of a release, and with assertions under each sanitizer.
@@ -51,7 +51,7 @@ test:
 	@$(call build,build-asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
 	@$(ctest) --test-dir build-asan -LE soak
 	@echo "== thread sanitizer"
-	@$(call build,build-tsan,$(sanitized) -DBLOOMERY_SANITIZE=thread)
+	@$(call build,build-tsan,$(sanitized) -DBLOOMERY_SANITIZE=thread,--target thread_tests)
 	@$(ctest) --test-dir build-tsan -L thread -LE soak
 	@echo "== all tests passed: plain, address, thread"
 

@@ -18,9 +18,7 @@ bloomery_unit_test(test_counter_save ${recording} support/failing_allocator.c su
 target_compile_definitions(test_counter_save PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 
 find_package(Threads REQUIRED)
-bloomery_unit_test(test_counter_threads)
-target_link_libraries(test_counter_threads PRIVATE Threads::Threads)
-set_tests_properties(test_counter_threads PROPERTIES LABELS thread)
+bloomery_thread_test(test_counter_threads)
 
 # Retries of 6 %, with a window and without.
 bloomery_program(counter_retries stat/counter_retries.c)

@@ -22,6 +22,4 @@ bloomery_unit_test(test_index_folder support/failing_allocator.c support/recordi
 bloomery_program(test_index_rates stat/test_index_rates.c support/band.c
   support/failing_allocator.c)
 bloomery_statistics(test_index_rates)
-bloomery_unit_test(test_index_threads support/failing_allocator.c)
-target_link_libraries(test_index_threads PRIVATE Threads::Threads)
-set_tests_properties(test_index_threads PROPERTIES LABELS thread)
+bloomery_thread_test(test_index_threads support/failing_allocator.c)

@@ -49,11 +49,7 @@ bloomery_unit_test(test_band ${band})
 bloomery_program(test_rates stat/test_rates.c ${band})
 bloomery_statistics(test_rates)
 
-# The thread sanitizer runs the tests with the label thread.
-find_package(Threads REQUIRED)
-bloomery_unit_test(test_threads)
-target_link_libraries(test_threads PRIVATE Threads::Threads)
-set_tests_properties(test_threads PROPERTIES LABELS thread)
+bloomery_thread_test(test_threads)
 
 # Model tests: object against twin. The models are the fuzzers' too.
 bloomery_unit_test(test_model model/model.c)

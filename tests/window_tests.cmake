@@ -26,6 +26,4 @@ bloomery_program(test_window_rates stat/test_window_rates.c support/band.c)
 bloomery_statistics(test_window_rates)
 
 find_package(Threads REQUIRED)
-bloomery_unit_test(test_window_threads)
-target_link_libraries(test_window_threads PRIVATE Threads::Threads)
-set_tests_properties(test_window_threads PROPERTIES LABELS thread)
+bloomery_thread_test(test_window_threads)
