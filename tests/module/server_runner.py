@@ -187,7 +187,7 @@ class Server:
         while self.process.poll() is None and time.monotonic() < end:
             try:
                 self.client = Client(self.port)
-                if self.client.ask("PING") == b"PONG":
+                if self.client.ask("PING") == b"PONG" and self._is_ours():
                     return True
                 self.client.close()
             except (OSError, ConnectionError):
@@ -195,6 +195,10 @@ class Server:
             time.sleep(0.02)
         self.stop()
         return False
+
+    def _is_ours(self):
+        """Another server may have taken the port since it was found free; ours then ends."""
+        return self.client.info("server")["process_id"] == self.process.pid
 
     def stop(self, kill=False):
         """Ends it, by its process number; returns its exit code."""
