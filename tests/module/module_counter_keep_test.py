@@ -5,6 +5,7 @@ import random
 import sys
 
 import server_runner
+from keep_cases import MovedAndReloaded
 from server_runner import Case, Error, Server, pairs
 
 KEYS = ("plain", "short", "full", "empty", "many")
@@ -58,7 +59,9 @@ def answers(client):
     return parts + [client("DEBUG", "DIGEST-VALUE", *KEYS)]
 
 
-class Keep(Case):
+class Keep(MovedAndReloaded, Case):
+    keys = KEYS
+
     def assertSame(self, one, other):
         self.assertEqual(answers(one), answers(other))
         self.assertEqual(one("DEBUG", "DIGEST"), other("DEBUG", "DIGEST"))
@@ -86,37 +89,6 @@ class Keep(Case):
         # The ids are known, and the names mixed in as before.
         value = self.client("COUNTER.GET", "plain", "c99")
         self.assertEqual(self.client("COUNTER.INCRBY", "plain", "c99", 5, "id 199"), [value, 0])
-
-    def test_save_and_restart(self):
-        def action():
-            self.client("SAVE")
-            self.server.restart()
-        self.same_after(action)
-        self.client("FLUSHALL")
-        self.client("SAVE")
-
-    def test_debug_reload(self):
-        self.same_after(lambda: self.client("DEBUG", "RELOAD"))
-
-    def test_swapdb_move_rename(self):
-        def action():
-            self.client("SWAPDB", 0, 1)
-            self.client("SELECT", 1)
-            for key in KEYS:
-                self.client("MOVE", key, 0)
-            self.client("SELECT", 0)
-            for key in KEYS:
-                self.client("RENAME", key, "elsewhere")
-                self.client("RENAME", "elsewhere", key)
-        self.same_after(action)
-
-    def test_dump_restore(self):
-        def action():
-            for key in KEYS:
-                dump, ttl = self.client("DUMP", key), max(0, self.client("PTTL", key))
-                self.client("DEL", key)
-                self.client("RESTORE", key, ttl, dump)
-        self.same_after(action)
 
     def test_copy(self):
         fill(self.client)

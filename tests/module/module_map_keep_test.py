@@ -5,6 +5,7 @@ import struct
 import sys
 
 import server_runner
+from keep_cases import MovedAndReloaded
 from server_runner import Case, Client, Error, Server, pairs
 
 
@@ -70,7 +71,9 @@ def go_on(client):
     client("MAP.COMPRESS", "grown")
 
 
-class Keep(Case):
+class Keep(MovedAndReloaded, Case):
+    keys = KEYS
+
     def assertSame(self, one, other):
         a, b = without_memory(answers(one)), without_memory(answers(other))
         self.assertEqual(a, b)
@@ -88,29 +91,6 @@ class Keep(Case):
                          [totals[f"bloomery_map_{x}"] for x in ("keys", "items")])
         self.assertGreater(self.client("TTL", "joined"), 9000)
 
-    def test_save_and_restart(self):
-        def action():
-            self.client("SAVE")
-            self.server.restart()
-        self.same_after(action)
-        self.client("FLUSHALL")
-        self.client("SAVE")
-
-    def test_debug_reload(self):
-        self.same_after(lambda: self.client("DEBUG", "RELOAD"))
-
-    def test_swapdb_move_rename(self):
-        def action():
-            self.client("SWAPDB", 0, 1)
-            self.client("SELECT", 1)
-            for key in KEYS:
-                self.client("MOVE", key, 0)
-            self.client("SELECT", 0)
-            for key in KEYS:
-                self.client("RENAME", key, "elsewhere")
-                self.client("RENAME", "elsewhere", key)
-        self.same_after(action)
-
     def test_copy(self):
         fill(self.client)
         for key in KEYS:
@@ -125,14 +105,6 @@ class Keep(Case):
                             8192 + usage // 4, key)
             self.client("DEL", "copy")
         self.assertEqual(self.client.info("bloomery")["bloomery_map_bytes"], 0)
-
-    def test_dump_restore(self):
-        def action():
-            for key in KEYS:
-                dump, ttl = self.client("DUMP", key), max(0, self.client("PTTL", key))
-                self.client("DEL", key)
-                self.client("RESTORE", key, ttl, dump)
-        self.same_after(action)
 
     def test_expire(self):
         self.client("MAP.SET", "m", "a", "1")

@@ -5,6 +5,7 @@ import random
 import sys
 
 import server_runner
+from keep_cases import MovedAndReloaded
 from server_runner import Case, Error, Server, pairs
 
 START = 1_700_000_000_000
@@ -76,7 +77,9 @@ def go_on(client, more=1):
         client("WINDOW.ADD", "brief", f"{more} later {i}")
 
 
-class Keep(Case):
+class Keep(MovedAndReloaded, Case):
+    keys = KEYS
+
     def same_after(self, action):
         fill(self.client)
         before, digest = answers(self.client), self.client("DEBUG", "DIGEST")
@@ -86,37 +89,6 @@ class Keep(Case):
         now = self.client.info("bloomery")
         self.assertEqual(now["bloomery_window_keys"], len(KEYS))
         self.assertGreater(self.client("TTL", "merged"), 9000)
-
-    def test_save_and_restart(self):
-        def action():
-            self.client("SAVE")
-            self.server.restart()
-        self.same_after(action)
-        self.client("FLUSHALL")
-        self.client("SAVE")
-
-    def test_debug_reload(self):
-        self.same_after(lambda: self.client("DEBUG", "RELOAD"))
-
-    def test_swapdb_move_rename(self):
-        def action():
-            self.client("SWAPDB", 0, 1)
-            self.client("SELECT", 1)
-            for key in KEYS:
-                self.client("MOVE", key, 0)
-            self.client("SELECT", 0)
-            for key in KEYS:
-                self.client("RENAME", key, "elsewhere")
-                self.client("RENAME", "elsewhere", key)
-        self.same_after(action)
-
-    def test_dump_restore(self):
-        def action():
-            for key in KEYS:
-                dump, ttl = self.client("DUMP", key), max(0, self.client("PTTL", key))
-                self.client("DEL", key)
-                self.client("RESTORE", key, ttl, dump)
-        self.same_after(action)
 
     def test_copy(self):
         fill(self.client)

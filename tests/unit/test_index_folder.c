@@ -420,7 +420,7 @@ static void test_real_folder(void **state)
 {
     (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        char base[] = "/tmp/test_index_folder_XXXXXX", path[64];
+        char base[] = "index-folder-XXXXXX", path[64];
         assert_non_null(mkdtemp(base));
         snprintf(path, sizeof path, "%s/index", base);
         bry_index *index = exact(index_engines[e], 4, 60), *found = NULL;
