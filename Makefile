@@ -81,7 +81,7 @@ bench:
 
 figures:
 	@scripts/packages figures
-	@echo "There are no figures yet; bloomery bench map reproduces the numbers behind those of kBF."
+	@echo "There are no figures yet; bloomery bench map, windows and indexes print the numbers behind them."
 
 install: all
 	@scripts/packages install
