@@ -5,7 +5,7 @@ import struct
 import sys
 
 import server_runner
-from keep_cases import MovedAndReloaded
+from keep_cases import MovedAndReloaded, Replicated
 from server_runner import Case, Client, Error, Server, pairs
 
 
@@ -71,8 +71,10 @@ def go_on(client):
     client("MAP.COMPRESS", "grown")
 
 
-class Keep(MovedAndReloaded, Case):
+class Keep(MovedAndReloaded, Replicated, Case):
     keys = KEYS
+    fill, go_on = staticmethod(fill), staticmethod(go_on)
+    answers = staticmethod(lambda client: without_memory(answers(client)))
 
     def assertSame(self, one, other):
         a, b = without_memory(answers(one)), without_memory(answers(other))
@@ -104,7 +106,8 @@ class Keep(MovedAndReloaded, Case):
             self.assertLess(abs(self.client("MEMORY", "USAGE", "copy") - usage),
                             8192 + usage // 4, key)
             self.client("DEL", "copy")
-        self.assertEqual(self.client.info("bloomery")["bloomery_map_bytes"], 0)
+        self.wait_until(lambda: self.client.info("bloomery")["bloomery_map_bytes"] == 0,
+                        "all is freed")  # aside, where a server's DEL is UNLINK
 
     def test_expire(self):
         self.client("MAP.SET", "m", "a", "1")

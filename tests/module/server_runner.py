@@ -24,6 +24,8 @@ import unittest
 SERVER = shutil.which(sys.argv[1]) if len(sys.argv) > 2 else None
 MODULE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 PRELOAD = sys.argv[3] if len(sys.argv) > 3 else None
+# One that does not read what ours writes; the build puts it beside ours.
+OLDER_MODULE = os.path.join(os.path.dirname(MODULE), "bloomery-older.so") if MODULE else None
 
 SKIPPED = 77
 PATIENCE = 60  # seconds; only what hangs ever takes them
@@ -108,8 +110,9 @@ class Client:
 
     def pipeline(self, commands):
         """The replies to many commands, sent at once."""
-        self.socket.sendall(b"".join(encode(command) for command in commands))
-        return [self._read() for _ in commands]
+        encoded = [encode(command) for command in commands]
+        self.socket.sendall(b"".join(encoded))
+        return [self._read() for _ in encoded]
 
     def hello3(self):
         return self("HELLO", 3)
@@ -171,6 +174,11 @@ class Server:
             if self._try_start():
                 return
         raise RuntimeError(f"the server does not start:\n{self.log[-4000:]}")
+
+    def refuses(self):
+        """Tries to start it where it should not; its exit code, which is None if it starts."""
+        self.port = _free_port()
+        return None if self._try_start() else self.process.returncode
 
     def _try_start(self):
         arguments = [SERVER, "--port", str(self.port), "--logfile", str(self.path / "log")]
@@ -260,6 +268,18 @@ class Case(unittest.TestCase):
         self.assertIn(text, str(reply))
         self.assertEqual(self.client("DEBUG", "DIGEST"), before, command)
         return reply
+
+    def follow(self, replica, source=None):
+        """Makes one server the replica of another, by default of this case's."""
+        replica.client("REPLICAOF", "127.0.0.1", (source or self.server).port)
+        self.wait_linked(replica)
+
+    def wait_linked(self, replica):
+        self.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up",
+                        "the replica is connected")
+
+    def caught_up(self, replicas=1):
+        self.assertEqual(self.client("WAIT", replicas, PATIENCE * 1000), replicas)
 
     def wait_until(self, condition, what):
         end = time.monotonic() + PATIENCE
