@@ -163,9 +163,9 @@ static void count_outcomes(server_context *context, server_string *key, held_obj
     size_t applied = 0;
     for (size_t i = 0; i < self->n; i++)
         applied += self->ops[i].outcome == BRY_COUNTER_APPLIED;
-    counter_family.totals.operations += self->n;
     counter_family.totals.repeats += self->n - applied;
     object_set_items(object, object->items + applied);
+    object_count(object, self->n);
     if (applied)
         object_changed(context, key, "counter.incrby", false);
 }

@@ -193,6 +193,14 @@ static uint64_t items(const void *thing)
     return stats.applied;
 }
 
+static void errors(const void *thing, double *promised, double *estimated)
+{
+    bry_counter_stats stats;
+    bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
+    *promised = stats.promised_error;
+    *estimated = stats.estimated_error;
+}
+
 static void *rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &counter_family);
@@ -216,4 +224,5 @@ command_family counter_family = {
     .load = load,
     .destroy = destroy,
     .items = items,
+    .errors = errors,
 };

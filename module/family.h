@@ -61,12 +61,17 @@ typedef struct command_family {
     const module_command *commands;
     const size_t *command_count;
     int (*configure)(server_context *context); /* registers settings; may be NULL */
+    void (*info)(server_info *info); /* for a family without a data type of its own (type_name and
+                                        what follows are empty): all its lines of INFO */
 
     void *(*rdb_load)(server_io *io, int encoding);
     bry_status (*save)(const void *thing, const bry_sink *sink);
     bry_status (*load)(const bry_source *source, bry_load *load, void **thing);
     void (*destroy)(void *thing);
     uint64_t (*items)(const void *thing); /* may read it whole: asked after loads and joins alone */
+    /* The chance that an item is answered wrongly, as promised and as it is now. Asked by
+     * object_count() now and then; NULL: the family sets both in its objects. */
+    void (*errors)(const void *thing, double *promised, double *estimated);
 
     server_type *type; /* set by family_register() */
     family_totals totals;
@@ -74,6 +79,9 @@ typedef struct command_family {
 
 /* Makes the type and the commands known. SERVER_OK, or SERVER_ERR after a line in the log. */
 int family_register(server_context *context, command_family *self);
+
+/* More commands of a family, for those that are not always there. As above. */
+int family_add_commands(server_context *context, const module_command *commands, size_t count);
 
 /* The family's lines of INFO. */
 void family_info(server_info *info, const command_family *self);

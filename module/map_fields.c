@@ -148,7 +148,10 @@ static int ask_all(server_context *context, server_string **argv, int argc, bool
     const bry_map *map = opened.object ? map_of(opened.object) : NULL;
     bool raw = map && bry_map_options_like(map).value_bits != 0;
     size_t n = (size_t)argc - 2;
-    map_family.totals.operations += n;
+    if (opened.object)
+        object_count(opened.object, n);
+    else
+        map_family.totals.operations += n;
     api.ReplyWithArray(context, (long)n);
     for (size_t done = 0; done < n; done += SMALL) {
         field_batch part;
@@ -208,8 +211,8 @@ static int set_all(server_context *context, server_string **argv, opened_key *op
     }
     if (status != BRY_OK)
         return object_refused(context, &map_family, status);
-    map_family.totals.operations += self->n;
     object_set_items(object, object->items + count_answers(self, BRY_ABSENT));
+    object_count(object, self->n);
     if (created) {
         object_put(opened, object);
         map_replicate_creation(context, argv[1], created);
@@ -292,7 +295,7 @@ static int update_all(server_context *context, server_string **argv, held_object
         api.Free(was);
     if (status != BRY_OK)
         return object_refused(context, &map_family, status);
-    map_family.totals.operations += self->n;
+    object_count(object, self->n);
     if (present > 0)
         object_changed(context, argv[1], "map.update", true);
     return reply_answers(context, self, BRY_PRESENT);
@@ -325,8 +328,8 @@ static int delete_all(server_context *context, server_string **argv, held_object
     bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
     if (status != BRY_OK)
         return object_refused(context, &map_family, status);
-    map_family.totals.operations += self->n;
     object_set_items(object, object->items - count_answers(self, BRY_PRESENT));
+    object_count(object, self->n);
     if (count_answers(self, BRY_ABSENT) < self->n)
         object_changed(context, argv[1], "map.del", true);
     return reply_answers(context, self, BRY_PRESENT);

@@ -97,6 +97,18 @@ static uint64_t items(const void *thing)
     return stats.items;
 }
 
+/* A field that is not there may be answered as one that is; one that is there as another, or with
+ * engine kbf as none. A client asks for either, so the larger chance counts. */
+static void errors(const void *thing, double *promised, double *estimated)
+{
+    bry_map_stats stats;
+    bry_map_get_stats(thing, &stats);
+    double present = stats.estimated.false_negative + stats.estimated.incorrect;
+    *promised = bry_map_options_like(thing).error;
+    *estimated =
+        stats.estimated.false_positive > present ? stats.estimated.false_positive : present;
+}
+
 static void *rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &map_family);
@@ -120,4 +132,5 @@ command_family map_family = {
     .load = load,
     .destroy = destroy,
     .items = items,
+    .errors = errors,
 };

@@ -24,8 +24,28 @@ void object_set_items(held_object *self, uint64_t items)
     self->items = items;
 }
 
-void object_count(const held_object *self, size_t n)
+/* Asking the library takes some microseconds, so it is done before a command of many items, and
+ * once for many commands of few. The larger a thing, the less its error moves between. */
+#define LOOK_LEAST 256u
+#define LOOK_MOST 4096u
+
+static void look_when_due(held_object *self, size_t n)
 {
+    uint64_t after = LOOK_LEAST + self->items / 64;
+    if (after > LOOK_MOST)
+        after = LOOK_MOST;
+    if (self->promised > 0 && self->counted + n < after) {
+        self->counted += n;
+        return;
+    }
+    self->family->errors(self->thing, &self->promised, &self->estimated);
+    self->counted = 0;
+}
+
+void object_count(held_object *self, size_t n)
+{
+    if (self->family->errors)
+        look_when_due(self, n);
     family_totals *totals = &self->family->totals;
     totals->operations += n;
     totals->judged += n;

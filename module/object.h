@@ -21,6 +21,12 @@
 
 #include <bloomery/hash.h>
 
+/* What ONCE did with a guard since this server has it; it is neither saved nor copied. */
+typedef struct once_counts {
+    uint64_t applied, repeated;
+    double expected_lost; /* of the ids that were new: taken for repeats */
+} once_counts;
+
 typedef struct held_object {
     account account; /* first: the object's block is counted in it (account_open()) */
     command_family *family;
@@ -28,6 +34,8 @@ typedef struct held_object {
     uint64_t items;
     double promised, estimated; /* the chance that an item is answered wrongly, where a family tells
                                    it: as created, and as last seen */
+    uint64_t counted; /* items since that was seen */
+    once_counts once; /* windows alone */
     chunks pieces; /* while it is being restored */
 } held_object;
 
@@ -40,7 +48,7 @@ void object_free(held_object *self); /* in any thread; takes NULL */
 void object_set_items(held_object *self, uint64_t items);
 
 /* Counts n items that a command asked for or changed, and what they add to the family's errors. */
-void object_count(const held_object *self, size_t n);
+void object_count(held_object *self, size_t n);
 
 /* A second object with the same contents. The library's clones share their allocator, and each
  * object here has its own, so the contents go through frames. BRY_E_NOMEM. */

@@ -17,11 +17,11 @@ from server_runner import Error, Server
 class MovedAndReloaded:
     def test_save_and_restart(self):
         def action():
-            self.client("SAVE")
+            self.save()
             self.server.restart()
         self.same_after(action)
         self.client("FLUSHALL")
-        self.client("SAVE")
+        self.save()
 
     def test_debug_reload(self):
         self.same_after(lambda: self.client("DEBUG", "RELOAD"))
@@ -116,7 +116,7 @@ class MovedAndReloaded:
     def test_an_older_module_on_our_snapshot(self):
         """The server does not start, and leaves the file as it is."""
         def action():
-            self.client("SAVE")
+            self.save()
             snapshot = (self.server.path / "dump.rdb").read_bytes()
             other = self.older()
             (other.path / "dump.rdb").write_bytes(snapshot)
@@ -130,7 +130,7 @@ class MovedAndReloaded:
                 other.folder.cleanup()
         self.same_after(action)
         self.client("FLUSHALL")
-        self.client("SAVE")
+        self.save()
 
 
 class Replicated:

@@ -269,6 +269,12 @@ class Case(unittest.TestCase):
         self.assertEqual(self.client("DEBUG", "DIGEST"), before, command)
         return reply
 
+    def save(self):
+        """SAVE, which a server refuses while a child of it still saves for a replica."""
+        self.wait_until(lambda: self.client.info("persistence")["rdb_bgsave_in_progress"] == 0,
+                        "nobody else saves")
+        self.client("SAVE")
+
     def follow(self, replica, source=None):
         """Makes one server the replica of another, by default of this case's."""
         replica.client("REPLICAOF", "127.0.0.1", (source or self.server).port)
