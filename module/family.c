@@ -40,6 +40,14 @@ static int register_command(server_context *context, const module_command *comma
     return SERVER_OK;
 }
 
+int family_add_commands(server_context *context, const module_command *commands, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (register_command(context, &commands[i]) != SERVER_OK)
+            return SERVER_ERR;
+    return SERVER_OK;
+}
+
 int family_register(server_context *context, command_family *self)
 {
     server_type_methods methods = object_type_methods(self);
@@ -47,9 +55,8 @@ int family_register(server_context *context, command_family *self)
     self->type = api.CreateDataType(context, self->type_name, self->encoding, &methods);
     if (!self->type)
         return failed(context, "type", self->type_name);
-    for (size_t i = 0; i < *self->command_count; i++)
-        if (register_command(context, &self->commands[i]) != SERVER_OK)
-            return SERVER_ERR;
+    if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
+        return SERVER_ERR;
     return self->configure ? self->configure(context) : SERVER_OK;
 }
 

@@ -3,6 +3,7 @@
  * Valkey; server_api.h declares what it needs of them, family.h says how it is put together and how
  * a family of commands is added.
  */
+#include "bf_type.h"
 #include "counter_type.h"
 #include "family.h"
 #include "map_type.h"
@@ -13,7 +14,8 @@
 
 #define MODULE_NAME "bloomery"
 
-static command_family *const families[] = {&map_family, &counter_family, &window_family};
+static command_family *const families[] = {&map_family, &filter_family, &counter_family,
+                                           &window_family};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
 static void info(server_info *info, int for_crash)
@@ -35,7 +37,7 @@ static int register_all(server_context *context)
     for (size_t i = 0; i < FAMILY_COUNT; i++)
         if (family_register(context, families[i]) != SERVER_OK)
             return SERVER_ERR;
-    if (api.LoadConfigs(context) != SERVER_OK)
+    if (api.LoadConfigs(context) != SERVER_OK || bf_register_commands(context) != SERVER_OK)
         return SERVER_ERR;
     return api.RegisterInfoFunc(context, info);
 }
@@ -44,7 +46,6 @@ BRY_API int RedisModule_OnLoad(server_context *context, server_string **argv, in
 
 int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
 {
-    (void)argv;
     const char *missing = server_api_load(context);
     if (missing) {
         if (api.Log)
@@ -56,10 +57,8 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     api.SetModuleAttribs(context, MODULE_NAME,
                          BRY_VERSION_MAJOR * 10000 + BRY_VERSION_MINOR * 100 + BRY_VERSION_PATCH,
                          SERVER_API_VERSION);
-    if (argc > 0) {
-        api.Log(context, "warning", "bloomery takes no arguments: settings are bloomery.*");
+    if (!bf_read_arguments(context, argv, argc))
         return SERVER_ERR;
-    }
     api.SetModuleOptions(context, SERVER_HANDLES_IO_ERRORS | SERVER_HANDLES_ASYNC_LOADING |
                                       SERVER_HANDLES_SLOT_MIGRATION);
     return register_all(context);

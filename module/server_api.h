@@ -46,6 +46,7 @@ enum {
     SERVER_IS_CLUSTER = 1 << 5,
     SERVER_IS_REPLICATED = 1 << 12,
     SERVER_IS_LOADING = 1 << 13,
+    SERVER_CLIENT_RESP3 = 1 << 22,
     SERVER_IS_LOADING_ASIDE = 1 << 23, /* a replica that still answers from what it had */
     SERVER_IS_SLOT_IMPORT = 1 << 25, /* Valkey 9: from the node that gives a slot away */
 };
@@ -64,7 +65,11 @@ enum { SERVER_NOTIFY_GENERIC = 1 << 2, SERVER_NOTIFY_MODULE = 1 << 13 };
 enum { SERVER_POSTPONED = -1 };
 
 /* Register…Config() */
-enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_MEMORY = 1 << 7 };
+enum {
+    SERVER_CONFIG_DEFAULT = 0,
+    SERVER_CONFIG_IMMUTABLE = 1 << 0,
+    SERVER_CONFIG_MEMORY = 1 << 7
+};
 
 typedef int server_command_function(server_context *context, server_string **argv, int argc);
 

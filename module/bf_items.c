@@ -1,0 +1,383 @@
+/*
+ * BF.ADD, MADD, INSERT, EXISTS, MEXISTS, DEL: items of one filter. n items asked, n answers in
+ * order; adding may end early, with an error as the last answer.
+ */
+#include "bf_type.h"
+
+#include "arguments.h"
+#include "replies.h"
+
+#include <string.h>
+
+#define SMALL 64u
+
+typedef struct item_batch {
+    size_t n;
+    server_string **items;
+    bry_hash *hashes;
+    uint8_t *answers;
+    void *heap; /* where the command has more items than these */
+    bry_hash small_hashes[SMALL];
+    uint8_t small_answers[SMALL];
+} item_batch;
+
+static bool batch_open(item_batch *self, server_string **items, size_t n)
+{
+    self->n = n;
+    self->items = items;
+    self->heap = NULL;
+    self->hashes = self->small_hashes;
+    self->answers = self->small_answers;
+    if (n > SMALL) {
+        self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
+        if (!self->heap)
+            return false;
+        self->hashes = self->heap;
+        self->answers = (uint8_t *)(self->hashes + n);
+    }
+    return true;
+}
+
+static void batch_close(item_batch *self)
+{
+    if (self->heap)
+        api.Free(self->heap);
+}
+
+static void hash_items(item_batch *self, const bry_filter *filter)
+{
+    uint64_t seed = bry_filter_seed(filter);
+    for (size_t i = 0; i < self->n; i++)
+        self->hashes[i] = string_hash(seed, self->items[i]);
+}
+
+static bool any_absent(const item_batch *self, size_t n)
+{
+    return memchr(self->answers, BRY_ABSENT, n) != NULL;
+}
+
+static int reply_absent(server_context *context, size_t n)
+{
+    api.ReplyWithArray(context, (long)n);
+    for (size_t i = 0; i < n; i++)
+        api.ReplyWithBool(context, 0);
+    return SERVER_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+int bf_command_exists(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    bry_answer answer = BRY_ABSENT;
+    if (argc != 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object) {
+        const bry_filter *filter = bf_of(opened.object)->filter;
+        answer = bry_filter_has(filter, string_hash(bry_filter_seed(filter), argv[2]));
+        bf_count(opened.object, 1);
+    }
+    object_close(&opened);
+    return api.ReplyWithBool(context, answer == BRY_PRESENT);
+}
+
+int bf_command_mexists(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    if (!opened.object) {
+        object_close(&opened);
+        return reply_absent(context, n);
+    }
+    const bry_filter *filter = bf_of(opened.object)->filter;
+    bf_count(opened.object, n);
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += SMALL) {
+        item_batch part;
+        batch_open(&part, argv + 2 + done, n - done < SMALL ? n - done : SMALL);
+        hash_items(&part, filter);
+        bry_filter_has_n(filter, part.hashes, part.n, part.answers);
+        for (size_t i = 0; i < part.n; i++)
+            api.ReplyWithBool(context, part.answers[i] == BRY_PRESENT);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+/* A command that adds. */
+typedef struct bf_adding {
+    server_context *context;
+    server_string **argv;
+    bf_parameters parameters; /* of a filter that is not there yet */
+    bool no_create;
+    bool many; /* the reply is a list */
+} bf_adding;
+
+/* Adds in order until one is refused; *status says why. How many were done. */
+static size_t add_in_order(bry_filter *filter, item_batch *batch, bry_status *status)
+{
+    if (batch->n > 1) {
+        *status = bry_filter_add_n(filter, batch->hashes, batch->n, batch->answers);
+        if (*status == BRY_OK || *status == BRY_E_NOMEM) /* all or none */
+            return *status == BRY_OK ? batch->n : 0;
+    }
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was;
+        *status = bry_filter_add(filter, batch->hashes[i], &was);
+        if (*status != BRY_OK)
+            return i;
+        batch->answers[i] = (uint8_t)was;
+    }
+    return batch->n;
+}
+
+/* As it came; where only some were added, those. */
+static void replicate_added(const bf_adding *self, const item_batch *batch, size_t done)
+{
+    if (done == batch->n)
+        api.ReplicateVerbatim(self->context);
+    else
+        api.Replicate(self->context, "BF.MADD", "sv", self->argv[1], batch->items, done);
+}
+
+static void reply_added(const bf_adding *self, const item_batch *batch, size_t done, bool scales)
+{
+    bool all = done == batch->n;
+    if (self->many)
+        api.ReplyWithArray(self->context, (long)(all ? done : done + 1));
+    for (size_t i = 0; i < done; i++)
+        api.ReplyWithBool(self->context, batch->answers[i] == BRY_ABSENT);
+    if (all)
+        return;
+    filter_family.totals.refused++;
+    bf_error(self->context,
+             scales ? "ERR problem inserting into filter" : "ERR non scaling filter is full");
+}
+
+/* At the limit of a key's size those that are there may be added still, for that adds nothing. */
+static bool may_add(const bf_adding *self, const held_object *object, item_batch *batch)
+{
+    if (object_may_grow(self->context, object, batch->n * sizeof(uint64_t)))
+        return true;
+    bry_filter_has_n(bf_of(object)->filter, batch->hashes, batch->n, batch->answers);
+    return !any_absent(batch, batch->n);
+}
+
+/* `made`: the object, where it is new and not yet the key's. */
+static int add_all(const bf_adding *self, opened_key *opened, held_object *made, item_batch *batch)
+{
+    held_object *object = made ? made : opened->object;
+    bf_filter *thing = bf_of(object);
+    bry_status status = BRY_OK;
+    hash_items(batch, thing->filter);
+    if (!may_add(self, object, batch)) {
+        object_free(made);
+        return object_too_large(self->context, &filter_family);
+    }
+    size_t done = add_in_order(thing->filter, batch, &status);
+    bool scales = thing->made.expansion != 0 || status != BRY_E_FULL;
+    bool changed = any_absent(batch, done);
+    if (changed) {
+        bf_look(object);
+        if (made) {
+            object_put(opened, made);
+            bf_replicate_creation(self->context, self->argv[1], &thing->made);
+        }
+        replicate_added(self, batch, done);
+        object_changed(self->context, self->argv[1], "bf.add", false);
+    }
+    bf_count(object, batch->n);
+    if (!changed)
+        object_free(made);
+    reply_added(self, batch, done, scales);
+    return SERVER_OK;
+}
+
+static int add(bf_adding *self, server_string **items, size_t n)
+{
+    opened_key opened;
+    item_batch batch;
+    held_object *made = NULL;
+    if (!object_open(self->context, &filter_family, self->argv[1], SERVER_READ | SERVER_WRITE,
+                     &opened))
+        return SERVER_OK;
+    if (!opened.object && self->no_create)
+        bf_error(self->context, "ERR not found");
+    else if (opened.object || bf_create(self->context, &self->parameters, &made)) {
+        if (batch_open(&batch, items, n)) {
+            add_all(self, &opened, made, &batch);
+            batch_close(&batch);
+        } else {
+            object_free(made);
+            reply_status(self->context, BRY_E_NOMEM);
+        }
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+int bf_command_add(server_context *context, server_string **argv, int argc)
+{
+    bf_adding adding = {.context = context, .argv = argv, .parameters = bf_default_parameters()};
+    if (argc != 3)
+        return api.WrongArity(context);
+    return add(&adding, argv + 2, 1);
+}
+
+int bf_command_madd(server_context *context, server_string **argv, int argc)
+{
+    bf_adding adding = {
+        .context = context, .argv = argv, .parameters = bf_default_parameters(), .many = true};
+    if (argc < 3)
+        return api.WrongArity(context);
+    return add(&adding, argv + 2, (size_t)argc - 2);
+}
+
+/* ---- BF.INSERT ----------------------------------------------------------------------------- */
+
+typedef struct insert_wish {
+    bf_parameters parameters;
+    bool no_create, non_scaling, expansion_given;
+} insert_wish;
+
+/* A number from 1 to `most`. */
+static bool is_number(const server_string *argument, uint64_t most, uint64_t *number)
+{
+    long long read;
+    if (api.StringToLongLong(argument, &read) != SERVER_OK || read < 1 || (uint64_t)read > most)
+        return false;
+    *number = (uint64_t)read;
+    return true;
+}
+
+static bool is_error_rate(const server_string *argument, double *error)
+{
+    return api.StringToDouble(argument, error) == SERVER_OK && *error > 0 && *error < 1;
+}
+
+/* An option that has a value; NULL, or what is wrong. */
+static const char *read_valued(const server_string *name, const server_string *value,
+                               insert_wish *wish)
+{
+    if (is_word(name, "CAPACITY"))
+        return is_number(value, BF_MOST_CAPACITY, &wish->parameters.capacity) ? NULL
+                                                                              : "Bad capacity";
+    if (is_word(name, "ERROR"))
+        return is_error_rate(value, &wish->parameters.error) ? NULL : "Bad error rate";
+    wish->expansion_given = true;
+    return is_number(value, BF_MOST_EXPANSION, &wish->parameters.expansion) ? NULL
+                                                                            : "Bad expansion";
+}
+
+static bool has_value(const server_string *name)
+{
+    return is_word(name, "CAPACITY") || is_word(name, "ERROR") || is_word(name, "EXPANSION");
+}
+
+/* Reads up to the items; 0 when the client has been told what is wrong. */
+static int read_wish(server_context *context, server_string **argv, int argc, insert_wish *wish)
+{
+    int at = 2;
+    for (; at < argc && !is_word(argv[at], "ITEMS"); at++) {
+        const char *problem = NULL;
+        bool valued = has_value(argv[at]);
+        if (valued && at + 1 == argc)
+            break;
+        if (valued) {
+            problem = read_valued(argv[at], argv[at + 1], wish);
+            at++;
+        } else if (is_word(argv[at], "NOCREATE")) {
+            wish->no_create = true;
+        } else if (is_word(argv[at], "NONSCALING")) {
+            wish->non_scaling = true;
+        } else {
+            problem = "Unknown argument received";
+        }
+        if (problem) {
+            bf_error(context, problem);
+            return 0;
+        }
+    }
+    if (at + 1 >= argc) {
+        api.WrongArity(context);
+        return 0;
+    }
+    if (wish->non_scaling && wish->expansion_given) {
+        bf_error(context, "Nonscaling filters cannot expand");
+        return 0;
+    }
+    if (wish->non_scaling)
+        wish->parameters.expansion = 0;
+    return at + 1;
+}
+
+int bf_command_insert(server_context *context, server_string **argv, int argc)
+{
+    insert_wish wish = {.parameters = bf_default_parameters()};
+    if (argc < 4)
+        return api.WrongArity(context);
+    int from = read_wish(context, argv, argc, &wish);
+    if (from == 0)
+        return SERVER_OK;
+    bf_adding adding = {.context = context,
+                        .argv = argv,
+                        .parameters = wish.parameters,
+                        .no_create = wish.no_create,
+                        .many = true};
+    return add(&adding, argv + from, (size_t)(argc - from));
+}
+
+/* ---- deleting ------------------------------------------------------------------------------ */
+
+static int del_all(server_context *context, server_string **argv, held_object *object,
+                   item_batch *batch)
+{
+    bry_filter *filter = bf_of(object)->filter;
+    size_t removed = 0;
+    hash_items(batch, filter);
+    if (batch->n > 1) /* for what it fetches into the cache */
+        bry_filter_has_n(filter, batch->hashes, batch->n, batch->answers);
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was = BRY_ABSENT;
+        bry_filter_del(filter, batch->hashes[i], &was);
+        batch->answers[i] = (uint8_t)was;
+        removed += was == BRY_PRESENT;
+    }
+    bf_look(object);
+    bf_count(object, batch->n);
+    if (removed > 0)
+        object_changed(context, argv[1], "bf.del", true);
+    api.ReplyWithArray(context, (long)batch->n);
+    for (size_t i = 0; i < batch->n; i++)
+        api.ReplyWithBool(context, batch->answers[i] == BRY_PRESENT);
+    return SERVER_OK;
+}
+
+int bf_command_del(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    item_batch batch;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    if (!opened.object) {
+        reply_absent(context, n);
+    } else if (batch_open(&batch, argv + 2, n)) {
+        del_all(context, argv, opened.object, &batch);
+        batch_close(&batch);
+    } else {
+        reply_status(context, BRY_E_NOMEM);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}

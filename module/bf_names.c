@@ -1,0 +1,94 @@
+/*
+ * Whether there are commands BF.*, which is asked when the module is loaded: `bf yes`, `bf no`, or
+ * `bf auto`, the preset, for servers where another module may have these names: then ours are left
+ * out. Filters that are there are kept, saved, replicated and restored in any case; without the
+ * commands nobody can ask or change them.
+ */
+#include "arguments.h"
+#include "bf_type.h"
+#include "replies.h"
+
+#include <errno.h>
+
+enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
+
+static const char *const choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
+static int choice = BF_AUTO;
+
+bool bf_read_arguments(server_context *context, server_string **argv, int argc)
+{
+    char text[QUOTED_SIZE];
+    choice = BF_AUTO;
+    if (argc == 0)
+        return true;
+    if (argc != 2 || !is_word(argv[0], "bf")) {
+        api.Log(
+            context, "warning",
+            "bloomery takes no arguments but bf auto, bf yes or bf no: settings are bloomery.*");
+        return false;
+    }
+    while (choice < BF_CHOICES && !is_word(argv[1], choices[choice]))
+        choice++;
+    if (choice < BF_CHOICES)
+        return true;
+    api.Log(context, "warning", "bf %s is not one of auto, yes and no", quoted(argv[1], text));
+    return false;
+}
+
+static int get_choice(const char *name, void *data)
+{
+    (void)name;
+    return *(int *)data;
+}
+
+static int set_choice(const char *name, int value, void *data, server_string **problem)
+{
+    (void)name;
+    (void)problem;
+    *(int *)data = value;
+    return SERVER_OK;
+}
+
+int bf_register_choice(server_context *context)
+{
+    static const char *names[BF_CHOICES] = {"auto", "yes", "no"};
+    static const int values[BF_CHOICES] = {BF_AUTO, BF_YES, BF_NO};
+    return api.RegisterEnumConfig(context, "bf", choice, SERVER_CONFIG_IMMUTABLE, names, values,
+                                  BF_CHOICES, get_choice, set_choice, NULL, &choice);
+}
+
+/* Without arguments no command of ours, and none of RedisBloom's, is ever run: one that is there
+ * refuses the number of them. */
+static bool is_taken(server_context *context, const char *name)
+{
+    errno = 0;
+    server_reply *reply = api.Call(context, name, "");
+    if (reply)
+        api.FreeCallReply(reply);
+    return reply || errno != ENOENT;
+}
+
+static const char *taken_name(server_context *context)
+{
+    for (size_t i = 0; i < bf_command_count; i++)
+        if (is_taken(context, bf_commands[i].name))
+            return bf_commands[i].name;
+    return NULL;
+}
+
+int bf_register_commands(server_context *context)
+{
+    const char *taken = choice == BF_NO ? NULL : taken_name(context);
+    if (taken && choice == BF_YES) {
+        api.Log(context, "warning",
+                "bf yes: another module has %s; load bloomery without it, or with bf auto or no",
+                taken);
+        return SERVER_ERR;
+    }
+    if (taken)
+        api.Log(context, "notice", "another module has %s: the commands BF.* are left to it",
+                taken);
+    if (taken || choice == BF_NO)
+        return SERVER_OK;
+    return family_add_commands(context, bf_commands, bf_command_count);
+}

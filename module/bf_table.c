@@ -1,0 +1,244 @@
+/* The commands BF.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+#include "bf_type.h"
+#include "table_parts.h"
+
+#define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0)
+#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
+#define EXPANSION ARG("expansion", SERVER_ARG_INTEGER, "EXPANSION", SERVER_ARG_OPTIONAL)
+#define NONSCALING WORD("nonscaling", "NONSCALING", SERVER_ARG_OPTIONAL)
+
+static server_command_arg reserve_args[] = {
+    KEY,
+    ARG("error_rate", SERVER_ARG_DOUBLE, NULL, 0),
+    ARG("capacity", SERVER_ARG_INTEGER, NULL, 0),
+    EXPANSION,
+    NONSCALING,
+    ARG("seed", SERVER_ARG_INTEGER, "SEED", SERVER_ARG_OPTIONAL),
+    {0},
+};
+static server_command_arg insert_args[] = {
+    KEY,
+    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
+    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
+    EXPANSION,
+    WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL),
+    NONSCALING,
+    WORD("items", "ITEMS", 0),
+    ITEMS,
+    {0},
+};
+static server_command_arg info_fields[] = {
+    WORD("capacity", "CAPACITY", 0),   WORD("size", "SIZE", 0),
+    WORD("filters", "FILTERS", 0),     WORD("items", "ITEMS", 0),
+    WORD("expansion", "EXPANSION", 0), {0},
+};
+static server_command_arg info_args[] = {
+    KEY,
+    {.name = "field",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = info_fields},
+    {0},
+};
+static server_command_arg item_args[] = {KEY, ITEM, {0}};
+static server_command_arg items_args[] = {KEY, ITEMS, {0}};
+static server_command_arg key_args[] = {KEY, {0}};
+static server_command_arg merge_args[] = {
+    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec_index = 0},
+    {.name = "source", .type = SERVER_ARG_KEY, .key_spec_index = 1, .flags = SERVER_ARG_MULTIPLE},
+    {0},
+};
+static server_command_arg dump_args[] = {KEY, ARG("iterator", SERVER_ARG_INTEGER, NULL, 0), {0}};
+static server_command_arg load_args[] = {KEY,
+                                         ARG("iterator", SERVER_ARG_INTEGER, NULL, 0),
+                                         ARG("data", SERVER_ARG_STRING, NULL, 0),
+                                         {0}};
+
+static server_key_spec reserve_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), {0}};
+static server_key_spec add_keys[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec delete_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
+static server_key_spec dump_keys[] = {KEY_AT(1, READS), {0}};
+static server_key_spec load_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_UPDATE), {0}};
+static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
+
+const module_command bf_commands[] = {
+    {
+        .name = "BF.RESERVE",
+        .run = bf_command_reserve,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = reserve_keys,
+        .args = reserve_args,
+        .summary = "Creates an empty filter. It grows past its capacity, the error kept, unless it "
+                   "is NONSCALING. EXPANSION: the steps in which BF.INFO counts that. Filters with "
+                   "the same error_rate and SEED can be merged.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "BF.RESERVE seen 0.001 10000",
+    },
+    {
+        .name = "BF.ADD",
+        .run = bf_command_add,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = 3,
+        .key_specs = add_keys,
+        .args = item_args,
+        .summary = "Adds an item; answers 1 when it is new, 0 when it was there, or seems so: "
+                   "nothing changes then. A filter that is not there is created.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "BF.ADD seen a\nBF.ADD seen a",
+    },
+    {
+        .name = "BF.MADD",
+        .run = bf_command_madd,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = add_keys,
+        .args = items_args,
+        .summary = "Adds items in order; answers as BF.ADD for each. Where a filter that does not "
+                   "scale is full, an error is the last answer.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "BF.MADD seen a b a",
+    },
+    {
+        .name = "BF.INSERT",
+        .run = bf_command_insert,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = add_keys,
+        .args = insert_args,
+        .summary = "Adds items as BF.MADD; a filter that is not there is created as the arguments "
+                   "say, or, with NOCREATE, is an error.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "BF.INSERT seen CAPACITY 2 ERROR 1e-6 NONSCALING ITEMS a b\n"
+                   "BF.INSERT seen NOCREATE ITEMS b c d",
+    },
+    {
+        .name = "BF.EXISTS",
+        .run = bf_command_exists,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = 3,
+        .key_specs = look_keys,
+        .args = item_args,
+        .summary = "Tells whether an item is in the filter: 0 is certain, 1 is wrong with the "
+                   "error's probability.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "BF.ADD seen a\nBF.EXISTS seen a",
+    },
+    {
+        .name = "BF.MEXISTS",
+        .run = bf_command_mexists,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -3,
+        .key_specs = look_keys,
+        .args = items_args,
+        .summary = "Tells which items are in the filter.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "BF.ADD seen a\nBF.MEXISTS seen a b",
+    },
+    {
+        .name = "BF.DEL",
+        .run = bf_command_del,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = delete_keys,
+        .args = items_args,
+        .summary = "Deletes items; answers 1 for each that was there. Delete what was added: one "
+                   "that was not and seems to be there takes another one with it.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "BF.MADD seen a b\nBF.DEL seen a c",
+    },
+    {
+        .name = "BF.CARD",
+        .run = bf_command_card,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = 2,
+        .key_specs = look_keys,
+        .args = key_args,
+        .summary = "Tells how many items are in the filter.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "BF.MADD seen a b a\nBF.CARD seen",
+    },
+    {
+        .name = "BF.INFO",
+        .run = bf_command_info,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -2,
+        .key_specs = look_keys,
+        .args = info_args,
+        .summary =
+            "Tells of a filter, or one field of it. Capacity and number of filters are those "
+            "of a chain that expands as reserved and holds the items; the filter itself "
+            "needs none. Size is its memory in bytes.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "BF.RESERVE seen 0.01 2 EXPANSION 4\nBF.MADD seen a b c\nBF.INFO seen FILTERS\n"
+                   "BF.INFO seen",
+    },
+    {
+        .name = "BF.MERGE",
+        .run = bf_command_merge,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -3,
+        .key_specs = merge_keys,
+        .args = merge_args,
+        .summary = "Adds the items of other filters, made with the same error_rate and SEED; a "
+                   "destination that is not there becomes a copy. Returns how many items there are "
+                   "then.",
+        .complexity = "O(n), n items of all the filters",
+        .since = SINCE,
+        .example = "BF.RESERVE north 0.01 1000 SEED 7\nBF.RESERVE south 0.01 1000 SEED 7\n"
+                   "BF.MADD north a b\nBF.MADD south b c\nBF.MERGE both north south",
+    },
+    {
+        .name = "BF.SCANDUMP",
+        .run = bf_command_scandump,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = 3,
+        .key_specs = dump_keys,
+        .args = dump_args,
+        .summary =
+            "Returns the filter in chunks of up to 16 MB, each with the iterator that asks "
+            "for the next; begin with 0, the end is 0 and nothing. An iterator from before a "
+            "change is refused.",
+        .complexity = "O(n), n bytes",
+        .since = SINCE,
+        .example = "BF.ADD seen a\nBF.SCANDUMP seen 0",
+    },
+    {
+        .name = "BF.LOADCHUNK",
+        .run = bf_command_loadchunk,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = 4,
+        .key_specs = load_keys,
+        .args = load_args,
+        .summary = "Restores a filter from the chunks of BF.SCANDUMP, each with the iterator that "
+                   "came with it, in order; the first replaces a filter that is there. Until the "
+                   "last has come, other commands on the key are errors.",
+        .complexity = "O(n), n bytes",
+        .since = SINCE,
+        .example = "BF.LOADCHUNK seen 1 foreign",
+    },
+};
+const size_t bf_command_count = sizeof bf_commands / sizeof bf_commands[0];

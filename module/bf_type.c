@@ -1,0 +1,307 @@
+/*
+ * The type FILTER. Its payload, encoding 1: capacity and expansion (0: does not scale) as reserved,
+ * u64 each, the error as asked for, an IEEE double, and the lower half of the hash of these 24
+ * bytes; all little-endian. Then the filter as the library saves it (doc/format.md, kind FLTR).
+ */
+#include "bf_type.h"
+
+#include "replies.h"
+#include "settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIELDS_SIZE = 24, HEAD_SIZE = 32 };
+
+#define MOST_ERROR 0.5 /* of the library; a client may ask for less and gets more */
+
+int bf_error(server_context *context, const char *line)
+{
+    return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static long long default_capacity = 100;
+static share_setting default_error = {.value = 0.01, .least = BF_LEAST_ERROR, .most = MOST_ERROR};
+static long long default_expansion = 2;
+
+static int configure(server_context *context)
+{
+    if (settings_register_count(context, "bf-capacity", 100, 1, (long long)BF_MOST_CAPACITY,
+                                &default_capacity) ||
+        settings_register_share(context, "bf-error", "0.01", &default_error) ||
+        settings_register_count(context, "bf-expansion", 2, 1, (long long)BF_MOST_EXPANSION,
+                                &default_expansion))
+        return SERVER_ERR;
+    return bf_register_choice(context);
+}
+
+bf_parameters bf_default_parameters(void)
+{
+    return (bf_parameters){.capacity = (uint64_t)default_capacity,
+                           .expansion = (uint64_t)default_expansion,
+                           .error = default_error.value};
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static bry_filter_options options_of(const bf_parameters *made)
+{
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.fixed = made->expansion == 0;
+    options.capacity = made->capacity;
+    if (!options.fixed && options.capacity < BF_LEAST_PLAN)
+        options.capacity = BF_LEAST_PLAN;
+    options.error = made->error < MOST_ERROR ? made->error : MOST_ERROR;
+    options.seed = made->seed;
+    return options;
+}
+
+static bf_filter *filter_new(account *bill)
+{
+    bf_filter *made = account_alloc(bill, sizeof *made);
+    if (made)
+        *made = (bf_filter){.account = bill};
+    return made;
+}
+
+static void filter_free(bf_filter *self)
+{
+    account_free(self->account, self, sizeof *self);
+}
+
+/* Whether a filter that holds what it was reserved for fits a key. */
+static bool fits_a_key(server_context *context, const bry_filter_options *options,
+                       const bf_parameters *made)
+{
+    bry_filter_options full = *options;
+    bry_filter_shape shape;
+    full.capacity = made->capacity;
+    if (bry_filter_plan(&full, &shape) == BRY_OK && object_may_grow(context, NULL, shape.bytes))
+        return true;
+    reply_error(context, "RANGE",
+                "capacity and error rate make %" PRIu64 " bytes, more than bloomery.max-key-bytes",
+                shape.bytes);
+    return false;
+}
+
+static bry_status create(bf_parameters *parameters, const bry_filter_options *options,
+                         held_object **object)
+{
+    held_object *made = object_new(&filter_family);
+    bf_filter *thing = made ? filter_new(&made->account) : NULL;
+    if (!thing) {
+        object_free(made);
+        return BRY_E_NOMEM;
+    }
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_filter_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
+    bry_status status = bry_filter_create(&with_allocator, &thing->filter);
+    if (status != BRY_OK) {
+        filter_free(thing);
+        object_free(made);
+        return status;
+    }
+    parameters->seed = bry_filter_seed(thing->filter);
+    thing->made = *parameters;
+    made->thing = thing;
+    bf_look(made);
+    *object = made;
+    return BRY_OK;
+}
+
+bool bf_create(server_context *context, bf_parameters *parameters, held_object **object)
+{
+    bry_filter_options options = options_of(parameters);
+    bry_filter_shape shape;
+    if (parameters->error < BF_LEAST_ERROR) {
+        reply_error(context, "RANGE", "error rates go down to %g", BF_LEAST_ERROR);
+        return false;
+    }
+    if (bry_filter_plan(&options, &shape) != BRY_OK) {
+        reply_error(context, "RANGE", "this error rate cannot be had at this capacity");
+        return false;
+    }
+    if (!fits_a_key(context, &options, parameters))
+        return false;
+    bry_status status = create(parameters, &options, object);
+    if (status != BRY_OK)
+        reply_status(context, status);
+    return status == BRY_OK;
+}
+
+void bf_replicate_creation(server_context *context, server_string *name,
+                           const bf_parameters *parameters)
+{
+    char error[32], capacity[24], expansion[24], seed[24];
+    snprintf(error, sizeof error, "%.17g", parameters->error);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, parameters->capacity);
+    snprintf(expansion, sizeof expansion, "%" PRIu64, parameters->expansion);
+    snprintf(seed, sizeof seed, "%" PRIu64, parameters->seed);
+    if (parameters->expansion)
+        api.Replicate(context, "BF.RESERVE", "scccccc", name, error, capacity, "EXPANSION",
+                      expansion, "SEED", seed);
+    else
+        api.Replicate(context, "BF.RESERVE", "sccccc", name, error, capacity, "NONSCALING", "SEED",
+                      seed);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* Engine compact keeps these, so that asking is cheap. */
+void bf_look(held_object *object)
+{
+    bry_filter_stats stats;
+    bry_filter_get_stats(bf_of(object)->filter, &stats);
+    object->promised = stats.promised_error;
+    object->estimated = stats.estimated_error;
+    object_set_items(object, stats.items);
+}
+
+void bf_count(held_object *object, size_t n)
+{
+    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
+        bf_look(object);
+    object_count(object, n);
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static void store64(unsigned char *to, uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(number >> (8 * i));
+}
+
+static uint64_t load64(const unsigned char *from)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++)
+        number |= (uint64_t)from[i] << (8 * i);
+    return number;
+}
+
+static uint64_t check_of(const unsigned char *head)
+{
+    return bry_hash_key(0, head, FIELDS_SIZE).lo;
+}
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    const bf_filter *self = thing;
+    unsigned char head[HEAD_SIZE];
+    uint64_t error;
+    memcpy(&error, &self->made.error, sizeof error);
+    store64(head, self->made.capacity);
+    store64(head + 8, self->made.expansion);
+    store64(head + 16, error);
+    store64(head + FIELDS_SIZE, check_of(head));
+    bry_status status = sink->write(sink->opaque, head, sizeof head);
+    return status == BRY_OK ? bry_filter_save(self->filter, sink) : status;
+}
+
+static bry_status read_head(const bry_source *source, bry_load *load, bf_parameters *made)
+{
+    unsigned char head[HEAD_SIZE];
+    for (size_t have = 0, got; have < HEAD_SIZE; have += got) {
+        bry_status status = source->read(source->opaque, head + have, HEAD_SIZE - have, &got);
+        if (status == BRY_OK && got == 0)
+            status = BRY_E_BADDATA;
+        if (status != BRY_OK) {
+            load->problem = "what the filter was reserved with is missing";
+            return status;
+        }
+    }
+    uint64_t error = load64(head + 16);
+    *made = (bf_parameters){.capacity = load64(head), .expansion = load64(head + 8)};
+    memcpy(&made->error, &error, sizeof error);
+    if (load64(head + FIELDS_SIZE) == check_of(head) && made->capacity >= 1 &&
+        made->capacity <= BF_MOST_CAPACITY && made->expansion <= BF_MOST_EXPANSION &&
+        made->error >= BF_LEAST_ERROR && made->error < 1)
+        return BRY_OK;
+    load->problem = "what the filter was reserved with is damaged";
+    return BRY_E_BADDATA;
+}
+
+/* Whether the filter is one that these parameters make, with this plan or another version's. */
+static bool is_of(const bry_filter *filter, const bf_parameters *made)
+{
+    bry_filter_options is = bry_filter_options_like(filter), planned = options_of(made);
+    return is.engine == planned.engine && is.fixed == planned.fixed && is.error == planned.error &&
+           (is.fixed ? is.capacity == made->capacity : is.capacity >= made->capacity);
+}
+
+/* load->allocator is that of the object's account (object_load()). */
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    bf_parameters made;
+    bry_status status = read_head(source, load, &made);
+    if (status != BRY_OK)
+        return status;
+    bf_filter *read = filter_new(load->allocator->opaque);
+    if (!read)
+        return BRY_E_NOMEM;
+    status = bry_filter_load(source, load, &read->filter);
+    if (status == BRY_OK && !is_of(read->filter, &made)) {
+        bry_filter_destroy(read->filter);
+        load->problem = "the filter is not what was reserved";
+        load->offset = 0;
+        status = BRY_E_BADDATA;
+    }
+    if (status != BRY_OK) {
+        load->offset += HEAD_SIZE;
+        filter_free(read);
+        return status;
+    }
+    read->made = made;
+    read->made.seed = bry_filter_seed(read->filter);
+    *thing = read;
+    return BRY_OK;
+}
+
+static void destroy(void *thing)
+{
+    bf_filter *self = thing;
+    bry_filter_destroy(self->filter);
+    filter_free(self);
+}
+
+static uint64_t items(const void *thing)
+{
+    bry_filter_stats stats;
+    bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
+    return stats.items;
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &filter_family);
+}
+
+static int restore(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &filter_family);
+}
+
+/* There whether or not there are commands BF.*: filters are kept and restored in any case. */
+static const module_command restore_commands[] = {COMMAND_RESTORE("FILTER.LOAD", restore)};
+static const size_t restore_command_count = 1;
+
+command_family filter_family = {
+    .name = "filter",
+    .type_name = "bloom-flt",
+    .encoding = 1,
+    .restore_command = "FILTER.LOAD",
+    .commands = restore_commands,
+    .command_count = &restore_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+    .items = items,
+};
