@@ -44,6 +44,7 @@ docs:
 
 test:
 	@scripts/packages test
+	@scripts/npm-packages build-test/clients-node
 	@echo "== plain"
 	@$(call build,build-test,$(tests))
 	@$(ctest) --test-dir build-test -LE soak

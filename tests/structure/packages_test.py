@@ -112,7 +112,21 @@ class Packages(unittest.TestCase):
         self.run_script("all", "test", "test")
         self.assertTrue(self.lines[1].endswith(
             " --no-install-recommends libcmocka-dev python3 python3-xxhash redis-server"
-            " redis-tools"), self.lines)
+            " redis-tools libhiredis-dev libsqlite3-dev python3-redis nodejs npm"), self.lines)
+
+    def test_programs_from_elsewhere(self):
+        """Debian's Node is wanted only where there is none."""
+        for has, wants in ((["node", "npm"], []), (["node"], ["npm"]), ([], ["nodejs", "npm"])):
+            with self.subTest(has=has):
+                for name in ("node", "npm"):
+                    (self.bin / name).unlink(missing_ok=True)
+                for name in has:
+                    (self.bin / name).write_text("#!/bin/sh\n")
+                    (self.bin / name).chmod(0o755)
+                done = self.run_script("test", NO_INSTALL="1")
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual([name for name in done.stderr.split() if name in
+                                  ("nodejs", "npm", "node")], wants)
 
     def test_forbidden(self):
         done = self.run_script("all", NO_INSTALL="1")

@@ -1,0 +1,98 @@
+/*
+ * A crawler that fetches each page at most once a day:  crawl PORT
+ *
+ * Any number of crawlers share one window on the server. WINDOW.ADD asks and marks in one step, so
+ * of all crawlers that find a link at the same moment one is told to fetch it. At an error of 1e-6
+ * one new page in a million is taken for a known one, and missed until it is found again another
+ * day; no page is fetched twice within the window. A page takes 5 bytes, however long its address.
+ */
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES = 8, LINKS = 4, QUEUE = 64 };
+
+static const struct page {
+    const char *name;
+    const char *links[LINKS];
+} site[PAGES] = {
+    {"/", {"/news", "/shop", "/about"}},         {"/news", {"/", "/news/1", "/news/2"}},
+    {"/news/1", {"/news", "/news/2"}},           {"/news/2", {"/news", "/news/1", "/shop"}},
+    {"/shop", {"/", "/shop/tea", "/shop/pots"}}, {"/shop/tea", {"/shop", "/shop/pots"}},
+    {"/shop/pots", {"/shop", "/shop/tea"}},      {"/about", {"/"}},
+};
+
+/* Stands for a request to the site; one page fails at the first try. */
+static const struct page *fetch(const char *name)
+{
+    static bool trouble = true;
+    if (trouble && strcmp(name, "/shop") == 0) {
+        trouble = false;
+        return NULL;
+    }
+    const struct page *page = site;
+    while (strcmp(page->name, name) != 0)
+        page++;
+    return page;
+}
+
+/* WINDOW.ADD: 1 for a page that is new. WINDOW.FORGET: 1 for one that was known. */
+static long long ask(redisContext *server, const char *command, const char *page, long long now)
+{
+    redisReply *reply = redisCommand(server, "%s example:seen %s AT %lld", command, page, now);
+    if (reply == NULL || reply->type != REDIS_REPLY_INTEGER) {
+        fprintf(stderr, "%s: %s\n", command, reply != NULL ? reply->str : server->errstr);
+        exit(3);
+    }
+    long long answer = reply->integer;
+    freeReplyObject(reply);
+    return answer;
+}
+
+/* Crawls the site at that hour; returns how many pages were fetched. */
+static int crawl(redisContext *server, int hour)
+{
+    /* The time is told, so that nobody has to wait for two days. Without EVENTTIME, AT and ADVANCE
+     * it is the server's clock. */
+    const long long now = 1800000000000 + hour * 3600000LL;
+    freeReplyObject(redisCommand(server, "WINDOW.ADVANCE example:seen AT %lld", now));
+    const char *queue[QUEUE] = {"/"};
+    int fetched = 0, known = 0, queued = 1;
+    for (int next = 0; next < queued; next++) {
+        if (!ask(server, "WINDOW.ADD", queue[next], now)) {
+            known++;
+            continue;
+        }
+        const struct page *page = fetch(queue[next]);
+        if (page == NULL) {
+            /* It was marked and not fetched: take that back, and have it tried again later. */
+            ask(server, "WINDOW.FORGET", queue[next], now);
+            printf("  %s failed, to be tried again\n", queue[next]);
+            queue[queued++] = queue[next];
+            continue;
+        }
+        fetched++;
+        for (int i = 0; i < LINKS && page->links[i] != NULL && queued < QUEUE; i++)
+            queue[queued++] = page->links[i];
+    }
+    printf("hour %d: %d pages fetched, %d links to known ones\n", hour, fetched, known);
+    return fetched;
+}
+
+int main(int argc, char **argv)
+{
+    redisContext *server = redisConnect("127.0.0.1", argc > 1 ? atoi(argv[1]) : 6379);
+    if (server == NULL || server->err != 0) {
+        fprintf(stderr, "no server: %s\n", server != NULL ? server->errstr : "out of memory");
+        redisFree(server);
+        return 3;
+    }
+    freeReplyObject(redisCommand(server, "DEL example:seen"));
+    freeReplyObject(redisCommand(server, "WINDOW.CREATE example:seen WINDOW 24h ERROR 1e-6 "
+                                         "EVENTTIME SKEW 1min"));
+    int first = crawl(server, 0), again = crawl(server, 6), later = crawl(server, 48);
+    redisFree(server);
+    return first == PAGES && again == 0 && later == PAGES ? 0 : 1;
+}

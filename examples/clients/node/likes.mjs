@@ -1,0 +1,63 @@
+/*
+ * Likes that count once, however often they are sent:  node likes.mjs PORT
+ *
+ * A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
+ * click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
+ * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+ *
+ * With ioredis, whose call() takes any command.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis, ReplyError } from "ioredis";
+
+/* By itself ioredis sends a command again when a connection breaks, but not after a timeout. Here
+ * one place decides about both. */
+const server = new Redis({
+    port: Number(process.argv[2]),
+    commandTimeout: 500,
+    autoResendUnfulfilledCommands: false,
+});
+server.on("error", () => {}); // broken connections are seen by the commands on them
+
+async function untilAnswered(...command) {
+    const giveUp = Date.now() + 60_000;
+    for (;;) {
+        try {
+            return await server.call(...command);
+        } catch (error) {
+            if (error instanceof ReplyError || Date.now() > giveUp) throw error;
+            /* An answer that comes too late must not meet the next command. */
+            server.disconnect(true);
+            await sleep(10);
+        }
+    }
+}
+
+async function like(who, post) {
+    /* One id a click, drawn before the first try: all tries share it. */
+    const click = randomUUID();
+    const [likes, counted] = await untilAnswered("COUNTER.INCRBY", "example:likes", post, 1, click);
+    console.log(`${who} likes ${post}: ${likes},`,
+        counted ? "counted" : "an earlier try was counted");
+}
+
+/* What a network does now and then: the server does its work, its answer does not arrive. */
+function loseTheNextAnswer() {
+    server.call("CLIENT", "REPLY", "SKIP").catch(() => {});
+}
+
+await server.del("example:likes");
+/* Ids are remembered for ten minutes: longer than anyone retries. */
+await server.call("COUNTER.CREATE", "example:likes", "WINDOW", "10m");
+await like("ann", "post:7");
+loseTheNextAnswer();
+await like("ben", "post:7");
+await like("cleo", "post:7");
+
+const likes = Number(await server.call("COUNTER.GET", "example:likes", "post:7"));
+const info = await server.call("COUNTER.INFO", "example:likes");
+const number = (name) => info[info.indexOf(name) + 1];
+console.log(`3 clicks, ${number("applied") + number("repeats")} requests, ${likes} likes`);
+server.disconnect();
+process.exitCode = likes === 3 ? 0 : 1;

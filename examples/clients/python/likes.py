@@ -1,0 +1,53 @@
+"""Likes that count once, however often they are sent.
+
+    likes.py PORT
+
+A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
+click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
+COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+"""
+
+import sys
+import uuid
+
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.exceptions import ConnectionError, TimeoutError
+from redis.retry import Retry
+
+# redis-py sends a command again by itself if it is told to. That is right only for commands that
+# may arrive twice, such as the one below.
+server = Redis(port=int(sys.argv[1]), decode_responses=True, socket_timeout=0.5,
+               retry=Retry(ExponentialBackoff(cap=1, base=0.01), 60),
+               retry_on_error=[ConnectionError, TimeoutError])
+
+
+def like(who, post):
+    """Counts a like; returns how many the post has then."""
+    # One id a click, drawn before the first try: all tries share it.
+    click = uuid.uuid4().hex
+    likes, counted = server.execute_command("COUNTER.INCRBY", "example:likes", post, 1, click)
+    print(f"{who} likes {post}: {likes},", "counted" if counted else "an earlier try was counted")
+    return likes
+
+
+def lose_the_next_answer():
+    """What a network does now and then: the server does its work, its answer does not arrive."""
+    connection = server.connection_pool.get_connection("CLIENT")
+    connection.send_command("CLIENT", "REPLY", "SKIP")
+    server.connection_pool.release(connection)
+
+
+server.delete("example:likes")
+# Ids are remembered for ten minutes: longer than anyone retries.
+server.execute_command("COUNTER.CREATE", "example:likes", "WINDOW", "10m")
+like("ann", "post:7")
+lose_the_next_answer()
+like("ben", "post:7")
+like("cleo", "post:7")
+
+likes = int(server.execute_command("COUNTER.GET", "example:likes", "post:7"))
+info = server.execute_command("COUNTER.INFO", "example:likes")
+info = dict(zip(info[::2], info[1::2]))
+print(f"3 clicks, {info['applied'] + info['repeats']} requests, {likes} likes")
+sys.exit(likes != 3)
