@@ -37,6 +37,133 @@ class Access(Case):
         user.close()
 
 
+class Memory(Case):
+    # The same on servers that would free aside.
+    SETTINGS = {f"lazyfree-lazy-{what}": "no" for what in
+                ("user-del", "user-flush", "eviction", "expire", "server-del")}
+    FAMILIES = ("map", "window", "counter")
+
+    def add(self, family, key, start, n):
+        """n items more; the replies."""
+        if family == "map":
+            return self.client.pipeline(["MAP.SET", key, i, i % 99] for i in range(start, start + n))
+        if family == "window":
+            self.client.ask("WINDOW.CREATE", key, "WINDOW", "1h", "SEED", 1)
+            return self.client.pipeline(["WINDOW.ADD", key, i] for i in range(start, start + n))
+        self.client.ask("COUNTER.CREATE", key, "WINDOW", "1h", "SEED", 1)
+        return self.client.pipeline(["COUNTER.INCRBY", key, i % 999, 1, i]
+                                    for i in range(start, start + n))
+
+    def used(self):
+        return self.client.info("memory")["used_memory"]
+
+    def told(self, family, what="bytes"):
+        return self.client.info("bloomery")[f"bloomery_{family}_{what}"]
+
+    def limit(self, maxmemory, policy="noeviction"):
+        self.client("CONFIG", "SET", "maxmemory-policy", policy, "maxmemory", maxmemory)
+        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
+
+    def test_usage_is_what_the_server_gets_back(self):
+        """To the byte, but for what the server has around a value; tried a few times, for the
+        server's own buffers come and go."""
+        for family in self.FAMILIES:
+            for n in (1, 8000):
+                differences = []
+                for _ in range(5):
+                    self.add(family, "k", 0, n)
+                    self.used()
+                    usage, before = self.client("MEMORY", "USAGE", "k"), self.used()
+                    self.assertTrue(0 <= usage - self.told(family) < 200, (usage, family))
+                    self.client("DEL", "k")
+                    differences.append(abs(before - self.used() - usage))
+                    self.assertEqual(self.told(family), 0)
+                self.assertLess(min(differences), 200, (family, n, differences))
+
+    def test_totals_are_the_sum_of_all_keys(self):
+        """After growth, deletions and copies; what the server has around a value is the same for
+        all names of one length."""
+        around = {}
+        for family in self.FAMILIES:
+            self.add(family, "k0", 0, 1)
+            around[family] = self.client("MEMORY", "USAGE", "k0") - self.told(family)
+            for i in range(1, 9):
+                self.add(family, f"k{i}", 0, 700 * i)
+            self.client("DEL", "k3")
+            self.client("COPY", "k8", "k3")
+            if family == "map":
+                self.client("MAP.DEL", "k7", *range(4000))
+                self.client("MAP.COMPRESS", "k7")
+            self.client("DEBUG", "RELOAD")
+            total = sum(self.client("MEMORY", "USAGE", f"k{i}", "SAMPLES", 0) for i in range(9))
+            self.assertEqual(total - 9 * around[family], self.told(family))
+            self.client("DEL", *(f"k{i}" for i in range(9)))
+            self.assertEqual([self.told(family, what) for what in ("keys", "items", "bytes")],
+                             [0, 0, 0])
+
+    def test_noeviction(self):
+        """At the limit what may add memory is refused by the server, and nothing else is."""
+        for family in self.FAMILIES:
+            self.add(family, family, 0, 5000)
+        self.limit(self.used() - 100_000)
+        digest = self.client("DEBUG", "DIGEST")
+        flags = {info[0]: info[2] for info in self.client(
+            "COMMAND", "INFO", *self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))}
+        for command in (["MAP.CREATE", "new"], ["MAP.SET", "map", "a", "1"],
+                        ["MAP.SET", "new", "a", "1"], ["MAP.UPDATE", "map", 1, "1"],
+                        ["MAP.JOIN", "new", "map"], ["MAP.LOAD", "new", 0, "x"],
+                        ["WINDOW.CREATE", "new", "WINDOW", 1], ["WINDOW.ADD", "window", "a"],
+                        ["WINDOW.MADD", "window", "ITEMS", "a"], ["WINDOW.MERGE", "window", "w"],
+                        ["WINDOW.LOAD", "new", 0, "x"], ["COUNTER.CREATE", "new", "WINDOW", 1],
+                        ["COUNTER.INCRBY", "counter", "c", 1, "new"],
+                        ["COUNTER.MINCRBY", "counter", "c", 1, "new"],
+                        ["COUNTER.LOAD", "new", 0, "x"]):
+            self.assertEqual(self.client.ask(*command).word, "OOM", command)
+            self.assertIn(b"denyoom", flags.pop(command[0].encode(), [b"denyoom"]), command)
+        for name, its_flags in flags.items():
+            if name.startswith((b"MAP.", b"WINDOW.", b"COUNTER.")):
+                self.assertNotIn(b"denyoom", its_flags, f"{name} is not tried here")
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.assertEqual(self.client("MAP.GET", "map", 1, "none"), [b"1", None])
+        self.assertEqual(self.client("WINDOW.EXISTS", "window", 1), 1)
+        self.assertEqual(self.client("COUNTER.GET", "counter", 1), 6)
+        self.assertEqual(self.client("MAP.DEL", "map", 1, 2), [1, 1])
+        self.assertEqual(self.client("WINDOW.FORGET", "window", 1), 1)
+        self.assertEqual(self.client("COUNTER.DEL", "counter", 1), [1])
+        for name in ("map", "window", "counter"):
+            self.client(f"{name}.INFO", name)
+        self.client("MAP.COMPRESS", "map")
+        self.client("DEL", "map", "window", "counter")
+        self.client("CONFIG", "SET", "maxmemory", self.used() + 1_000_000)
+        self.assertEqual(self.client("MAP.SET", "map", "a", "1"), [1])
+
+    def test_eviction(self):
+        """Keys of ours go when others need the room, whole, and the totals with them."""
+        for family in self.FAMILIES:
+            self.client("CONFIG", "RESETSTAT")
+            limit = self.used() + 1_000_000
+            self.limit(limit, "allkeys-lru")
+            for i in range(80):
+                for reply in self.add(family, f"{i:03}", 0, 1000 * (i % 7)):
+                    if isinstance(reply, Error):  # it may be this very key that went
+                        self.assertIn("no such key", str(reply))
+            self.assertGreater(self.client.info("stats")["evicted_keys"], 5)
+            self.assertLess(self.used(), limit + 200_000)
+            self.client("CONFIG", "SET", "maxmemory", 0)  # else it goes on while we look
+            keys = self.client("KEYS", "*")
+            self.assertEqual(self.told(family, "keys"), len(keys))
+            self.assertGreater(len(keys), 10)
+            items = sum(pairs(self.client(f"{family}.INFO", key))
+                        [b"applied" if family == "counter" else b"items"] for key in keys)
+            self.assertEqual(self.told(family, "items"), items)
+            usages = [self.client("MEMORY", "USAGE", key) for key in keys]
+            around = sum(usages) - self.told(family)
+            self.assertTrue(0 < around < 200 * len(keys), around)
+            self.client("FLUSHALL")
+            self.assertEqual([self.told(family, what) for what in ("keys", "items", "bytes")],
+                             [0, 0, 0])
+
+
 class Errors(Case):
     """INFO's estimate against what happens. The promise is 1 %; half of it is used."""
 
