@@ -1,5 +1,6 @@
 #include "family.h"
 
+#include "arguments.h"
 #include "object.h"
 
 #include <stdio.h>
@@ -40,21 +41,47 @@ static int register_command(server_context *context, const module_command *comma
     return SERVER_OK;
 }
 
+static int register_type(server_context *context, command_family *self)
+{
+    server_type_methods methods = object_type_methods(self);
+    self->encoding -= BLOOMERY_ENCODINGS_BACK;
+    self->type = api.CreateDataType(context, self->type_name, self->encoding, &methods);
+    return self->type ? SERVER_OK : failed(context, "type", self->type_name);
+}
+
+/* All tables that were registered. */
+#define MOST_TABLES 16u
+static struct {
+    const module_command *commands;
+    size_t count;
+} tables[MOST_TABLES];
+static size_t table_count;
+
 int family_add_commands(server_context *context, const module_command *commands, size_t count)
 {
+    if (table_count == MOST_TABLES)
+        return failed(context, "one more table of commands, with", commands->name);
+    tables[table_count].commands = commands;
+    tables[table_count++].count = count;
     for (size_t i = 0; i < count; i++)
         if (register_command(context, &commands[i]) != SERVER_OK)
             return SERVER_ERR;
     return SERVER_OK;
 }
 
+bool family_is_internal(const server_string *name)
+{
+    for (size_t i = 0; i < table_count; i++)
+        for (size_t j = 0; j < tables[i].count; j++)
+            if (is_word(name, tables[i].commands[j].name))
+                return !tables[i].commands[j].args;
+    return false;
+}
+
 int family_register(server_context *context, command_family *self)
 {
-    server_type_methods methods = object_type_methods(self);
-    self->encoding -= BLOOMERY_ENCODINGS_BACK;
-    self->type = api.CreateDataType(context, self->type_name, self->encoding, &methods);
-    if (!self->type)
-        return failed(context, "type", self->type_name);
+    if (self->type_name && register_type(context, self) != SERVER_OK)
+        return SERVER_ERR;
     if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
         return SERVER_ERR;
     return self->configure ? self->configure(context) : SERVER_OK;
@@ -79,6 +106,10 @@ static void add_share(server_info *info, const command_family *self, const char 
 void family_info(server_info *info, const command_family *self)
 {
     const family_totals *totals = &self->totals;
+    if (self->info) {
+        self->info(info);
+        return;
+    }
     add(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
     add(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
     add(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));

@@ -83,6 +83,9 @@ int family_register(server_context *context, command_family *self);
 /* More commands of a family, for those that are not always there. As above. */
 int family_add_commands(server_context *context, const module_command *commands, size_t count);
 
+/* Whether this is a command of ours that is not for people, but for logs and replicas. */
+bool family_is_internal(const server_string *name);
+
 /* The family's lines of INFO. */
 void family_info(server_info *info, const command_family *self);
 

@@ -7,6 +7,7 @@
 #include "counter_type.h"
 #include "family.h"
 #include "map_type.h"
+#include "once_run.h"
 #include "settings.h"
 #include "window_type.h"
 
@@ -15,7 +16,7 @@
 #define MODULE_NAME "bloomery"
 
 static command_family *const families[] = {&map_family, &filter_family, &counter_family,
-                                           &window_family};
+                                           &window_family, &once_family};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
 static void info(server_info *info, int for_crash)

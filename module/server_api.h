@@ -64,6 +64,16 @@ enum { SERVER_NOTIFY_GENERIC = 1 << 2, SERVER_NOTIFY_MODULE = 1 << 13 };
 /* ReplyWithArray() and the like, when the length comes later */
 enum { SERVER_POSTPONED = -1 };
 
+/* CallReplyType() */
+enum { SERVER_REPLY_ERROR = 1, SERVER_REPLY_ARRAY = 3 };
+
+/* SubscribeToServerEvent() */
+enum { SERVER_EVENT_MODULES = 9 }; /* one was loaded or unloaded */
+
+typedef struct server_event {
+    uint64_t id, version; /* of the event; of what it brings, which is 1 */
+} server_event;
+
 /* Register…Config() */
 enum {
     SERVER_CONFIG_DEFAULT = 0,
@@ -116,6 +126,7 @@ enum {
     SERVER_SPEC_UPDATE = 1 << 5,
     SERVER_SPEC_INSERT = 1 << 6,
     SERVER_SPEC_DELETE = 1 << 7,
+    SERVER_SPEC_INCOMPLETE = 1 << 9, /* there are more keys than this tells: getkeys-api */
 };
 
 typedef struct server_key_spec {
@@ -227,6 +238,9 @@ typedef struct server_command_info {
     X(1, int, SignalModifiedKey, (server_context *, server_string *))                              \
     X(1, int, IsKeysPositionRequest, (server_context *))                                           \
     X(1, void, KeyAtPos, (server_context *, int pos))                                              \
+    X(1, void, KeyAtPosWithFlags, (server_context *, int pos, int flags))                          \
+    X(1, int *, GetCommandKeysWithFlags,                                                           \
+      (server_context *, server_string * *argv, int argc, int *count, int **flags))                \
     /* strings */                                                                                  \
     X(1, const char *, StringPtrLen, (const server_string *, size_t *len))                         \
     X(1, int, StringToLongLong, (const server_string *, long long *))                              \
@@ -246,10 +260,15 @@ typedef struct server_command_info {
     X(1, void, ReplySetMapLength, (server_context *, long len))                                    \
     X(1, int, ReplyWithStringBuffer, (server_context *, const char *, size_t))                     \
     X(1, int, ReplyWithBool, (server_context *, int))                                              \
+    X(1, int, ReplyWithCallReply, (server_context *, server_reply *))                              \
     /* replication, calls */                                                                       \
     X(1, int, Replicate, (server_context *, const char *command, const char *format, ...))         \
     X(1, int, ReplicateVerbatim, (server_context *))                                               \
     X(1, server_reply *, Call, (server_context *, const char *command, const char *format, ...))   \
+    X(1, int, CallReplyType, (server_reply *))                                                     \
+    X(1, size_t, CallReplyLength, (server_reply *))                                                \
+    X(1, server_reply *, CallReplyArrayElement, (server_reply *, size_t i))                        \
+    X(1, const char *, CallReplyStringPtr, (server_reply *, size_t * len))                         \
     X(1, void, FreeCallReply, (server_reply *))                                                    \
     /* persistence */                                                                              \
     X(1, void, SaveUnsigned, (server_io *, uint64_t))                                              \
@@ -268,6 +287,9 @@ typedef struct server_command_info {
     X(0, int, DefragCursorSet, (server_defrag *, unsigned long))                                   \
     X(0, int, DefragCursorGet, (server_defrag *, unsigned long *))                                 \
     /* timers, observation */                                                                      \
+    X(1, int, SubscribeToServerEvent,                                                              \
+      (server_context *, server_event,                                                             \
+       void (*)(server_context *, server_event, uint64_t what, void *data)))                       \
     X(1, server_timer, CreateTimer,                                                                \
       (server_context *, int64_t ms, void (*)(server_context *, void *), void *data))              \
     X(1, int, RegisterInfoFunc, (server_context *, void (*)(server_info *, int for_crash)))        \

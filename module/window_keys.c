@@ -149,7 +149,7 @@ static int reply_no_plan(server_context *context, const bry_window_options *opti
     return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
 }
 
-static int put_new(server_context *context, server_string **argv, opened_key *target,
+int window_put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_window_options *options)
 {
     bry_window_shape shape;
@@ -187,7 +187,7 @@ int window_command_create(server_context *context, server_string **argv, int arg
     else if (wish.like)
         put_like(context, argv, &target, &wish);
     else
-        put_new(context, argv, &target, &wish.options);
+        window_put_new(context, argv, &target, &wish.options);
     object_close(&target);
     return SERVER_OK;
 }
@@ -245,9 +245,7 @@ int window_command_merge(server_context *context, server_string **argv, int argc
 
 /* ---- WINDOW.INFO --------------------------------------------------------------------------- */
 
-#define INFO_PAIRS 22
-
-static int reply_info(server_context *context, const held_object *object)
+void window_reply_pairs(server_context *context, const held_object *object)
 {
     const bry_window *window = window_of(object);
     bry_window_options options = bry_window_options_like(window);
@@ -255,7 +253,6 @@ static int reply_info(server_context *context, const held_object *object)
     char seed[24];
     bry_window_get_stats(window, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
-    api.ReplyWithMap(context, INFO_PAIRS);
     reply_pair_text(context, "engine", bry_engine_name(stats.engine));
     reply_pair_text(context, "mode", window_mode_words[stats.mode]);
     reply_pair_count(context, "window", stats.window);
@@ -278,7 +275,6 @@ static int reply_info(server_context *context, const held_object *object)
     reply_pair_count(context, "at_ceiling", stats.at_ceiling);
     reply_pair_count(context, "maxmem", stats.max_bytes);
     reply_pair_count(context, "bytes", object->account.bytes);
-    return SERVER_OK;
 }
 
 int window_command_info(server_context *context, server_string **argv, int argc)
@@ -288,10 +284,12 @@ int window_command_info(server_context *context, server_string **argv, int argc)
         return api.WrongArity(context);
     if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
-    if (opened.object)
-        reply_info(context, opened.object);
-    else
+    if (opened.object) {
+        api.ReplyWithMap(context, WINDOW_INFO_PAIRS);
+        window_reply_pairs(context, opened.object);
+    } else {
         reply_no_key(context);
+    }
     object_close(&opened);
     return SERVER_OK;
 }

@@ -51,6 +51,17 @@ bry_status window_create(bry_window_options *options, held_object **object);
 void window_replicate_creation(server_context *context, server_string *name,
                                const bry_window_options *options);
 
+/*
+ * Makes a window under an opened key that is free, replicates that and answers, as WINDOW.CREATE
+ * does; argv[1] is the key's name. Options as window_create().
+ */
+int window_put_new(server_context *context, server_string **argv, opened_key *target,
+                   bry_window_options *options);
+
+/* The pairs that INFO tells of a window, for a map of at least so many. */
+#define WINDOW_INFO_PAIRS 22
+void window_reply_pairs(server_context *context, const held_object *object);
+
 /* The names of the modes, in the library's order; NULL at the end. */
 extern const char *const window_mode_words[];
 

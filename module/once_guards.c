@@ -1,0 +1,142 @@
+/* ONCE.CREATE, ONCE.INFO: guards; and the family ONCE, which has no data type of its own. */
+#include "arguments.h"
+#include "once_run.h"
+#include "replies.h"
+#include "settings.h"
+
+#include <stdio.h>
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* As of a table of counters, and for the same reasons: a new id that is taken for a repeat is a
+ * write that is lost, so the error is small; and a guard is planned for many, as memory is taken
+ * when ids come in any case and those beyond the plan take more. */
+static share_setting default_error = {.value = 1e-9, .least = 1e-12, .most = 0.5};
+static long long default_capacity = 1000000;
+
+static int configure(server_context *context)
+{
+    if (settings_register_share(context, "once-error", "1e-9", &default_error) ||
+        settings_register_count(context, "once-capacity", 1000000, 1, 1LL << 40, &default_capacity))
+        return SERVER_ERR;
+    return once_watch_commands(context);
+}
+
+bry_window_options once_options_default(void)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.capacity = (uint64_t)default_capacity;
+    options.error = default_error.value;
+    return options;
+}
+
+/* ---- ONCE.CREATE --------------------------------------------------------------------------- */
+
+/* False: the client has been told. */
+static bool read_options(server_context *context, server_string **argv, int argc,
+                         bry_window_options *window)
+{
+    *window = once_options_default();
+    command_option options[] = {
+        {.name = "WINDOW",
+         .kind = OPTION_SPAN,
+         .into = &window->window,
+         .least = 1,
+         .most = (uint64_t)1 << 52},
+        {.name = "CAPACITY",
+         .kind = OPTION_COUNT,
+         .into = &window->capacity,
+         .least = 1,
+         .most = (uint64_t)1 << 40},
+        {.name = "ERROR",
+         .kind = OPTION_SHARE,
+         .into = &window->error,
+         .least_share = 1e-12,
+         .most_share = 0.5},
+        {.name = "MAXMEM",
+         .kind = OPTION_BYTES,
+         .into = &window->max_bytes,
+         .least = 1,
+         .most = UINT64_MAX},
+        {.name = "SEED",
+         .kind = OPTION_COUNT,
+         .into = &window->seed,
+         .least = 1,
+         .most = UINT64_MAX},
+    };
+    size_t count = sizeof options / sizeof options[0];
+    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+        return false;
+    window->refuse = window->max_bytes != 0;
+    if (window->window)
+        return true;
+    reply_error(context, "ERR",
+                "WINDOW is missing: the time that ids are remembered, longer than "
+                "any client retries");
+    return false;
+}
+
+int once_command_create(server_context *context, server_string **argv, int argc)
+{
+    bry_window_options options;
+    opened_key target;
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!read_options(context, argv, argc, &options) ||
+        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        return SERVER_OK;
+    if (target.object)
+        reply_error(context, "BUSYKEY", "Target key name already exists.");
+    else
+        window_put_new(context, argv, &target, &options);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- ONCE.INFO ----------------------------------------------------------------------------- */
+
+#define GUARD_PAIRS 4
+
+int once_command_info(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    const held_object *object = opened.object;
+    if (object) {
+        bry_window_stats stats;
+        bry_window_get_stats(window_of(object), &stats);
+        api.ReplyWithMap(context, WINDOW_INFO_PAIRS + GUARD_PAIRS);
+        reply_pair_count(context, "applied", object->once.applied);
+        reply_pair_count(context, "repeated", object->once.repeated);
+        reply_pair_number(context, "expected_lost", object->once.expected_lost);
+        reply_pair_number(context, "expected_lost_at_most",
+                          (double)stats.items * stats.promised_error);
+        window_reply_pairs(context, object);
+    } else {
+        once_reply_no_guard(context);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static void info(server_info *info)
+{
+    api.InfoAddFieldULongLong(info, "once_applied", once_total.applied);
+    api.InfoAddFieldULongLong(info, "once_repeated", once_total.repeated);
+    api.InfoAddFieldULongLong(info, "once_failed", once_total.failed);
+    api.InfoAddFieldULongLong(info, "once_refused", once_total.refused);
+}
+
+command_family once_family = {
+    .name = "once",
+    .commands = once_commands,
+    .command_count = &once_command_count,
+    .configure = configure,
+    .info = info,
+};

@@ -1,0 +1,89 @@
+/* The commands ONCE and ONCE.* as data: what the server registers, and COMMAND DOCS and the manual
+ * show. */
+#include "once_run.h"
+#include "table_parts.h"
+
+#define GUARD                                                                                      \
+    {                                                                                              \
+        .name = "guard", .type = SERVER_ARG_KEY, .key_spec_index = 0                               \
+    }
+
+static server_command_arg once_args[] = {
+    GUARD,
+    ARG("id", SERVER_ARG_STRING, NULL, 0),
+    ARG("command", SERVER_ARG_STRING, NULL, 0),
+    ARG("argument", SERVER_ARG_STRING, NULL, SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE),
+    {0},
+};
+static server_command_arg create_args[] = {
+    GUARD,
+    ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0),
+    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
+    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
+    ARG("bytes", SERVER_ARG_INTEGER, "MAXMEM", SERVER_ARG_OPTIONAL),
+    ARG("seed", SERVER_ARG_INTEGER, "SEED", SERVER_ARG_OPTIONAL),
+    {0},
+};
+static server_command_arg guard_args[] = {GUARD, {0}};
+
+/* Incomplete, so that the server asks for the keys of the command that ONCE calls. */
+static server_key_spec once_keys[] = {
+    KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE | SERVER_SPEC_INCOMPLETE),
+    {0}};
+static server_key_spec create_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), {0}};
+static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
+
+const module_command once_commands[] = {
+    {
+        .name = "ONCE.CREATE",
+        .run = once_command_create,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -4,
+        .key_specs = create_keys,
+        .args = create_args,
+        .summary = "Creates a guard, a window of engine compact by the server's clock. WINDOW: the "
+                   "time that ids are remembered, longer than any client retries. ERROR: the "
+                   "chance that a new id is taken for a repeat, 1e-9 where it is left out.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "ONCE.CREATE paid WINDOW 24h MAXMEM 64MB",
+    },
+    {
+        .name = "ONCE",
+        .run = once_command,
+        .flags = "write deny-oom getkeys-api",
+        .categories = "write bloomery",
+        .arity = -4,
+        .key_specs = once_keys,
+        .args = once_args,
+        .summary = "Runs a command that writes, at most once for an id within the guard's window. "
+                   "Returns 1 and the command's reply when it was applied, 0 alone when the id was "
+                   "seen before: replies are not kept. When the command answers with an error, "
+                   "ONCE does, and the id is not remembered.",
+        .complexity = "O(1) beside the command",
+        .since = SINCE,
+        .example = "ONCE.CREATE paid WINDOW 24h\n"
+                   "ONCE paid order-7 HINCRBY balance ann -250\n"
+                   "ONCE paid order-7 HINCRBY balance ann -250\n"
+                   "HGET balance ann\n"
+                   "ONCE paid order-8 XADD orders * customer ann",
+    },
+    {
+        .name = "ONCE.INFO",
+        .run = once_command_info,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = 2,
+        .key_specs = look_keys,
+        .args = guard_args,
+        .summary = "Tells of a guard how many commands it let through and how many it kept from "
+                   "being repeated, how many writes are expected to be lost, and all that "
+                   "WINDOW.INFO tells.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "ONCE.CREATE paid WINDOW 24h SEED 7\nONCE paid order-7 INCR sold\n"
+                   "ONCE paid order-7 INCR sold\nONCE.INFO paid",
+    },
+};
+const size_t once_command_count = sizeof once_commands / sizeof once_commands[0];

@@ -1,0 +1,571 @@
+"""ONCE: a command at most once for an id. What it answers, refuses and lets through, in which order
+and for whom; what outlives servers and links is in module_once_keep_test.py."""
+
+import sys
+import time
+
+import server_runner
+from server_runner import Case, Client, Error, Server, pairs
+
+# A command, what must be there before, and how what it did is asked for.
+WRITES = {
+    "INCRBY": (["INCRBY", "n", 5], [], ["GET", "n"]),
+    "LPUSH": (["LPUSH", "list", "a", "b"], [], ["LRANGE", "list", 0, -1]),
+    "HSET": (["HSET", "hash", "f", "v"], [], ["HGETALL", "hash"]),
+    "XADD": (["XADD", "stream", "*", "f", "v"], [], ["XRANGE", "stream", "-", "+"]),
+    "SPOP": (["SPOP", "set"], ["SADD", "set", *range(20)], ["SMEMBERS", "set"]),
+    "SET EX": (["SET", "s", "v", "EX", 1000], [], ["PEXPIRETIME", "s"]),
+    "MSET": (["MSET", "a", 1, "b", 2], [], ["MGET", "a", "b"]),
+    "XGROUP": (["XGROUP", "CREATE", "str", "group", "$", "MKSTREAM"], [],
+               ["XINFO", "GROUPS", "str"]),
+    "MAP.SET": (["MAP.SET", "map", "field", "v"], [], ["MAP.GET", "map", "field"]),
+}
+
+
+class Once(Case):
+    def setUp(self):
+        super().setUp()
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+
+    def info(self, key="g"):
+        return pairs(self.client("ONCE.INFO", key))
+
+    def guard(self):
+        """What the guard is, but for its time."""
+        info = self.info()
+        passing = (b"time", b"covered", b"generations", b"bytes")
+        return {name: info[name] for name in info if name not in passing}
+
+    def test_applied_once(self):
+        for name, (command, before, ask) in WRITES.items():
+            if before:
+                self.client(*before)
+            was = self.client.ask(*ask)
+            applied, reply = self.client("ONCE", "g", name, *command)
+            self.assertEqual(applied, 1, name)
+            self.assertNotIsInstance(reply, Error)
+            then = self.client(*ask)
+            self.assertNotEqual(was, then, name)
+            digest = self.client("DEBUG", "DIGEST")
+            for _ in range(3):
+                self.assertEqual(self.client("ONCE", "g", name, *command), [0], name)
+            self.assertEqual(self.client(*ask), then, name)
+            self.assertEqual(self.client("DEBUG", "DIGEST"), digest, "a repeat changes nothing")
+        # The id alone counts, not the command.
+        self.assertEqual(self.client("ONCE", "g", "XADD", "SET", "other", "v"), [0])
+        self.assertEqual(self.client("EXISTS", "other"), 0)
+
+    def test_replies_are_those_of_the_command(self):
+        commands = [["SET", "k", "v"], ["SET", "k", "w", "GET"], ["GETDEL", "none"], ["DEL", "k"],
+                    ["ZADD", "z", 1.5, "a", 2, "b"], ["ZADD", "z", "INCR", 0.25, "a"],
+                    ["ZPOPMIN", "z", 2], ["HINCRBYFLOAT", "h", "f", 2.5], ["SADD", "s", 1, 2],
+                    ["SPOP", "s", 5], ["LPOP", "none"], ["LPUSH", "l", 3, 1, 2],
+                    ["SORT", "l"], ["LPOP", "l", 2], ["SET", "b", b"\x00\xff\r\n"], ["GETDEL", "b"],
+                    ["MAP.SET", "m", "f", "v"], ["MAP.DEL", "m", "f", "g"]]
+        for resp3 in (False, True):
+            client = Client(self.server.port)
+            if resp3:
+                client.hello3()
+            plain = [client.ask(*command) for command in commands]
+            self.client("DEL", "k", "z", "h", "s", "l", "b", "m")
+            for command, reply in zip(commands, plain):
+                once = client("ONCE", "g", f"{resp3} {command}", *command)
+                if command[0] == "SPOP":  # in any order
+                    once[1], reply = sorted(once[1]), sorted(reply)
+                self.assertEqual(once, [1, reply], command)
+            self.client("DEL", "k", "z", "h", "s", "l", "b", "m")
+            client.close()
+
+    def test_an_error_is_not_remembered(self):
+        self.client("SET", "text", "v")
+        self.client("SET", "large", 2**63 - 1)
+        before, keys = self.guard(), self.client("DEBUG", "DIGEST-VALUE", "text", "large")
+        for word, *command in (["WRONGTYPE", "LPUSH", "text", "a"], ["ERR", "INCRBY", "text", 1],
+                               ["ERR", "INCR", "large"], ["ERR", "INCRBY", "k", "x"],
+                               ["ERR", "SET", "k", "v", "EX", 0], ["ERR", "SET", "k", "v", "NO"],
+                               ["ERR", "XADD", "k", "0-0", "f", "v"], ["ERR", "MSET", "a", 1, "b"],
+                               ["ERR", "XGROUP", "CREATE", "none", "group", "$"],
+                               ["ERR", "COUNTER.INCRBY", "none", "c", 1, "id"],
+                               ["BUSYGROUP", "XGROUP", "CREATE", "str", "group", "$"]):
+            if word == "BUSYGROUP":
+                self.client(*command, "MKSTREAM")
+            plain = self.client.ask(*command)
+            for _ in range(2):
+                reply = self.client.ask("ONCE", "g", "id", *command)
+                self.assertIsInstance(reply, Error, command)
+                self.assertEqual(reply, plain, "the error is the command's own")
+                self.assertEqual(reply.word, word)
+            self.assertEqual(self.guard(), before, command)
+            self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
+        self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "text", "large"), keys)
+        self.assertEqual(self.client("DBSIZE"), 4)
+        self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
+        self.assertEqual(self.client("ONCE", "g", "id", "INCR", "text"), [0])
+
+    def test_failed_commands_among_many(self):
+        """Taking an id back leaves all others, in every level of a guard that has outgrown its
+        plan."""
+        self.client("ONCE.CREATE", "small", "WINDOW", "1h", "CAPACITY", 10, "ERROR", "1e-6")
+        self.client("SET", "text", "v")
+        ids = range(4000)
+        replies = self.client.pipeline(
+            [["ONCE", "small", i, *(["INCR", "k"] if i % 3 else ["LPUSH", "text", "v"])]
+             for i in ids])
+        self.assertTrue(all(isinstance(reply, Error) == (i % 3 == 0)
+                            for i, reply in zip(ids, replies)))
+        self.assertEqual(self.client("WINDOW.MEXISTS", "small", *ids),
+                         [int(i % 3 > 0) for i in ids])
+        self.assertEqual(self.client("GET", "k"), b"%d" % sum(i % 3 > 0 for i in ids))
+        info = self.info("small")
+        self.assertEqual((info[b"items"], info[b"applied"]), (2666, 2666))
+
+    def test_refused(self):
+        self.client("SET", "k", "v")
+        self.client("RPUSH", "list", "v")
+        self.client("XADD", "stream", "*", "f", "v")
+        for text, command in {
+            "GET k": "that write", "PING": "that write", "SELECT 1": "that write",
+            "EVAL x 1 k": "that write", "FCALL f 1 k": "that write", "MULTI": "that write",
+            "DEBUG SLEEP 0": "that write", "CONFIG SET maxmemory 1": "that write",
+            "PUBLISH c m": "that write", "OBJECT ENCODING k": "that write", "XGROUP HELP": "write",
+            "XGROUP": "that write", "SHUTDOWN": "that write", "FLUSHALL": "with keys",
+            "FLUSHDB": "with keys", "SWAPDB 0 1": "with keys", "ZUNIONSTORE d x a": "with keys",
+            "BLPOP list 1": "may wait", "BLMOVE list l2 LEFT LEFT 1": "may wait",
+            "XREADGROUP GROUP a b STREAMS stream >": "may wait",
+            "MIGRATE h 1 k 0 1": "'MIGRATE'", "RESTORE k 0 x": "'RESTORE'",
+            "restore-asking k 0 x": "'restore-asking'", "ONCE g x SET k w": "'ONCE'",
+            "once other x SET k w": "'once'", "MAP.LOAD m 0 x": "'MAP.LOAD'",
+            "nosuch k": "unknown command 'nosuch'", "XGROUP nosuch k": "unknown subcommand",
+            "xgroup|create stream group $": "unknown command", "SET k": "wrong number",
+            "INCRBY k 1 2": "wrong number", "XGROUP CREATE stream": "wrong number",
+            "DEL g": "the guard itself", "DEL k g": "guard itself", "RENAME k g": "guard itself",
+            "SORT list STORE g": "guard itself", "WINDOW.FORGET g x": "guard itself",
+            "WINDOW.ADD g id": "guard itself",
+        }.items():
+            self.refused("ERR", "ONCE", "g", "id", *text.split(), text=command)
+        long = "x" * 100
+        self.refused("ERR", "ONCE", "g", "id", long, "k", text="unknown command")
+        self.refused("ERR", "ONCE", "g", "id", "x" * (1 << 20), "k", text="unknown command")
+        self.refused("ERR", "ONCE", "g", "id", "xgroup", long, "k", text="unknown subcommand")
+        self.refused("ERR", "ONCE", "g", "id", "", "k", text="unknown command")
+        self.refused("ERR", "ONCE", "g", "id", b"SET\x00", "k", "v", text="unknown command")
+        self.refused("ERR", "ONCE", "g", "id", *["ONCE", "g", "id"] * 100000, text="'ONCE'")
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
+
+    def test_what_restores_keys_is_refused(self):
+        """Also what modules of ours add later."""
+        names = self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")
+        names = [name for name in names if name.upper().endswith((b".LOAD", b".APPLY", b".TOUCH"))]
+        self.assertGreaterEqual(len(names), 5)
+        for name in names:
+            self.refused("ERR", "ONCE", "g", "id", name, "k", 0, "x", text="ONCE does not call")
+
+    def test_arguments(self):
+        for command in (["ONCE"], ["ONCE", "g"], ["ONCE", "g", "id"], ["ONCE.CREATE"],
+                        ["ONCE.CREATE", "x"], ["ONCE.CREATE", "x", "WINDOW"], ["ONCE.INFO"],
+                        ["ONCE.INFO", "g", "g"]):
+            self.refused("ERR", *command, text="wrong number of arguments")
+        create = ["ONCE.CREATE", "x"]
+        for text, command in {
+            "WINDOW": ["ERROR", "1%"], "WINDOW 'x'": ["WINDOW", "x"],
+            "ERROR 'y'": ["WINDOW", "1s", "ERROR", "y"],
+            "CAPACITY '-1'": ["WINDOW", "1s", "CAPACITY", -1],
+            "MAXMEM ''": ["WINDOW", "1s", "MAXMEM", ""], "'REFRESH'": ["WINDOW", "1s", "REFRESH"],
+            "'EVENTTIME'": ["WINDOW", "1s", "EVENTTIME", "SKEW", "1s"],
+            "SEED": ["WINDOW", "1s", "SEED"], "'\\xff'": ["WINDOW", "1s", b"\xff", 1],
+        }.items():
+            self.refused("ERR", *create, *command, text=text)
+        for text, command in {
+            "WINDOW '0'": ["WINDOW", 0], "ERROR '0.9'": ["WINDOW", "1s", "ERROR", 0.9],
+            "CAPACITY '0'": ["WINDOW", "1s", "CAPACITY", 0],
+            "MAXMEM is too little": ["WINDOW", "1s", "MAXMEM", 10],
+        }.items():
+            self.refused("RANGE", *create, *command, text=text)
+        self.refused("BUSYKEY", "ONCE.CREATE", "g", "WINDOW", "1s")
+        self.client("SET", "text", "v")
+        self.refused("WRONGTYPE", "ONCE.CREATE", "text", "WINDOW", "1s")
+        self.refused("WRONGTYPE", "ONCE.INFO", "text")
+        self.refused("WRONGTYPE", "ONCE", "text", "id", "SET", "k", "v")
+
+    def test_ids_and_arguments_of_any_kind(self):
+        for one in ("", b"\x00", b"\x00\x01\xff\r\n", "x" * (1 << 20), "1", "01", " 1", "1\n"):
+            length = self.client("STRLEN", "k") + 1
+            self.assertEqual(self.client("ONCE", "g", one, "APPEND", "k", "x"), [1, length])
+            self.assertEqual(self.client("ONCE", "g", one, "APPEND", "k", "x"), [0])
+        large = b"\r\n\x00" * (1 << 20)
+        self.assertEqual(self.client("ONCE", "g", "large", "SET", b"\x00key", large), [1, b"OK"])
+        self.assertEqual(self.client("GET", b"\x00key"), large)
+        many = [word for i in range(20000) for word in (f"k{i}", i)]
+        self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [1, b"OK"])
+        self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [0])
+        self.assertEqual(self.client("DBSIZE"), 20003)
+        self.client("ONCE.CREATE", b"\x00 \xff", "WINDOW", "1h")
+        self.assertEqual(self.client("ONCE", b"\x00 \xff", "a", "DEL", "k1"), [1, 1])
+
+    # ---- guards --------------------------------------------------------------------------------
+
+    def test_guards(self):
+        self.refused("NOGUARD", "ONCE", "none", "id", "SET", "k", "v")
+        self.refused("NOGUARD", "ONCE.INFO", "none")
+        self.assertEqual(self.client("EXISTS", "none", "k"), 0)
+        for text, options in {
+            "engine fbf": ["ENGINE", "fbf"], "REFRESH": ["REFRESH"],
+            "times of its events": ["EVENTTIME", "SKEW", "1s"],
+        }.items():
+            self.client("DEL", "w")
+            self.client("WINDOW.CREATE", "w", "WINDOW", "1h", *options)
+            self.refused("UNSUPPORTED", "ONCE", "w", "id", "SET", "k", "v", text=text)
+        self.client("DEL", "w")
+        self.client("WINDOW.CREATE", "w", "WINDOW", "1h", "ERROR", "1e-9", "ENGINE", "compact")
+        self.assertEqual(self.client("ONCE", "w", "id", "SET", "k", "v"), [1, b"OK"])
+        # A guard is a window: what was done elsewhere can be told to it, and taken back.
+        self.assertEqual(self.client("WINDOW.ADD", "g", "elsewhere"), 1)
+        self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [0])
+        self.assertEqual(self.client("WINDOW.FORGET", "g", "elsewhere"), 1)
+        self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [1, 1])
+        # Another guard knows nothing of it.
+        self.client("ONCE.CREATE", "h", "WINDOW", "1h")
+        self.assertEqual(self.client("ONCE", "h", "elsewhere", "INCR", "n"), [1, 2])
+
+    def test_creation(self):
+        info = self.info()
+        self.assertEqual((info[b"window"], info[b"engine"], info[b"capacity"], info[b"maxmem"],
+                          float(info[b"promised_error"])),
+                         (3600000, b"compact", 1000000, 0, 1e-9))
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.once-error", "1e-9",
+                        "bloomery.once-capacity", 1000000)
+        self.client("CONFIG", "SET", "bloomery.once-error", "0.01%", "bloomery.once-capacity", 500)
+        self.client("ONCE.CREATE", "h", "WINDOW", "10min")
+        self.client("ONCE.CREATE", "i", "WINDOW", "2s", "ERROR", "1e-6", "CAPACITY", "10k",
+                    "MAXMEM", "1mb", "SEED", 9)
+        info, other = self.info("h"), self.info("i")
+        self.assertEqual((info[b"window"], info[b"capacity"], float(info[b"promised_error"])),
+                         (600000, 500, 1e-4))
+        self.assertEqual((other[b"window"], other[b"capacity"], float(other[b"promised_error"]),
+                          other[b"maxmem"], other[b"seed"]), (2000, 10000, 1e-6, 1 << 20, b"9"))
+        for value in ("0.9", "x", "-1"):
+            self.assertIsInstance(
+                self.client.ask("CONFIG", "SET", "bloomery.once-error", value), Error)
+
+    def test_what_is_expected_to_be_lost(self):
+        """The sum of the errors at which new ids were asked for; and what is sure."""
+        self.client("ONCE.CREATE", "h", "WINDOW", "1h", "CAPACITY", 1000, "ERROR", "1%", "SEED", 3)
+        applied = repeated = 0
+        expected = 0.0
+        for i in range(1500):
+            error = float(self.info("h")[b"estimated_error"]) if i % 50 == 0 else None
+            reply = self.client("ONCE", "h", i, "INCR", "k")
+            applied += reply[0]
+            repeated += not reply[0]
+            expected += 50 * error if error is not None else 0
+        info = self.info("h")
+        self.assertEqual((info[b"applied"], info[b"repeated"]), (applied, repeated))
+        self.assertAlmostEqual(float(info[b"expected_lost"]), expected,
+                               delta=0.08 * expected)
+        # 5 sigma around what is expected; each id was new, so each repeat is a lost write.
+        self.assertLess(abs(repeated - expected), 5 * expected ** 0.5)
+        self.assertGreater(repeated, 0)
+        self.assertEqual(float(info[b"expected_lost_at_most"]), info[b"items"] * 0.01)
+        self.assertLess(float(info[b"expected_lost"]), 1500 * 0.01)
+
+    def test_ids_come_free_after_the_window(self):
+        self.client("ONCE.CREATE", "brief", "WINDOW", 300, "CAPACITY", 100)
+        start = time.monotonic()
+        self.assertEqual(self.client("ONCE", "brief", "id", "INCR", "k"), [1, 1])
+        again = self.client("ONCE", "brief", "id", "INCR", "k")
+        if time.monotonic() - start < 0.3:
+            self.assertEqual(again, [0])
+
+        def applied():
+            return self.client("ONCE", "brief", "id", "INCR", "k")[0] == 1
+        self.wait_until(applied, "the window has passed")
+        self.assertGreaterEqual(time.monotonic() - start, 0.3)
+        self.assertEqual(self.client("EXISTS", "brief"), 1)
+
+    # ---- room ----------------------------------------------------------------------------------
+
+    def test_a_full_guard_refuses_before_the_command(self):
+        self.client("ONCE.CREATE", "h", "WINDOW", "1h", "MAXMEM", "16kb", "CAPACITY", 100)
+        applied = 0
+        while True:
+            reply = self.client.ask("ONCE", "h", applied, "INCR", "k")
+            if isinstance(reply, Error):
+                break
+            self.assertEqual(reply, [1, applied + 1])
+            applied += 1
+        self.assertEqual(reply.word, "FULL")
+        self.assertGreater(applied, 100)
+        self.refused("FULL", "ONCE", "h", "new", "INCR", "k")
+        self.refused("FULL", "ONCE", "h", "new", "LPUSH", "k", "v")  # which would fail
+        self.assertEqual(self.client("GET", "k"), b"%d" % applied)
+        self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0], "repeats need no room")
+        self.assertEqual(self.client("WINDOW.FORGET", "h", 5), 1)
+        self.assertEqual(self.client("ONCE", "h", "new", "INCR", "k"), [1, applied + 1])
+
+    def test_the_limit_of_a_key(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        self.client("ONCE.CREATE", "h", "WINDOW", "1h", "CAPACITY", 1000)
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        replies = self.client.pipeline([["ONCE", "h", i, "INCR", "k"] for i in range(20000)])
+        applied = sum(reply == [1, i + 1] for i, reply in enumerate(replies))
+        refusals = replies[applied:]
+        self.assertTrue(5000 < applied < 20000, applied)
+        self.assertTrue(all(isinstance(reply, Error) and reply.word == "FULL"
+                            for reply in refusals))
+        self.assertIn("bloomery.max-key-bytes", str(refusals[0]))
+        self.assertEqual(self.client("GET", "k"), b"%d" % applied)
+        self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0])
+        self.assertLessEqual(self.client("MEMORY", "USAGE", "h"), 70000)
+
+    def test_maxmemory(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
+        self.client("ONCE", "g", "known", "INCR", "k")
+        self.client("CONFIG", "SET", "maxmemory", "1mb")
+        for command in (["SET", "x", "v"], ["DEL", "k"], ["INCR", "k"]):
+            self.refused("OOM", "ONCE", "g", "id", *command)
+        self.refused("OOM", "EVAL", "return redis.call('ONCE', KEYS[1], 'id', 'INCR', KEYS[2])", 2,
+                     "g", "k")
+        self.client("CONFIG", "SET", "maxmemory", 0)
+        self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 2])
+
+    # ---- in transactions and scripts -----------------------------------------------------------
+
+    def test_in_a_transaction(self):
+        self.client("MULTI")
+        for command in (["g", "a", "INCR", "k"], ["g", "a", "INCR", "k"],
+                        ["g", "b", "LPUSH", "k", "v"], ["g", "b", "INCR", "k"],
+                        ["none", "c", "INCR", "k"], ["g", "d", "BLPOP", "l", 0]):
+            self.assertEqual(self.client("ONCE", *command), b"QUEUED")
+        replies = self.client("EXEC")
+        self.assertEqual([replies[i] for i in (0, 1, 3)], [[1, 1], [0], [1, 2]])
+        self.assertEqual([replies[i].word for i in (2, 4, 5)], ["WRONGTYPE", "NOGUARD", "ERR"])
+        # Who watches the guard hears of it.
+        other = Client(self.server.port)
+        self.client("WATCH", "g")
+        other("ONCE", "g", "e", "INCR", "k")
+        self.client("MULTI")
+        self.client("INCR", "k")
+        self.assertIsNone(self.client("EXEC"))
+        other.close()
+
+    def test_in_a_script(self):
+        call = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCRBY', KEYS[2], 5)"
+        self.assertEqual(self.client("EVAL", call, 2, "g", "k", "a"), [1, 5])
+        self.assertEqual(self.client("EVAL", call, 2, "g", "k", "a"), [0])
+        self.client("SET", "text", "v")
+        reply = self.client.ask("EVAL", call, 2, "g", "text", "b")
+        self.assertIn("not an integer", str(reply))
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "b"), 0)
+        caught = ("local r = redis.pcall('ONCE', KEYS[1], 'c', 'LPUSH', KEYS[2], 1) "
+                  "local s = redis.call('ONCE', KEYS[1], 'c', 'INCR', KEYS[2]) "
+                  "return {r.err, s[1], s[2]}")
+        error, applied, value = self.client("EVAL", caught, 2, "g", "k")
+        self.assertTrue(error.startswith(b"WRONGTYPE"))
+        self.assertEqual((applied, value), (1, 6))
+        three = ("redis.setresp(3) local r = redis.call('ONCE', KEYS[1], 'd', 'HSET', KEYS[2], 1,"
+                 " 2) return {r[1], r[2]}")
+        self.assertEqual(self.client("EVAL", three, 2, "g", "h"), [1, 1])
+        self.assertIsInstance(self.client.ask("EVAL_RO", call, 2, "g", "k", "e"), Error)
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "e"), 0)
+
+    # ---- what the server knows of it -----------------------------------------------------------
+
+    def test_keys_are_declared(self):
+        def keys(*command):
+            return sorted(self.client("COMMAND", "GETKEYS", *command))
+        self.assertEqual(keys("ONCE", "g", "id", "SET", "k", "v"), [b"g", b"k"])
+        self.assertEqual(keys("ONCE", "g", "id", "MSET", "a", 1, "b", 2), [b"a", b"b", b"g"])
+        self.assertEqual(keys("ONCE", "g", "id", "ZUNIONSTORE", "d", 2, "a", "b"),
+                         [b"a", b"b", b"d", b"g"])
+        self.assertEqual(keys("ONCE", "g", "id", "XGROUP", "CREATE", "s", "x", "$"), [b"g", b"s"])
+        self.assertEqual(keys("ONCE", "g", "id", "SORT", "l", "STORE", "d"), [b"d", b"g", b"l"])
+        self.assertEqual(keys("ONCE", "g", "id", "MAP.SET", "m", "f", "v"), [b"g", b"m"])
+        for rest in (["PING"], ["nosuch", "k"], ["SET", "k"], [""], ["ONCE", "h", "id", "DEL", "k"],
+                     ["ONCE", "g", "id"] * 100000):
+            self.assertEqual(keys("ONCE", "g", "id", *rest), [b"g"])
+
+    def test_numbers_and_events(self):
+        listener = Client(self.server.port)
+        self.client("CONFIG", "SET", "notify-keyspace-events", "KEd")
+        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        listener("SUBSCRIBE", "__keyspace@0__:g")
+        before = self.client.info("bloomery")
+        self.client("ONCE", "g", "a", "INCR", "k")
+        self.client("ONCE", "g", "a", "INCR", "k")
+        self.client("ONCE", "g", "a", "INCR", "k")
+        self.client.ask("ONCE", "g", "b", "LPUSH", "k", 1)
+        self.client.ask("ONCE", "g", "b", "GET", "k")
+        self.client.ask("ONCE", "none", "b", "INCR", "k")
+        now = self.client.info("bloomery")
+        self.assertEqual([now[f"bloomery_once_{what}"] - before[f"bloomery_once_{what}"]
+                          for what in ("applied", "repeated", "failed", "refused")], [1, 2, 1, 2])
+        self.assertEqual(now["bloomery_window_repeats"] - before["bloomery_window_repeats"], 2)
+        self.assertEqual(now["bloomery_window_items"], 1)
+        self.assertEqual([listener._read()[2] for _ in range(3)],
+                         [b"once.applied", b"once.repeated", b"once.repeated"])
+        listener.close()
+
+    def test_many_commands(self):
+        """More names than are remembered at a time, twice."""
+        names = [name.decode() for name in self.client("COMMAND", "LIST")]
+        for _ in range(2):
+            for name in names:
+                if name.upper().startswith(("ONCE", "DEBUG")):
+                    continue
+                about = self.client("COMMAND", "INFO", name)[0]
+                parts = len(about) > 9 and about[9]
+                reply = self.client.ask("ONCE", "g", "id", name)
+                self.assertIsInstance(reply, Error, name)  # none writes without an argument
+                if not parts and b"write" not in about[2]:
+                    self.assertIn("that write", str(reply), name)
+        self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
+
+
+# As servers say it; "acl verification" is Redis 7.0 of a command that a module calls.
+DENIED = "^NOPERM|acl verification failed|user executing the script can't|ACL failure in script"
+
+
+class Users(Case):
+    """Who may do what: nobody reaches through ONCE what is not his."""
+
+    def setUp(self):
+        super().setUp()
+        self.client("ONCE.CREATE", "g:1", "WINDOW", "1h")
+        self.client("SET", "k:1", 1)
+        self.client("SET", "secret", 1)
+
+    def user(self, *rules):
+        self.client("ACL", "SETUSER", "till", "reset", "on", "nopass", *rules)
+        client = Client(self.server.port)
+        client("AUTH", "till", "x")
+        self.addCleanup(client.close)
+        return client
+
+    def denied(self, client, *command):
+        """In every way that a command can be given."""
+        before = self.client("DEBUG", "DIGEST-VALUE", "k:1", "secret")
+        items = pairs(self.client("WINDOW.INFO", "g:1"))[b"items"]
+        replies = [client.ask(*command)]
+        if client.ask("MULTI") == b"OK":
+            queued = client.ask(*command)
+            done = client.ask("EXEC")
+            if isinstance(queued, Error):
+                self.assertEqual(done.word, "EXECABORT")
+                replies.append(queued)
+            else:
+                replies += done
+        words = ", ".join(f"ARGV[{i + 1}]" for i in range(len(command)))
+        script = f"local r = redis.pcall({words}) return r.err or 'none'"
+        reply = client.ask("EVAL", script, 0, *command)
+        if not isinstance(reply, Error):  # it may run scripts
+            replies.append(Error(reply.decode()))
+        for reply in replies:
+            self.assertIsInstance(reply, Error, command)
+            self.assertRegex(str(reply), DENIED, command)
+        self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "k:1", "secret"), before)
+        self.assertEqual(pairs(self.client("WINDOW.INFO", "g:1"))[b"items"], items, command)
+
+    def test_commands_and_keys(self):
+        client = self.user("~g:*", "~k:*", "-@all", "+once", "+incr", "+multi", "+exec", "+eval")
+        self.assertEqual(client("ONCE", "g:1", "a", "INCR", "k:1"), [1, 2])
+        self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v")  # the command
+        self.denied(client, "ONCE", "g:1", "b", "DEL", "k:1")
+        self.denied(client, "ONCE", "g:1", "b", "INCR", "secret")  # the key
+        self.denied(client, "ONCE", "secret", "b", "INCR", "k:1")  # the guard
+        self.denied(client, "INCR", "secret")
+        client = self.user("~*", "-@all", "+incr", "+multi", "+exec", "+eval")
+        self.denied(client, "ONCE", "g:1", "b", "INCR", "k:1")  # ONCE itself
+        self.denied(client, "ONCE.INFO", "g:1")
+        client = self.user("~*", "+@all", "-set", "+multi", "+exec", "+eval")
+        self.assertEqual(client("ONCE", "g:1", "c", "INCR", "k:1"), [1, 3])
+        self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v")
+        client = self.user("~*", "+@all", "-xgroup|create")
+        self.denied(client, "ONCE", "g:1", "b", "XGROUP", "CREATE", "k:2", "x", "$", "MKSTREAM")
+
+    def test_several_keys(self):
+        client = self.user("~g:*", "~k:*", "+@all")
+        self.assertEqual(client("ONCE", "g:1", "a", "MSET", "k:1", 5, "k:2", 6), [1, b"OK"])
+        self.denied(client, "ONCE", "g:1", "b", "MSET", "k:1", 7, "secret", 8)
+        self.denied(client, "ONCE", "g:1", "b", "RENAME", "k:1", "secret")
+        self.denied(client, "ONCE", "g:1", "b", "COPY", "secret", "k:1", "REPLACE")
+        self.denied(client, "ONCE", "g:1", "b", "SORT", "k:3", "STORE", "secret")
+
+    def test_reading_and_writing(self):
+        rest = ("~g:*", "+@all")
+        client = self.user("%R~k:*", *rest)
+        self.denied(client, "ONCE", "g:1", "b", "INCR", "k:1")
+        self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v")
+        client = self.user("%W~k:*", *rest)
+        self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v", "GET")
+        self.denied(client, "ONCE", "g:1", "b", "GETDEL", "k:1")
+        self.assertEqual(client("ONCE", "g:1", "a", "SET", "k:1", "v"), [1, b"OK"])
+        client = self.user("%R~g:*", "~k:*", "+@all")  # the guard is changed as well
+        self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v")
+
+    def test_selectors(self):
+        client = self.user("~g:*", "~k:*", "-@all", "+once", "+incr", "+multi", "+exec", "+eval",
+                           "(~secret +get)", "(~other:* +set)")
+        self.denied(client, "ONCE", "g:1", "b", "INCR", "secret")
+        self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v")
+        self.assertEqual(client("ONCE", "g:1", "a", "INCR", "k:1"), [1, 2])
+        # One selector must allow ONCE with all its keys, and one the command.
+        self.denied(client, "ONCE", "g:1", "b", "SET", "other:1", "v")
+        client = self.user("-@all", "(~g:* ~other:* +once)", "(~other:* +set)")
+        self.assertEqual(client("ONCE", "g:1", "c", "SET", "other:1", "v"), [1, b"OK"])
+        self.assertIsInstance(client.ask("ONCE", "g:1", "d", "DEL", "other:1"), Error)
+
+    def test_denials_are_in_the_log(self):
+        client = self.user("~g:*", "~k:*", "+@all", "-set")
+        self.client("ACL", "LOG", "RESET")
+        client.ask("ONCE", "g:1", "b", "SET", "k:1", "v")
+        entry = pairs(self.client("ACL", "LOG")[0])
+        self.assertEqual((entry[b"reason"], entry[b"object"].lower(), entry[b"username"]),
+                         (b"command", b"set", b"till"))
+
+
+class Cluster(Case):
+    SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
+
+    def setUp(self):
+        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # the second time they are there
+        self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
+                        "the cluster is up")
+        super().setUp()
+
+    def test_slots(self):
+        self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
+        self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [1, 1])
+        self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [0])
+        self.assertEqual(self.client("ONCE", "{a}guard", 2, "MSET", "{a}x", 1, "{a}y", 2),
+                         [1, b"OK"])
+        self.refused("CROSSSLOT", "ONCE", "{a}guard", 3, "INCR", "{b}n")
+        self.refused("CROSSSLOT", "ONCE", "{a}guard", 3, "MSET", "{a}x", 1, "{b}y", 2)
+        self.refused("CROSSSLOT", "ONCE", "{b}guard", 3, "INCR", "{a}n")
+        call = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCR', KEYS[2])"
+        self.assertEqual(self.client("EVAL", call, 2, "{a}guard", "{a}n", 4), [1, 2])
+        sly = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCR', '{b}n')"
+        reply = self.client.ask("EVAL", sly, 1, "{a}guard", 5)
+        self.assertIsInstance(reply, Error)
+        self.assertEqual(self.client("EXISTS", "{b}n"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "{a}guard", 5), 0)
+
+    def test_a_slot_on_the_move(self):
+        """The server looks at all keys: with one of them gone already it says so."""
+        slot = self.client("CLUSTER", "KEYSLOT", "{a}")
+        with Server(**self.SETTINGS) as other:
+            other.client("CLUSTER", "MEET", "127.0.0.1", self.server.port)
+            name = other.client("CLUSTER", "MYID")
+            self.wait_until(lambda: name in self.client("CLUSTER", "NODES"), "the nodes have met")
+            self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
+            self.client("SET", "{a}n", 1)
+            self.client("CLUSTER", "SETSLOT", slot, "MIGRATING", name)
+            self.addCleanup(self.client, "CLUSTER", "FORGET", name)
+            self.addCleanup(self.client, "CLUSTER", "SETSLOT", slot, "STABLE")
+            self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [1, 2])
+            self.refused("TRYAGAIN", "ONCE", "{a}guard", 2, "INCR", "{a}gone")
+            self.refused("ASK", "ONCE", "{a}none", 2, "INCR", "{a}gone")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
