@@ -83,7 +83,8 @@ static int crawl(redisContext *server, int hour)
 
 int main(int argc, char **argv)
 {
-    redisContext *server = redisConnect("127.0.0.1", argc > 1 ? atoi(argv[1]) : 6379);
+    redisContext *server =
+        redisConnect("127.0.0.1", argc > 1 ? (int)strtol(argv[1], NULL, 10) : 6379);
     if (server == NULL || server->err != 0) {
         fprintf(stderr, "no server: %s\n", server != NULL ? server->errstr : "out of memory");
         redisFree(server);

@@ -56,8 +56,8 @@ static long long field(const redisReply *info, const char *name)
 int main(int argc, char **argv)
 {
     const struct timeval patience = {0, 500000};
-    redisContext *server =
-        redisConnectWithTimeout("127.0.0.1", argc > 1 ? atoi(argv[1]) : 6379, patience);
+    redisContext *server = redisConnectWithTimeout(
+        "127.0.0.1", argc > 1 ? (int)strtol(argv[1], NULL, 10) : 6379, patience);
     if (server == NULL || server->err != 0) {
         fprintf(stderr, "no server: %s\n", server != NULL ? server->errstr : "out of memory");
         redisFree(server);
