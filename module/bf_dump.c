@@ -29,7 +29,10 @@
 
 #define MAGIC "BRYCHUNK"
 #define HEAD_BYTES 40u
-#define CHUNK_BYTES (((uint64_t)16 << 20) - HEAD_BYTES) /* clients expect no more than 16 MB */
+#ifndef BLOOMERY_CHUNK_SIZE /* tests have smaller ones */
+#define BLOOMERY_CHUNK_SIZE ((uint64_t)16 << 20) /* clients expect no more */
+#endif
+#define CHUNK_BYTES ((uint64_t)BLOOMERY_CHUNK_SIZE - HEAD_BYTES)
 #define NUMBER_BITS 20
 #define STATE_MASK UINT32_MAX
 #define HASHED_BYTES 4096u
@@ -255,8 +258,6 @@ static int take_first(server_context *context, server_string **argv, opened_key 
         return reply_unfinished(context, status);
     }
     object_put(opened, made);
-    if (last)
-        bf_look(made);
     object_changed(context, argv[1], "bf.loadchunk", true);
     return reply_ok(context);
 }
@@ -281,8 +282,6 @@ static int take_next(server_context *context, server_string **argv, opened_key *
         api.ReplicateVerbatim(context);
         return reply_unfinished(context, status);
     }
-    if (object->thing)
-        bf_look(object);
     object_changed(context, argv[1], "bf.loadchunk", true);
     return reply_ok(context);
 }

@@ -77,7 +77,7 @@ int bf_command_exists(server_context *context, server_string **argv, int argc)
     if (opened.object) {
         const bry_filter *filter = bf_of(opened.object)->filter;
         answer = bry_filter_has(filter, string_hash(bry_filter_seed(filter), argv[2]));
-        bf_count(opened.object, 1);
+        object_count(opened.object, 1);
     }
     object_close(&opened);
     return api.ReplyWithBool(context, answer == BRY_PRESENT);
@@ -96,7 +96,7 @@ int bf_command_mexists(server_context *context, server_string **argv, int argc)
         return reply_absent(context, n);
     }
     const bry_filter *filter = bf_of(opened.object)->filter;
-    bf_count(opened.object, n);
+    object_count(opened.object, n);
     api.ReplyWithArray(context, (long)n);
     for (size_t done = 0; done < n; done += SMALL) {
         item_batch part;
@@ -186,7 +186,7 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *made,
     bool scales = thing->made.expansion != 0 || status != BRY_E_FULL;
     bool changed = any_absent(batch, done);
     if (changed) {
-        bf_look(object);
+        bf_changed(object);
         if (made) {
             object_put(opened, made);
             bf_replicate_creation(self->context, self->argv[1], &thing->made);
@@ -194,7 +194,7 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *made,
         replicate_added(self, batch, done);
         object_changed(self->context, self->argv[1], "bf.add", false);
     }
-    bf_count(object, batch->n);
+    object_count(object, batch->n);
     if (!changed)
         object_free(made);
     reply_added(self, batch, done, scales);
@@ -351,8 +351,8 @@ static int del_all(server_context *context, server_string **argv, held_object *o
         batch->answers[i] = (uint8_t)was;
         removed += was == BRY_PRESENT;
     }
-    bf_look(object);
-    bf_count(object, batch->n);
+    bf_changed(object);
+    object_count(object, batch->n);
     if (removed > 0)
         object_changed(context, argv[1], "bf.del", true);
     api.ReplyWithArray(context, (long)batch->n);

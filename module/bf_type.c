@@ -78,7 +78,7 @@ static bool fits_a_key(server_context *context, const bry_filter_options *option
                        const bf_parameters *made)
 {
     bry_filter_options full = *options;
-    bry_filter_shape shape;
+    bry_filter_shape shape = {0};
     full.capacity = made->capacity;
     if (bry_filter_plan(&full, &shape) == BRY_OK && object_may_grow(context, NULL, shape.bytes))
         return true;
@@ -109,7 +109,6 @@ static bry_status create(bf_parameters *parameters, const bry_filter_options *op
     parameters->seed = bry_filter_seed(thing->filter);
     thing->made = *parameters;
     made->thing = thing;
-    bf_look(made);
     *object = made;
     return BRY_OK;
 }
@@ -152,21 +151,25 @@ void bf_replicate_creation(server_context *context, server_string *name,
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* Engine compact keeps these, so that asking is cheap. */
-void bf_look(held_object *object)
+/* Engine compact keeps count, so that asking is cheap. */
+static uint64_t items(const void *thing)
 {
     bry_filter_stats stats;
-    bry_filter_get_stats(bf_of(object)->filter, &stats);
-    object->promised = stats.promised_error;
-    object->estimated = stats.estimated_error;
-    object_set_items(object, stats.items);
+    bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
+    return stats.items;
 }
 
-void bf_count(held_object *object, size_t n)
+static void errors(const void *thing, double *promised, double *estimated)
 {
-    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
-        bf_look(object);
-    object_count(object, n);
+    bry_filter_stats stats;
+    bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
+    *promised = ((const bf_filter *)thing)->made.error;
+    *estimated = stats.estimated_error;
+}
+
+void bf_changed(held_object *object)
+{
+    object_set_items(object, items(object->thing));
 }
 
 /* ---- the family ---------------------------------------------------------------------------- */
@@ -270,13 +273,6 @@ static void destroy(void *thing)
     filter_free(self);
 }
 
-static uint64_t items(const void *thing)
-{
-    bry_filter_stats stats;
-    bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
-    return stats.items;
-}
-
 static void *rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &filter_family);
@@ -304,4 +300,5 @@ command_family filter_family = {
     .load = load,
     .destroy = destroy,
     .items = items,
+    .errors = errors,
 };

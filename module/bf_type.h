@@ -63,11 +63,8 @@ bool bf_create(server_context *context, bf_parameters *parameters, held_object *
 void bf_replicate_creation(server_context *context, server_string *name,
                            const bf_parameters *parameters);
 
-/* Brings the numbers about an object up to date. */
-void bf_look(held_object *object);
-
-/* Counts n items that were asked for or changed. */
-void bf_count(held_object *object, size_t n);
+/* Brings the number of items up to date after a change. */
+void bf_changed(held_object *object);
 
 /* An error whose text is not ours; nothing in front of it. */
 int bf_error(server_context *context, const char *line);

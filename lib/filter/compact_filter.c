@@ -141,7 +141,10 @@ static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, ui
 
 static bool del(bry_filter *filter, bry_hash hash)
 {
-    bool there = bry__maplet_remove(&filter->compact, hash) > 0;
+    bry__maplet *maplet = &filter->compact;
+    bool there = bry__maplet_remove(maplet, hash) > 0;
+    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
+        bry__maplet_close_table(maplet);
     filter->items = bry__maplet_count(&filter->compact);
     return there;
 }

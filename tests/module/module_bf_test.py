@@ -1,0 +1,564 @@
+"""BF.*: replies and errors to the byte, arguments, numbers, chunks, and the Python client's methods."""
+
+import os
+import pathlib
+import re
+import sys
+
+import server_runner
+from server_runner import Case, Client, Error, Server, pairs
+
+EXCHANGE = pathlib.Path(__file__).with_name("bf_exchange.txt")
+FOLDER = os.path.dirname(server_runner.MODULE or "")
+TAKEN = os.path.join(FOLDER, "names-taken.so")
+SMALL_CHUNKS = os.path.join(FOLDER, "bloomery-small-chunks.so")
+
+
+class Tee:
+    """A file that keeps what was read from it."""
+
+    def __init__(self, file):
+        self.file, self.seen = file, b""
+
+    def readline(self):
+        line = self.file.readline()
+        self.seen += line
+        return line
+
+    def read(self, size):
+        data = self.file.read(size)
+        self.seen += data
+        return data
+
+    def close(self):
+        self.file.close()
+
+
+class Exchange(Case):
+    def recorded(self):
+        """(command, RESP2, RESP3) of the file."""
+        command, replies = None, {}
+        for line in EXCHANGE.read_text().splitlines() + ["> end"]:
+            kind, rest = line[:1], line[2:]
+            if kind == ">":
+                if command:
+                    yield command.split(" "), replies["2"], replies["3"]
+                command, replies = rest, {}
+            elif kind in ("2", "3", "="):
+                for version in "23" if kind == "=" else kind:
+                    replies[version] = rest
+
+    def pattern(self, reply):
+        text = re.escape(reply).replace(re.escape("\\r\\n"), "\r\n")
+        return text.replace("<n>", "[0-9]+").replace("<data>", ".*").encode()
+
+    def check(self, version):
+        client = Client(self.server.port)
+        if version == 3:
+            client.hello3()
+        client.file = tee = Tee(client.file)
+        names = set()
+        for command, *replies in self.recorded():
+            tee.seen = b""
+            client.ask(*command)
+            wanted = self.pattern(replies[version - 2])
+            self.assertTrue(re.fullmatch(wanted, tee.seen, re.DOTALL), (command, tee.seen))
+            names.add(command[0].lower().encode())
+        client.close()
+        ours = set(self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))
+        self.assertEqual(names - {b"set", b"exists"},
+                         {name.lower() for name in ours if name.lower().startswith(b"bf.")})
+
+    def test_resp2(self):
+        self.check(2)
+
+    def test_resp3(self):
+        self.check(3)
+
+
+class Arguments(Case):
+    def test_number_of_them(self):
+        for line in ("BF.RESERVE k 0.01", "BF.ADD k", "BF.ADD k a b", "BF.MADD k", "BF.EXISTS k",
+                     "BF.EXISTS k a b", "BF.MEXISTS k", "BF.INSERT k ITEMS", "BF.INSERT k a b",
+                     "BF.CARD", "BF.CARD k k", "BF.INFO", "BF.INFO k SIZE ITEMS", "BF.DEL k",
+                     "BF.SCANDUMP k", "BF.SCANDUMP k 0 0", "BF.LOADCHUNK k 1", "BF.MERGE k",
+                     "BF.INSERT k CAPACITY 10 ITEMS", "BF.INSERT k NOCREATE CAPACITY",
+                     "BF.INSERT k NOCREATE NONSCALING"):
+            text = "Unknown argument" if line == "BF.INSERT k a b" else "number of arguments"
+            reply = self.client.ask(*line.split())
+            self.assertIsInstance(reply, Error, line)
+            self.assertIn(text, str(reply), line)
+        self.assertEqual(self.client("DBSIZE"), 0)
+
+    def test_what_cannot_be_had(self):
+        self.refused("RANGE", "BF.RESERVE", "k", "1e-10", 100, text="down to 1e-09")
+        self.refused("RANGE", "BF.RESERVE", "k", "1e-9", 1 << 40, text="cannot be had")
+        self.refused("RANGE", "BF.RESERVE", "k", "0.01", 10**10, text="max-key-bytes")
+        self.refused("RANGE", "BF.INSERT", "k", "CAPACITY", 10**10, "ITEMS", "a",
+                     text="max-key-bytes")
+        self.refused("ERR", "BF.RESERVE", "k", "0.01", 1 << 41, text="bad capacity")
+        self.refused("ERR", "BF.RESERVE", "k", "0.01", 9, "EXPANSION", 1 << 32, text="bad expansion")
+        self.refused("ERR", "BF.RESERVE", "k", "nan", 9, text="bad error rate")
+        self.refused("RANGE", "BF.RESERVE", "k", "0.01", 9, "SEED", 0, text="SEED '0'")
+        self.refused("Unknown", "BF.RESERVE", "k", "0.01", 9, "SEED")
+
+    def test_errors_of_more_than_a_half(self):
+        self.client("BF.RESERVE", "k", "0.9", 1000)
+        self.client("BF.MADD", "k", *range(1000))
+        self.assertEqual(self.client("BF.MEXISTS", "k", *range(1000)), [1] * 1000)
+        self.client("DEBUG", "RELOAD")
+        self.assertEqual(self.client("BF.MEXISTS", "k", *range(1000)), [1] * 1000)
+
+    def test_any_bytes(self):
+        items = ["", b"\0", b"\0\0", b"\xff" * 70000, "a b", "\r\n", 1, -1]
+        self.assertEqual(self.client("BF.MADD", b"\0key", *items), [1] * 8)
+        self.assertEqual(self.client("BF.MEXISTS", b"\0key", *items, b"\0\0\0"), [1] * 8 + [0])
+
+    def test_settings(self):
+        presets = {"bf": "auto", "bf-capacity": "100", "bf-error": "0.01", "bf-expansion": "2"}
+        shown = pairs(self.client("CONFIG", "GET", "bloomery.bf*"))
+        self.assertEqual({name.decode(): value.decode() for name, value in shown.items()},
+                         {f"bloomery.{name}": value for name, value in presets.items()})
+        for name in ("bf-capacity", "bf-error", "bf-expansion"):
+            self.addCleanup(self.client, "CONFIG", "SET", f"bloomery.{name}", presets[name])
+        self.client("CONFIG", "SET", "bloomery.bf-capacity", 7, "bloomery.bf-error", "1e-6",
+                    "bloomery.bf-expansion", 5)
+        self.client("BF.ADD", "k", "a")
+        self.client("BF.INSERT", "i", "CAPACITY", 9, "ITEMS", "a")
+        info = pairs(self.client("BF.INFO", "k"))
+        self.assertEqual((info[b"Capacity"], info[b"Expansion rate"]), (7, 5))
+        self.assertEqual(self.client("BF.INFO", "i", "CAPACITY"), [9])
+        for name, value in (("bf-capacity", 0), ("bf-error", 1), ("bf-expansion", 0), ("bf", "no")):
+            self.assertIsInstance(self.client.ask("CONFIG", "SET", f"bloomery.{name}", value), Error)
+
+    def test_keys_are_declared(self):
+        def keys(*command):
+            return self.client("COMMAND", "GETKEYS", *command)
+        for command in (["BF.RESERVE", "k", "0.1", 9], ["BF.ADD", "k", "a"], ["BF.CARD", "k"],
+                        ["BF.INSERT", "k", "ITEMS", "a", "b"], ["BF.SCANDUMP", "k", 0],
+                        ["BF.LOADCHUNK", "k", 1, "x"], ["BF.DEL", "k", "a", "b"]):
+            self.assertEqual(keys(*command), [b"k"], command)
+        self.assertEqual(keys("BF.MERGE", "a", "b", "c"), [b"a", b"b", b"c"])
+
+
+class Numbers(Case):
+    def info(self, key):
+        info = pairs(self.client("BF.INFO", key))
+        return info[b"Capacity"], info[b"Number of filters"], info[b"Number of items inserted"]
+
+    def test_capacity_expands_as_items_pass_it(self):
+        self.client("BF.RESERVE", "k", "1e-6", 10, "EXPANSION", 3)
+        seen = []
+        for i in range(131):
+            self.client("BF.ADD", "k", i)
+            if not seen or self.info("k")[:2] != seen[-1][1:]:
+                seen.append((i + 1, *self.info("k")[:2]))
+        self.assertEqual(seen, [(1, 10, 1), (11, 40, 2), (41, 130, 3), (131, 400, 4)])
+        self.client("BF.DEL", "k", *range(100))
+        self.assertEqual(self.info("k"), (40, 2, 31))
+
+    def test_a_large_expansion(self):
+        self.client("BF.RESERVE", "k", "1e-6", 1, "EXPANSION", (1 << 32) - 1)
+        self.client("BF.MADD", "k", *range(3))
+        self.assertEqual(self.info("k"), (1 << 32, 2, 3))
+        self.client("BF.RESERVE", "one", "1e-6", 1, "EXPANSION", 1)
+        self.client("BF.MADD", "one", *range(3000))
+        self.assertEqual(self.info("one"), (3000, 3000, 3000))
+
+    def test_size_is_the_memory(self):
+        self.client("BF.MADD", "k", *range(5000))
+        # MEMORY USAGE counts the key's name and the server's own entry as well.
+        size, usage = self.client("BF.INFO", "k", "SIZE")[0], self.client("MEMORY", "USAGE", "k")
+        self.assertTrue(0 <= usage - size < 200, (usage, size))
+        self.assertEqual(self.client.info("bloomery")["bloomery_filter_bytes"], size)
+        self.assertEqual(self.client.info("bloomery")["bloomery_filter_items"],
+                         self.client("BF.CARD", "k"))
+
+    def test_items_there_change_nothing(self):
+        self.client("BF.MADD", "k", *range(100))
+        self.client("CONFIG", "RESETSTAT")
+        before = self.client("DEBUG", "DIGEST")
+        offset = self.client.info("replication")["master_repl_offset"]
+        self.assertEqual(self.client("BF.MADD", "k", *range(100)), [0] * 100)
+        self.assertEqual(self.client("BF.ADD", "k", 5), 0)
+        self.assertEqual(self.client("BF.DEL", "k", "none"), [0])
+        self.assertEqual(self.client("DEBUG", "DIGEST"), before)
+        self.assertEqual(self.client.info("replication")["master_repl_offset"], offset)
+
+    def test_full_to_the_last(self):
+        self.client("BF.RESERVE", "k", "0.01", 1000, "NONSCALING")
+        replies = [self.client.ask("BF.ADD", "k", i) for i in range(1200)]
+        stored = [i for i, reply in enumerate(replies) if reply == 1]
+        self.assertEqual(len(stored), 1000)
+        self.assertEqual(self.client("BF.CARD", "k"), 1000)
+        for i in range(stored[-1] + 1, 1200):
+            self.assertIn(replies[i], (0, Error("ERR non scaling filter is full")))
+        self.assertEqual(self.client("BF.MEXISTS", "k", *stored), [1] * 1000)
+        self.client("BF.DEL", "k", stored[0])
+        self.assertEqual(self.client("BF.ADD", "k", "one more"), 1)
+        # A list that does not fit is added as far as it does.
+        self.client("BF.DEL", "k", *stored[1:4])
+        reply = self.client("BF.MADD", "k", *(f"more {i}" for i in range(50)))
+        self.assertEqual(reply.count(1), 3)
+        self.assertEqual(reply[-1], Error("ERR non scaling filter is full"))
+        self.assertEqual(self.client("BF.CARD", "k"), 1000)
+
+    def test_delete_all(self):
+        self.client("BF.ADD", "k", "a")
+        little = self.client("MEMORY", "USAGE", "k")
+        self.client("BF.MADD", "k", *range(30000))
+        self.assertGreater(self.client("MEMORY", "USAGE", "k"), 30000)
+        self.client("BF.DEL", "k", *range(30000))
+        self.assertLess(self.client("MEMORY", "USAGE", "k"), little + 1024)
+        self.assertLessEqual(self.client("BF.CARD", "k"), 1)
+
+    def test_max_key_bytes(self):
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        refused = None
+        for step in (100, 1):
+            for start in range(0, 100000, step):
+                refused = self.client.ask("BF.MADD", "k", *(f"{step} {start + i}"
+                                                            for i in range(step)))
+                if isinstance(refused, Error):
+                    break
+            self.assertEqual(refused.word, "FULL")
+        self.assertLess(self.client("MEMORY", "USAGE", "k"), 66000)
+        self.refused("FULL", "BF.ADD", "k", "one more")
+        there = [f"100 {i}" for i in range(5000)]
+        self.assertEqual(self.client("BF.MADD", "k", *there), [0] * 5000)  # adds nothing
+        self.client("BF.DEL", "k", *there)
+        self.assertEqual(self.client("BF.ADD", "k", "one more"), 1)
+
+    def test_events(self):
+        listener = Client(self.server.port)
+        self.client("CONFIG", "SET", "notify-keyspace-events", "KEd")
+        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        listener("PSUBSCRIBE", "__keyspace@*__:*")
+        self.client("BF.RESERVE", "k", "0.01", 9)
+        self.client("BF.ADD", "k", "a")
+        self.client("BF.ADD", "k", "a")  # nothing happens
+        self.client("BF.DEL", "k", "a")
+        self.client("BF.MERGE", "m", "k")
+        seen = [tuple(listener._read()[2:]) for _ in range(4)]
+        self.assertEqual(seen, [(b"__keyspace@0__:k", b"bf.reserve"),
+                                (b"__keyspace@0__:k", b"bf.add"), (b"__keyspace@0__:k", b"bf.del"),
+                                (b"__keyspace@0__:m", b"bf.merge")])
+        listener.close()
+
+
+class Merge(Case):
+    def test_of_different_capacities(self):
+        self.client("BF.RESERVE", "a", "0.001", 10, "SEED", 5)
+        self.client("BF.RESERVE", "b", "0.001", 5000, "SEED", 5)
+        self.client("BF.MADD", "a", *range(0, 3000))
+        self.client("BF.MADD", "b", *range(2000, 5000))
+        count = self.client("BF.MERGE", "c", "a", "b")
+        self.assertEqual(self.client("BF.CARD", "c"), count)
+        self.assertLess(abs(count - 5000), 30)
+        self.assertEqual(self.client("BF.MEXISTS", "c", *range(5000)), [1] * 5000)
+        self.assertEqual(self.client("BF.MERGE", "a", "b"), count)
+        self.assertEqual(self.client("BF.MEXISTS", "a", *range(5000)), [1] * 5000)
+
+    def test_refused(self):
+        self.client("BF.RESERVE", "a", "0.001", 10, "SEED", 5)
+        for i, other in enumerate((["0.001", 10, "SEED", 6], ["0.01", 10, "SEED", 5],
+                                   ["0.001", 10, "NONSCALING", "SEED", 5], ["0.001", 10])):
+            self.client("BF.RESERVE", f"b{i}", *other)
+            self.refused("MISMATCH", "BF.MERGE", "a", f"b{i}")
+            self.refused("MISMATCH", "BF.MERGE", "new", "a", f"b{i}")
+        self.refused("ERR", "BF.MERGE", "a", "a", text="named twice")
+        self.client("BF.RESERVE", "f", "0.001", 10, "NONSCALING", "SEED", 5)
+        self.client("BF.RESERVE", "g", "0.001", 10, "NONSCALING", "SEED", 5)
+        self.client("BF.MADD", "f", *range(8))
+        self.client("BF.MADD", "g", *range(10, 18))
+        self.refused("FULL", "BF.MERGE", "f", "g")
+
+
+class Chunks(Case):
+    """With chunks so small that a filter of a few thousand items has several."""
+
+    SETTINGS = {"loadmodule": SMALL_CHUNKS}
+    SIZE = 4096
+
+    def dump(self, key):
+        chunks, iterator = [], 0
+        while True:
+            iterator, data = self.client("BF.SCANDUMP", key, iterator)
+            if iterator == 0:
+                self.assertEqual(data, b"")
+                return chunks
+            self.assertLessEqual(len(data), self.SIZE)
+            self.assertLess(iterator, 1 << 53)
+            chunks.append((iterator, data))
+
+    def filled(self, n=6000):
+        self.client("BF.RESERVE", "k", "0.001", 1000, "EXPANSION", 3, "SEED", 9)
+        self.client("BF.MADD", "k", *range(n))
+        return self.dump("k")
+
+    def test_moved(self):
+        for n in (0, 1, 100, 6000):
+            self.client("FLUSHALL")
+            self.client("BF.RESERVE", "k", "0.001", 1000, "EXPANSION", 3)
+            if n:
+                self.client("BF.MADD", "k", *range(n))
+            chunks = self.dump("k")
+            self.assertEqual(len(chunks) > 2, n == 6000)
+            for iterator, data in chunks:
+                self.assertEqual(self.client("BF.LOADCHUNK", "t", iterator, data), b"OK")
+            self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
+            self.assertEqual(self.client("BF.INFO", "k", "CAPACITY"),
+                             self.client("BF.INFO", "t", "CAPACITY"))
+            absent = [f"none {i}" for i in range(2000)]
+            self.assertEqual(self.client("BF.MEXISTS", "k", *range(n), *absent),
+                             self.client("BF.MEXISTS", "t", *range(n), *absent))
+            self.assertEqual(self.dump("t"), chunks)
+
+    def test_half_is_none(self):
+        chunks = self.filled()
+        self.client("BF.LOADCHUNK", "t", *chunks[0])
+        for command in (["BF.EXISTS", "t", 1], ["BF.MEXISTS", "t", 1], ["BF.ADD", "t", 1],
+                        ["BF.MADD", "t", 1], ["BF.INSERT", "t", "ITEMS", 1], ["BF.DEL", "t", 1],
+                        ["BF.CARD", "t"], ["BF.INFO", "t"], ["BF.SCANDUMP", "t", 0],
+                        ["BF.RESERVE", "t", "0.1", 9], ["BF.MERGE", "k", "t"]):
+            self.refused("BADDATA", *command, text="being restored")
+        # It is kept as what it is, and the rest may come later.
+        digest = self.client("DEBUG", "DIGEST")
+        self.client("DEBUG", "RELOAD")
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        for chunk in chunks[1:]:
+            self.client("BF.LOADCHUNK", "t", *chunk)
+        self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
+
+    def test_out_of_order(self):
+        chunks = self.filled()
+        self.refused("ERR", "BF.LOADCHUNK", "t", *chunks[1], text="not found")
+        self.client("BF.LOADCHUNK", "t", *chunks[0])
+        self.refused("ERR", "BF.LOADCHUNK", "t", *chunks[2], text="received bad data")
+        self.refused("ERR", "BF.LOADCHUNK", "t", chunks[2][0], chunks[1][1], text="bad data")
+        self.client("BF.LOADCHUNK", "t", *chunks[0])  # begins again
+        for chunk in chunks[1:]:
+            self.client("BF.LOADCHUNK", "t", *chunk)
+        self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
+        self.refused("ERR", "BF.LOADCHUNK", "t", *chunks[1], text="received bad data")
+
+    def test_damaged(self):
+        chunks = self.filled(100)
+        (iterator, data), = chunks
+        self.client("BF.ADD", "t", "as it was")
+        for end in range(0, len(data), 7):
+            self.refused("ERR", "BF.LOADCHUNK", "t", iterator, data[:end], text="received bad data")
+        for at in range(0, len(data), 3):
+            changed = bytearray(data)
+            changed[at] ^= 1 << at % 8
+            self.refused("ERR", "BF.LOADCHUNK", "t", iterator, bytes(changed), text="bad data")
+        for wrong in (0, -1, 1, iterator + 1, iterator ^ 1 << 30, 1 << 62):
+            self.refused("ERR", "BF.LOADCHUNK", "t", wrong, data, text="received bad data")
+        self.refused("ERR", "BF.LOADCHUNK", "t", iterator, data + b"x", text="received bad data")
+        self.assertEqual(self.client("BF.EXISTS", "t", "as it was"), 1)
+        self.client("BF.LOADCHUNK", "t", iterator, data)  # replaces what is there
+        self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
+
+    def test_changed_meanwhile(self):
+        chunks = self.filled()
+        first, _ = self.client("BF.SCANDUMP", "k", 0)
+        self.client("BF.ADD", "k", "new")
+        self.refused("ERR", "BF.SCANDUMP", "k", first, text="begin again at 0")
+        later = self.dump("k")
+        self.assertEqual(len(later), len(chunks))
+        # Chunks of before and after that meet all the same.
+        self.client("BF.LOADCHUNK", "t", *chunks[0])
+        for chunk in later[1:-1]:
+            self.client("BF.LOADCHUNK", "t", *chunk)
+        reply = self.client.ask("BF.LOADCHUNK", "t", *later[-1])
+        self.assertEqual(str(reply), "ERR received bad data")
+        self.assertEqual(self.client("EXISTS", "t"), 0)
+        # The way for a filter that is written to.
+        self.client("COPY", "k", "copy")
+        first, data = self.client("BF.SCANDUMP", "copy", 0)
+        self.client("BF.ADD", "k", "newer")
+        self.assertEqual(self.client("BF.SCANDUMP", "copy", first), list(later[1]))
+
+    def test_to_a_replica(self):
+        chunks = self.filled()
+        with Server(**self.SETTINGS) as other:
+            other.client("REPLICAOF", "127.0.0.1", self.server.port)
+            self.wait_until(lambda: other.client.info("replication")["master_link_status"] == "up",
+                            "the replica is connected")
+            for number, chunk in enumerate(chunks):
+                self.client("BF.LOADCHUNK", "t", *chunk)
+                if number == 0:
+                    self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
+                    self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.client("BF.LOADCHUNK", "u", *chunks[0])
+            self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            # Chunks of a replica are those of its master.
+            self.assertEqual(other.client("BF.SCANDUMP", "k", chunks[0][0]), list(chunks[1]))
+            self.assertEqual(other.complaints(), "")
+
+    def test_of_other_sizes(self):
+        """A filter of one chunk of the real module is one here as well, where it fits."""
+        (iterator, data), = self.filled(100)
+        with Server() as other:
+            other.client("BF.LOADCHUNK", "k", iterator, data)
+            self.assertEqual(other.client("DEBUG", "DIGEST-VALUE", "k"),
+                             self.client("DEBUG", "DIGEST-VALUE", "k"))
+
+
+class Names(Case):
+    """`bf auto|yes|no`, with a module that has BF.ADD before us."""
+
+    SETTINGS = {"loadmodule": TAKEN}
+
+    def setUp(self):
+        super().setUp()
+        if any(b"bloomery" in module for module in self.client("MODULE", "LIST")):
+            self.fail("the server has our module from another test")
+
+    def with_both(self, *arguments):
+        """A server that has loaded both, ours with these arguments."""
+        server = Server(loadmodule=TAKEN)
+        self.addCleanup(server.__exit__)
+        server.__enter__()
+        reply = server.client.ask("MODULE", "LOAD", server_runner.MODULE, *arguments)
+        return server, reply
+
+    def test_auto_and_no_leave_them(self):
+        for arguments in ((), ("bf", "auto"), ("BF", "no")):
+            server, reply = self.with_both(*arguments)
+            self.assertEqual(reply, b"OK")
+            client = server.client
+            self.assertEqual(client("BF.ADD", "k", "a"), 42)
+            self.assertIn("unknown command", str(client.ask("BF.EXISTS", "k", "a")))
+            self.assertEqual(client("MAP.SET", "m", "a", "1"), [1])
+            chosen = arguments[1] if arguments else "auto"
+            self.assertEqual(client("CONFIG", "GET", "bloomery.bf"),
+                             [b"bloomery.bf", chosen.encode()])
+            said = "another module has BF.ADD: the commands BF.* are left to it" in server.log
+            self.assertEqual(said, chosen == "auto")
+
+    def test_yes_wants_them(self):
+        server, reply = self.with_both("bf", "yes")
+        self.assertIsInstance(reply, Error)
+        self.assertIn("bf yes: another module has BF.ADD", server.log)
+        self.assertEqual(server.client("BF.ADD", "k", "a"), 42)
+        self.assertIsInstance(server.client.ask("MAP.SET", "m", "a", "1"), Error)
+
+    def test_other_arguments(self):
+        for arguments in (("bf",), ("bf", "perhaps"), ("fast", "yes"), ("bf", "no", "more")):
+            server, reply = self.with_both(*arguments)
+            self.assertIsInstance(reply, Error, arguments)
+            self.assertRegex(server.log, r"bf 'perhaps' is not one of|takes no arguments but bf auto")
+
+    def test_in_a_configuration(self):
+        for lines, there in ((f"loadmodule {server_runner.MODULE} bf no", False),
+                             (f"loadmodule {server_runner.MODULE} bf yes", True),
+                             (f"loadmodule {server_runner.MODULE}\nbloomery.bf no", False),
+                             (f"loadmodule {server_runner.MODULE} bf no\nbloomery.bf yes", True)):
+            server = Server()
+            self.addCleanup(server.__exit__)
+            del server.settings["loadmodule"]
+            (server.path / "more.conf").write_text(lines + "\n")
+            server.settings["include"] = str(server.path / "more.conf")
+            server.__enter__()
+            reply = server.client.ask("BF.ADD", "k", "a")
+            self.assertEqual(reply == 1, there, (lines, reply))
+
+    def test_filters_are_kept(self):
+        """Without the commands filters are loaded, saved and moved; with them they are there again."""
+        with Server() as ours:
+            ours.client("BF.MADD", "k", *range(3000))
+            ours.client("BF.INSERT", "n", "NONSCALING", "CAPACITY", 50, "ITEMS", *range(40))
+            digest = ours.client("DEBUG", "DIGEST")
+            ours.client("SAVE")
+            snapshot = (ours.path / "dump.rdb").read_bytes()
+            without = Server(appendonly="no")
+            self.addCleanup(without.__exit__)
+            del without.settings["loadmodule"]
+            (without.path / "more.conf").write_text(
+                f"loadmodule {TAKEN}\nloadmodule {server_runner.MODULE}\n")
+            without.settings["include"] = str(without.path / "more.conf")
+            (without.path / "dump.rdb").write_bytes(snapshot)
+            without.__enter__()
+            self.assertEqual(without.client("DEBUG", "DIGEST"), digest)
+            self.assertEqual(without.client("BF.ADD", "k", "a"), 42)
+            self.assertEqual(without.client("TYPE", "k"), b"bloom-flt")
+            without.client("CONFIG", "SET", "aof-use-rdb-preamble", "no")
+            without.client("CONFIG", "SET", "appendonly", "yes")
+            self.wait_until(lambda: without.client.info("persistence")["aof_rewrite_in_progress"] == 0
+                            and without.client.info("persistence")["aof_rewrite_scheduled"] == 0,
+                            "the log is written")
+            without.settings["appendonly"] = "yes"
+            without.restart()
+            self.assertEqual(without.client("DEBUG", "DIGEST"), digest)
+            ours.client("FLUSHALL")
+            without.client("MIGRATE", "127.0.0.1", ours.port, "", 0, server_runner.PATIENCE * 1000,
+                           "KEYS", "k", "n")
+            self.assertEqual(ours.client("DEBUG", "DIGEST"), digest)
+            self.assertEqual(ours.client("BF.MEXISTS", "k", *range(3000)), [1] * 3000)
+
+
+class PythonClient(Case):
+    """Every method of python3-redis's .bf()."""
+
+    def setUp(self):
+        super().setUp()
+        try:
+            import redis
+        except ImportError:
+            self.skipTest("python3-redis is not installed")
+        connection = redis.Redis(port=self.server.port)
+        self.addCleanup(connection.close)
+        self.bf = connection.bf()
+
+    def test_all_methods(self):
+        bf = self.bf
+        self.assertTrue(bf.create("a", 0.01, 1000))
+        self.assertTrue(bf.create("b", 0.01, 1000, expansion=4))
+        self.assertTrue(bf.create("c", 0.0001, 2, noScale=True))
+        self.assertEqual((bf.add("a", "x"), bf.add("a", "x")), (1, 0))
+        self.assertEqual(bf.madd("a", "x", "y"), [0, 1])
+        self.assertEqual((bf.exists("a", "x"), bf.exists("a", "z")), (1, 0))
+        self.assertEqual(bf.mexists("a", "x", "z", "y"), [1, 0, 1])
+        self.assertEqual(bf.insert("a", ["y", "z"], noCreate=True), [0, 1])
+        self.assertEqual(bf.insert("d", ["x", "y"], capacity=50, error=0.001, expansion=3), [1, 1])
+        self.assertEqual(bf.insert("e", ["x"], capacity=50, noScale=True), [1])
+        reply = bf.madd("c", "x", "y", "z")
+        self.assertEqual(reply[:2], [1, 1])
+        self.assertIn("non scaling filter is full", str(reply[2]))
+        info = bf.info("d")
+        self.assertEqual((info.capacity, info.filterNum, info.insertedNum, info.expansionRate),
+                         (50, 1, 2, 3))
+        self.assertGreater(info.size, 0)
+        self.assertIsNone(bf.info("c").expansionRate)
+        if hasattr(bf, "card"):
+            self.assertEqual(bf.card("d"), 2)
+        self.assertEqual(
+            {name for name in dir(type(bf).__mro__[1]) if not name.startswith("_")} - {"card"},
+            {"create", "reserve", "add", "madd", "insert", "exists", "mexists", "scandump",
+             "loadchunk", "info"} & set(dir(bf)))
+
+    def test_dump(self):
+        from redis.commands.bf import commands
+        if getattr(commands, "HIREDIS_AVAILABLE", False):
+            self.skipTest("the client refuses this where hiredis is installed")
+        self.bf.create("k", 0.0001, 1000)
+        self.bf.madd("k", *range(1000))
+        chunks, iterator = [], 0
+        while True:
+            iterator, data = self.bf.scandump("k", iterator)
+            if iterator == 0:
+                break
+            chunks.append((iterator, data))
+        digest = self.client("DEBUG", "DIGEST-VALUE", "k")
+        self.client("DEL", "k")
+        for iterator, data in chunks:
+            self.assertEqual(self.bf.loadchunk("k", iterator, data), b"OK")
+        self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "k"), digest)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
