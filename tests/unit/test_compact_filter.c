@@ -317,6 +317,31 @@ static void test_bits_and_rates(void **state)
     }
 }
 
+/* Tables that growth has opened are closed again when deletions have emptied them, last first. */
+static void test_tables_close(void **state)
+{
+    (void)state;
+    enum { KEYS_GROWN = 5000 };
+    bry_filter *filter =
+        make((bry_filter_options){.engine = BRY_ENGINE_COMPACT, .capacity = 100, .error = 1e-6});
+    for (int round = 0; round < 2; round++) {
+        generator adding = {5};
+        for (int i = 0; i < KEYS_GROWN; i++)
+            assert_int_equal(bry_filter_add(filter, generator_hash(&adding), NULL), BRY_OK);
+        uint32_t tables = stats_of(filter).tables;
+        assert_int_equal(tables, 6); /* 100 · (2^6 - 1) is the first to hold as many */
+        generator deleting = {5};
+        for (int i = 0; i < KEYS_GROWN; i++) {
+            assert_int_equal(bry_filter_del(filter, generator_hash(&deleting), NULL), BRY_OK);
+            assert_true(stats_of(filter).tables <= tables);
+            tables = stats_of(filter).tables;
+        }
+        assert_int_equal(tables, 1);
+        assert_int_equal(stats_of(filter).items, 0);
+    }
+    bry_filter_destroy(filter);
+}
+
 static void test_plan_is_what_create_allocates(void **state)
 {
     (void)state;
@@ -417,7 +442,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options),        cmocka_unit_test(test_beside_a_twin),
         cmocka_unit_test(test_bits_and_rates), cmocka_unit_test(test_plan_is_what_create_allocates),
-        cmocka_unit_test(test_mismatch),       cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_tables_close),   cmocka_unit_test(test_mismatch),
+        cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
