@@ -1,9 +1,10 @@
 /*
- * Likes that count once, however often they are sent:  likes PORT
+ * Likes that count once, and comments that appear once, however often they are sent:  likes PORT
  *
  * A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
  * click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
- * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+ * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. For
+ * any other command that writes, ONCE does the same.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -11,31 +12,50 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Counts a like. All tries of one click share its id, such as the session and a number in it.
- * Returns how many likes the post has then, -1 when the server refuses or is not reached. */
-static long long like(redisContext *server, const char *who, const char *post, const char *click)
+static const struct timeval patience = {0, 500000};
+
+/* Sends a command, which may arrive twice, until it is answered; NULL when that is in vain. */
+static redisReply *until_answered(redisContext *server, int argc, const char **argv)
 {
-    for (int try = 0; try < 100; try++) {
-        redisReply *reply =
-            redisCommand(server, "COUNTER.INCRBY example:likes %s 1 %s", post, click);
+    for (int tries = 0; tries < 100; tries++) {
+        redisReply *reply = redisCommandArgv(server, argc, argv, NULL);
+        if (reply != NULL && reply->type == REDIS_REPLY_ARRAY)
+            return reply;
         if (reply != NULL) {
-            long long likes = -1;
-            if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2) {
-                likes = reply->element[0]->integer;
-                printf("%s likes %s: %lld, %s\n", who, post, likes,
-                       reply->element[1]->integer ? "counted" : "an earlier try was counted");
-            } else {
-                fprintf(stderr, "the server says: %s\n", reply->str);
-            }
+            fprintf(stderr, "the server says: %s\n", reply->str);
             freeReplyObject(reply);
-            return likes;
+            return NULL;
         }
-        /* No answer. A new connection: one that comes too late must not meet the next command. */
+        /* A new connection: an answer that comes too late must not meet the next command. */
         usleep(10000);
-        redisReconnect(server);
+        if (redisReconnect(server) == REDIS_OK)
+            redisSetTimeout(server, patience);
     }
     fprintf(stderr, "no answer: %s\n", server->errstr);
-    return -1;
+    return NULL;
+}
+
+/* All tries of one click share its id: here the session and a number in it. */
+static void like(redisContext *server, const char *who, const char *post, const char *click)
+{
+    const char *command[] = {"COUNTER.INCRBY", "example:likes", post, "1", click};
+    redisReply *reply = until_answered(server, 5, command);
+    if (reply != NULL)
+        printf("%s likes %s: %lld, %s\n", who, post, reply->element[0]->integer,
+               reply->element[1]->integer ? "counted" : "an earlier try was counted");
+    freeReplyObject(reply);
+}
+
+static void comment(redisContext *server, const char *who, const char *post, const char *text,
+                    const char *click)
+{
+    const char *command[] = {"ONCE", "example:once", click, "RPUSH", "example:comments", text};
+    redisReply *reply = until_answered(server, 6, command);
+    /* 1 and the reply of RPUSH, or 0 alone: replies are not kept. */
+    if (reply != NULL)
+        printf("%s comments on %s, %s\n", who, post,
+               reply->element[0]->integer ? "stored" : "an earlier try was stored");
+    freeReplyObject(reply);
 }
 
 /* What a network does now and then: the server does its work, its answer does not arrive. */
@@ -44,39 +64,47 @@ static void lose_the_next_answer(redisContext *server)
     redisAppendCommand(server, "CLIENT REPLY SKIP");
 }
 
-/* An integer out of COUNTER.INFO's names and values. */
-static long long field(const redisReply *info, const char *name)
+/* The number that a command returns, or that its reply has after a name; -1 when there is none. */
+static long long number(redisContext *server, const char *command, const char *name)
 {
-    for (size_t i = 0; info != NULL && i + 1 < info->elements; i += 2)
-        if (strcmp(info->element[i]->str, name) == 0)
-            return info->element[i + 1]->integer;
-    return -1;
+    redisReply *reply = redisCommand(server, command);
+    long long found = reply != NULL && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
+    if (reply != NULL && reply->type == REDIS_REPLY_STRING)
+        found = strtoll(reply->str, NULL, 10);
+    for (size_t i = 0; reply != NULL && name != NULL && i + 1 < reply->elements; i += 2)
+        if (strcmp(reply->element[i]->str, name) == 0)
+            found = reply->element[i + 1]->integer;
+    freeReplyObject(reply);
+    return found;
 }
 
 int main(int argc, char **argv)
 {
-    const struct timeval patience = {0, 500000};
-    redisContext *server = redisConnectWithTimeout(
-        "127.0.0.1", argc > 1 ? (int)strtol(argv[1], NULL, 10) : 6379, patience);
+    redisContext *server =
+        redisConnect("127.0.0.1", argc > 1 ? (int)strtol(argv[1], NULL, 10) : 6379);
     if (server == NULL || server->err != 0) {
         fprintf(stderr, "no server: %s\n", server != NULL ? server->errstr : "out of memory");
         redisFree(server);
         return 3;
     }
-    freeReplyObject(redisCommand(server, "DEL example:likes"));
+    freeReplyObject(redisCommand(server, "DEL example:likes example:once example:comments"));
     /* Ids are remembered for ten minutes: longer than anyone retries. */
     freeReplyObject(redisCommand(server, "COUNTER.CREATE example:likes WINDOW 10m"));
+    freeReplyObject(redisCommand(server, "ONCE.CREATE example:once WINDOW 10m"));
     redisSetTimeout(server, patience);
 
     like(server, "ann", "post:7", "session1-1");
     lose_the_next_answer(server);
     like(server, "ben", "post:7", "session2-1");
-    long long likes = like(server, "cleo", "post:7", "session3-1");
+    like(server, "cleo", "post:7", "session3-1");
+    lose_the_next_answer(server);
+    comment(server, "cleo", "post:7", "the best yet", "session3-2");
 
-    redisReply *info = redisCommand(server, "COUNTER.INFO example:likes");
-    printf("3 clicks, %lld requests, %lld likes\n", field(info, "applied") + field(info, "repeats"),
-           likes);
-    freeReplyObject(info);
+    long long requests = number(server, "COUNTER.INFO example:likes", "applied") +
+                         number(server, "COUNTER.INFO example:likes", "repeats");
+    long long likes = number(server, "COUNTER.GET example:likes post:7", NULL);
+    long long comments = number(server, "LLEN example:comments", NULL);
+    printf("3 clicks, %lld requests, %lld likes; %lld comment\n", requests, likes, comments);
     redisFree(server);
-    return likes == 3 ? 0 : 1;
+    return likes == 3 && comments == 1 ? 0 : 1;
 }

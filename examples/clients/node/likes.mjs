@@ -1,9 +1,12 @@
 /*
- * Likes that count once, however often they are sent:  node likes.mjs PORT
+ * Likes that count once, and comments that appear once, however often they are sent:
+ *
+ *     node likes.mjs PORT
  *
  * A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
  * click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
- * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+ * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. For
+ * any other command that writes, ONCE does the same.
  *
  * With ioredis, whose call() takes any command.
  */
@@ -42,22 +45,34 @@ async function like(who, post) {
         counted ? "counted" : "an earlier try was counted");
 }
 
+async function comment(who, post, text) {
+    /* 1 and the reply of RPUSH, or 0 alone: replies are not kept. */
+    const [applied] = await untilAnswered("ONCE", "example:once", randomUUID(),
+        "RPUSH", "example:comments", `${who}: ${text}`);
+    console.log(`${who} comments on ${post},`, applied ? "stored" : "an earlier try was stored");
+}
+
 /* What a network does now and then: the server does its work, its answer does not arrive. */
 function loseTheNextAnswer() {
     server.call("CLIENT", "REPLY", "SKIP").catch(() => {});
 }
 
-await server.del("example:likes");
+await server.del("example:likes", "example:once", "example:comments");
 /* Ids are remembered for ten minutes: longer than anyone retries. */
 await server.call("COUNTER.CREATE", "example:likes", "WINDOW", "10m");
+await server.call("ONCE.CREATE", "example:once", "WINDOW", "10m");
 await like("ann", "post:7");
 loseTheNextAnswer();
 await like("ben", "post:7");
 await like("cleo", "post:7");
+loseTheNextAnswer();
+await comment("cleo", "post:7", "the best yet");
 
 const likes = Number(await server.call("COUNTER.GET", "example:likes", "post:7"));
 const info = await server.call("COUNTER.INFO", "example:likes");
 const number = (name) => info[info.indexOf(name) + 1];
-console.log(`3 clicks, ${number("applied") + number("repeats")} requests, ${likes} likes`);
+const comments = await server.llen("example:comments");
+const requests = number("applied") + number("repeats");
+console.log(`3 clicks, ${requests} requests, ${likes} likes; ${comments} comment`);
 server.disconnect();
-process.exitCode = likes === 3 ? 0 : 1;
+process.exitCode = likes === 3 && comments === 1 ? 0 : 1;

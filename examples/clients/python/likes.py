@@ -1,10 +1,11 @@
-"""Likes that count once, however often they are sent.
+"""Likes that count once, and comments that appear once, however often they are sent.
 
     likes.py PORT
 
 A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
 click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
-COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. For
+any other command that writes, ONCE does the same.
 """
 
 import sys
@@ -23,12 +24,19 @@ server = Redis(port=int(sys.argv[1]), decode_responses=True, socket_timeout=0.5,
 
 
 def like(who, post):
-    """Counts a like; returns how many the post has then."""
+    """Counts a like."""
     # One id a click, drawn before the first try: all tries share it.
     click = uuid.uuid4().hex
     likes, counted = server.execute_command("COUNTER.INCRBY", "example:likes", post, 1, click)
     print(f"{who} likes {post}: {likes},", "counted" if counted else "an earlier try was counted")
-    return likes
+
+
+def comment(who, post, text):
+    """Appends to the comments of a post."""
+    # 1 and the reply of RPUSH, or 0 alone: replies are not kept.
+    applied, *_ = server.execute_command("ONCE", "example:once", uuid.uuid4().hex,
+                                         "RPUSH", "example:comments", f"{who}: {text}")
+    print(f"{who} comments on {post},", "stored" if applied else "an earlier try was stored")
 
 
 def lose_the_next_answer():
@@ -38,16 +46,20 @@ def lose_the_next_answer():
     server.connection_pool.release(connection)
 
 
-server.delete("example:likes")
+server.delete("example:likes", "example:once", "example:comments")
 # Ids are remembered for ten minutes: longer than anyone retries.
 server.execute_command("COUNTER.CREATE", "example:likes", "WINDOW", "10m")
+server.execute_command("ONCE.CREATE", "example:once", "WINDOW", "10m")
 like("ann", "post:7")
 lose_the_next_answer()
 like("ben", "post:7")
 like("cleo", "post:7")
+lose_the_next_answer()
+comment("cleo", "post:7", "the best yet")
 
 likes = int(server.execute_command("COUNTER.GET", "example:likes", "post:7"))
 info = server.execute_command("COUNTER.INFO", "example:likes")
 info = dict(zip(info[::2], info[1::2]))
-print(f"3 clicks, {info['applied'] + info['repeats']} requests, {likes} likes")
-sys.exit(likes != 3)
+comments = server.llen("example:comments")
+print(f"3 clicks, {info['applied'] + info['repeats']} requests, {likes} likes; {comments} comment")
+sys.exit((likes, comments) != (3, 1))
