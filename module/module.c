@@ -6,6 +6,7 @@
 #include "bf_type.h"
 #include "counter_type.h"
 #include "family.h"
+#include "index_type.h"
 #include "map_type.h"
 #include "once_run.h"
 #include "settings.h"
@@ -15,8 +16,8 @@
 
 #define MODULE_NAME "bloomery"
 
-static command_family *const families[] = {&map_family, &filter_family, &counter_family,
-                                           &window_family, &once_family};
+static command_family *const families[] = {&map_family,    &filter_family, &counter_family,
+                                           &window_family, &index_family,  &once_family};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
 static void info(server_info *info, int for_crash)

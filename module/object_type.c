@@ -171,13 +171,18 @@ static bry_status load_whole(held_object *object, const bry_source *source, bool
     return status;
 }
 
+static const char *article(const char *name)
+{
+    return strchr("aeiou", name[0]) ? "an" : "a";
+}
+
 void *object_rdb_load(server_io *io, int encoding, command_family *family)
 {
     if (encoding > family->encoding) {
         api.LogIOError(io, "warning",
-                       "a %s was written in encoding %d, and this module reads up to %d: load a "
+                       "%s %s was written in encoding %d, and this module reads up to %d: load a "
                        "newer one",
-                       family->name, encoding, family->encoding);
+                       article(family->name), family->name, encoding, family->encoding);
         return NULL;
     }
     bool whole = api.LoadUnsigned(io) != 0;
@@ -193,7 +198,8 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     if (status == BRY_OK)
         return made;
     object_free(made);
-    api.LogIOError(io, "warning", "a %s is refused: %s at byte %" PRIu64 " (%s)", family->name,
+    api.LogIOError(io, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
+                   article(family->name), family->name,
                    load.problem ? load.problem : "it is cut short", load.offset,
                    bry_status_word(status));
     return NULL;
@@ -237,8 +243,8 @@ static int finish(server_context *context, server_string **argv, opened_key *ope
     chunks_free(&object->pieces);
     if (status != BRY_OK) {
         const char *family = object->family->name;
-        api.Log(context, "warning", "a %s is refused: %s at byte %" PRIu64 " (%s)", family,
-                load.problem, load.offset, bry_status_word(status));
+        api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
+                article(family), family, load.problem, load.offset, bry_status_word(status));
         reply_error(context, bry_status_word(status), "the %s is refused: %s at byte %" PRIu64,
                     family, load.problem, load.offset);
         api.DeleteKey(opened->key);

@@ -1,0 +1,432 @@
+/*
+ * INDEX.ADD, LOCATE, EXISTS, DEL: items of one index. n items asked, n answers in order. What is
+ * added is added whole or not at all: whether a unit has room is known before, and what the library
+ * refuses after that is taken back.
+ */
+#include "index_type.h"
+#include "replies.h"
+
+#include <inttypes.h>
+
+#define SMALL 64u
+
+typedef struct item_batch {
+    server_string **items;
+    size_t n;
+    bry_hash *hashes;
+    uint8_t *answers;
+    void *heap; /* where the command has more items than these */
+    bry_hash small_hashes[SMALL];
+    uint8_t small_answers[SMALL];
+} item_batch;
+
+static bool batch_open(item_batch *self, server_string **items, size_t n)
+{
+    self->items = items;
+    self->n = n;
+    self->heap = NULL;
+    self->hashes = self->small_hashes;
+    self->answers = self->small_answers;
+    if (n <= SMALL)
+        return true;
+    self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
+    if (!self->heap)
+        return false;
+    self->hashes = self->heap;
+    self->answers = (uint8_t *)(self->hashes + n);
+    return true;
+}
+
+static void batch_close(item_batch *self)
+{
+    if (self->heap)
+        api.Free(self->heap);
+}
+
+static void hash_items(item_batch *self, const bry_index *index)
+{
+    uint64_t seed = bry_index_seed(index);
+    for (size_t i = 0; i < self->n; i++)
+        self->hashes[i] = string_hash(seed, self->items[i]);
+}
+
+static int reply_answers(server_context *context, const item_batch *self, bry_answer yes)
+{
+    api.ReplyWithArray(context, (long)self->n);
+    for (size_t i = 0; i < self->n; i++)
+        api.ReplyWithLongLong(context, self->answers[i] == yes);
+    return SERVER_OK;
+}
+
+static size_t count_answers(const item_batch *self, size_t n, bry_answer answer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += self->answers[i] == answer;
+    return count;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+#define FEW 8u /* candidates that are found at the first asking */
+
+/* Candidates of an item, of which there are more than there was place for at first. */
+static uint32_t *ask_again(const held_index *held, bry_hash hash, size_t total)
+{
+    uint32_t *units = api.TryAlloc(total * sizeof *units);
+    if (units)
+        bry_index_locate(held->index, hash, units, total);
+    return units;
+}
+
+/* Whether this unit of the library is among the candidates; without memory, no. */
+static bool is_candidate(const held_index *held, bry_hash hash, uint32_t unit)
+{
+    uint32_t few[FEW], *units = few;
+    size_t total = bry_index_locate(held->index, hash, few, FEW);
+    if (total > FEW)
+        units = ask_again(held, hash, total);
+    bool found = false;
+    for (size_t i = 0; units && i < total && !found; i++)
+        found = units[i] == unit;
+    if (units && units != few)
+        api.Free(units);
+    return found;
+}
+
+/* Takes out the units that are marked as dropped; how many are left. */
+static size_t without_gone(const held_index *held, uint32_t *units, size_t total)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < total && held->gone; i++) {
+        bry_index_unit unit;
+        bry_index_get_unit(held->index, units[i], &unit);
+        if (unit.tag != INDEX_GONE)
+            units[kept++] = units[i];
+    }
+    return held->gone ? kept : total;
+}
+
+static void reply_units(server_context *context, const held_index *held, uint32_t *units,
+                        size_t total)
+{
+    total = without_gone(held, units, total);
+    api.ReplyWithArray(context, (long)total);
+    for (size_t i = 0; i < total; i++) {
+        bry_index_unit unit;
+        bry_index_get_unit(held->index, units[i], &unit);
+        api.ReplyWithLongLong(context, (long long)unit.tag);
+    }
+}
+
+/* Whether one of the candidates of an item, which has some, is not marked as dropped. Without
+ * memory to tell: it is. */
+static bool has_live(const held_index *held, bry_hash hash)
+{
+    uint32_t few[FEW], *units = few;
+    size_t total = bry_index_locate(held->index, hash, few, FEW);
+    if (total > FEW)
+        units = ask_again(held, hash, total);
+    bool live = !units || without_gone(held, units, total) > 0;
+    if (units && units != few)
+        api.Free(units);
+    return live;
+}
+
+static void locate_some(server_context *context, const held_index *held, server_string **items,
+                        size_t n)
+{
+    item_batch part;
+    uint32_t units[SMALL * FEW];
+    size_t totals[SMALL];
+    batch_open(&part, items, n);
+    hash_items(&part, held->index);
+    bry_index_locate_n(held->index, part.hashes, n, units, FEW, totals);
+    for (size_t i = 0; i < n; i++) {
+        if (totals[i] <= FEW) {
+            reply_units(context, held, units + i * FEW, totals[i]);
+            continue;
+        }
+        uint32_t *all = ask_again(held, part.hashes[i], totals[i]);
+        if (!all) {
+            reply_status(context, BRY_E_NOMEM);
+            continue;
+        }
+        reply_units(context, held, all, totals[i]);
+        api.Free(all);
+    }
+}
+
+int index_command_locate(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += SMALL) {
+        size_t here = n - done < SMALL ? n - done : SMALL;
+        if (opened.object)
+            locate_some(context, index_of(opened.object), argv + 2 + done, here);
+        for (size_t i = 0; i < here && !opened.object; i++)
+            api.ReplyWithArray(context, 0);
+    }
+    if (opened.object)
+        index_count(opened.object, n);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+int index_command_exists(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    size_t n = (size_t)argc - 2;
+    if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (!opened.object) {
+        object_close(&opened);
+        return reply_zeros(context, n);
+    }
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += SMALL) {
+        item_batch part;
+        const held_index *held = index_of(opened.object);
+        batch_open(&part, argv + 2 + done, n - done < SMALL ? n - done : SMALL);
+        hash_items(&part, held->index);
+        bry_index_has_n(held->index, part.hashes, part.n, part.answers);
+        for (size_t i = 0; i < part.n; i++)
+            api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT &&
+                                               (!held->gone || has_live(held, part.hashes[i])));
+    }
+    index_count(opened.object, n);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.ADD ----------------------------------------------------------------------------- */
+
+/* One INDEX.ADD. */
+typedef struct addition {
+    server_context *context;
+    server_string **argv;
+    held_object *object;
+    uint64_t number;
+    uint32_t unit; /* of the library; INDEX_NO_UNIT until it is opened */
+    bool opened; /* by this command */
+    item_batch *batch;
+} addition;
+
+/* How many items the unit does not answer for yet. */
+static size_t count_absent(const addition *self)
+{
+    const held_index *held = index_of(self->object);
+    size_t absent = 0;
+    for (size_t i = 0; i < self->batch->n; i++)
+        absent +=
+            self->unit == INDEX_NO_UNIT || !is_candidate(held, self->batch->hashes[i], self->unit);
+    return absent;
+}
+
+/*
+ * Whether the unit takes the items, and the key the memory. Only where one of them is short it is
+ * asked which items are new; one that is named twice counts twice. False: the client has been told.
+ */
+static bool may_add(const addition *self)
+{
+    const held_index *held = index_of(self->object);
+    uint64_t room = bry_index_options_like(held->index).unit_capacity;
+    size_t n = self->batch->n;
+    bry_index_unit unit;
+    if (self->unit != INDEX_NO_UNIT) {
+        bry_index_get_unit(held->index, self->unit, &unit);
+        if (unit.sealed) {
+            index_family.totals.refused++;
+            reply_error(self->context, "RANGE",
+                        "unit %" PRIu64 " is sealed: it takes no more items", self->number);
+            return false;
+        }
+        room = unit.capacity > unit.elements ? unit.capacity - unit.elements : 0;
+    }
+    bool fits = n <= room;
+    bool small = object_may_grow(self->context, self->object, n * sizeof(bry_hash));
+    if (fits && small)
+        return true;
+    size_t absent = count_absent(self);
+    if (absent > room) {
+        index_family.totals.refused++;
+        reply_error(self->context, "FULL", "unit %" PRIu64 " takes %" PRIu64 " more items",
+                    self->number, room);
+        return false;
+    }
+    if (!small && absent > 0) {
+        object_too_large(self->context, &index_family);
+        return false;
+    }
+    return true;
+}
+
+/* Opens the unit that was named. False: the client has been told. */
+static bool open_unit(addition *self)
+{
+    held_index *held = index_of(self->object);
+    uint32_t unit = INDEX_NO_UNIT;
+    if (!index_takes_unit(self->context, held, self->number))
+        return false;
+    if (held->dba) /* it takes whole filters */
+        object_hold(self->context, self->object);
+    bry_status status = index_numbers_reserve(&held->numbers);
+    if (status == BRY_OK)
+        status = bry_index_open(held->index, self->number, &unit);
+    bool too_large = object_let_go(self->object) && status == BRY_E_NOMEM;
+    if (too_large) {
+        object_too_large(self->context, &index_family);
+        return false;
+    }
+    if (status != BRY_OK) {
+        object_refused(self->context, &index_family, status);
+        return false;
+    }
+    index_numbers_put(&held->numbers, self->number, unit);
+    held->untidy = held->dba;
+    self->unit = unit;
+    self->opened = true;
+    return true;
+}
+
+static void take_back(addition *self, size_t done)
+{
+    held_index *held = index_of(self->object);
+    for (size_t i = done; i-- > 0;)
+        if (self->batch->answers[i] == BRY_ABSENT)
+            bry_index_del(held->index, self->batch->hashes[i], self->unit, NULL);
+    if (self->opened)
+        index_drop(self->object, self->number, self->unit);
+}
+
+static int add_all(addition *self)
+{
+    held_index *held = index_of(self->object);
+    item_batch *batch = self->batch;
+    if (batch->n > 1) /* for what it fetches into the cache */
+        bry_index_has_n(held->index, batch->hashes, batch->n, batch->answers);
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was;
+        bry_status status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
+        if (status == BRY_E_FULL && held->gone) {
+            index_purge(held);
+            status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
+        }
+        if (status != BRY_OK) {
+            take_back(self, i);
+            return object_refused(self->context, &index_family, status);
+        }
+        batch->answers[i] = (uint8_t)was;
+    }
+    size_t added = count_answers(batch, batch->n, BRY_ABSENT);
+    index_tidy(held, batch->n);
+    index_changed(self->object, (int64_t)added);
+    index_count(self->object, batch->n);
+    index_family.totals.repeats += batch->n - added;
+    if (added > 0 || self->opened)
+        object_changed(self->context, self->argv[1], "index.add", true);
+    return reply_answers(self->context, batch, BRY_ABSENT);
+}
+
+static void add(addition *self)
+{
+    const held_index *held = index_of(self->object);
+    hash_items(self->batch, held->index);
+    self->unit = index_numbers_find(&held->numbers, self->number);
+    if (may_add(self) && (self->unit != INDEX_NO_UNIT || open_unit(self)))
+        add_all(self);
+}
+
+int index_command_add(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    item_batch batch;
+    addition change = {.context = context, .argv = argv, .batch = &batch};
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!index_read_unit(context, argv[2], &change.number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    change.object = opened.object;
+    if (!opened.object) {
+        reply_error(context, "ERR", "no such key: INDEX.CREATE makes an index");
+    } else {
+        if (batch_open(&batch, argv + 3, (size_t)argc - 3))
+            add(&change);
+        else
+            reply_status(context, BRY_E_NOMEM);
+        batch_close(&batch);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.DEL ----------------------------------------------------------------------------- */
+
+static int delete_all(server_context *context, server_string **argv, held_object *object,
+                      uint32_t unit, item_batch *batch)
+{
+    held_index *held = index_of(object);
+    bry_index_unit before, after;
+    hash_items(batch, held->index);
+    bry_index_get_unit(held->index, unit, &before);
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was = BRY_ABSENT;
+        bry_index_del(held->index, batch->hashes[i], unit, &was);
+        batch->answers[i] = (uint8_t)was;
+    }
+    bry_index_get_unit(held->index, unit, &after);
+    index_changed(object, -(int64_t)(before.elements - after.elements));
+    index_count(object, batch->n);
+    if (before.elements != after.elements)
+        object_changed(context, argv[1], "index.del", true);
+    return reply_answers(context, batch, BRY_PRESENT);
+}
+
+static int delete_from(server_context *context, server_string **argv, held_object *object,
+                       uint64_t number, item_batch *batch)
+{
+    const held_index *held = index_of(object);
+    if (held->dba) {
+        index_family.totals.refused++;
+        return reply_error(context, "UNSUPPORTED",
+                           "engine dba cannot delete one item without being given the others "
+                           "again: INDEX.DROP the unit, or use engine compact");
+    }
+    uint32_t unit = index_numbers_find(&held->numbers, number);
+    if (unit == INDEX_NO_UNIT) {
+        index_count(object, batch->n);
+        return reply_zeros(context, batch->n);
+    }
+    return delete_all(context, argv, object, unit, batch);
+}
+
+int index_command_del(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    item_batch batch;
+    uint64_t number;
+    if (argc < 4)
+        return api.WrongArity(context);
+    size_t n = (size_t)argc - 3;
+    if (!index_read_unit(context, argv[2], &number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (!batch_open(&batch, argv + 3, n))
+        reply_status(context, BRY_E_NOMEM);
+    else if (!opened.object)
+        reply_zeros(context, n);
+    else
+        delete_from(context, argv, opened.object, number, &batch);
+    batch_close(&batch);
+    object_close(&opened);
+    return SERVER_OK;
+}

@@ -1,0 +1,209 @@
+/* The commands INDEX.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+#include "index_type.h"
+#include "table_parts.h"
+
+#define UNIT ARG("unit", SERVER_ARG_INTEGER, NULL, 0)
+#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
+
+static server_command_arg engines[] = {
+    WORD("auto", "auto", 0),
+    WORD("compact", "compact", 0),
+    WORD("dba", "dba", 0),
+    {0},
+};
+static server_command_arg origins[] = {
+    {.name = "other", .type = SERVER_ARG_KEY, .key_spec_index = 1, .token = "LIKE"},
+    ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),
+    {0},
+};
+
+static server_command_arg create_args[] = {
+    KEY,
+    ARG("units", SERVER_ARG_INTEGER, "UNITS", SERVER_ARG_OPTIONAL),
+    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
+    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
+    {.name = "engine",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .token = "ENGINE",
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = engines},
+    ARG("group", SERVER_ARG_INTEGER, "GROUP", SERVER_ARG_OPTIONAL),
+    {.name = "origin",
+     .type = SERVER_ARG_ONEOF,
+     .key_spec_index = -1,
+     .flags = SERVER_ARG_OPTIONAL,
+     .subargs = origins},
+    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL),
+    {0},
+};
+static server_command_arg unit_items_args[] = {KEY, UNIT, ITEMS, {0}};
+static server_command_arg items_args[] = {KEY, ITEMS, {0}};
+static server_command_arg unit_args[] = {KEY, UNIT, {0}};
+static server_command_arg install_args[] = {
+    KEY,
+    UNIT,
+    ARG("frame", SERVER_ARG_STRING, NULL, 0),
+    {0},
+};
+static server_command_arg info_args[] = {
+    KEY,
+    ARG("unit", SERVER_ARG_INTEGER, NULL, SERVER_ARG_OPTIONAL),
+    {0},
+};
+
+static server_key_spec create_keys[] = {
+    KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
+static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
+
+const module_command index_commands[] = {
+    {
+        .name = "INDEX.CREATE",
+        .run = index_command_create,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = -2,
+        .key_specs = create_keys,
+        .args = create_args,
+        .summary = "Creates an empty index, planned for UNITS units of CAPACITY items each. ERROR "
+                   "is the chance that an item which is in no unit has any candidate.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "INDEX.CREATE where UNITS 16 CAPACITY 10k ERROR 0.1%",
+    },
+    {
+        .name = "INDEX.ADD",
+        .run = index_command_add,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = change_keys,
+        .args = unit_items_args,
+        .summary = "Adds items to a unit, all or none, and opens it when there is none of that "
+                   "number; answers 1 for each that the unit did not answer for yet.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 3 b c",
+    },
+    {
+        .name = "INDEX.LOCATE",
+        .run = index_command_locate,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -3,
+        .key_specs = read_keys,
+        .args = items_args,
+        .summary = "Returns, for each item, the units that may hold it, the one opened last first. "
+                   "One that was added is always among them.",
+        .complexity = "O(n), n items; in engine dba n times the units by the width of a group",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
+                   "INDEX.LOCATE where a b z",
+    },
+    {
+        .name = "INDEX.EXISTS",
+        .run = index_command_exists,
+        .flags = "readonly fast",
+        .categories = "read fast bloomery",
+        .arity = -3,
+        .key_specs = look_keys,
+        .args = items_args,
+        .summary = "Tells which items any unit may hold.",
+        .complexity = "O(n), n items; in engine dba n times the units by the width of a group",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.EXISTS where a z",
+    },
+    {
+        .name = "INDEX.DEL",
+        .run = index_command_del,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = del_keys,
+        .args = unit_items_args,
+        .summary = "Deletes items that were added to a unit; answers 1 for each that was there. "
+                   "Engine compact alone.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.DEL where 3 b z",
+    },
+    {
+        .name = "INDEX.SEAL",
+        .run = index_command_seal,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = 3,
+        .key_specs = change_keys,
+        .args = unit_args,
+        .summary = "Seals a unit, which takes no more items from then on; answers 1, or 0 when it "
+                   "was sealed before.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.SEAL where 3",
+    },
+    {
+        .name = "INDEX.DROP",
+        .run = index_command_drop,
+        .flags = "write",
+        .categories = "write bloomery",
+        .arity = 3,
+        .key_specs = del_keys,
+        .args = unit_args,
+        .summary = "Drops a unit with its items; answers 1, or 0 when there is none of that "
+                   "number. The number may be used again.",
+        .complexity = "O(1), and O(n), n items of the whole index, whenever an eighth of them has "
+                      "gone; in engine dba O(1), and memory comes back with later changes",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.DROP where 3\n"
+                   "INDEX.LOCATE where a",
+    },
+    {
+        .name = "INDEX.EXPORT",
+        .run = index_command_export,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = 3,
+        .key_specs = read_keys,
+        .args = unit_args,
+        .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another server, into "
+                   "an index that has the same engine, seed and shape; null when there is none.",
+        .complexity = "O(n), n items of the whole index; in engine dba n bytes of the unit",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.EXPORT where 3",
+    },
+    {
+        .name = "INDEX.INSTALL",
+        .run = index_command_install,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = 4,
+        .key_specs = change_keys,
+        .args = install_args,
+        .summary = "Adds a unit that was made apart, by INDEX.EXPORT from an index created LIKE "
+                   "this one, or by the library's bry_index_save_unit(); returns how many items "
+                   "it has. Which number it had there does not matter.",
+        .complexity = "O(n), n items of the unit",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.INSTALL where 3 damaged",
+    },
+    {
+        .name = "INDEX.INFO",
+        .run = index_command_info,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = -2,
+        .key_specs = look_keys,
+        .args = info_args,
+        .summary = "Tells what an index is made of, what it holds, and its error as promised, as "
+                   "estimated, and as it will be when all its units are full; or the same of one "
+                   "unit.",
+        .complexity = "O(n), n units; in engine dba n bytes",
+        .since = SINCE,
+        .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
+    },
+    COMMAND_RESTORE("INDEX.LOAD", index_command_load),
+};
+const size_t index_command_count = sizeof index_commands / sizeof index_commands[0];

@@ -1,0 +1,368 @@
+#include "index_type.h"
+
+#include "arguments.h"
+#include "replies.h"
+#include "settings.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static long long default_units = 64, default_capacity = 65536;
+static share_setting default_error = {.value = 0.001, .least = 1e-9, .most = 0.5};
+static int default_engine = BRY_ENGINE_AUTO;
+
+static int configure(server_context *context)
+{
+    static const char *names[] = {"auto", "compact", "dba"};
+    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
+    if (settings_register_count(context, "index-units", 64, 1, (long long)INDEX_MOST_UNITS,
+                                &default_units) ||
+        settings_register_count(context, "index-capacity", 65536, 1, 1LL << 40,
+                                &default_capacity) ||
+        settings_register_share(context, "index-error", "0.001", &default_error) ||
+        settings_register_choice(context, "index-engine", BRY_ENGINE_AUTO, names, engines, 3,
+                                 &default_engine))
+        return SERVER_ERR;
+    return SERVER_OK;
+}
+
+bry_index_options index_options_default(void)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    options.units = (uint32_t)default_units;
+    options.unit_capacity = (uint64_t)default_capacity;
+    options.error = default_error.value;
+    options.engine = (bry_engine)default_engine;
+    return options;
+}
+
+/* The library's options_like() names the shape of the next unit, which past the last one is
+ * another; the shape that an index begins with follows from the rest. */
+bry_index_options index_options_of(const held_index *held)
+{
+    bry_index_options options = bry_index_options_like(held->index);
+    options.unit_bits = 0;
+    options.hashes = 0;
+    return options;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static void release(held_index *held, const bry_allocator *allocator)
+{
+    index_numbers_free(&held->numbers);
+    bry_index_destroy(held->index);
+    allocator->free(allocator->opaque, held, sizeof *held);
+}
+
+static void destroy(void *thing)
+{
+    held_index *held = thing;
+    bry_allocator allocator = held->numbers.allocator;
+    release(held, &allocator);
+}
+
+/* Takes the index over; NULL, and the index is gone, when there is no memory. */
+static held_index *hold(bry_index *index, const bry_allocator *allocator)
+{
+    held_index *held = allocator->alloc(allocator->opaque, sizeof *held);
+    if (!held) {
+        bry_index_destroy(index);
+        return NULL;
+    }
+    *held = (held_index){
+        .index = index,
+        .dba = bry_index_options_like(index).engine == BRY_ENGINE_DBA,
+    };
+    held->untidy = held->dba;
+    index_numbers_init(&held->numbers, bry_index_seed(index), allocator);
+    return held;
+}
+
+double index_estimate(const held_index *held)
+{
+    if (!held->dba) {
+        bry_index_stats stats;
+        bry_index_get_stats(held->index, &stats);
+        double all = (double)stats.elements, live = all - (double)held->gone_items;
+        return all > 0 ? stats.estimated_error * (live / all) : 0;
+    }
+    double none = 0; /* the logarithm of the chance of no candidate */
+    for (size_t i = 0; i < held->numbers.room; i++) {
+        bry_index_unit unit;
+        if (held->numbers.places[i].unit != INDEX_NO_UNIT &&
+            bry_index_get_unit(held->index, held->numbers.places[i].unit, &unit) == BRY_OK)
+            none += log1p(-unit.error);
+    }
+    return -expm1(none);
+}
+
+static void look(held_object *object)
+{
+    held_index *held = index_of(object);
+    object->promised = bry_index_options_like(held->index).error;
+    object->estimated = index_estimate(held);
+    held->looked_at = object->items;
+}
+
+bry_status index_create(bry_index_options *options, held_object **object)
+{
+    held_object *made = object_new(&index_family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_index_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
+    bry_index *index = NULL;
+    bry_status status = bry_index_create(&with_allocator, &index);
+    if (status == BRY_OK && !(made->thing = hold(index, &allocator)))
+        status = BRY_E_NOMEM;
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    *options = index_options_of(index_of(made));
+    look(made);
+    *object = made;
+    return BRY_OK;
+}
+
+/* The shape of engine dba follows from these, as it does here: that is what a plan is. */
+void index_replicate_creation(server_context *context, server_string *name,
+                              const bry_index_options *options)
+{
+    char units[16], capacity[24], error[32], seed[24], group[16];
+    snprintf(units, sizeof units, "%" PRIu32, options->units);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, options->unit_capacity);
+    snprintf(error, sizeof error, "%.17g", options->error);
+    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+    snprintf(group, sizeof group, "%" PRIu32, options->group);
+    const char *format = options->group ? "sccccccccccccc" : "sccccccccccc";
+    if (!options->fixed)
+        format = "scccccccccc";
+    api.Replicate(context, "INDEX.CREATE", format, name, "UNITS", units, "CAPACITY", capacity,
+                  "ERROR", error, "ENGINE", bry_engine_name(options->engine), "SEED", seed,
+                  "NOGROW", "GROUP", group);
+}
+
+/* ---- units and numbers --------------------------------------------------------------------- */
+
+bool index_takes_unit(server_context *context, held_index *held, uint64_t number)
+{
+    bry_index_options options = bry_index_options_like(held->index);
+    uint64_t most = options.fixed ? options.units : INDEX_MOST_UNITS;
+    if (held->numbers.used < most) {
+        if (held->numbers.used + held->gone >= most)
+            index_purge(held);
+        return true;
+    }
+    index_family.totals.refused++;
+    reply_error(context, "FULL",
+                "unit %" PRIu64 " would be one more than the %" PRIu64 " that this index takes%s",
+                number, most,
+                held->dba ? ": engine dba has nobody here to give it its items again, which it "
+                            "needs to grow"
+                          : "");
+    return false;
+}
+
+bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number)
+{
+    return read_count(context, argument, "unit", 0, INDEX_MOST_NUMBER, number);
+}
+
+#define LEAST_WORK UINT64_C(4096) /* of engine dba, as much as copying a megabyte */
+#define WORK_AN_ITEM UINT64_C(16)
+#define GONE_SHARE 8u /* one of so many items may be of units that are marked as dropped */
+
+void index_tidy(held_index *held, size_t n)
+{
+    uint64_t left = 0;
+    if (held->untidy &&
+        bry_index_step(held->index, NULL, LEAST_WORK + WORK_AN_ITEM * n, &left) == BRY_OK)
+        held->untidy = left != 0;
+}
+
+/* Lists all units; NULL where there are none, or no memory for the list. */
+static uint32_t *list_units(const held_index *held, size_t *count)
+{
+    const bry_allocator *allocator = &held->numbers.allocator;
+    *count = bry_index_units(held->index, NULL, 0);
+    uint32_t *units = *count ? allocator->alloc(allocator->opaque, *count * sizeof *units) : NULL;
+    if (units)
+        bry_index_units(held->index, units, *count);
+    return units;
+}
+
+static void free_list(const held_index *held, uint32_t *units, size_t count)
+{
+    const bry_allocator *allocator = &held->numbers.allocator;
+    if (units)
+        allocator->free(allocator->opaque, units, count * sizeof *units);
+}
+
+/* Without memory for it, it is left for the next time. */
+void index_sweep(held_index *held)
+{
+    if (!held->dba)
+        bry_index_step(held->index, NULL, UINT64_MAX, NULL);
+}
+
+void index_purge(held_index *held)
+{
+    size_t count;
+    uint32_t *units = held->gone ? list_units(held, &count) : NULL;
+    for (size_t i = 0; units && i < count; i++) {
+        bry_index_unit unit;
+        bry_index_get_unit(held->index, units[i], &unit);
+        if (unit.tag == INDEX_GONE) {
+            bry_index_drop(held->index, units[i]);
+            held->gone--;
+            held->gone_items -= unit.elements;
+        }
+    }
+    if (units)
+        free_list(held, units, count);
+    index_sweep(held);
+}
+
+void index_drop(held_object *object, uint64_t number, uint32_t unit)
+{
+    held_index *held = index_of(object);
+    bry_index_unit was;
+    bry_index_get_unit(held->index, unit, &was);
+    index_numbers_remove(&held->numbers, number);
+    object_set_items(object, object->items - was.elements);
+    if (held->dba || was.elements == 0) {
+        bry_index_drop(held->index, unit);
+        held->untidy = held->dba;
+        index_tidy(held, 0);
+    } else {
+        bry_index_set_tag(held->index, unit, INDEX_GONE);
+        held->gone++;
+        held->gone_items += was.elements;
+        if (held->gone_items >= (object->items + held->gone_items) / GONE_SHARE)
+            index_purge(held);
+    }
+    look(object);
+}
+
+void index_changed(held_object *object, int64_t added)
+{
+    held_index *held = index_of(object);
+    object_set_items(object, object->items + (uint64_t)added);
+    uint64_t now = object->items, then = held->looked_at;
+    uint64_t difference = now > then ? now - then : then - now;
+    if (difference > then / 16 + 64)
+        look(object);
+}
+
+void index_count(held_object *object, size_t n)
+{
+    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
+        look(object);
+    object_count(object, n);
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    return bry_index_save(((const held_index *)thing)->index, sink);
+}
+
+/* Enters the numbers of all units. What is wrong goes into *problem. */
+static bry_status enter_numbers(held_index *held, const uint32_t *units, size_t count,
+                                const char **problem)
+{
+    for (size_t i = 0; i < count; i++) {
+        bry_index_unit unit;
+        bry_index_get_unit(held->index, units[i], &unit);
+        if (unit.tag == INDEX_GONE && !held->dba) {
+            held->gone++;
+            held->gone_items += unit.elements;
+            continue;
+        }
+        if (unit.tag > INDEX_MOST_NUMBER ||
+            index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {
+            *problem = "the number of a unit is out of range, or there is another of that number";
+            return BRY_E_BADDATA;
+        }
+        if (index_numbers_reserve(&held->numbers) != BRY_OK) {
+            *problem = "no memory for the numbers of the units";
+            return BRY_E_NOMEM;
+        }
+        index_numbers_put(&held->numbers, unit.tag, units[i]);
+    }
+    return BRY_OK;
+}
+
+static bry_status know_units(held_index *held, const char **problem)
+{
+    size_t count;
+    uint32_t *units = list_units(held, &count);
+    if (!units && count > 0) {
+        *problem = "no memory for the numbers of the units";
+        return BRY_E_NOMEM;
+    }
+    bry_status status = enter_numbers(held, units, count, problem);
+    free_list(held, units, count);
+    return status;
+}
+
+/* load->allocator is that of the object's account (object_load()). */
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    const bry_allocator *allocator = load->allocator;
+    bry_index *index;
+    bry_status status = bry_index_load(source, load, &index);
+    if (status != BRY_OK)
+        return status;
+    held_index *held = hold(index, allocator);
+    if (!held) {
+        load->problem = "no memory for the index";
+        return BRY_E_NOMEM;
+    }
+    status = know_units(held, &load->problem);
+    if (status == BRY_OK)
+        *thing = held;
+    else
+        release(held, allocator);
+    return status;
+}
+
+static uint64_t items(const void *thing)
+{
+    const held_index *held = thing;
+    bry_index_stats stats;
+    bry_index_get_stats(held->index, &stats);
+    return stats.elements - held->gone_items;
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &index_family);
+}
+
+int index_command_load(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &index_family);
+}
+
+command_family index_family = {
+    .name = "index",
+    .type_name = "bloom-idx",
+    .encoding = 1,
+    .restore_command = "INDEX.LOAD",
+    .commands = index_commands,
+    .command_count = &index_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .destroy = destroy,
+    .items = items,
+};

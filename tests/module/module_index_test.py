@@ -1,0 +1,671 @@
+"""INDEX.*: every command, with arguments as they should be and as they should not."""
+
+import random
+import sys
+
+import server_runner
+from server_runner import Case, Client, Error, pairs
+
+ENGINES = ("compact", "dba")
+
+
+class IndexCase(Case):
+    def info(self, key="i", *unit):
+        return pairs(self.client("INDEX.INFO", key, *unit))
+
+    def create(self, key="i", *options):
+        self.assertEqual(self.client("INDEX.CREATE", key, *options), b"OK")
+
+    def add(self, unit, *items, key="i"):
+        return self.client("INDEX.ADD", key, unit, *items)
+
+    def locate(self, *items, key="i"):
+        return self.client("INDEX.LOCATE", key, *items)
+
+
+class Create(IndexCase):
+    def test_defaults(self):
+        self.create()
+        info = self.info()
+        self.assertEqual([info[name] for name in (b"engine", b"units", b"planned_units", b"grows",
+                                                  b"capacity", b"items", b"deletes", b"supplier",
+                                                  b"group")],
+                         [b"compact", 0, 64, 1, 65536, 0, 1, b"not needed", 0])
+        self.assertEqual(float(info[b"promised_error"]), 0.001)
+
+    def test_all_options(self):
+        self.client("index.create", "i", "seed", 2**64 - 1, "Engine", "DBA", "group", 16, "error",
+                    "1%", "capacity", "1k", "units", "2^5")
+        info = self.info()
+        self.assertEqual([info[name] for name in (b"engine", b"planned_units", b"grows",
+                                                  b"capacity", b"deletes", b"supplier", b"group",
+                                                  b"seed")],
+                         [b"dba", 32, 0, 1000, 0, b"none", 16, str(2**64 - 1).encode()])
+        self.assertEqual(float(info[b"promised_error"]), 0.01)
+        self.assertEqual(self.add(7, *"aba"), [1, 1, 0])
+        self.assertEqual(self.info()[b"widest_group"], 16)
+
+    def test_engines(self):
+        for options, engine, grows in (([], b"compact", 1), (["ENGINE", "auto"], b"compact", 1),
+                                       (["NOGROW"], b"compact", 0), (["GROUP", 1], b"dba", 0),
+                                       (["GROUP", 8, "ENGINE", "auto"], b"dba", 0),
+                                       (["ENGINE", "dba", "NOGROW"], b"dba", 0),
+                                       (["ENGINE", "compact"], b"compact", 1)):
+            self.client("DEL", "i")
+            self.create("i", "UNITS", 3, "CAPACITY", 9, *options)
+            info = self.info()
+            self.assertEqual((info[b"engine"], info[b"grows"]), (engine, grows), options)
+
+    def test_refusals_name_the_argument(self):
+        self.create("other", "SEED", 3)
+        for word, text, *options in (
+                ("RANGE", "UNITS '0' is not between 1 and 1048576", "UNITS", 0),
+                ("RANGE", "UNITS '2^21' is not between", "UNITS", "2^21"),
+                ("ERR", "UNITS 'some' is not a count", "UNITS", "some"),
+                ("ERR", "UNITS '' is not a count", "UNITS", ""),
+                ("ERR", "UNITS '-1' is below zero", "UNITS", -1),
+                ("ERR", r"UNITS '1\x00' is not a count", "UNITS", b"1\0"),
+                ("ERR", "UNITS needs a value", "SEED", 1, "UNITS"),
+                ("ERR", "UNITS is given twice", "UNITS", 5, "units", 6),
+                ("RANGE", "CAPACITY '0' is not between", "CAPACITY", 0),
+                ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
+                ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
+                ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e9"),
+                ("RANGE", "ERROR cannot be had with so many UNITS of this CAPACITY", "CAPACITY",
+                 "2^40", "UNITS", "2^20"),
+                ("ERR", "ERROR '0' is not above 0", "ERROR", 0),
+                ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
+                ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
+                ("RANGE", "ERROR '0.6' is not between", "ERROR", "0.6"),
+                ("ERR", "ENGINE 'kbf' is not one of auto, compact or dba", "ENGINE", "kbf"),
+                ("RANGE", "GROUP '0' is not between", "GROUP", 0),
+                ("RANGE", "GROUP '1024' is not between", "GROUP", 1024),
+                ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 2),
+                ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 4),
+                ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 65),
+                ("UNSUPPORTED", "GROUP is of engine dba", "GROUP", 64, "ENGINE", "compact"),
+                ("RANGE", "SEED '0' is not between 1", "SEED", 0),
+                ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
+                ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
+                ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
+        ):
+            with self.subTest(options=options):
+                self.refused(word, "INDEX.CREATE", "i", *options, text=text)
+                self.assertEqual(self.client("EXISTS", "i"), 0)
+
+    def test_busy_and_wrong_type(self):
+        self.create()
+        self.client("SET", "s", "text")
+        self.client("MAP.SET", "m", "a", "1")
+        self.refused("BUSYKEY", "INDEX.CREATE", "i")
+        for key in "sm":
+            for command in (["CREATE", key], ["CREATE", "n", "LIKE", key], ["ADD", key, 1, "a"],
+                            ["LOCATE", key, "a"], ["EXISTS", key, "a"], ["DEL", key, 1, "a"],
+                            ["SEAL", key, 1], ["DROP", key, 1], ["EXPORT", key, 1],
+                            ["INSTALL", key, 1, "x"], ["INFO", key], ["INFO", key, 1],
+                            ["LOAD", key, "0", "x"]):
+                self.refused("WRONGTYPE", f"INDEX.{command[0]}", *command[1:])
+        self.refused("WRONGTYPE", "MAP.GET", "i", "a")
+
+    def test_like(self):
+        for options in (["ENGINE", "compact"], ["ENGINE", "dba"], ["GROUP", 8], ["NOGROW"]):
+            self.client("FLUSHALL")
+            self.create("i", "SEED", 9, "ERROR", "2%", "UNITS", 4, "CAPACITY", 50, *options)
+            for unit in range(4):  # engine dba: past its last unit
+                self.add(unit, *range(unit * 50, unit * 50 + 50))
+            self.create("n", "LIKE", "i")
+            kept = (b"engine", b"seed", b"planned_units", b"capacity", b"promised_error", b"grows",
+                    b"group", b"deletes")
+            self.assertEqual([self.info("n")[x] for x in kept], [self.info("i")[x] for x in kept])
+            self.assertEqual(self.locate("1", key="n"), [[]])
+            # They are of one shape: a unit of one can be one of the other.
+            self.client("INDEX.INSTALL", "n", 77, self.client("INDEX.EXPORT", "i", 2))
+            self.assertEqual(self.locate(*range(100, 150), key="n"), [[77]] * 50)
+            self.client("INDEX.DROP", "i", 3)
+            self.add(5, "of n", key="n")
+            self.client("INDEX.INSTALL", "i", 3, self.client("INDEX.EXPORT", "n", 5))
+            self.assertIn(3, self.locate("of n")[0])
+
+    def test_settings(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.index-units", 64,
+                        "bloomery.index-capacity", 65536, "bloomery.index-error", "0.001",
+                        "bloomery.index-engine", "auto")
+        self.client("CONFIG", "SET", "bloomery.index-units", 7, "bloomery.index-capacity", 500,
+                    "bloomery.index-error", "1%", "bloomery.index-engine", "dba")
+        self.create()
+        info = self.info()
+        self.assertEqual((info[b"engine"], info[b"planned_units"], info[b"capacity"],
+                          float(info[b"promised_error"])), (b"dba", 7, 500, 0.01))
+        for name, value in (("index-error", "2"), ("index-engine", "kbf"), ("index-units", 0),
+                            ("index-units", 2**20 + 1), ("index-capacity", 0)):
+            self.refused("ERR", "CONFIG", "SET", f"bloomery.{name}", value)
+
+
+class Items(IndexCase):
+    def test_add_and_locate(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "ERROR", "1e-9")
+            self.assertEqual(self.add(3, "a", "b", "a"), [1, 1, 0])
+            self.assertEqual(self.add(8, "b"), [1])
+            self.assertEqual(self.add("1e3", "b", "c"), [1, 1])
+            # The unit that was opened last comes first.
+            self.assertEqual(self.locate("a", "b", "z", "c"), [[3], [1000, 8, 3], [], [1000]])
+            self.assertEqual(self.client("INDEX.EXISTS", "i", *"zabc"), [0, 1, 1, 1])
+            info = self.info()
+            self.assertEqual((info[b"units"], info[b"items"]), (3, 5))
+            unit = self.info("i", 3)
+            self.assertEqual([unit[x] for x in (b"unit", b"items", b"capacity", b"sealed")],
+                             [3, 2, 65536, 0])
+
+    def test_numbers_of_units(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "ERROR", "1e-9", "UNITS", 5, "CAPACITY", 100)
+            numbers = [2**63 - 1, 0, 2**53 + 1, 17, 18]
+            for number in numbers:
+                self.assertEqual(self.add(number, "a", f"only {number}"), [1, 1])
+            self.assertEqual(self.locate("a"), [numbers[::-1]])
+            for number in numbers:
+                self.assertEqual(self.locate(f"only {number}"), [[number]])
+
+    def test_an_item_in_every_unit(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "UNITS", 300, "CAPACITY", 10, "ERROR", "1e-6")
+            for unit in range(300):
+                self.add(unit * 7, "everywhere", unit)
+            self.assertEqual(self.locate("everywhere", "5", "nowhere"),
+                             [[unit * 7 for unit in range(299, -1, -1)], [35], []])
+            self.assertEqual(self.add(77, "everywhere"), [0])
+            self.client("INDEX.DROP", "i", 77)
+            self.assertEqual(self.locate("everywhere")[0],
+                             [unit * 7 for unit in range(299, -1, -1) if unit != 11])
+
+    def test_del(self):
+        self.create("i", "ERROR", "1e-9")
+        self.add(1, *"abc")
+        self.add(2, *"bcd")
+        self.assertEqual(self.client("INDEX.DEL", "i", 1, *"bzb"), [1, 0, 0])
+        self.assertEqual(self.client("INDEX.DEL", "i", 9, *"ab"), [0, 0])
+        self.assertEqual(self.locate(*"abcd"), [[1], [2], [2, 1], [2]])
+        self.assertEqual(self.info()[b"items"], 5)
+        self.assertEqual(self.add(1, "b"), [1])
+
+    def test_dba_has_no_supplier(self):
+        self.create("i", "ENGINE", "dba", "UNITS", 2, "CAPACITY", 10)
+        self.add(1, "a")
+        self.add(2, "b")
+        self.refused("UNSUPPORTED", "INDEX.DEL", "i", 1, "a", text="or use engine compact")
+        self.refused("FULL", "INDEX.ADD", "i", 3, "c", text="one more than the 2")
+        frame = self.client("INDEX.EXPORT", "i", 1)
+        self.refused("FULL", "INDEX.INSTALL", "i", 3, frame, text="one more than the 2")
+        self.client("INDEX.DROP", "i", 1)
+        self.assertEqual(self.add(3, "c"), [1])
+        info = self.info()
+        self.assertEqual((info[b"supplier"], info[b"deletes"], info[b"grows"]), (b"none", 0, 0))
+        self.assertLessEqual(float(info[b"full_error"]), 0.001)
+
+    def test_full_unit(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "CAPACITY", 10, "ERROR", "1e-9", "UNITS", 3)
+            self.add(1, *range(8))
+            self.refused("FULL", "INDEX.ADD", "i", 1, *range(7, 11), text="unit 1 takes 2 more")
+            self.refused("FULL", "INDEX.ADD", "i", 2, *range(11), text="unit 2 takes 10 more")
+            self.assertEqual(self.add(1, *range(10)), [0] * 8 + [1, 1])
+            self.assertEqual(self.add(1, *range(9, -1, -1)), [0] * 10)
+            self.refused("FULL", "INDEX.ADD", "i", 1, "one more", text="unit 1 takes 0 more")
+            self.assertEqual(self.locate("8", "one more"), [[1], []])
+            self.assertEqual(self.info()[b"units"], 1)
+
+    def test_past_the_planned_units(self):
+        """compact goes on by itself, and within its promise."""
+        n = 100
+        self.create("i", "UNITS", 4, "CAPACITY", n, "ERROR", "2%", "SEED", 5)
+        for unit in range(60):
+            self.add(unit, *(f"{unit} {j}" for j in range(n)))
+        for unit in range(60):
+            for found in self.locate(*(f"{unit} {j}" for j in range(n))):
+                self.assertIn(unit, found)
+        asked = 20000
+        false = sum(self.client("INDEX.EXISTS", "i", *(f"absent {j}" for j in range(asked))))
+        # Five sigma of a binomial above the promise.
+        self.assertLessEqual(false, asked * 0.02 + 5 * (asked * 0.02 * 0.98) ** 0.5)
+        info = self.info()
+        self.assertLessEqual(float(info[b"estimated_error"]), 0.02)
+        self.assertEqual((info[b"units"], info[b"planned_units"]), (60, 4))
+
+    def test_promised_error(self):
+        units, n, asked = 30, 200, 20000
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "UNITS", units, "CAPACITY", n, "ERROR", "2%", "SEED", 5, "ENGINE",
+                        engine)
+            for unit in range(units):
+                self.add(unit, *(f"{unit} {j}" for j in range(n)))
+            false = sum(self.client("INDEX.EXISTS", "i", *(f"absent {j}" for j in range(asked))))
+            most = asked * 0.02 + 5 * (asked * 0.02 * 0.98) ** 0.5
+            self.assertLessEqual(false, most, engine)
+            located = sum(map(bool, self.locate(*(f"absent {j}" for j in range(asked)))))
+            self.assertEqual(located, false)
+            estimated = float(self.info()[b"estimated_error"])
+            self.assertGreater(estimated, 0)
+            self.assertLessEqual(abs(false - asked * estimated), 5 * (asked * estimated) ** 0.5)
+
+    def test_nogrow(self):
+        self.create("i", "NOGROW", "UNITS", 2, "CAPACITY", 5, "ERROR", "1e-9")
+        self.add(1, *range(5))
+        self.add(2, *range(5))
+        self.refused("FULL", "INDEX.ADD", "i", 3, "x", text="one more than the 2")
+        for number in range(3, 20):  # room that was given back can be used, time after time
+            self.assertEqual(self.client("INDEX.DROP", "i", number - 1), 1)
+            self.assertEqual(self.add(number, *range(5)), [1] * 5)
+            self.assertEqual(self.locate("3"), [[number, 1]])
+
+    def test_never_made_silently(self):
+        for command in (["INDEX.ADD", "i", 1, "a"], ["INDEX.INSTALL", "i", 1, "x"],
+                        ["INDEX.SEAL", "i", 1], ["INDEX.INFO", "i"], ["INDEX.INFO", "i", 1]):
+            self.refused("ERR", *command, text="no such key")
+        self.assertEqual(self.locate(*"abc"), [[], [], []])
+        self.assertEqual(self.client("INDEX.EXISTS", "i", *"abc"), [0, 0, 0])
+        self.assertEqual(self.client("INDEX.DEL", "i", 1, *"abc"), [0, 0, 0])
+        self.assertEqual(self.client("INDEX.DROP", "i", 1), 0)
+        self.assertIsNone(self.client("INDEX.EXPORT", "i", 1))
+        self.assertEqual(self.client("EXISTS", "i"), 0)
+
+    def test_wrong_units(self):
+        self.create()
+        self.add(1, "a")
+        for word, text, unit in (("ERR", "unit 'first' is not a count", "first"),
+                                 ("ERR", "unit '' is not a count", ""),
+                                 ("ERR", "unit '-1' is below zero", -1),
+                                 ("ERR", "unit '1.5' is not a whole number", "1.5"),
+                                 ("RANGE", "unit '9223372036854775808' is not between 0 and "
+                                  "9223372036854775807", 2**63),
+                                 ("ERR", "unit '1e30' is too large", "1e30"),
+                                 ("ERR", r"unit '1\x00' is not a count", b"1\0")):
+            for command in (["ADD", "b"], ["DEL", "a"], ["SEAL"], ["DROP"], ["EXPORT"],
+                            ["INSTALL", "x"], ["INFO"]):
+                for key in ("i", "none"):
+                    self.refused(word, f"INDEX.{command[0]}", key, unit, *command[1:], text=text)
+
+    def test_arity(self):
+        self.create()
+        for command in (["CREATE"], ["ADD"], ["ADD", "i"], ["ADD", "i", 1], ["LOCATE"],
+                        ["LOCATE", "i"], ["EXISTS", "i"], ["DEL", "i", 1], ["SEAL", "i"],
+                        ["SEAL", "i", 1, 2], ["DROP", "i"], ["DROP", "i", 1, 2], ["EXPORT", "i"],
+                        ["EXPORT", "i", 1, 2], ["INSTALL", "i", 1], ["INSTALL", "i", 1, "x", "y"],
+                        ["INFO"], ["INFO", "i", 1, 2], ["LOAD", "i", "0"]):
+            self.refused("ERR", f"INDEX.{command[0]}", *command[1:],
+                         text="wrong number of arguments")
+
+    def test_any_bytes(self):
+        items = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"LIKE",
+                 b"x" * 100000]
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create(b"k\0ey", "ERROR", "1e-9", "ENGINE", engine)
+            self.assertEqual(self.add(1, *items, key=b"k\0ey"), [1] * len(items))
+            self.assertEqual(self.add(1, *items, key=b"k\0ey"), [0] * len(items))
+            self.assertEqual(self.locate(*items, key=b"k\0ey"), [[1]] * len(items))
+
+    def test_many_items_in_one_command(self):
+        n = 5000
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ERROR", "1e-9", "ENGINE", engine, "UNITS", 4)
+            self.assertEqual(self.add(1, *range(n)), [1] * n)
+            self.assertEqual(self.add(2, *range(n // 2, n + 100)), [1] * (n // 2 + 100))
+            self.assertEqual(self.locate(*range(n + 200)),
+                             [[1]] * (n // 2) + [[2, 1]] * (n // 2) + [[2]] * 100 + [[]] * 100)
+            self.assertEqual(self.client("INDEX.EXISTS", "i", *range(n + 200)),
+                             [1] * (n + 100) + [0] * 100)
+
+    def test_resp3(self):
+        client = Client(self.server.port)
+        client.hello3()
+        self.create()
+        self.assertEqual(client("INDEX.ADD", "i", 1, "a", "a"), [1, 0])
+        self.assertEqual(client("INDEX.LOCATE", "i", "a", "b"), [[1], []])
+        self.assertIsNone(client("INDEX.EXPORT", "i", 2))
+        info = client("INDEX.INFO", "i")
+        self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
+        self.assertEqual(client("INDEX.INFO", "i", 1)[b"items"], 1)
+        client.close()
+
+
+class Units(IndexCase):
+    def test_seal(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine)
+            self.add(1, "a")
+            self.assertEqual(self.client("INDEX.SEAL", "i", 1), 1)
+            self.assertEqual(self.client("INDEX.SEAL", "i", 1), 0)
+            self.assertEqual(self.info("i", 1)[b"sealed"], 1)
+            self.refused("RANGE", "INDEX.ADD", "i", 1, "b",
+                         text="unit 1 is sealed: it takes no more items")
+            self.refused("RANGE", "INDEX.ADD", "i", 1, "a", text="is sealed")
+            self.refused("RANGE", "INDEX.SEAL", "i", 2, text="there is no unit 2")
+            self.refused("RANGE", "INDEX.INFO", "i", 2, text="there is no unit 2")
+            self.assertEqual(self.locate("a"), [[1]])
+            self.assertEqual(self.add(2, "b"), [1])
+            self.assertEqual(self.client("INDEX.DROP", "i", 1), 1)
+            self.assertEqual(self.add(1, "a"), [1])  # another of that number
+
+    def test_sealed_units_delete(self):
+        self.create()
+        self.add(1, "a")
+        self.client("INDEX.SEAL", "i", 1)
+        self.assertEqual(self.client("INDEX.DEL", "i", 1, "a"), [1])
+        self.assertEqual(self.locate("a"), [[]])
+
+    def test_drop(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "UNITS", 40, "CAPACITY", 100, "ERROR", "1e-9")
+            for unit in range(40):
+                self.add(unit, "shared", *(f"{unit} {j}" for j in range(99)))
+            left = list(range(40))
+            for unit in random.Random(2).sample(range(40), 40):
+                self.assertEqual(self.client("INDEX.DROP", "i", unit), 1)
+                self.assertEqual(self.client("INDEX.DROP", "i", unit), 0)
+                left.remove(unit)
+                self.assertEqual(self.locate("shared", f"{unit} 5"), [left[::-1], []])
+                self.assertEqual(self.client("INDEX.EXISTS", "i", f"{unit} 5", "shared"),
+                                 [0, int(bool(left))])
+                info = self.info()
+                self.assertEqual((info[b"units"], info[b"items"]), (len(left), 100 * len(left)))
+                # At most an eighth of all items is of units that have gone.
+                self.assertLessEqual(info[b"dropped_items"] * 7, info[b"items"] + 7)
+                self.assertEqual(self.client.info("bloomery")["bloomery_index_items"],
+                                 100 * len(left))
+            self.assertEqual(self.client("INDEX.DROP", "i", 99), 0)
+            self.assertEqual(float(self.info()[b"estimated_error"]), 0)
+
+    def test_drop_gives_memory_back(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "UNITS", 32, "CAPACITY", 1000)
+            self.add(0, *range(1000))
+            small = self.info()[b"bytes"]
+            for unit in range(1, 32):
+                self.add(unit, *(f"{unit} {j}" for j in range(1000)))
+            large = self.info()[b"bytes"]
+            for unit in range(1, 32):
+                self.client("INDEX.DROP", "i", unit)
+            for _ in range(50):  # engine dba: with later changes
+                self.client("INDEX.DROP", "i", 0)
+                self.add(0, "x")
+            self.assertLess(self.info()[b"bytes"], small + (large - small) // 4, engine)
+
+    def test_numbers_come_and_go(self):
+        """Against a twin."""
+        source = random.Random(3)
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "UNITS", 200, "CAPACITY", 50, "ERROR", "1e-9")
+            twin, commands, expected = {}, [], []
+            for _ in range(1500):
+                unit = source.randrange(60) * 2**40
+                kind = source.random()
+                if kind < 0.3:
+                    commands.append(["INDEX.DROP", "i", unit])
+                    expected.append(int(twin.pop(unit, None) is not None))
+                elif kind < 0.7:
+                    items = [source.randrange(40) for _ in range(source.choice((1, 3)))]
+                    held = twin.setdefault(unit, set())
+                    commands.append(["INDEX.ADD", "i", unit, *items])
+                    expected.append([int(x not in held and x not in items[:at])
+                                     for at, x in enumerate(items)])
+                    held.update(items)
+                else:
+                    item = source.randrange(45)
+                    commands.append(["INDEX.LOCATE", "i", item])
+                    expected.append({unit for unit, held in twin.items() if item in held})
+            replies = self.client.pipeline(commands)
+            for command, reply, answer in zip(commands, replies, expected):
+                if command[0] == "INDEX.LOCATE":
+                    self.assertEqual(len(reply[0]), len(answer))
+                    reply = set(reply[0])
+                self.assertEqual(reply, answer, command)
+            self.assertEqual(self.info()[b"units"], len(twin))
+
+
+class Frames(IndexCase):
+    def frame(self, engine, *options, n=200):
+        self.create("i", "ENGINE", engine, "UNITS", 8, "CAPACITY", 300, "SEED", 4, *options)
+        self.add(1, *range(n))
+        self.create("part", "LIKE", "i")
+        self.add(0, *(f"part {j}" for j in range(n)), key="part")
+        return self.client("INDEX.EXPORT", "part", 0)
+
+    def test_export_and_install(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            frame = self.frame(engine)
+            self.assertEqual(self.client("INDEX.INSTALL", "i", 9, frame), 200)
+            self.assertEqual(self.client("INDEX.INSTALL", "i", 8, frame), 200)
+            for found in self.locate(*(f"part {j}" for j in range(200))):
+                self.assertEqual(found[:2], [8, 9])
+            self.assertEqual(self.info("i", 9)[b"items"], 200)
+            self.assertEqual(self.add(9, "part 7", "more"), [0, 1])  # it is open
+            self.client("INDEX.SEAL", "part", 0)
+            self.client("INDEX.INSTALL", "i", 10, self.client("INDEX.EXPORT", "part", 0))
+            self.refused("RANGE", "INDEX.ADD", "i", 10, "x", text="is sealed")
+            self.refused("ERR", "INDEX.INSTALL", "i", 9, frame, text="unit 9 is there already")
+            self.assertIsNone(self.client("INDEX.EXPORT", "i", 77))
+
+    def test_damaged_frames(self):
+        source = random.Random(5)
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            frame = self.frame(engine, n=60)
+            for end in [*range(0, len(frame), 13), len(frame) - 1]:
+                self.refused("BADDATA", "INDEX.INSTALL", "i", 9, frame[:end],
+                             text="the frame is refused: ")
+            self.refused("BADDATA", "INDEX.INSTALL", "i", 9, frame + b"x",
+                         text="more bytes than the unit has")
+            self.refused("BADDATA", "INDEX.INSTALL", "i", 9, frame + frame)
+            words = set()
+            for _ in range(300):
+                at, changed = source.randrange(len(frame)), bytearray(frame)
+                changed[at] ^= 1 << source.randrange(8)
+                before = self.client("DEBUG", "DIGEST")
+                reply = self.client.ask("INDEX.INSTALL", "i", 9, bytes(changed))
+                # Every byte of a frame is under a checksum.
+                self.assertIsInstance(reply, Error, at)
+                words.add(reply.word)
+                self.assertEqual(self.client("DEBUG", "DIGEST"), before)
+            self.assertLessEqual(words, {"BADDATA", "VERSION", "MISMATCH"})
+            self.assertIn("BADDATA", words)
+            self.assertEqual(self.info()[b"units"], 1)
+            self.assertEqual(self.client("INDEX.INSTALL", "i", 9, frame), 60)
+
+    def test_frames_of_others(self):
+        for engine, other in (("compact", "dba"), ("dba", "compact")):
+            self.client("FLUSHALL")
+            frame = self.frame(engine)
+            shape = {"ENGINE": engine, "UNITS": 8, "CAPACITY": 300, "SEED": 4}
+            for change in ({"SEED": 5}, {"ENGINE": other}, {"ERROR": "1%"}, {"CAPACITY": 3000},
+                           {"UNITS": 800}):
+                words = [str(x) for pair in (shape | change).items() for x in pair]
+                self.create("x", *words)
+                self.refused("MISMATCH", "INDEX.INSTALL", "x", 9, frame, text="LIKE this one")
+                self.client("DEL", "x")
+            self.create("x", *(str(x) for pair in shape.items() for x in pair))
+            self.assertEqual(self.client("INDEX.INSTALL", "x", 9, frame), 200)
+        # What is an index, a map or nothing of ours is no unit either.
+        self.client("MAP.SET", "m", "a", "1")
+        for key in ("i", "m"):
+            self.refused("BADDATA", "INDEX.INSTALL", "i", 9, self.client("DUMP", key))
+
+    def test_installed_past_the_plan(self):
+        """compact: units made apart use the error up; then it says so, until some are dropped."""
+        self.create("i", "UNITS", 2, "CAPACITY", 100, "SEED", 6)
+        self.create("part", "LIKE", "i")
+        installed = 0
+        for unit in range(100, 110):
+            self.add(0, *(f"{unit} {j}" for j in range(100)), key="part")
+            frame = self.client("INDEX.EXPORT", "part", 0)
+            self.client("INDEX.DROP", "part", 0)
+            reply = self.client.ask("INDEX.INSTALL", "i", unit, frame)
+            if isinstance(reply, Error):
+                self.assertEqual(reply.word, "FULL")
+                break
+            installed += 1
+        self.assertTrue(2 <= installed <= 5, installed)
+        self.assertEqual(self.info()[b"units"], installed)
+        self.assertLessEqual(float(self.info()[b"estimated_error"]), 0.001)
+        self.client("INDEX.DROP", "i", 100)
+        self.assertEqual(self.client("INDEX.INSTALL", "i", unit, frame), 100)
+
+
+class Around(IndexCase):
+    def test_max_key_bytes(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "UNITS", 300, "CAPACITY", 1000, "SEED", 6)
+            self.create("part", "LIKE", "i")
+            self.add(0, *(f"part {j}" for j in range(1000)), key="part")
+            frame = self.client("INDEX.EXPORT", "part", 0)
+            refused = self.client.info("bloomery")["bloomery_index_refused"]
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256kb")
+            for unit in range(300):
+                reply = self.client.ask("INDEX.ADD", "i", unit,
+                                        *(f"{unit} {j}" for j in range(1000)))
+                if isinstance(reply, Error):
+                    break
+            self.assertEqual(reply.word, "FULL", engine)
+            self.assertIn("bloomery.max-key-bytes", str(reply))
+            info = self.info()
+            self.assertLessEqual(info[b"bytes"], 2**18 * 9 // 8)
+            self.assertEqual(info[b"units"], unit)
+            self.assertGreater(unit, 20)
+            self.assertEqual(self.add(3, "3 7", "3 8"), [0, 0])
+            for unit in range(unit, 300):
+                reply = self.client.ask("INDEX.INSTALL", "i", unit, frame)
+                if isinstance(reply, Error):
+                    break
+            self.assertEqual(reply.word, "FULL", engine)
+            self.assertIn("bloomery.max-key-bytes", str(reply))
+            self.assertLessEqual(self.info()[b"bytes"], 2**18 * 9 // 8)
+            self.refused("RANGE", "INDEX.CREATE", "n", text="more than bloomery.max-key-bytes")
+            self.assertEqual(self.client("INDEX.DROP", "i", 3), 1)
+            self.assertEqual(self.client.info("bloomery")["bloomery_index_refused"], refused + 2)
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+            self.assertEqual(sum(self.add(unit, *range(500))), 500)
+
+    def test_maxmemory(self):
+        self.create()
+        self.add(1, *"ab")
+        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
+        self.client("CONFIG", "SET", "maxmemory", 1)
+        for command in (["ADD", "i", 1, "c"], ["CREATE", "n"], ["INSTALL", "i", 2, "x"]):
+            self.assertEqual(self.client.ask(f"INDEX.{command[0]}", *command[1:]).word, "OOM")
+        self.assertEqual(self.locate("a"), [[1]])
+        self.assertEqual(self.client("INDEX.DEL", "i", 1, "a"), [1])
+        self.assertEqual(self.client("INDEX.SEAL", "i", 1), 1)
+        self.assertEqual(self.client("INDEX.DROP", "i", 1), 1)
+
+    def test_events(self):
+        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
+        listener = Client(self.server.port)
+        listener("PSUBSCRIBE", "__keyevent@0__:index.*")
+        self.create()
+        self.add(1, "a")
+        self.add(1, "a")  # changes nothing
+        self.client("INDEX.DEL", "i", 1, "none")
+        self.client("INDEX.INSTALL", "i", 2, self.client("INDEX.EXPORT", "i", 1))
+        self.client("INDEX.DEL", "i", 1, "a")
+        self.client("INDEX.SEAL", "i", 1)
+        self.client("INDEX.SEAL", "i", 1)
+        self.client("INDEX.DROP", "i", 9)
+        self.client("INDEX.DROP", "i", 1)
+        heard = [tuple(listener._read()[2:]) for _ in range(6)]
+        listener.close()
+        self.assertEqual(heard, [(b"__keyevent@0__:index." + event, b"i") for event in
+                                 (b"create", b"add", b"install", b"del", b"seal", b"drop")])
+
+    def test_info_adds_up(self):
+        start = self.client.info("bloomery")
+        self.create("a", "SEED", 1)
+        self.add(1, *range(100), key="a")
+        self.add(1, *range(10), key="a")
+        self.client("INDEX.DEL", "a", 1, 1, 2, 3)
+        self.locate(1, 2, key="a")
+        self.client("COPY", "a", "b")
+        now = self.client.info("bloomery")
+        self.assertEqual((now["bloomery_index_keys"], now["bloomery_index_items"]), (2, 194))
+        self.assertEqual(now["bloomery_index_operations"] - start["bloomery_index_operations"], 115)
+        self.assertEqual(now["bloomery_index_repeats"] - start["bloomery_index_repeats"], 10)
+        self.assertEqual(now["bloomery_index_bytes"],
+                         sum(self.info(key)[b"bytes"] for key in "ab"))
+        self.assertLessEqual(float(now["bloomery_index_estimated_error"]),
+                             float(now["bloomery_index_promised_error"]))
+        self.client("DEL", "a", "b")
+        self.wait_until(lambda: self.client.info("bloomery")["bloomery_index_bytes"] == 0,
+                        "all is freed")
+
+    def test_memory_usage_is_what_the_server_counts(self):
+        for engine in ENGINES:
+            self.client("FLUSHALL")
+            self.create("i", "ENGINE", engine, "UNITS", 50, "CAPACITY", 2000, "SEED", 1)
+            self.add(0, *range(500))
+            used = self.client.info("memory")["used_memory"]
+            counted = self.client("MEMORY", "USAGE", "i")
+            for unit in range(50):
+                for start in range(0, 2000, 500):
+                    self.add(unit, *(f"{unit} {j}" for j in range(start, start + 500))
+                             if unit else range(start, start + 500))
+            used = self.client.info("memory")["used_memory"] - used
+            counted = self.client("MEMORY", "USAGE", "i") - counted
+            self.assertGreater(counted, 150000)
+            # The connection's own buffers come and go.
+            self.assertLessEqual(abs(used - counted), 65536 + counted // 100)
+
+    def test_described(self):
+        names = sorted(name for name in self.client("COMMAND", "LIST", "FILTERBY", "MODULE",
+                                                    "bloomery") if name.lower()[:6] == b"index.")
+        self.assertEqual([name.decode().upper() for name in names],
+                         [f"INDEX.{name}" for name in ("ADD", "CREATE", "DEL", "DROP", "EXISTS",
+                                                       "EXPORT", "INFO", "INSTALL", "LOAD",
+                                                       "LOCATE", "SEAL")])
+        for name in names:
+            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
+            for field in (b"summary", b"complexity", b"since"):
+                self.assertTrue(docs[field], (name, field))
+            if name.upper() != b"INDEX.LOAD":
+                self.assertTrue(docs[b"arguments"], name)
+
+    def test_keys_are_declared(self):
+        for command, keys in (("CREATE k UNITS 5", "k"), ("CREATE k LIKE o", "k o"),
+                              ("ADD k 1 a b", "k"), ("LOCATE k a b", "k"), ("EXISTS k a", "k"),
+                              ("DEL k 1 a", "k"), ("SEAL k 1", "k"), ("DROP k 1", "k"),
+                              ("EXPORT k 1", "k"), ("INSTALL k 1 x", "k"), ("INFO k 1", "k"),
+                              ("LOAD k 0 x", "k")):
+            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"INDEX.{command}".split()),
+                             [key.encode() for key in keys.split()], command)
+
+    def test_access_control(self):
+        self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~i*", "+index.locate",
+                    "+index.create", "+index.export")
+        self.addCleanup(self.client, "ACL", "DELUSER", "reader")
+        self.create()
+        self.add(1, "a")
+        client = Client(self.server.port)
+        client("AUTH", "reader", "x")
+        self.assertEqual(client("INDEX.LOCATE", "i", "a"), [[1]])
+        self.assertTrue(client("INDEX.EXPORT", "i", 1))
+        for command in (["INDEX.ADD", "i", 1, "b"], ["INDEX.LOCATE", "other", "a"],
+                        ["INDEX.CREATE", "i2", "LIKE", "i"], ["INDEX.DROP", "i", 1]):
+            self.assertEqual(client.ask(*command).word, "NOPERM", command)
+        client.close()
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
