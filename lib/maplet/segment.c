@@ -258,6 +258,18 @@ void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, u
             answers[i] = pick(queries[i].segment, queries[i].u, runs[i], &values[i]);
 }
 
+void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u)
+{
+    if (!segment->bytes)
+        return;
+    prefetch_runs(segment, u_most, u);
+    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
+    unsigned index = quotient * segment->n / quotients_of(segment, u_most); /* about */
+    const unsigned char *slot = segment->bytes + (slot_at(segment, index) >> 3);
+    __builtin_prefetch(slot - BRY__LINE / 2);
+    __builtin_prefetch(slot + BRY__LINE / 2);
+}
+
 void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     if (!segment->bytes)

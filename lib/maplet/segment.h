@@ -63,6 +63,9 @@ typedef struct bry__query {
 } bry__query;
 void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, uint8_t *answers);
 
+/* Fetches what asking for u is likely to read; it does not wait for anything. */
+void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u);
+
 /* Fetches all that adding or removing u is going to move. */
 void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, uint64_t u);
 

@@ -389,6 +389,16 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
             answers[i] = bry__table_get(table, fingerprints[i], &values[i]);
 }
 
+void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding)
+{
+    spot at = spot_of(table, fingerprint);
+    const bry__segment *segment = bry__table_segment(table, at.i);
+    if (adding)
+        bry__segment_prefetch_change(segment, at.u_most, at.u);
+    else
+        bry__segment_prefetch(segment, at.u_most, at.u);
+}
+
 void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n)
 {
     bry__query queries[BRY__TABLE_BATCH];

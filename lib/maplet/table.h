@@ -62,6 +62,10 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
 void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
                       uint32_t *values, uint8_t *answers);
 
+/* Fetches what asking for a fingerprint, or adding it, is going to touch, and waits for nothing but
+ * the segment's record. */
+void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding);
+
 /* Fetches what operations on these fingerprints are going to read. */
 void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n);
 

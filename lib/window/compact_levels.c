@@ -227,9 +227,9 @@ static bool is_under_ceiling(bry__compact_window *window, unsigned level)
     return true;
 }
 
-/* The first level with room, which may not be there yet. As long as a merge has filled one beyond
- * its share, those count alone whose shares together are what merging leaves of the error. */
-static unsigned first_with_room(const bry__compact_window *window)
+/* As long as a merge has filled a level beyond its share, those count alone whose shares together
+ * are what merging leaves of the error. */
+unsigned bry__levels_first_with_room(const bry__compact_window *window)
 {
     if (window->shape.fixed)
         return 0;
@@ -253,12 +253,12 @@ bool bry__levels_may_merge(const bry__compact_window *window)
 bool bry__levels_at_ceiling(const bry__compact_window *window)
 {
     return window->shape.max_bytes &&
-           bytes_at_most(window, first_with_room(window)) > window->shape.max_bytes;
+           bytes_at_most(window, bry__levels_first_with_room(window)) > window->shape.max_bytes;
 }
 
 bry_status bry__levels_place(bry__compact_window *window, unsigned *level)
 {
-    unsigned i = first_with_room(window);
+    unsigned i = bry__levels_first_with_room(window);
     if ((i >= window->levels && bry__level_capacity(&window->shape, i) == 0) ||
         !is_under_ceiling(window, i))
         return BRY_E_FULL;

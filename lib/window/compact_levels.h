@@ -112,6 +112,9 @@ uint64_t bry__levels_bytes(const bry__compact_window *window);
 /* The error that the entries which are remembered give. */
 double bry__levels_error(const bry__compact_window *window);
 
+/* The first level that has room for a new entry, which may not be there yet. */
+unsigned bry__levels_first_with_room(const bry__compact_window *window);
+
 /* The level that a new entry goes to, which may have to be opened. BRY_E_FULL: the ceiling, or no
  * level can take it within the error. */
 bry_status bry__levels_place(bry__compact_window *window, unsigned *level);

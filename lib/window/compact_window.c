@@ -181,6 +181,17 @@ static void has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t n
                  answers + done);
 }
 
+/* Wherever it may be, and where it would go. */
+static void fetch_for_add(const void *self, bry_hash hash)
+{
+    const bry__compact_window *window = self;
+    unsigned room = bry__levels_first_with_room(window);
+    for (unsigned i = 0; i < window->levels; i++) {
+        const bry__table *table = &window->level[i]->table;
+        bry__table_prefetch(table, bry__fingerprint(hash, table->range), i == room);
+    }
+}
+
 /* ---- a change, from beginning to end ------------------------------------------------------- */
 
 typedef struct changing {
@@ -276,14 +287,16 @@ static bool is_plain(const bry__table *table, uint64_t fingerprint)
     return !there->spilled && there->n < BRY__SEGMENT_MAX;
 }
 
-/* Gives a fingerprint the newest generation's number. */
-static bry_status put(bry__compact_window *window, unsigned level, bry_hash hash, step *undo)
+/* Gives a fingerprint the newest generation's number; `maybe` is false where it is known that the
+ * level has no entry of it. */
+static bry_status put(bry__compact_window *window, unsigned level, bry_hash hash, bool maybe,
+                      step *undo)
 {
     bry__table *table = &window->level[level]->table;
     uint64_t fingerprint = bry__fingerprint(hash, table->range);
     uint32_t number = (uint32_t)(window->newest & (bry__window_slots(&window->shape) - 1)),
              before = 0;
-    bool found = bry__table_get(table, fingerprint, &before);
+    bool found = maybe && bry__table_get(table, fingerprint, &before);
     bool live = found && bry__window_is_live(window, before);
     if (live && before == number)
         return BRY_OK;
@@ -322,30 +335,36 @@ static void take_back(bry__compact_window *window, bry_hash hash, const step *un
                                  &window->allocator);
 }
 
-/* The first level where it is remembered; false: nowhere. */
-static bool find(const bry__compact_window *window, bry_hash hash, unsigned *level)
+/* The first level where it is remembered; false: nowhere, and *expired has a bit for each level
+ * with an entry of it that is not. */
+static bool find(const bry__compact_window *window, bry_hash hash, unsigned *level,
+                 uint32_t *expired)
 {
+    *expired = 0;
     for (unsigned i = 0; i < window->levels; i++) {
         const bry__table *table = &window->level[i]->table;
         uint32_t number;
-        if (bry__table_get(table, bry__fingerprint(hash, table->range), &number) &&
-            bry__window_is_live(window, number)) {
+        if (!bry__table_get(table, bry__fingerprint(hash, table->range), &number))
+            continue;
+        if (bry__window_is_live(window, number)) {
             *level = i;
             return true;
         }
+        *expired |= (uint32_t)1 << i;
     }
     return false;
 }
 
 /* The same in a level that may have to be opened, and with it those before. */
-static bry_status put_new(bry__compact_window *window, unsigned level, bry_hash hash, step *undo)
+static bry_status put_new(bry__compact_window *window, unsigned level, bry_hash hash, bool maybe,
+                          step *undo)
 {
     unsigned levels = window->levels;
     bry_status status = BRY_OK;
     while (window->levels <= level && status == BRY_OK)
         status = bry__level_open(window);
     if (status == BRY_OK)
-        status = put(window, level, hash, undo);
+        status = put(window, level, hash, maybe, undo);
     while (status != BRY_OK && window->levels > levels)
         bry__level_close(window);
     return status;
@@ -355,18 +374,19 @@ static bry_status put_new(bry__compact_window *window, unsigned level, bry_hash 
 static bry_status add_one(bry__compact_window *window, bry_hash hash, bry_answer *was, step *undo)
 {
     unsigned there, level;
+    uint32_t expired;
     undo->did = NOTHING;
-    *was = find(window, hash, &there) ? BRY_PRESENT : BRY_ABSENT;
+    *was = find(window, hash, &there, &expired) ? BRY_PRESENT : BRY_ABSENT;
     if (*was == BRY_ABSENT) {
         bry_status status = bry__levels_place(window, &level);
-        return status == BRY_OK ? put_new(window, level, hash, undo) : status;
+        return status == BRY_OK ? put_new(window, level, hash, expired >> level & 1, undo) : status;
     }
     if (!window->shape.refresh)
         return BRY_OK;
     /* Where a level before has room again it moves there: the entry behind is left to expire. */
     if (there > 0 && bry__levels_place(window, &level) == BRY_OK && level < there)
         there = level;
-    return put(window, there, hash, undo);
+    return put(window, there, hash, true, undo);
 }
 
 static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
@@ -581,6 +601,7 @@ const bry__window_engine bry__compact_window_engine = {
     .like = like,
     .has = has,
     .has_n = has_n,
+    .fetch = fetch_for_add,
     .add = add,
     .add_n = add_n,
     .forget = forget,

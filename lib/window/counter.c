@@ -204,9 +204,7 @@ bry_status bry__counter_refuse_broken(void)
 bry_answer bry_counter_get(const bry_counter *counters, const void *name, size_t name_len,
                            int64_t *value)
 {
-    const bry__counter_name *found = name_len <= BRY_COUNTER_NAME_MAX
-                                         ? bry__counter_names_find(&counters->names, name, name_len)
-                                         : NULL;
+    const bry__counter_name *found = bry__counter_names_get(&counters->names, name, name_len);
     if (value)
         *value = found ? found->value : 0;
     return found ? BRY_PRESENT : BRY_ABSENT;

@@ -12,6 +12,7 @@
 #include "common/allocator.h"
 #include "frame/log.h"
 #include "window/counter_record.h"
+#include "window/window_object.h"
 
 #include <assert.h>
 #include <string.h>
@@ -88,11 +89,11 @@ static bry_status add_names(bry_counter *counters, batch *b)
         if (b->was[i] != BRY_ABSENT)
             continue;
         const bry_counter_op *op = &b->ops[i];
-        b->names[i] = bry__counter_names_find(&counters->names, op->name, op->name_len);
+        bry__counter_key key = bry__counter_names_key(&counters->names, op->name, op->name_len);
+        b->names[i] = bry__counter_names_find(&counters->names, key);
         if (b->names[i])
             continue;
-        bry_status status =
-            bry__counter_names_add(&counters->names, op->name, op->name_len, &b->names[i]);
+        bry_status status = bry__counter_names_add(&counters->names, key, &b->names[i]);
         if (status != BRY_OK) {
             b->n = i; /* for drop_names() */
             return status;
@@ -185,6 +186,16 @@ static bry_status advance(bry_counter *counters, uint64_t now)
     return bry_window_advance(counters->window, now);
 }
 
+static bry_status add_ids(bry_counter *counters, batch *b)
+{
+    if (b->n > 1)
+        return bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was);
+    bry_answer was = BRY_ABSENT;
+    bry_status status = bry_window_add(counters->window, b->ids[0], b->now, &was);
+    b->was[0] = (uint8_t)was;
+    return status;
+}
+
 static bry_status remember(bry_counter *counters, batch *b)
 {
     bool any = false;
@@ -195,8 +206,37 @@ static bry_status remember(bry_counter *counters, batch *b)
         return advance(counters, b->now);
     }
     if (fits_alone(b, 1) && fits_alone(b, -1))
-        return bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was);
+        return add_ids(counters, b);
     return b->n == 1 ? BRY_E_RANGE : remember_exactly(counters, b);
+}
+
+static bry_status ask_and_remember(bry_counter *counters, batch *b)
+{
+    bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
+    bry_status status = add_names(counters, b);
+    return status == BRY_OK ? remember(counters, b) : status;
+}
+
+/*
+ * One operation on a counter that is there and has room for the sum, which is what most are: it is
+ * all the same whether its id is new, so the window is told at once and not asked before. Both are
+ * large tables, and what it takes to find the counter is fetched while the window's parts come.
+ * False: it is another, or the ceiling is in the way; nothing has happened.
+ */
+static bool remember_at_once(bry_counter *counters, batch *b, bry_status *status)
+{
+    const bry__counter_names *names = &counters->names;
+    const bry_counter_op *op = b->ops;
+    bry__counter_key key = bry__counter_names_key(names, op->name, op->name_len);
+    bry__counter_names_fetch_bucket(names, key);
+    bry__window_fetch(counters->window, op->id);
+    b->made[0] = false;
+    b->names[0] = bry__counter_names_find(names, key);
+    int64_t sum;
+    if (!b->names[0] || __builtin_add_overflow(b->names[0]->value, op->delta, &sum))
+        return false;
+    *status = add_ids(counters, b);
+    return *status == BRY_OK || !counters->meter.denied;
 }
 
 /* Everything but the log: afterwards the names are there, the window remembers, and b->was says
@@ -205,12 +245,13 @@ static bry_status attempt(bry_counter *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     size_t n = b->n;
-    bry_window_has_n(counters->window, b->ids, n, b->now, b->was);
+    bry_status status;
     meter->denied = false;
     meter->ceiling = counters->options.max_bytes;
-    bry_status status = add_names(counters, b);
-    if (status == BRY_OK)
-        status = remember(counters, b);
+    if (n > 1 || !remember_at_once(counters, b, &status)) {
+        meter->denied = false;
+        status = ask_and_remember(counters, b);
+    }
     meter->ceiling = 0;
     if (status != BRY_OK)
         drop_names(counters, b);
@@ -279,7 +320,10 @@ static void commit(bry_counter *counters, batch *b)
             counters->expected_lost += bry__counter_error(counters);
         } else {
             op->outcome = BRY_COUNTER_REPEAT;
-            bry_counter_get(counters, op->name, op->name_len, &op->value);
+            if (b->names[i])
+                op->value = b->names[i]->value;
+            else
+                bry_counter_get(counters, op->name, op->name_len, &op->value);
             counters->repeats++;
         }
     }
@@ -345,9 +389,7 @@ bry_status bry_counter_delete(bry_counter *counters, const void *name, size_t na
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
-    bry__counter_name *found = name_len <= BRY_COUNTER_NAME_MAX
-                                   ? bry__counter_names_find(&counters->names, name, name_len)
-                                   : NULL;
+    bry__counter_name *found = bry__counter_names_get(&counters->names, name, name_len);
     if (found) {
         bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD + name_len);
         if (status == BRY_OK)

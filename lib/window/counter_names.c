@@ -2,11 +2,21 @@
  * A hash table of names that is never rebuilt: linear hashing. With 2^L + s buckets, s < 2^L, a
  * name is in the bucket that the low L bits of its hash say; or, where these are below s, the low
  * L + 1 bits. Growing is splitting bucket s in two, the second half at the end of the row;
- * shrinking is the reverse. A name more or less splits or joins a few buckets of about one name
- * each, so no operation ever stalls. The row of buckets is cut into pieces for the same reason.
+ * shrinking is the reverse. A name more or less splits or joins at most a few buckets of about four
+ * names each, so no operation ever stalls. The row of buckets is cut into pieces for the same
+ * reason.
  *
- *   directory ─► piece: 512 buckets ─► name ─► name       a name's block: next, value, length,
- * bytes ─► piece …
+ * Among a million names each step along pointers is a wait for memory, so there are but two: to the
+ * bucket, which is a line of the cache, and to the name. Eight more bits of each hash, the tags,
+ * stand in the line and tell which name to look at: of 255 others one is looked at in vain.
+ *
+ *   directory ─► piece: 64 lines     line of 64 bytes:  7 tags │ count │ 7 names ─► value, length,
+ *             ─► piece …                                                            bytes
+ *
+ * A bucket with more than seven names goes on in a line of its own, which the seventh pointer leads
+ * to. Splitting a bucket never needs a line that is not there: what m names need, one line or
+ * ceil((m - 1) / 6), grows by at most one when they are cut in two, and the new bucket brings one.
+ * Joining may need one; without memory the row stays as long as it is.
  *
  * Listing goes by the bits of the hash in reverse order, lowest bit first. Seen so, a bucket of
  * depth d (L or L + 1) is an interval of 2^(64 - d) places, splitting halves the interval, joining
@@ -24,21 +34,35 @@
 #include "window/counter_names.h"
 
 #include "common/allocator.h"
+#include "common/attributes.h"
+#include "common/endian.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    PIECE = 512, /* buckets */
+    PIECE = 64, /* buckets */
     LEAST = 16, /* buckets in use */
     ROOM = 8, /* of a new directory */
+    SLOTS = 7, /* of a line; where another line follows the last leads there */
     HASH_BITS = 48,
 };
 #define HASH_MASK (((uint64_t)1 << HASH_BITS) - 1)
 #define TIES ((uint32_t)1 << 16)
 
-/* The row grows at one name a bucket, and shrinks at one for so many buckets. */
-enum { SHRINK_BELOW = 4 };
+/* The row grows at so many names a bucket on average, and shrinks at one. */
+enum { GROW_ABOVE = 4 };
+
+typedef struct bry__counter_line {
+    uint8_t tag[SLOTS]; /* 0: no name */
+    uint8_t state; /* how many names, from the first slot on; and FURTHER */
+    union {
+        bry__counter_name *name;
+        struct bry__counter_line *line;
+    } slot[SLOTS];
+} line;
+
+enum { FURTHER = SLOTS + 1 };
 
 static uint64_t hash_of(const bry__counter_names *names, const void *bytes, size_t len)
 {
@@ -48,6 +72,92 @@ static uint64_t hash_of(const bry__counter_names *names, const void *bytes, size
 static uint64_t hash_of_name(const bry__counter_names *names, const bry__counter_name *name)
 {
     return hash_of(names, name->bytes, name->len);
+}
+
+bry__counter_key bry__counter_names_key(const bry__counter_names *names, const void *bytes,
+                                        size_t len)
+{
+    return (bry__counter_key){bytes, len, hash_of(names, bytes, len)};
+}
+
+/* The uppermost of the 48 bits: they do not choose a bucket, and names that share a place share
+ * them. */
+static uint8_t tag_of(uint64_t hash)
+{
+    uint8_t tag = (uint8_t)(hash >> (HASH_BITS - 8));
+    return tag ? tag : UINT8_MAX;
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+static unsigned count_in(const line *at)
+{
+    return at->state & (FURTHER - 1u);
+}
+
+static line *after(const line *at)
+{
+    return at->state & FURTHER ? at->slot[SLOTS - 1].line : NULL;
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* The slots whose tag is this one, each as the highest bit of its byte; now and then one more that
+ * lies behind such a one. */
+static uint64_t slots_tagged(const line *at, uint8_t tag)
+{
+    uint64_t differs = bry__load64(at->tag) ^ tag * EACH_BYTE;
+    return (differs - EACH_BYTE) & ~differs & (EACH_BYTE << 7 & UINT64_MAX >> 8);
+}
+
+static unsigned first_slot(uint64_t slots)
+{
+    return (unsigned)__builtin_ctzll(slots) / 8;
+}
+
+static void put_name(line *at, bry__counter_name *name, uint8_t tag)
+{
+    unsigned i = count_in(at);
+    at->tag[i] = tag;
+    at->slot[i].name = name;
+    at->state++;
+}
+
+/* Lines that so many names take. */
+static uint64_t lines_for(uint64_t n)
+{
+    return n <= SLOTS ? 1 : (n + SLOTS - 3) / (SLOTS - 1);
+}
+
+/* Lines without names, each leading to the next by its first slot. */
+static void push_line(line **spare, line *gone)
+{
+    gone->slot[0].line = *spare;
+    *spare = gone;
+}
+
+static line *pop_line(line **spare)
+{
+    line *taken = *spare;
+    assert(taken);
+    *spare = taken->slot[0].line;
+    memset(taken, 0, sizeof *taken);
+    return taken;
+}
+
+/* Puts a name behind the others of a bucket, whose last line is *at; a line more is taken from
+ * *spare. */
+static void write_name(line **at, line **spare, bry__counter_name *name, uint8_t tag)
+{
+    line *full = *at;
+    if (count_in(full) == SLOTS) { /* the last name makes room for where the next line is */
+        *at = pop_line(spare);
+        put_name(*at, full->slot[SLOTS - 1].name, full->tag[SLOTS - 1]);
+        full->tag[SLOTS - 1] = 0;
+        full->slot[SLOTS - 1].line = *at;
+        full->state = FURTHER | (SLOTS - 1);
+    }
+    put_name(*at, name, tag);
 }
 
 /* ---- buckets ------------------------------------------------------------------------------- */
@@ -70,20 +180,70 @@ static uint64_t bucket_of(const bry__counter_names *names, uint64_t hash, unsign
     return bucket;
 }
 
-static bry__counter_name **chain_at(const bry__counter_names *names, uint64_t bucket)
+static line *line_at(const bry__counter_names *names, uint64_t bucket)
 {
     return &names->piece[bucket / PIECE][bucket % PIECE];
 }
 
-static bry__counter_name **chain_of(const bry__counter_names *names, uint64_t hash)
+static line *line_of(const bry__counter_names *names, uint64_t hash)
 {
     unsigned depth;
-    return chain_at(names, bucket_of(names, hash, &depth));
+    return line_at(names, bucket_of(names, hash, &depth));
 }
+
+static line *last_of(line *at)
+{
+    while (at->state & FURTHER)
+        at = after(at);
+    return at;
+}
+
+static uint64_t count_of(const line *at)
+{
+    uint64_t count = 0;
+    for (; at; at = after(at))
+        count += count_in(at);
+    return count;
+}
+
+/* BRY_E_NOMEM: those that there were stay. */
+static bry_status make_lines(bry__counter_names *names, uint64_t n, line **spare)
+{
+    for (; n > 0; n--) {
+        line *made = bry__alloc(&names->allocator, sizeof *made);
+        if (!made)
+            return BRY_E_NOMEM;
+        push_line(spare, made);
+    }
+    return BRY_OK;
+}
+
+static void free_lines(bry__counter_names *names, line *spare)
+{
+    while (spare) {
+        line *gone = spare;
+        spare = gone->slot[0].line;
+        bry__free(&names->allocator, gone, sizeof *gone);
+    }
+}
+
+/* Empties a bucket whose names are elsewhere. */
+static void clear_bucket(bry__counter_names *names, line *first)
+{
+    line *spare = NULL;
+    for (line *at = after(first), *next; at; at = next) {
+        next = after(at);
+        push_line(&spare, at);
+    }
+    free_lines(names, spare);
+    memset(first, 0, sizeof *first);
+}
+
+/* ---- the row ------------------------------------------------------------------------------- */
 
 static bry_status resize_directory(bry__counter_names *names, size_t room)
 {
-    bry__counter_name ***piece = bry__alloc(&names->allocator, room * sizeof *piece);
+    line **piece = bry__alloc(&names->allocator, room * sizeof *piece);
     if (!piece)
         return BRY_E_NOMEM;
     memcpy(piece, names->piece, names->pieces * sizeof *piece);
@@ -100,7 +260,7 @@ static bry_status add_piece(bry__counter_names *names)
         if (status != BRY_OK)
             return status;
     }
-    bry__counter_name **piece = bry__alloc(&names->allocator, PIECE * sizeof *piece);
+    line *piece = bry__alloc(&names->allocator, PIECE * sizeof *piece);
     if (!piece)
         return BRY_E_NOMEM;
     names->piece[names->pieces++] = piece;
@@ -109,46 +269,65 @@ static bry_status add_piece(bry__counter_names *names)
 
 static void drop_piece(bry__counter_names *names)
 {
-    bry__counter_name **piece = names->piece[--names->pieces];
+    line *piece = names->piece[--names->pieces];
     bry__free(&names->allocator, piece, PIECE * sizeof *piece);
     if (names->room > ROOM && names->pieces < names->room / 4)
         resize_directory(names, names->room / 2); /* without memory it stays as large as it is */
 }
 
-/* Splits one bucket. Without memory for a further piece the chains grow longer instead. */
+/* All names of a line on their way to the cache. */
+BRY__PREFETCHING void fetch_names(const line *at)
+{
+    for (unsigned i = 0; i < count_in(at); i++)
+        __builtin_prefetch(at->slot[i].name);
+}
+
+/* Splits one bucket. Without memory for a further piece buckets become fuller instead. */
 static void grow(bry__counter_names *names)
 {
     if (names->buckets / PIECE == names->pieces && add_piece(names) != BRY_OK)
         return;
-    unsigned level = level_of(names);
-    uint64_t bit = (uint64_t)1 << level;
-    bry__counter_name **from = chain_at(names, names->buckets - bit);
-    bry__counter_name **to = chain_at(names, names->buckets);
-    while (*from) {
-        bry__counter_name *name = *from;
-        if (hash_of_name(names, name) & bit) {
-            *from = name->next;
-            name->next = NULL;
-            *to = name;
-            to = &name->next;
-        } else {
-            from = &name->next;
+    uint64_t bit = (uint64_t)1 << level_of(names);
+    line *first = line_at(names, names->buckets - bit);
+    line *half[2] = {first, line_at(names, names->buckets)}, *spare = NULL;
+    line from = *first;
+    memset(first, 0, sizeof *first);
+    for (bool more = true; more;) {
+        line *next = after(&from);
+        fetch_names(&from);
+        for (unsigned i = 0; i < count_in(&from); i++) {
+            bry__counter_name *name = from.slot[i].name;
+            bool upper = hash_of_name(names, name) & bit;
+            write_name(&half[upper], &spare, name, from.tag[i]);
+        }
+        more = next != NULL;
+        if (more) {
+            from = *next;
+            push_line(&spare, next);
         }
     }
+    free_lines(names, spare);
     names->buckets++;
 }
 
-/* Joins the last bucket to the one that it was split from. */
+/* Joins the last bucket to the one that it was split from, or leaves it without memory for that. */
 static void shrink(bry__counter_names *names)
 {
-    names->buckets--;
-    bry__counter_name **last = chain_at(names, names->buckets);
-    bry__counter_name **end = chain_at(names, names->buckets - ((uint64_t)1 << level_of(names)));
-    while (*end)
-        end = &(*end)->next;
-    *end = *last;
-    *last = NULL;
-    if (names->buckets % PIECE == 0)
+    uint64_t bucket = names->buckets - 1, level = 63u - (unsigned)__builtin_clzll(bucket);
+    line *last = line_at(names, bucket), *into = line_at(names, bucket - ((uint64_t)1 << level));
+    uint64_t there = count_of(into), more = count_of(last);
+    line *spare = NULL;
+    if (make_lines(names, lines_for(there + more) - lines_for(there), &spare) != BRY_OK) {
+        free_lines(names, spare);
+        return;
+    }
+    line *end = last_of(into);
+    for (const line *from = last; from; from = after(from))
+        for (unsigned i = 0; i < count_in(from); i++)
+            write_name(&end, &spare, from->slot[i].name, from->tag[i]);
+    clear_bucket(names, last);
+    names->buckets = bucket;
+    if (bucket % PIECE == 0)
         drop_piece(names);
 }
 
@@ -156,7 +335,7 @@ static void shrink(bry__counter_names *names)
 
 uint64_t bry__counter_names_bytes_empty(void)
 {
-    return ROOM * sizeof(bry__counter_name **) + PIECE * sizeof(bry__counter_name *);
+    return ROOM * sizeof(line *) + PIECE * sizeof(line);
 }
 
 static size_t size_of(size_t len)
@@ -166,7 +345,7 @@ static size_t size_of(size_t len)
 
 uint64_t bry__counter_names_bytes_each(size_t len)
 {
-    return size_of(len) + sizeof(bry__counter_name *);
+    return size_of(len) + sizeof(line) / GROW_ABOVE;
 }
 
 bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
@@ -188,12 +367,11 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
 void bry__counter_names_clear(bry__counter_names *names)
 {
     for (uint64_t bucket = 0; bucket < names->buckets; bucket++) {
-        bry__counter_name **chain = chain_at(names, bucket);
-        while (*chain) {
-            bry__counter_name *name = *chain;
-            *chain = name->next;
-            bry__free(&names->allocator, name, size_of(name->len));
-        }
+        line *first = line_at(names, bucket);
+        for (const line *at = first; at; at = after(at))
+            for (unsigned i = 0; i < count_in(at); i++)
+                bry__free(&names->allocator, at->slot[i].name, size_of(at->slot[i].name->len));
+        clear_bucket(names, first);
     }
     while (names->pieces > 1)
         drop_piece(names);
@@ -213,63 +391,118 @@ void bry__counter_names_free(bry__counter_names *names)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-bry__counter_name *bry__counter_names_find(const bry__counter_names *names, const void *bytes,
-                                           size_t len)
+void bry__counter_names_fetch_bucket(const bry__counter_names *names, bry__counter_key key)
 {
-    bry__counter_name *name = *chain_of(names, hash_of(names, bytes, len));
-    while (name && (name->len != len || (len && memcmp(name->bytes, bytes, len) != 0)))
-        name = name->next;
-    return name;
+    const line *at = line_of(names, key.hash);
+    __builtin_prefetch(at);
+    __builtin_prefetch((const unsigned char *)(at + 1) - 1); /* where lines are not aligned */
 }
 
-static bool tie_is_taken(const bry__counter_names *names, const bry__counter_name *chain,
-                         uint64_t hash, uint32_t tie)
+void bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key)
 {
-    for (; chain; chain = chain->next)
-        if (chain->tie == tie && hash_of_name(names, chain) == hash)
-            return true;
+    const line *at = line_of(names, key.hash);
+    uint64_t slots = slots_tagged(at, tag_of(key.hash));
+    if (slots)
+        __builtin_prefetch(at->slot[first_slot(slots)].name, 1);
+}
+
+bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry__counter_key key)
+{
+    uint8_t tag = tag_of(key.hash);
+    for (const line *at = line_of(names, key.hash); at; at = after(at)) {
+        for (uint64_t slots = slots_tagged(at, tag); slots; slots &= slots - 1) {
+            unsigned i = first_slot(slots);
+            bry__counter_name *name = i < count_in(at) ? at->slot[i].name : NULL;
+            if (name && name->len == key.len &&
+                (key.len == 0 || memcmp(name->bytes, key.bytes, key.len) == 0))
+                return name;
+        }
+    }
+    return NULL;
+}
+
+bry__counter_name *bry__counter_names_get(const bry__counter_names *names, const void *bytes,
+                                          size_t len)
+{
+    return len <= BRY_COUNTER_NAME_MAX
+               ? bry__counter_names_find(names, bry__counter_names_key(names, bytes, len))
+               : NULL;
+}
+
+static bool tie_is_taken(const bry__counter_names *names, uint64_t hash, uint32_t tie)
+{
+    for (const line *at = line_of(names, hash); at; at = after(at))
+        for (unsigned i = 0; i < count_in(at); i++)
+            if (at->tag[i] == tag_of(hash) && at->slot[i].name->tie == tie &&
+                hash_of_name(names, at->slot[i].name) == hash)
+                return true;
     return false;
 }
 
-bry_status bry__counter_names_add(bry__counter_names *names, const void *bytes, size_t len,
+bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key key,
                                   bry__counter_name **added)
 {
-    assert(len <= BRY_COUNTER_NAME_MAX);
-    uint64_t hash = hash_of(names, bytes, len);
+    assert(key.len <= BRY_COUNTER_NAME_MAX);
     uint32_t tie = 0;
-    while (tie < TIES && tie_is_taken(names, *chain_of(names, hash), hash, tie))
+    while (tie < TIES && tie_is_taken(names, key.hash, tie))
         tie++;
     if (tie == TIES)
         return BRY_E_FULL;
-    bry__counter_name *name = bry__alloc(&names->allocator, size_of(len));
-    if (!name)
+    line *end = last_of(line_of(names, key.hash)), *spare = NULL;
+    bry__counter_name *name = bry__alloc(&names->allocator, size_of(key.len));
+    if (!name || (count_in(end) == SLOTS && make_lines(names, 1, &spare) != BRY_OK)) {
+        bry__free(&names->allocator, name, size_of(key.len));
         return BRY_E_NOMEM;
-    name->len = (uint16_t)len;
+    }
+    name->len = (uint16_t)key.len;
     name->tie = (uint16_t)tie;
     name->fresh = true;
-    if (len)
-        memcpy(name->bytes, bytes, len);
-    if (names->count >= names->buckets)
-        grow(names);
-    bry__counter_name **chain = chain_of(names, hash);
-    name->next = *chain;
-    *chain = name;
+    if (key.len)
+        memcpy(name->bytes, key.bytes, key.len);
+    write_name(&end, &spare, name, tag_of(key.hash));
     names->count++;
+    if (names->count > GROW_ABOVE * names->buckets)
+        grow(names);
     *added = name;
     return BRY_OK;
 }
 
+/* Takes the last name of a bucket away; the line before the last takes the only one that is left in
+ * the last. */
+static void drop_last(bry__counter_names *names, line *first)
+{
+    line *before = NULL, *last = first;
+    for (; after(last); last = after(last))
+        before = last;
+    unsigned left = count_in(last) - 1;
+    last->state = (uint8_t)left;
+    last->tag[left] = 0;
+    last->slot[left].name = NULL;
+    if (before && left == 1) {
+        before->state = SLOTS - 1;
+        put_name(before, last->slot[0].name, last->tag[0]);
+        bry__free(&names->allocator, last, sizeof *last);
+    }
+}
+
 void bry__counter_names_remove(bry__counter_names *names, bry__counter_name *name)
 {
-    bry__counter_name **link = chain_of(names, hash_of_name(names, name));
-    while (*link != name)
-        link = &(*link)->next;
-    *link = name->next;
+    line *first = line_of(names, hash_of_name(names, name)), *at = first, *last = last_of(first);
+    unsigned i = 0;
+    while (at->slot[i].name != name)
+        if (++i == count_in(at)) {
+            at = after(at);
+            i = 0;
+        }
+    unsigned end = count_in(last) - 1;
+    at->tag[i] = last->tag[end];
+    at->slot[i] = last->slot[end];
+    drop_last(names, first);
     bry__free(&names->allocator, name, size_of(name->len));
     names->count--;
     /* As many as it takes for the row to fall as fast as the names. */
-    for (int i = 0; i < SHRINK_BELOW; i++)
-        if (names->buckets > LEAST && names->count < names->buckets / SHRINK_BELOW)
+    for (int joined = 0; joined < GROW_ABOVE; joined++)
+        if (names->buckets > LEAST && names->count < names->buckets)
             shrink(names);
 }
 
@@ -288,42 +521,67 @@ static uint64_t place_of(const bry__counter_names *names, const bry__counter_nam
     return reversed(hash_of_name(names, name) | (uint64_t)name->tie << HASH_BITS);
 }
 
-/* The first name of the chain at `from` or behind it. */
-static const bry__counter_name *first_from(const bry__counter_names *names,
-                                           const bry__counter_name *chain, uint64_t from,
-                                           uint64_t *place)
+enum { LISTED_AT_ONCE = 4 * SLOTS };
+
+/* Names of one bucket in the order of their places. */
+typedef struct listing {
+    struct {
+        uint64_t place;
+        const bry__counter_name *name;
+    } of[LISTED_AT_ONCE];
+    unsigned n;
+    bool more; /* there are others behind */
+} listing;
+
+/* The first ones from a place on. */
+static void list(const bry__counter_names *names, const line *first, uint64_t from, listing *to)
 {
-    const bry__counter_name *first = NULL;
-    for (; chain; chain = chain->next) {
-        uint64_t here = place_of(names, chain);
-        if (here >= from && (!first || here < *place)) {
-            first = chain;
-            *place = here;
+    to->n = 0;
+    to->more = false;
+    for (const line *at = first; at; at = after(at)) {
+        fetch_names(at);
+        for (unsigned i = 0; i < count_in(at); i++) {
+            uint64_t place = place_of(names, at->slot[i].name);
+            unsigned k = to->n;
+            if (place < from)
+                continue;
+            if (k == LISTED_AT_ONCE) {
+                to->more = true;
+                if (place > to->of[--k].place)
+                    continue;
+            } else {
+                to->n++;
+            }
+            for (; k > 0 && to->of[k - 1].place > place; k--)
+                to->of[k] = to->of[k - 1];
+            to->of[k].place = place;
+            to->of[k].name = at->slot[i].name;
         }
     }
-    return first;
 }
 
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
                                bry_counter_entry *entries, size_t room)
 {
     size_t listed = 0;
-    uint64_t at = *cursor, end, place = 0;
+    uint64_t at = *cursor, end;
+    listing found;
     do {
         unsigned depth;
         uint64_t bucket = bucket_of(names, reversed(at), &depth);
         end = reversed(bucket) + ((uint64_t)1 << (64 - depth)); /* 0 behind the last */
-        const bry__counter_name *chain = *chain_at(names, bucket), *name;
-        while ((name = first_from(names, chain, at, &place)) != NULL) {
-            if (listed == room) {
-                *cursor = place;
-                return listed;
+        do {
+            list(names, line_at(names, bucket), at, &found);
+            for (unsigned i = 0; i < found.n; i++) {
+                const bry__counter_name *name = found.of[i].name;
+                if (listed == room) {
+                    *cursor = found.of[i].place;
+                    return listed;
+                }
+                entries[listed++] = (bry_counter_entry){name->bytes, name->len, name->value};
+                at = found.of[i].place + 1; /* where more follow it is not 0 */
             }
-            entries[listed++] = (bry_counter_entry){name->bytes, name->len, name->value};
-            at = place + 1;
-            if (at == 0)
-                break;
-        }
+        } while (found.more);
         at = end;
     } while (end != 0);
     *cursor = 0;

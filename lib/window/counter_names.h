@@ -5,7 +5,6 @@
 #include <bloomery/counter.h>
 
 typedef struct bry__counter_name {
-    struct bry__counter_name *next;
     int64_t value;
     uint16_t len;
     uint16_t tie; /* tells names apart whose hashes agree: see counter_names.c */
@@ -13,12 +12,14 @@ typedef struct bry__counter_name {
     unsigned char bytes[];
 } bry__counter_name;
 
+struct bry__counter_line; /* of a bucket */
+
 typedef struct bry__counter_names {
     bry_allocator allocator;
     uint64_t seed;
     uint64_t count; /* of names */
     uint64_t buckets;
-    bry__counter_name ***piece; /* the buckets, so many a piece */
+    struct bry__counter_line **piece; /* the buckets' first lines, so many a piece */
     size_t pieces, room; /* in use, and in the directory */
 } bry__counter_names;
 
@@ -34,15 +35,35 @@ void bry__counter_names_free(bry__counter_names *names);
 /* Removes all names. */
 void bry__counter_names_clear(bry__counter_names *names);
 
+/* A name that is asked for, with its hash in this table. */
+typedef struct bry__counter_key {
+    const void *bytes;
+    size_t len; /* at most BRY_COUNTER_NAME_MAX */
+    uint64_t hash;
+} bry__counter_key;
+
+bry__counter_key bry__counter_names_key(const bry__counter_names *names, const void *bytes,
+                                        size_t len);
+
+/*
+ * For who has something else to do before it asks for the name: the first has its bucket fetched
+ * into the cache, and the second, once that has come, the name.
+ */
+void bry__counter_names_fetch_bucket(const bry__counter_names *names, bry__counter_key key);
+void bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key);
+
 /* NULL: there is none of that name. */
-bry__counter_name *bry__counter_names_find(const bry__counter_names *names, const void *bytes,
-                                           size_t len);
+bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry__counter_key key);
+
+/* The same by its bytes, of any number. */
+bry__counter_name *bry__counter_names_get(const bry__counter_names *names, const void *bytes,
+                                          size_t len);
 
 /*
  * Adds a name that is not there, with the value 0. It stays where it is until it is removed.
  * BRY_E_NOMEM; BRY_E_FULL when 2^16 names have the same hash.
  */
-bry_status bry__counter_names_add(bry__counter_names *names, const void *bytes, size_t len,
+bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key key,
                                   bry__counter_name **added);
 
 /* Takes out and frees a name that is there. */

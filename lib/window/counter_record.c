@@ -100,10 +100,11 @@ static bry_status redo_op(bry_counter *counters, const unsigned char *op, size_t
 {
     int64_t delta = (int64_t)bry__load64(op + 16);
     const unsigned char *bytes = op + BRY__COUNTER_OP;
-    bry__counter_name *name = bry__counter_names_find(&counters->names, bytes, name_len);
+    bry__counter_key key = bry__counter_names_key(&counters->names, bytes, name_len);
+    bry__counter_name *name = bry__counter_names_find(&counters->names, key);
     bry_status status = BRY_OK;
     if (!name)
-        status = bry__counter_names_add(&counters->names, bytes, name_len, &name);
+        status = bry__counter_names_add(&counters->names, key, &name);
     if (status != BRY_OK)
         return status == BRY_E_NOMEM ? status : bad(problem, "an operation cannot be done again");
     if (__builtin_add_overflow(name->value, delta, &name->value))
@@ -169,9 +170,7 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
             return status;
     }
     if (type == BRY__COUNTER_DEL) {
-        bry__counter_name *name = len <= BRY_COUNTER_NAME_MAX
-                                      ? bry__counter_names_find(&counters->names, body, len)
-                                      : NULL;
+        bry__counter_name *name = bry__counter_names_get(&counters->names, body, len);
         if (!name)
             return bad(problem, "a counter is deleted that is not there");
         bry__counter_names_remove(&counters->names, name);

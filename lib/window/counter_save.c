@@ -231,13 +231,14 @@ static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *count
             return bad(reader, "a name is cut short");
         size_t len = bry__load16(buffer + at);
         const unsigned char *bytes = buffer + at + NAME_HEAD;
-        if (bry__counter_names_find(names, bytes, len))
+        bry__counter_key key = bry__counter_names_key(names, bytes, len);
+        if (bry__counter_names_find(names, key))
             return bad(reader, "two counters have the same name");
         bry_status status = bry__frame_reader_claim(reader, bry__counter_names_bytes_each(len));
         if (status != BRY_OK)
             return status;
         bry__counter_name *name;
-        status = bry__counter_names_add(names, bytes, len, &name);
+        status = bry__counter_names_add(names, key, &name);
         if (status != BRY_OK)
             return status == BRY_E_NOMEM ? no_memory(reader) : bad(reader, "too many like names");
         name->value = (int64_t)bry__load64(buffer + at + 2);

@@ -49,6 +49,9 @@ typedef struct bry__window_engine {
     void (*has_n)(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
                   uint8_t *answers);
 
+    /* Fetches into the cache what adding a new element is going to touch. NULL: it does not. */
+    void (*fetch)(const void *self, bry_hash hash);
+
     /* ---- changing: each advances to `now` first -------------------------------------------- */
 
     /* FULL (only where options->refuse), NOMEM. */

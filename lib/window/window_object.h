@@ -28,6 +28,14 @@ struct bry_window {
 bry_status bry__window_read_options(const bry_window_options *given, bry_window_options *options,
                                     const bry__window_engine **engine, bry_window_shape *shape);
 
+/* Has what adding this hash is going to read fetched into the cache, for who has something else to
+ * do in the meantime. */
+static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
+{
+    if (window->engine->fetch)
+        window->engine->fetch(window->self, hash);
+}
+
 /* The same options as the engine gets them: max_bytes is what the facade leaves of it. */
 bry_window_options bry__window_engine_options(const bry_window_options *options);
 

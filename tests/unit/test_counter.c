@@ -482,9 +482,9 @@ static void full_of_names(void **state)
 {
     (void)state;
     bry_counter_options options = options_for(BRY_ENGINE_AUTO);
-    options.max_bytes = 100000;
+    options.max_bytes = 10000000;
     bry_counter *c = make(&options);
-    char name[200];
+    char name[32768]; /* much more than an id needs */
     unsigned n = 0;
     bry_status status;
     do {
