@@ -352,7 +352,7 @@ class Page(Serve):
     def test_every_field_of_info(self):
         _, port = self.start()
         for field in re.findall(r"(?m)^bloomery(_\w+):", ask(port, "INFO", "bloomery")):
-            plain = re.sub("^_(map|window|counter)", "", field)
+            plain = re.sub("^_(map|window|counter|filter|index)", "", field)
             self.assertRegex(self.PAGE, rf"`(bloomery)?{plain}`")
 
     def test_users(self):
