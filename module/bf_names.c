@@ -8,8 +8,6 @@
 #include "bf_type.h"
 #include "replies.h"
 
-#include <errno.h>
-
 enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
 
 static const char *const choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
@@ -57,15 +55,16 @@ int bf_register_choice(server_context *context)
                                   BF_CHOICES, get_choice, set_choice, NULL, &choice);
 }
 
-/* Without arguments no command of ours, and none of RedisBloom's, is ever run: one that is there
- * refuses the number of them. */
+/* The server describes a command that there is, whoever has it, and says nil for others. */
 static bool is_taken(server_context *context, const char *name)
 {
-    errno = 0;
-    server_reply *reply = api.Call(context, name, "");
+    server_reply *reply = api.Call(context, "COMMAND", "cc", "INFO", name);
+    bool taken = reply && api.CallReplyType(reply) == SERVER_REPLY_ARRAY &&
+                 api.CallReplyLength(reply) == 1 &&
+                 api.CallReplyType(api.CallReplyArrayElement(reply, 0)) == SERVER_REPLY_ARRAY;
     if (reply)
         api.FreeCallReply(reply);
-    return reply || errno != ENOENT;
+    return taken;
 }
 
 static const char *taken_name(server_context *context)

@@ -157,8 +157,10 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = delete_keys,
         .args = items_args,
-        .summary = "Deletes items; answers 1 for each that was there. Delete what was added: one "
-                   "that was not and seems to be there takes another one with it.",
+        .summary =
+            "Deletes items; answers 1 for each that was there. Of the deletions a share of at "
+            "most the error takes another item with it; so does each of an item that was "
+            "never added and seems to be there.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "BF.MADD seen a b\nBF.DEL seen a c",
