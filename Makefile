@@ -35,6 +35,8 @@ examples:
 	@scripts/packages examples
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/run-examples build/examples
+	@scripts/npm-packages build/clients-node
+	@scripts/run-server build/bloomery scripts/run-clients build
 
 # doc/commands.md, from what a server with the module tells of its commands.
 docs:
