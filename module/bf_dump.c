@@ -27,7 +27,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAGIC "BRYCHUNK"
 #define HEAD_BYTES 40u
 #ifndef BLOOMERY_CHUNK_SIZE /* tests have smaller ones */
 #define BLOOMERY_CHUNK_SIZE ((uint64_t)16 << 20) /* clients expect no more */
@@ -37,6 +36,7 @@
 #define STATE_MASK UINT32_MAX
 #define HASHED_BYTES 4096u
 
+static const char magic[8] = {'B', 'R', 'Y', 'C', 'H', 'U', 'N', 'K'};
 static const char *const bad_data = "ERR received bad data";
 
 /* ---- passing over a payload ---------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static int dump_at(server_context *context, const held_object *object, const sta
     slice_sink slice = {.skip = offset, .bytes = sent + HEAD_BYTES, .room = len};
     bry_sink sink = {write_slice, &slice};
     object_save(object, &sink);
-    memcpy(sent, MAGIC, 8);
+    memcpy(sent, magic, sizeof magic);
     store64(sent + 8, offset);
     store64(sent + 16, whole->length);
     store64(sent + 24, state);
@@ -202,7 +202,7 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
 /* Whether this is a chunk, whole, and the one that this iterator came with. */
 static bool read_chunk(const char *sent, size_t len, uint64_t iterator, chunk_head *head)
 {
-    if (len <= HEAD_BYTES || memcmp(sent, MAGIC, 8) != 0)
+    if (len <= HEAD_BYTES || memcmp(sent, magic, sizeof magic) != 0)
         return false;
     *head = (chunk_head){load64(sent + 8), load64(sent + 16), load64(sent + 24), load64(sent + 32)};
     return head->offset < head->length && head->offset % CHUNK_BYTES == 0 &&

@@ -171,32 +171,34 @@ static bool may_add(const bf_adding *self, const held_object *object, item_batch
     return !any_absent(batch, batch->n);
 }
 
-/* `made`: the object, where it is new and not yet the key's. */
-static int add_all(const bf_adding *self, opened_key *opened, held_object *made, item_batch *batch)
+/* An object that is new is not yet the key's: it becomes that with its first item. */
+static int add_all(const bf_adding *self, opened_key *opened, held_object *object,
+                   item_batch *batch)
 {
-    held_object *object = made ? made : opened->object;
+    bool is_new = !opened->object;
     bf_filter *thing = bf_of(object);
     bry_status status = BRY_OK;
     hash_items(batch, thing->filter);
     if (!may_add(self, object, batch)) {
-        object_free(made);
+        if (is_new)
+            object_free(object);
         return object_too_large(self->context, &filter_family);
     }
     size_t done = add_in_order(thing->filter, batch, &status);
     bool scales = thing->made.expansion != 0 || status != BRY_E_FULL;
     bool changed = any_absent(batch, done);
+    object_count(object, batch->n);
     if (changed) {
         bf_changed(object);
-        if (made) {
-            object_put(opened, made);
+        if (is_new) {
+            object_put(opened, object);
             bf_replicate_creation(self->context, self->argv[1], &thing->made);
         }
         replicate_added(self, batch, done);
         object_changed(self->context, self->argv[1], "bf.add", false);
+    } else if (is_new) {
+        object_free(object);
     }
-    object_count(object, batch->n);
-    if (!changed)
-        object_free(made);
     reply_added(self, batch, done, scales);
     return SERVER_OK;
 }
@@ -205,20 +207,22 @@ static int add(bf_adding *self, server_string **items, size_t n)
 {
     opened_key opened;
     item_batch batch;
-    held_object *made = NULL;
     if (!object_open(self->context, &filter_family, self->argv[1], SERVER_READ | SERVER_WRITE,
                      &opened))
         return SERVER_OK;
-    if (!opened.object && self->no_create)
+    bool missing = !opened.object;
+    held_object *made = NULL;
+    if (missing && self->no_create)
         bf_error(self->context, "ERR not found");
-    else if (opened.object || bf_create(self->context, &self->parameters, &made)) {
-        if (batch_open(&batch, items, n)) {
-            add_all(self, &opened, made, &batch);
-            batch_close(&batch);
-        } else {
-            object_free(made);
-            reply_status(self->context, BRY_E_NOMEM);
-        }
+    else if (missing)
+        made = bf_create(self->context, &self->parameters);
+    held_object *object = missing ? made : opened.object;
+    if (object && batch_open(&batch, items, n)) {
+        add_all(self, &opened, object, &batch);
+        batch_close(&batch);
+    } else if (object) {
+        object_free(made);
+        reply_status(self->context, BRY_E_NOMEM);
     }
     object_close(&opened);
     return SERVER_OK;

@@ -88,7 +88,6 @@ int bf_command_reserve(server_context *context, server_string **argv, int argc)
 {
     bf_parameters parameters;
     opened_key target;
-    held_object *made;
     if (argc < 4)
         return api.WrongArity(context);
     if (!read_reserve(context, argv, argc, &parameters) ||
@@ -96,11 +95,14 @@ int bf_command_reserve(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     if (target.object) {
         bf_error(context, "ERR item exists");
-    } else if (bf_create(context, &parameters, &made)) {
-        object_put(&target, made);
-        bf_replicate_creation(context, argv[1], &parameters);
-        object_changed(context, argv[1], "bf.reserve", false);
-        reply_ok(context);
+    } else {
+        held_object *made = bf_create(context, &parameters);
+        if (made) {
+            object_put(&target, made);
+            bf_replicate_creation(context, argv[1], &parameters);
+            object_changed(context, argv[1], "bf.reserve", false);
+            reply_ok(context);
+        }
     }
     object_close(&target);
     return SERVER_OK;

@@ -113,24 +113,25 @@ static bry_status create(bf_parameters *parameters, const bry_filter_options *op
     return BRY_OK;
 }
 
-bool bf_create(server_context *context, bf_parameters *parameters, held_object **object)
+held_object *bf_create(server_context *context, bf_parameters *parameters)
 {
     bry_filter_options options = options_of(parameters);
     bry_filter_shape shape;
+    held_object *made = NULL;
     if (parameters->error < BF_LEAST_ERROR) {
         reply_error(context, "RANGE", "error rates go down to %g", BF_LEAST_ERROR);
-        return false;
+        return NULL;
     }
     if (bry_filter_plan(&options, &shape) != BRY_OK) {
         reply_error(context, "RANGE", "this error rate cannot be had at this capacity");
-        return false;
+        return NULL;
     }
     if (!fits_a_key(context, &options, parameters))
-        return false;
-    bry_status status = create(parameters, &options, object);
+        return NULL;
+    bry_status status = create(parameters, &options, &made);
     if (status != BRY_OK)
         reply_status(context, status);
-    return status == BRY_OK;
+    return made;
 }
 
 void bf_replicate_creation(server_context *context, server_string *name,

@@ -54,10 +54,10 @@ static inline bf_filter *bf_of(const held_object *object)
 bf_parameters bf_default_parameters(void);
 
 /*
- * An object with a new filter; parameters without a seed get one. False when that cannot be: the
+ * An object with a new filter; parameters without a seed get one. NULL when that cannot be: the
  * client has been told.
  */
-bool bf_create(server_context *context, bf_parameters *parameters, held_object **object);
+held_object *bf_create(server_context *context, bf_parameters *parameters);
 
 /* Replicates the creation of a filter with all its parameters. */
 void bf_replicate_creation(server_context *context, server_string *name,
