@@ -38,6 +38,16 @@ static const unsigned char *bytes_of(const bry__dictionary *dictionary, uint64_t
     return bry__value_bytes_at(&dictionary->bytes, entry >> LENGTH_BITS);
 }
 
+static uint64_t entry_of(const bry__dictionary *dictionary, uint64_t code)
+{
+    return *bry__value_entry(&dictionary->entries, code);
+}
+
+static void set_entry(bry__dictionary *dictionary, uint64_t code, uint64_t entry)
+{
+    *bry__value_entry(&dictionary->entries, code) = entry;
+}
+
 static bry_hash hash_of(const bry__dictionary *dictionary, const void *bytes, size_t len)
 {
     return bry_hash_key(dictionary->options.seed, bytes, len);
@@ -92,7 +102,7 @@ static void free_arrays(bry__dictionary *dictionary)
 {
     const bry_allocator *allocator = &dictionary->allocator;
     bry__value_bytes_free(&dictionary->bytes, allocator);
-    bry__free(allocator, dictionary->entry, dictionary->entry_room * sizeof *dictionary->entry);
+    bry__value_entries_free(&dictionary->entries, allocator);
     bry__free(allocator, dictionary->free, dictionary->free_room * sizeof *dictionary->free);
 }
 
@@ -117,18 +127,31 @@ void bry__dictionary_clear(bry__dictionary *dictionary)
     };
 }
 
+static bry_status clone_entries(const bry__dictionary *dictionary, bry__value_entries *copy)
+{
+    bry_status status = BRY_OK;
+    for (size_t code = 0; code < dictionary->codes && status == BRY_OK; code++) {
+        status = bry__value_entries_reserve(copy, code, (size_t)dictionary->codes,
+                                            &dictionary->allocator);
+        if (status == BRY_OK)
+            *bry__value_entry(copy, code) = entry_of(dictionary, code);
+    }
+    return status;
+}
+
 bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__dictionary *copy)
 {
     const bry_allocator *allocator = &dictionary->allocator;
     bry__dictionary made = *dictionary;
     made.secondary = NULL;
     made.bytes = (bry__value_bytes){0};
+    made.entries = (bry__value_entries){0};
     made.free_room = dictionary->free_count;
-    made.entry =
-        made.entry_room ? bry__alloc(allocator, made.entry_room * sizeof *made.entry) : NULL;
     made.free = made.free_room ? bry__alloc(allocator, made.free_room * sizeof *made.free) : NULL;
     bry_status status = BRY_E_NOMEM;
-    if (!made.entry == !made.entry_room && !made.free == !made.free_room)
+    if (!made.free == !made.free_room)
+        status = clone_entries(dictionary, &made.entries);
+    if (status == BRY_OK)
         status = bry__value_bytes_clone(&dictionary->bytes, &made.bytes, allocator);
     if (status == BRY_OK)
         status = dictionary->engine->clone(dictionary->secondary, &made.secondary);
@@ -136,8 +159,6 @@ bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__diction
         bry__dictionary_free(&made);
         return status;
     }
-    if (made.codes)
-        memcpy(made.entry, dictionary->entry, (size_t)made.codes * sizeof *made.entry);
     if (made.free_count)
         memcpy(made.free, dictionary->free, made.free_count * sizeof *made.free);
     *copy = made;
@@ -148,12 +169,12 @@ bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__diction
 
 bool bry__dictionary_has(const bry__dictionary *dictionary, uint64_t code)
 {
-    return code < dictionary->codes && !(dictionary->entry[code] & FREE);
+    return code < dictionary->codes && !(entry_of(dictionary, code) & FREE);
 }
 
 bry_map_value bry__dictionary_value(const bry__dictionary *dictionary, uint32_t code)
 {
-    uint64_t entry = dictionary->entry[code];
+    uint64_t entry = entry_of(dictionary, code);
     return bry_map_bytes(bytes_of(dictionary, entry), length_of(entry));
 }
 
@@ -169,7 +190,7 @@ static bool matches(void *context, uint32_t code)
     const bry__dictionary *dictionary = value->dictionary;
     if (code >= dictionary->codes)
         return false;
-    uint64_t entry = dictionary->entry[code];
+    uint64_t entry = entry_of(dictionary, code);
     return !(entry & FREE) && length_of(entry) == value->len &&
            (value->len == 0 || memcmp(bytes_of(dictionary, entry), value->bytes, value->len) == 0);
 }
@@ -209,9 +230,9 @@ static bry_status assign(bry__dictionary *dictionary, bry_hash hash, const void 
         status = dictionary->engine->add(dictionary->secondary, hash, code);
     if (status != BRY_OK)
         return status;
-    dictionary->entry[code] =
-        bry__value_bytes_put(&dictionary->bytes, bytes, len) << LENGTH_BITS | len;
-    dictionary->since_scan++;
+    set_entry(dictionary, code,
+              bry__value_bytes_put(&dictionary->bytes, bytes, len) << LENGTH_BITS | len);
+    dictionary->since_scan += dictionary->since_scan < UINT32_MAX;
     return BRY_OK;
 }
 
@@ -219,13 +240,8 @@ static bry_status reserve_entry(bry__dictionary *dictionary)
 {
     if (dictionary->codes >= dictionary->most)
         return BRY_E_FULL;
-    uint64_t *entry =
-        bry__reserve_element(dictionary->entry, &dictionary->entry_room, (size_t)dictionary->codes,
-                             sizeof *entry, 16, &dictionary->allocator);
-    if (!entry)
-        return BRY_E_NOMEM;
-    dictionary->entry = entry;
-    return BRY_OK;
+    return bry__value_entries_reserve(&dictionary->entries, (size_t)dictionary->codes, 0,
+                                      &dictionary->allocator);
 }
 
 static bry_status append(bry__dictionary *dictionary, bry_hash hash, const void *bytes, size_t len)
@@ -249,7 +265,7 @@ bry_status bry__dictionary_append_free(bry__dictionary *dictionary)
 {
     bry_status status = reserve_entry(dictionary);
     if (status == BRY_OK)
-        dictionary->entry[dictionary->codes++] = FREE;
+        set_entry(dictionary, dictionary->codes++, FREE);
     return status;
 }
 
@@ -292,10 +308,10 @@ bry__dictionary_mark bry__dictionary_remember(const bry__dictionary *dictionary)
 
 static void drop(bry__dictionary *dictionary, uint32_t code)
 {
-    uint64_t entry = dictionary->entry[code];
+    uint64_t entry = entry_of(dictionary, code);
     bry_hash hash = hash_of(dictionary, bytes_of(dictionary, entry), length_of(entry));
     dictionary->engine->take(dictionary->secondary, hash, code, dictionary->codes);
-    dictionary->entry[code] = FREE;
+    set_entry(dictionary, code, FREE);
 }
 
 void bry__dictionary_forget(bry__dictionary *dictionary, const bry__dictionary_mark *mark)
@@ -341,48 +357,46 @@ static void pack(bry__dictionary *dictionary)
 {
     const bry_allocator *allocator = &dictionary->allocator;
     bry__value_bytes packed = {0};
-    size_t room = (size_t)dictionary->codes;
-    uint64_t *entries = bry__alloc(allocator, room * sizeof *entries);
-    bool ok = entries != NULL;
-    for (size_t code = 0; code < room && ok; code++) {
-        uint64_t entry = dictionary->entry[code];
+    bry__value_entries entries = {0};
+    bry_status status = clone_entries(dictionary, &entries);
+    for (uint64_t code = 0; code < dictionary->codes && status == BRY_OK; code++) {
+        uint64_t entry = entry_of(dictionary, code);
         size_t len = length_of(entry);
-        entries[code] = entry;
         if (entry & FREE)
             continue;
-        ok = bry__value_bytes_reserve(&packed, len, allocator) == BRY_OK;
-        if (ok)
-            entries[code] = bry__value_bytes_put(&packed, bytes_of(dictionary, entry), len)
-                                << LENGTH_BITS |
-                            len;
+        status = bry__value_bytes_reserve(&packed, len, allocator);
+        if (status == BRY_OK)
+            *bry__value_entry(&entries, code) =
+                bry__value_bytes_put(&packed, bytes_of(dictionary, entry), len) << LENGTH_BITS |
+                len;
     }
-    if (!ok) {
+    if (status != BRY_OK) {
         bry__value_bytes_free(&packed, allocator);
-        bry__free(allocator, entries, room * sizeof *entries);
+        bry__value_entries_free(&entries, allocator);
         return;
     }
     bry__value_bytes_free(&dictionary->bytes, allocator);
-    bry__free(allocator, dictionary->entry, dictionary->entry_room * sizeof *entries);
+    bry__value_entries_free(&dictionary->entries, allocator);
     dictionary->bytes = packed;
-    dictionary->entry = entries;
-    dictionary->entry_room = room;
+    dictionary->entries = entries;
 }
 
 void bry__dictionary_keep(bry__dictionary *dictionary, const uint64_t *used)
 {
-    dictionary->since_scan = 0;
+    dictionary->since_scan = dictionary->lost = 0;
     bry__dictionary before = *dictionary;
     for (uint64_t code = 0; code < dictionary->codes; code++)
         if (bry__dictionary_has(dictionary, code) && !(used[code / 64] >> (code % 64) & 1))
-            dictionary->entry[code] |= FREE; /* its place is still known */
+            set_entry(dictionary, code,
+                      entry_of(dictionary, code) | FREE); /* still with its place */
     while (dictionary->codes > 0 && !bry__dictionary_has(dictionary, dictionary->codes - 1))
         dictionary->codes--;
     bool listed = bry__dictionary_list_free(dictionary) == BRY_OK;
     for (uint64_t code = 0; code < before.codes; code++) {
-        uint64_t entry = dictionary->entry[code];
+        uint64_t entry = entry_of(dictionary, code);
         if (entry == FREE || !(entry & FREE))
             continue;
-        dictionary->entry[code] = entry & ~FREE;
+        set_entry(dictionary, code, entry & ~FREE);
         if (listed)
             drop(dictionary, (uint32_t)code);
     }
@@ -401,7 +415,7 @@ uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary)
 
 uint64_t bry__dictionary_bytes(const bry__dictionary *dictionary)
 {
-    return dictionary->entry_room * sizeof *dictionary->entry +
+    return bry__value_entries_allocated(&dictionary->entries) +
            dictionary->free_room * sizeof *dictionary->free +
            bry__value_bytes_allocated(&dictionary->bytes);
 }

@@ -6,6 +6,7 @@
 
 #include "map/map_engine.h"
 #include "map/value_bytes.h"
+#include "map/value_entries.h"
 
 typedef struct bry__dictionary {
     bry_allocator allocator;
@@ -14,9 +15,9 @@ typedef struct bry__dictionary {
     void *secondary; /* value's hash → code */
     uint64_t most; /* codes that there may be */
     uint64_t codes; /* 0 to codes - 1 are assigned or free */
-    uint64_t since_scan; /* codes assigned since the last scan for unused ones */
-    uint64_t *entry; /* for each code the place of its bytes */
-    size_t entry_room;
+    uint64_t since_scan; /* codes assigned since the last scan for unused ones, and … */
+    uint64_t lost; /* … keys that were deleted or got another code since: the map counts them */
+    bry__value_entries entries; /* for each code the place of its bytes */
     uint32_t *free; /* the free codes, largest first: the last of them is the next to be given */
     size_t free_count, free_room;
     bry__value_bytes bytes;

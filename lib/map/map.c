@@ -228,7 +228,7 @@ static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *
 void bry__map_take_codes_back(bry_map *map)
 {
     bry__dictionary *dictionary = &map->dictionary;
-    dictionary->since_scan = 0;
+    dictionary->since_scan = dictionary->lost = 0;
     if (dictionary->codes == 0 || (!map->engine->recodes && map->engine->items(map->keys) > 0))
         return;
     size_t words = (size_t)(dictionary->codes + 63) / 64, any = 0;
@@ -247,28 +247,64 @@ void bry__map_take_codes_back(bry_map *map)
 }
 
 /*
- * Before values that may be new. Where the engine can tell codes apart, a scan of all keys is due
- * when so many codes were given since the last one that it costs each of them the reading of 64
- * keys; so values that nobody uses any more are at most a 64th of the keys.
+ * Codes that no key carries any more come back after a scan of all keys. Each key that is deleted
+ * or gets another code leaves at most one such code behind, so a scan is due when there were many
+ * of these and also many codes were given since the last one: then it costs each of them the
+ * reading of 64 keys, and values that nobody uses are at most a 64th of the keys, or as many as
+ * were there before. A map that only grows is never scanned.
  */
-static bry__dictionary_mark begin_change(bry_map *map)
+static bool scan_is_due(const bry_map *map)
 {
-    if (!bry__map_has_dictionary(map))
-        return (bry__dictionary_mark){0};
-    if (map->engine->recodes && map->dictionary.since_scan >= 1024 &&
-        map->dictionary.since_scan >= map->engine->items(map->keys) / 64)
-        bry__map_take_codes_back(map);
-    return bry__dictionary_remember(&map->dictionary);
+    const bry__dictionary *dictionary = &map->dictionary;
+    uint64_t least =
+        dictionary->since_scan < dictionary->lost ? dictionary->since_scan : dictionary->lost;
+    return map->engine->recodes && least >= 1024 && least >= map->engine->items(map->keys) / 64;
 }
 
-/* What the engine said; after a failure no new value has a code. */
-static bry_status end_change(bry_map *map, const bry__dictionary_mark *mark, bry_status status)
+/* What there was before a change. */
+typedef struct change {
+    bry__dictionary_mark mark;
+    uint64_t items;
+} change;
+
+static uint64_t items_now(const bry_map *map)
+{
+    return map->engine->recodes ? map->engine->items(map->keys) : 0;
+}
+
+/* Before values that may be new. */
+static change begin_change(bry_map *map)
+{
+    if (!bry__map_has_dictionary(map))
+        return (change){.items = 0};
+    if (scan_is_due(map))
+        bry__map_take_codes_back(map);
+    return (change){bry__dictionary_remember(&map->dictionary), items_now(map)};
+}
+
+void bry__map_count_lost(bry_map *map, uint64_t keys)
+{
+    uint64_t lost = map->dictionary.lost;
+    map->dictionary.lost = keys < UINT32_MAX - lost ? lost + keys : UINT32_MAX;
+}
+
+/* What the engine said of so many keys; after a failure no new value has a code. */
+static bry_status end_change(bry_map *map, const change *began, size_t n, bry_status status)
 {
     if (status != BRY_OK && bry__map_has_dictionary(map))
-        bry__dictionary_forget(&map->dictionary, mark);
+        bry__dictionary_forget(&map->dictionary, &began->mark);
+    else if (map->engine->recodes && bry__map_has_dictionary(map)) /* the others were there */
+        bry__map_count_lost(map, n - (items_now(map) - began->items));
     map->refused_full += status == BRY_E_FULL;
     map->refused_unsure += status == BRY_E_UNSURE;
     return status;
+}
+
+/* After keys were deleted. */
+static void end_deletion(bry_map *map, uint64_t items_before)
+{
+    if (map->engine->recodes && bry__map_has_dictionary(map))
+        bry__map_count_lost(map, items_before - items_now(map));
 }
 
 static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes)
@@ -281,8 +317,8 @@ static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n
 }
 
 /* A code for each of these values, which are valid. When codes run out, some may come back. */
-static bry_status give_codes(bry_map *map, bry__dictionary_mark *mark, const bry_map_value *values,
-                             size_t n, uint32_t *codes)
+static bry_status give_codes(bry_map *map, change *began, const bry_map_value *values, size_t n,
+                             uint32_t *codes)
 {
     for (size_t i = 0; i < n; i++)
         if (!is_valid(map, &values[i]))
@@ -295,9 +331,9 @@ static bry_status give_codes(bry_map *map, bry__dictionary_mark *mark, const bry
     bry_status status = intern_all(map, values, n, codes);
     if (status != BRY_E_FULL)
         return status;
-    bry__dictionary_forget(&map->dictionary, mark);
+    bry__dictionary_forget(&map->dictionary, &began->mark);
     bry__map_take_codes_back(map);
-    *mark = bry__dictionary_remember(&map->dictionary);
+    began->mark = bry__dictionary_remember(&map->dictionary);
     return intern_all(map, values, n, codes);
 }
 
@@ -305,15 +341,15 @@ static bry_status give_codes(bry_map *map, bry__dictionary_mark *mark, const bry
 
 bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
-    bry__dictionary_mark mark = begin_change(map);
+    change began = begin_change(map);
     uint32_t code;
     uint8_t answer;
-    bry_status status = give_codes(map, &mark, &value, 1, &code);
+    bry_status status = give_codes(map, &began, &value, 1, &code);
     if (status == BRY_OK)
         status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
-    status = end_change(map, &mark, status);
+    status = end_change(map, &began, 1, status);
     if (status == BRY_OK && was)
         *was = (bry_answer)answer;
     return status;
@@ -327,11 +363,11 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
     bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
     bry_status status = BRY_OK;
     if (answer != BRY_ABSENT) { /* an absent key gives no value a code */
-        bry__dictionary_mark mark = begin_change(map);
-        status = answer == BRY_UNSURE ? BRY_E_UNSURE : give_codes(map, &mark, &value, 1, &code);
+        change began = begin_change(map);
+        status = answer == BRY_UNSURE ? BRY_E_UNSURE : give_codes(map, &began, &value, 1, &code);
         if (status == BRY_OK)
             status = map->engine->update(map->keys, hash, code, bry__map_codes(map), &answer);
-        status = end_change(map, &mark, status);
+        status = end_change(map, &began, 1, status);
     }
     if (status == BRY_OK && was)
         *was = answer;
@@ -340,18 +376,20 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
 
 bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value)
 {
-    bry__dictionary_mark mark = begin_change(map);
+    change began = begin_change(map);
     uint32_t code;
-    bry_status status = give_codes(map, &mark, &value, 1, &code);
+    bry_status status = give_codes(map, &began, &value, 1, &code);
     if (status == BRY_OK)
         status = map->engine->insert_n(map->keys, &hash, &code, 1);
-    return end_change(map, &mark, status);
+    return end_change(map, &began, 1, status);
 }
 
 bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
 {
     uint8_t answer;
+    uint64_t before = items_now(map);
     bry_status status = map->engine->del_n(map->keys, &hash, 1, bry__map_codes(map), &answer);
+    end_deletion(map, before);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
     map->refused_unsure += status == BRY_E_UNSURE;
@@ -364,8 +402,10 @@ bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value value, bry_
 {
     uint32_t code;
     bry_answer answer = BRY_ABSENT;
+    uint64_t before = items_now(map);
     if (find_code(map, &value, &code))
         answer = map->engine->remove(map->keys, hash, code, bry__map_codes(map));
+    end_deletion(map, before);
     if (was)
         *was = answer;
     return BRY_OK;
@@ -392,13 +432,13 @@ static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_v
         if (!codes)
             return BRY_E_NOMEM;
     }
-    bry__dictionary_mark mark = begin_change(map);
-    bry_status status = give_codes(map, &mark, values, n, codes);
+    change began = begin_change(map);
+    bry_status status = give_codes(map, &began, values, n, codes);
     if (status == BRY_OK && n > 0)
         status = known_absent
                      ? map->engine->insert_n(map->keys, hashes, codes, n)
                      : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
-    status = end_change(map, &mark, status);
+    status = end_change(map, &began, n, status);
     if (n > SMALL_BATCH)
         bry__free(&map->allocator, codes, n * sizeof *codes);
     if (status == BRY_OK)
@@ -420,8 +460,10 @@ bry_status bry_map_insert_n(bry_map *map, const bry_hash *hashes, const bry_map_
 
 bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was)
 {
+    uint64_t before = items_now(map);
     bry_status status =
         n > 0 ? map->engine->del_n(map->keys, hashes, n, bry__map_codes(map), was) : BRY_OK;
+    end_deletion(map, before);
     map->refused_unsure +=
         status == BRY_OK ? count_unsure(was, n) : (uint64_t)(status == BRY_E_UNSURE);
     return status;

@@ -38,6 +38,9 @@ static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
  * no memory for it, none. */
 void bry__map_take_codes_back(bry_map *map);
 
+/* Counts keys of a compact map that no longer carry the code they had. */
+void bry__map_count_lost(bry_map *map, uint64_t keys);
+
 /*
  * Options as this version knows them, with their defaults, the engine that they name, and what it
  * makes of them; the shape's bytes are those of the whole map. What bry_map_plan() returns.

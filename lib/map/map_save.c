@@ -24,7 +24,8 @@ enum {
     AT_HASHES = 36, /* u32 */
     AT_CELLS = 40, /* u64 */
     AT_CODES = 48, /* u64, assigned or free; 0 where values are integers */
-    AT_SINCE_SCAN = 56, /* u64 */
+    AT_SINCE_SCAN = 56, /* u32 */
+    AT_LOST = 60, /* u32 */
     AT_REFUSED_UNSURE = 64, /* u64 */
     AT_REFUSED_FULL = 72, /* u64 */
     NUMBERS_SIZE = 80
@@ -87,7 +88,8 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink)
     bry__store32(numbers + AT_HASHES, options->hashes);
     bry__store64(numbers + AT_CELLS, options->cells);
     bry__store64(numbers + AT_CODES, values ? map->dictionary.codes : 0);
-    bry__store64(numbers + AT_SINCE_SCAN, values ? map->dictionary.since_scan : 0);
+    bry__store32(numbers + AT_SINCE_SCAN, values ? (uint32_t)map->dictionary.since_scan : 0);
+    bry__store32(numbers + AT_LOST, values ? (uint32_t)map->dictionary.lost : 0);
     bry__store64(numbers + AT_REFUSED_UNSURE, map->refused_unsure);
     bry__store64(numbers + AT_REFUSED_FULL, map->refused_full);
 
@@ -244,7 +246,7 @@ static bry_status check_codes(bry__frame_reader *reader, const bry_map *map)
 
 /* All that follows NUMS, into a map that has its options alone. */
 static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t values,
-                             uint64_t codes, uint64_t since_scan)
+                             uint64_t codes, uint32_t since_scan, uint32_t lost)
 {
     bry_status status = BRY_OK;
     if (bry__map_has_dictionary(map)) {
@@ -254,6 +256,7 @@ static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t v
             return no_memory(reader);
         status = read_values(reader, &map->dictionary, codes);
         map->dictionary.since_scan = since_scan;
+        map->dictionary.lost = lost;
     }
     if (status == BRY_OK)
         status = map->engine->read(&map->options, bry__map_codes(map), reader, &map->allocator,
@@ -278,8 +281,10 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
     if (problem)
         return bad(reader, problem);
     uint64_t codes = bry__load64(numbers + AT_CODES);
-    uint64_t since_scan = bry__load64(numbers + AT_SINCE_SCAN), unused, dictionary = 0;
-    if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && (codes != 0 || since_scan != 0)))
+    uint32_t since_scan = bry__load32(numbers + AT_SINCE_SCAN);
+    uint32_t lost = bry__load32(numbers + AT_LOST);
+    uint64_t unused, dictionary = 0;
+    if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && (codes || since_scan || lost)))
         return bad(reader, "the number of values is out of range");
     if (bry__map_has_dictionary(&read))
         bry__dictionary_plan(read.engine, &read.options, shape.values, &dictionary, &unused);
@@ -290,7 +295,7 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
     if (!made)
         return no_memory(reader);
     *made = read;
-    status = read_parts(reader, made, shape.values, codes, since_scan);
+    status = read_parts(reader, made, shape.values, codes, since_scan, lost);
     if (status == BRY_OK)
         *map = made;
     else

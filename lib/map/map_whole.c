@@ -52,9 +52,12 @@ static bry_status join_recoded(bry_map *into, const bry_map *from)
     size_t codes = (size_t)from->dictionary.codes, words = (codes + 63) / 64;
     uint32_t *recode = bry__alloc(allocator, codes * sizeof *recode);
     uint64_t *used = bry__alloc(allocator, words * sizeof *used);
+    uint64_t sum = into->engine->items(into->keys) + from->engine->items(from->keys);
     bry_status status = recode && used ? match_codes(into, from, recode, used) : BRY_E_NOMEM;
     if (status == BRY_OK)
         status = into->engine->join(into->keys, from->keys, recode, bry__map_codes(into));
+    if (status == BRY_OK) /* keys of both have the code of one */
+        bry__map_count_lost(into, sum - into->engine->items(into->keys));
     bry__free(allocator, used, words * sizeof *used);
     bry__free(allocator, recode, codes * sizeof *recode);
     return status;

@@ -359,6 +359,40 @@ static void test_batch_on_spilled_segment(void **state)
     assert_int_equal(memory.now, 0);
 }
 
+/*
+ * A map that grows, every key with a value of its own: no single call takes much memory, and so
+ * none moves or reads all that is there. Values that are replaced come back all the same.
+ */
+static void test_growth_in_steps(void **state)
+{
+    (void)state;
+    enum { N = 150000, MOST = 300 << 10 };
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry_map *map =
+        make((bry_map_options){.capacity = 1000, .error = 1e-9, .allocator = &memory.allocator});
+    for (uint64_t i = 0; i < N; i++) {
+        failing_allocator_restart(&memory);
+        uint64_t before = memory.now;
+        set(map, key(i), numbered(i));
+        assert_in_range(memory.peak - before, 0, MOST);
+    }
+    assert_int_equal(stats_of(map).values, N);
+    for (uint64_t i = 0; i < N; i += 2)
+        set(map, key(i), numbered(N + i));
+    for (uint64_t i = 0; i < N; i += 5)
+        assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
+    for (uint64_t i = 0; i < 5000; i++)
+        set(map, key(2 * N + i), numbered(3 * N + i));
+    bry_map_stats stats = stats_of(map);
+    assert_in_range(stats.values, 0, stats.items + stats.items / 32);
+    for (uint64_t i = 1; i < N; i += 1001)
+        if (i % 5 != 0)
+            assert_true(has(map, key(i), numbered(i % 2 ? i : N + i)));
+    bry_map_destroy(map);
+    assert_int_equal(memory.now, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_failing_create),
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_batch_on_spilled_segment),
+        cmocka_unit_test(test_growth_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
