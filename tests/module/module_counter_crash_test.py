@@ -72,6 +72,15 @@ class Writer:
 
 class Crash(Case):
     SETTINGS = {"appendonly": "yes", "appendfsync": "always"}
+    writer = Writer
+
+    # What is counted with, for tests of other commands to say otherwise.
+
+    def create(self):
+        self.client("COUNTER.CREATE", "t", "WINDOW", "7d", "SEED", 1)
+
+    def values(self, names):
+        return self.client("COUNTER.MGET", "t", *names)
 
     def load(self, writers, kills_after, rewrite_after):
         """Lets them write, and kills the server in the middle of it."""
@@ -106,7 +115,7 @@ class Crash(Case):
             for place, delta, _ in operations:
                 after[place] += delta
             possible.append(after)
-        values = [value or 0 for value in self.client("COUNTER.MGET", "t", *writer.names)]
+        values = [value or 0 for value in self.values(writer.names)]
         self.assertIn(values, possible, writer.names)
 
     def retry(self, writer, recent):
@@ -121,13 +130,13 @@ class Crash(Case):
         replies = self.client.pipeline([writer.command(operations) for operations in known])
         for operations, reply in zip(known, replies):
             writer.settle(operations, reply, new=False)
-        self.assertEqual(self.client("COUNTER.MGET", "t", *writer.names), writer.sums)
+        self.assertEqual(self.values(writer.names), writer.sums)
         self.assertEqual(writer.problems, 0)
 
     def test_rounds(self):
-        self.client("COUNTER.CREATE", "t", "WINDOW", "7d", "SEED", 1)
+        self.create()
         source = random.Random(11)
-        writers = [Writer(number) for number in range(WRITERS)]
+        writers = [self.writer(number) for number in range(WRITERS)]
         for number in range(ROUNDS):
             kills_after = source.randrange(200, 1500)
             rewrite_after = kills_after - source.randrange(100) if number % 2 else kills_after

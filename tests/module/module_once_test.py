@@ -113,8 +113,8 @@ class Once(Case):
              for i in ids])
         self.assertTrue(all(isinstance(reply, Error) == (i % 3 == 0)
                             for i, reply in zip(ids, replies)))
-        self.assertEqual(self.client("WINDOW.MEXISTS", "small", *ids),
-                         [int(i % 3 > 0) for i in ids])
+        known = self.client("WINDOW.MEXISTS", "small", *ids)
+        self.assertEqual([i for i in ids if known[i] != (i % 3 > 0)], [])
         self.assertEqual(self.client("GET", "k"), b"%d" % sum(i % 3 > 0 for i in ids))
         info = self.info("small")
         self.assertEqual((info[b"items"], info[b"applied"]), (2666, 2666))
@@ -194,7 +194,7 @@ class Once(Case):
             self.assertEqual(self.client("ONCE", "g", one, "APPEND", "k", "x"), [0])
         large = b"\r\n\x00" * (1 << 20)
         self.assertEqual(self.client("ONCE", "g", "large", "SET", b"\x00key", large), [1, b"OK"])
-        self.assertEqual(self.client("GET", b"\x00key"), large)
+        self.assertTrue(self.client("GET", b"\x00key") == large)
         many = [word for i in range(20000) for word in (f"k{i}", i)]
         self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [1, b"OK"])
         self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [0])

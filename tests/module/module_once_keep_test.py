@@ -1,0 +1,246 @@
+"""What ONCE did is the same on replicas and after a restart from the log: by effect, in one
+transaction, with equal digests and equal guards to the byte; and WAIT after a repeat waits for the
+first try."""
+
+import signal
+import sys
+import time
+
+import server_runner
+from module_once_test import WRITES
+from server_runner import Case, Client, Error, Server, pairs
+
+
+def fill(client, more=""):
+    """Guards of several kinds, commands that were applied, repeated and refused, in two databases,
+    in transactions and scripts."""
+    if not more:
+        client("ONCE.CREATE", "g", "WINDOW", "1h")
+        client("ONCE.CREATE", "levels", "WINDOW", "1h", "CAPACITY", 20, "ERROR", "1e-4")
+        client("ONCE.CREATE", "full", "WINDOW", "1h", "CAPACITY", 20, "MAXMEM", "12kb")
+        client("ONCE.CREATE", "brief", "WINDOW", 7, "CAPACITY", 50)
+        client("WINDOW.CREATE", "w", "WINDOW", "10min", "SEED", 3)
+    client("SET", "text", "v")
+    for name, (command, before, _) in WRITES.items():
+        if before:
+            client(*before)
+        if name != "XGROUP" or not more:
+            assert client("ONCE", "g", name + more, *command)[0] == 1, name
+        client.ask("ONCE", "g", name + more, *command)
+    outcomes = set()
+    for i in range(702):  # the last one fails
+        for guard in ("levels", "full", "brief", "w"):
+            one = f"{more} {i % 600}"  # some again
+            command = ["LPUSH", "text", "v"] if i % 5 == 1 else ["INCR", f"n {guard}"]
+            reply = client.ask("ONCE", guard, one, *command)
+            outcomes.add(reply.word if isinstance(reply, Error) else reply[0])
+    assert outcomes >= {0, 1, "WRONGTYPE", "FULL"}, outcomes
+    client("MULTI")
+    for i in (1, 2, 1, 3):
+        client("ONCE", "g", f"multi {i}{more}", "RPUSH", "list", i)
+        client("ONCE", "g", f"multi {i} fails{more}", "RPUSH", "text", i)
+    client("EXEC")
+    script = ("for i = 1, 20 do redis.pcall('ONCE', KEYS[1], ARGV[1] .. i % 15, i % 4 == 0 and "
+              "'LPUSH' or 'INCR', KEYS[2], i % 4 == 0 and 1 or nil) end")
+    client("EVAL", script, 2, "g", "n script", f"lua {more}")
+    client("EVAL", "return redis.call('ONCE', KEYS[1], ARGV[1], 'SPOP', KEYS[2], 3)", 2, "g",
+           "set", f"pop {more}")
+    client("SELECT", 3)
+    client.ask("ONCE.CREATE", "g", "WINDOW", "1h")
+    client("ONCE", "g", f"a{more}", "SET", "k", "v", "PX", 10**9)
+    client("ONCE", "g", f"a{more}", "SET", "k", "v", "PX", 10**9)
+    client("ONCE", "g", f"b{more}", "MOVE", "k", 4)
+    client("SELECT", 0)
+
+
+GUARDS = ("g", "levels", "full", "brief", "w")
+
+
+def guards(client):
+    """All bytes of them."""
+    return [client("DUMP", key) for key in GUARDS]
+
+
+class Log(Case):
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "aof-use-rdb-preamble": "no"}
+
+    def log(self):
+        """The commands of the log, those of this test alone."""
+        commands, words = [], []
+        for path in sorted((self.server.path / "appendonlydir").glob("*.incr.aof")):
+            rest = path.read_bytes()
+            while rest:
+                head, rest = rest.split(b"\r\n", 1)
+                self.assertEqual(head[:1], b"*")
+                words = []
+                for _ in range(int(head[1:])):
+                    size, rest = rest.split(b"\r\n", 1)
+                    words.append(rest[:int(size[1:])])
+                    rest = rest[int(size[1:]) + 2:]
+                commands.append(words)
+        last = max((i for i, words in enumerate(commands) if words[0].upper() == b"FLUSHALL"),
+                   default=-1)
+        return [words for words in commands[last + 1:] if words[0] != b"SELECT"]
+
+    def logged(self, *command):
+        """What a command adds to the log."""
+        before = len(self.log())
+        reply = self.client.ask(*command)
+        return reply, self.log()[before:]
+
+    def test_logged_by_effect(self):
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h", "SEED", 5)
+        self.assertEqual(self.log()[0][:4], [b"WINDOW.CREATE", b"g", b"WINDOW", b"3600000"])
+        effects = {
+            "INCRBY": lambda reply: [b"INCRBY", b"n", b"5"],
+            "LPUSH": lambda reply: [b"LPUSH", b"list", b"a", b"b"],
+            "HSET": lambda reply: [b"HSET", b"hash", b"f", b"v"],
+            "XADD": lambda reply: [b"XADD", b"stream", reply, b"f", b"v"],
+            "SPOP": lambda reply: [b"SREM", b"set", reply],
+            "SET EX": lambda reply: [b"SET", b"s", b"v", b"PXAT",
+                                     b"%d" % self.client("PEXPIRETIME", "s")],
+            "MSET": lambda reply: [b"MSET", b"a", b"1", b"b", b"2"],
+        }
+        for name, effect in effects.items():
+            command, before, _ = WRITES[name]
+            if before:
+                self.client(*before)
+            reply, log = self.logged("ONCE", "g", name, *command)
+            moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
+            self.assertEqual(log, [[b"MULTI"], effect(reply[1]),
+                                   [b"WINDOW.ADD", b"g", name.encode(), b"AT", moment],
+                                   [b"EXEC"]])
+            reply, log = self.logged("ONCE", "g", name, *command)
+            self.assertEqual((reply, log), ([0], [[b"WINDOW.ADVANCE", b"g", b"AT", moment]]))
+            self.assertLess(sum(len(word) for word in log[0]), 50)
+        # One that failed, that had no effect, that was refused.
+        _, log = self.logged("ONCE", "g", "x", "LPUSH", "s", "v")
+        moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
+        self.assertEqual(log, [[b"WINDOW.ADVANCE", b"g", b"AT", moment]])
+        _, log = self.logged("ONCE", "g", "x", "DEL", "none")
+        self.assertEqual([words[:3] for words in log], [[b"WINDOW.ADD", b"g", b"x"]])
+        for command in (["g", "y", "GET", "k"], ["none", "y", "SET", "k", "v"]):
+            self.assertEqual(self.logged("ONCE", *command)[1], [])
+
+    def test_logged_within_transactions_and_scripts(self):
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+        call = "redis.call('ONCE', KEYS[1], 'a', 'INCR', KEYS[2])"
+        _, log = self.logged("EVAL", f"{call} {call} redis.call('INCR', KEYS[2])", 2, "g", "k")
+        self.assertEqual([words[0] for words in log],
+                         [b"MULTI", b"INCR", b"WINDOW.ADD", b"WINDOW.ADVANCE", b"INCR", b"EXEC"])
+        before = len(self.log())
+        self.client("MULTI")
+        self.client("ONCE", "g", "b", "INCR", "k")
+        self.client("ONCE", "g", "b", "INCR", "k")
+        self.client("SET", "other", "v")
+        self.client("EXEC")
+        self.assertEqual([words[0] for words in self.log()[before:]],
+                         [b"MULTI", b"INCR", b"WINDOW.ADD", b"WINDOW.ADVANCE", b"SET", b"EXEC"])
+
+    def test_replayed(self):
+        fill(self.client)
+        self.assertFalse([words for words in self.log() if words[0].upper().startswith(b"ONCE")])
+        for kill in (False, True):
+            digest, bytes_of_all = self.client("DEBUG", "DIGEST"), guards(self.client)
+            self.server.restart(kill=kill)
+            self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+            self.assertEqual(guards(self.client), bytes_of_all)
+            self.assertNotIn("sending an error", self.server.log)
+            for name, (command, _, _) in WRITES.items():
+                self.assertEqual(self.client("ONCE", "g", name, *command), [0])
+            fill(self.client, f" after {kill}")
+
+    def test_rewritten(self):
+        fill(self.client)
+        self.client("BGREWRITEAOF")
+        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0,
+                        "the log is rewritten")
+        fill(self.client, " more")
+        digest, bytes_of_all = self.client("DEBUG", "DIGEST"), guards(self.client)
+        self.server.restart()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.assertEqual(guards(self.client), bytes_of_all)
+        # What ONCE did is counted for this process alone; what is sure is known still.
+        info = pairs(self.client("ONCE.INFO", "levels"))
+        self.assertEqual((info[b"applied"], info[b"repeated"], float(info[b"expected_lost"])),
+                         (0, 0, 0))
+        self.assertGreater(float(info[b"expected_lost_at_most"]), 0)
+
+
+class Replica(Case):
+    def same(self, other):
+        self.caught_up()
+        self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+        self.assertEqual(guards(other.client), guards(self.client))
+        self.assertNotIn("sending an error", other.log)
+        self.assertEqual(other.complaints(), "")
+
+    def test_equal_to_the_byte(self):
+        with Server(**{"bloomery.max-key-bytes": "64kb", "bloomery.once-error": "10%"}) as other:
+            self.follow(other)
+            fill(self.client)
+            self.same(other)
+            self.client("CLIENT", "KILL", "TYPE", "REPLICA")
+            fill(self.client, " more")
+            self.wait_linked(other)
+            self.same(other)
+            reply = other.client.ask("ONCE", "g", "id", "INCR", "k")
+            self.assertEqual(reply.word, "READONLY")
+            # It goes on with what it was told when it is the master.
+            other.client("REPLICAOF", "NO", "ONE")
+            for name, (command, _, _) in WRITES.items():
+                self.assertEqual(other.client("ONCE", "g", name, *command), [0])
+            self.assertEqual(other.client("ONCE", "g", "a new one", "INCR", "fresh"), [1, 1])
+
+    def test_limits_of_the_master(self):
+        """Those that made it refuse, and give back what was too old, do not count elsewhere."""
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        with Server() as other:
+            self.follow(other)
+            for key in GUARDS:
+                self.client("ONCE.CREATE", key, "WINDOW", "600ms", "CAPACITY", 1000)
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+            refused, sent = 0, 0
+            end = time.monotonic() + server_runner.PATIENCE
+
+            def again():  # until it has been full and had room again
+                nonlocal refused, sent
+                replies = self.client.pipeline(
+                    [["ONCE", "brief", f"{sent} {i}", "INCR", "k"] for i in range(4000)])
+                sent += 1
+                full = sum(isinstance(reply, Error) for reply in replies)
+                had_been = refused > 0
+                refused += full
+                return had_been and full < 4000
+            while not again():
+                self.assertLess(time.monotonic(), end)
+            self.same(other)
+
+    def test_wait_after_a_repeat(self):
+        with Server() as other:
+            self.follow(other)
+            self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+            self.caught_up()
+            other.process.send_signal(signal.SIGSTOP)
+            try:
+                self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
+                retry = Client(self.server.port)  # the first one's reply was lost
+                self.addCleanup(retry.close)
+                self.assertEqual(retry("ONCE", "g", "id", "INCR", "k"), [0])
+                self.assertEqual(retry("WAIT", 1, 300), 0)
+                script = Client(self.server.port)
+                self.addCleanup(script.close)
+                call = "return redis.call('ONCE', KEYS[1], 'id', 'INCR', KEYS[2])"
+                self.assertEqual(script("EVAL", call, 2, "g", "k"), [0])
+                self.assertEqual(script("WAIT", 1, 300), 0)
+            finally:
+                other.process.send_signal(signal.SIGCONT)
+            self.assertEqual(retry("WAIT", 1, server_runner.PATIENCE * 1000), 1)
+            self.assertEqual(script("WAIT", 1, server_runner.PATIENCE * 1000), 1)
+            self.assertEqual(other.client("GET", "k"), b"1")
+            self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), 1)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
