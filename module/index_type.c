@@ -97,7 +97,7 @@ double index_estimate(const held_index *held)
             bry_index_get_unit(held->index, held->numbers.places[i].unit, &unit) == BRY_OK)
             none += log1p(-unit.error);
     }
-    return -expm1(none);
+    return none < 0 ? -expm1(none) : 0;
 }
 
 static void look(held_object *object)
@@ -235,7 +235,6 @@ void index_drop(held_object *object, uint64_t number, uint32_t unit)
     bry_index_unit was;
     bry_index_get_unit(held->index, unit, &was);
     index_numbers_remove(&held->numbers, number);
-    object_set_items(object, object->items - was.elements);
     if (held->dba || was.elements == 0) {
         bry_index_drop(held->index, unit);
         held->untidy = held->dba;
@@ -244,10 +243,10 @@ void index_drop(held_object *object, uint64_t number, uint32_t unit)
         bry_index_set_tag(held->index, unit, INDEX_GONE);
         held->gone++;
         held->gone_items += was.elements;
-        if (held->gone_items >= (object->items + held->gone_items) / GONE_SHARE)
+        if (held->gone_items >= object->items / GONE_SHARE)
             index_purge(held);
     }
-    look(object);
+    index_changed(object, -(int64_t)was.elements);
 }
 
 void index_changed(held_object *object, int64_t added)

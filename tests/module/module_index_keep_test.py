@@ -1,10 +1,12 @@
 """What an index survives: saving, the log, rewriting it, replicas, copies, moves, and bad payloads."""
 
+import pathlib
 import random
 import struct
 import sys
 
 import server_runner
+import xxhash
 from keep_cases import MovedAndReloaded, Replicated
 from server_runner import Case, Error, Server, pairs
 
@@ -207,6 +209,167 @@ class Damaged(Case):
         dump[2:10] = struct.pack(">Q", module + 1)
         self.assertFalse(self.try_restore(bytes(dump)))
         self.assertIn("was written in encoding 2, and this module reads up to 1", self.server.log)
+
+
+def frames_of(stream):
+    """A stream cut up: its header, and kind and payload of every frame but the last, the end."""
+    at, frames = 64, []
+    while stream[at:at + 4] != b"END ":
+        kind, length = struct.unpack_from("<4sI", stream, at)
+        frames.append((kind, stream[at + 16:at + 16 + length]))
+        at += 24 + length
+    return stream[:64], frames
+
+
+def stream_of(header, frames):
+    """The reverse, with all checksums right (doc/format.md)."""
+    def xxh3(data, seed=0):
+        return xxhash.xxh3_64_intdigest(data, seed=seed)
+
+    chain = xxh3(header[:56])
+    stream = header[:56] + struct.pack("<Q", chain)
+    end = struct.pack("<QQ", len(frames), sum(len(payload) for _, payload in frames))
+    for kind, payload in [*frames, (b"END ", end)]:
+        head = struct.pack("<4sI", kind, len(payload))
+        check = xxh3(head, chain)
+        chain = xxh3(payload, check)
+        stream += head + struct.pack("<Q", check) + payload + struct.pack("<Q", chain)
+    return stream
+
+
+class Crafted(Case):
+    """Whole indexes and units whose checksums are right and whose contents are not."""
+
+    def index(self, engine):
+        self.client("FLUSHALL")
+        self.client("INDEX.CREATE", "i", "SEED", 8, "UNITS", 20, "CAPACITY", 30, "ENGINE", engine)
+        for unit in range(12):
+            self.client("INDEX.ADD", "i", unit, "shared", *(f"{unit} {j}" for j in range(20)))
+        self.client("INDEX.DROP", "i", 3)
+        dump = self.client("DUMP", "i")
+        start = dump.index(b"\x8bBRY\r\n\x1a\n")
+        size = struct.unpack(">H", dump[start - 2:start])[0] & 0x3fff  # a length of 14 bits
+        return dump[start:start + size]
+
+    def setUp(self):
+        super().setUp()
+        self.client("CONFIG", "SET", "rdbcompression", "no")
+        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
+
+    def load(self, stream):
+        self.client("DEL", "t")
+        return self.client.ask("INDEX.LOAD", "t", 0, stream, "LAST")
+
+    def test_numbers_of_units(self):
+        at_tag, size = 16, 56  # in a record of the frame UNIT
+        for engine in ENGINES:
+            header, frames = frames_of(self.index(engine))
+            place = [kind for kind, _ in frames].index(b"UNIT")
+            self.assertEqual(self.load(stream_of(header, frames)), b"OK")
+            for tags, word in (((5, 5), "BADDATA"), ((2**63, 5), "BADDATA"),
+                               ((2**63 - 1, 5), None),
+                               ((2**64 - 1, 5), None if engine == "compact" else "BADDATA")):
+                records = bytearray(frames[place][1])
+                for number, tag in enumerate(tags):
+                    struct.pack_into("<Q", records, size * number + at_tag, tag)
+                for number in range(2, len(records) // size):
+                    struct.pack_into("<Q", records, size * number + at_tag, 100 + number)
+                changed = list(frames)
+                changed[place] = (b"UNIT", bytes(records))
+                reply = self.load(stream_of(header, changed))
+                if word:
+                    self.assertEqual(reply.word, word, tags)
+                    self.assertIn("the number of a unit is out of range, or there is another",
+                                  str(reply))
+                    self.assertEqual(self.client("EXISTS", "t"), 0)
+                else:
+                    self.assertEqual(reply, b"OK", tags)
+                    gone = tags[0] == 2**64 - 1
+                    self.assertEqual(len(self.client("INDEX.LOCATE", "t", "shared")[0]),
+                                     len(records) // size - gone)
+
+    def mutated(self, source, stream):
+        header, frames = frames_of(stream)
+        for _ in range(source.choice((1, 1, 2, 5))):
+            place = source.randrange(len(frames))
+            kind, payload = frames[place]
+            payload = bytearray(payload)
+            what = source.random()
+            if what < 0.1 and payload:
+                payload = payload[:source.randrange(len(payload))]
+            elif what < 0.15:
+                frames.pop(place)
+                if not frames:
+                    return stream_of(header, frames)
+                continue
+            elif what < 0.2:
+                frames.insert(place, source.choice(frames))
+                continue
+            elif what < 0.6 and payload:
+                payload[source.randrange(len(payload))] ^= 1 << source.randrange(8)
+            elif len(payload) >= 8:
+                value = source.choice((0, 1, 2**20, 2**32 - 1, 2**63, 2**64 - 1))
+                struct.pack_into("<Q", payload, source.randrange(len(payload) - 7), value)
+            frames[place] = (kind, bytes(payload))
+        return stream_of(header, frames)
+
+    def use(self, key):
+        """Commands of every kind, on an index that may be odd and must not be dangerous."""
+        for command in (["LOCATE", key, "shared", *range(50)], ["EXISTS", key, "shared"],
+                        ["ADD", key, 1, "n"], ["ADD", key, 50, *range(25)], ["DEL", key, 1, "1 5"],
+                        ["SEAL", key, 4], ["DROP", key, 2], ["DROP", key, 50], ["DROP", key, 0],
+                        ["EXPORT", key, 1], ["INFO", key], ["INFO", key, 1]):
+            self.client.ask(f"INDEX.{command[0]}", *command[1:])
+
+    def test_whole_indexes(self):
+        source = random.Random(9)
+        for engine in ENGINES:
+            stream = self.index(engine)
+            loaded = 0
+            for _ in range(400):
+                reply = self.load(self.mutated(source, stream))
+                if isinstance(reply, Error):
+                    self.assertEqual(self.client("EXISTS", "t"), 0)
+                    self.assertIn(reply.word, ("BADDATA", "VERSION", "LIMIT", "RANGE", "NOMEM"))
+                    continue
+                loaded += 1
+                self.use("t")
+            self.assertTrue(0 < loaded < 400, loaded)
+
+    def test_units(self):
+        source = random.Random(10)
+        for engine in ENGINES:
+            self.index(engine)
+            unit = self.client("INDEX.EXPORT", "i", 5)
+            installed = 0
+            for _ in range(400):
+                before = self.client("DEBUG", "DIGEST")
+                reply = self.client.ask("INDEX.INSTALL", "i", 60, self.mutated(source, unit))
+                if isinstance(reply, Error):
+                    self.assertIn(reply.word, ("BADDATA", "VERSION", "LIMIT", "MISMATCH", "FULL"))
+                    self.assertEqual(self.client("DEBUG", "DIGEST"), before, str(reply))
+                    continue
+                installed += 1
+                self.client.ask("INDEX.LOCATE", "i", "shared", *range(50))
+                self.client.ask("INDEX.ADD", "i", 60, "n")
+                self.client.ask("INDEX.DEL", "i", 60, "5 5")
+                self.assertEqual(self.client("INDEX.DROP", "i", 60), 1)
+            self.assertTrue(0 < installed < 400, installed)
+
+    def test_what_the_library_wrote(self):
+        """Frames of a program that has the library, made with the options that INFO tells."""
+        golden = pathlib.Path(__file__).resolve().parent.parent / "golden"
+        unit = (golden / "index_unit.bry").read_bytes()
+        for name in ("empty", "compact", "dba"):
+            self.assertEqual(self.load((golden / f"index_{name}.bry").read_bytes()), b"OK")
+            reply = self.client.ask("INDEX.INSTALL", "t", 7, unit)
+            self.assertEqual(reply.word if name == "dba" else reply,
+                             "MISMATCH" if name == "dba" else 8)
+        info = pairs(self.client("INDEX.INFO", "t"))
+        # More units than it was planned for, and nobody to hand it their items again.
+        self.assertEqual((info[b"supplier"], info[b"units"], info[b"planned_units"]),
+                         (b"none", 11, 6))
+        self.assertGreater(float(info[b"full_error"]), float(info[b"promised_error"]))
 
 
 class Log(Keep):
