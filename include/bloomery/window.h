@@ -158,6 +158,10 @@ BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, 
  * Forgets an element before its time, for work that failed after it was added. *was BRY_ABSENT: it
  * was not remembered. An element with the same fingerprint is forgotten with it (a share of at most
  * `error` of the calls). BRY_E_RANGE: now is beyond T + max_skew. BRY_E_UNSUPPORTED: engine fbf.
+ * BRY_E_NOMEM, where time moves.
+ *
+ * Right after an add that answered *new*, with the same `now`, it does not fail and takes exactly
+ * that add back: the window is as bry_window_advance(window, now) would have left it.
  */
 BRY_API bry_status bry_window_forget(bry_window *window, bry_hash hash, uint64_t now,
                                      bry_answer *was);

@@ -319,6 +319,58 @@ static void test_without_memory(void **state)
 }
 
 /*
+ * What was added and at once forgotten leaves the window that time alone would have left, to the
+ * byte, whatever is refused later included; and forgetting takes no memory then. With levels that
+ * open and close, expired entries in the way, jumps over a generation and over all, and a ceiling.
+ */
+static void test_taken_back(void **state)
+{
+    (void)state;
+    for (int with_ceiling = 0; with_ceiling < 2; with_ceiling++) {
+        failing_allocator memory, other_memory;
+        failing_allocator_init(&memory);
+        failing_allocator_init(&other_memory);
+        bry_window_options options = small(&window_kinds[0], &memory);
+        options.refresh = false;
+        options.capacity = 40;
+        options.max_bytes = with_ceiling ? 12000 : 0;
+        options.refuse = with_ceiling;
+        bry_window *window = make(options);
+        options.allocator = &other_memory.allocator;
+        bry_window *other = make(options);
+        generator source = {5};
+        uint64_t now = START, taken_back = 0, full = 0;
+        for (unsigned i = 0; i < 6000; i++) {
+            uint64_t number = generator_below(&source, 3000);
+            unsigned die = (unsigned)generator_below(&source, 1000);
+            now += die == 0 ? 3 * WINDOW : die < 10 ? 200 : die < 200;
+            bry_answer was = BRY_UNSURE;
+            bry_status status = bry_window_add(window, key(number), now, &was);
+            full += status == BRY_E_FULL;
+            if (die % 2 || status != BRY_OK || was == BRY_PRESENT) {
+                assert_int_equal(bry_window_add(other, key(number), now, NULL), status);
+            } else {
+                failing_allocator_restart(&memory);
+                memory.fail_at = 1;
+                memory.keep_failing = true;
+                assert_int_equal(bry_window_forget(window, key(number), now, &was), BRY_OK);
+                assert_int_equal(was, BRY_PRESENT);
+                memory.fail_at = 0;
+                memory.keep_failing = false;
+                assert_int_equal(bry_window_advance(other, now), BRY_OK);
+                taken_back++;
+            }
+            if (i % 16 == 0 || i > 5900)
+                assert_true(alike(window, other));
+        }
+        assert_true(taken_back > 500);
+        assert_int_equal(full > 0, with_ceiling);
+        bry_window_destroy(window);
+        bry_window_destroy(other);
+    }
+}
+
+/*
  * compact, with hashes that all lead to one segment, so that it spills: a batch then works on a
  * copy, and is all or nothing there too; frames hold such windows as well.
  */
@@ -394,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_failing_create),
         cmocka_unit_test(test_failing_save),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_taken_back),
         cmocka_unit_test(test_batch_on_spilled_segment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
