@@ -139,15 +139,32 @@ typedef struct window_change {
     held_object *object;
     bry_window_options options;
     uint64_t at, now; /* as given, or 0; and what that means */
+    uint64_t before; /* the window's time before the change */
     const char *name; /* of the command, and of the event */
     const char *event;
     bool many; /* items stand behind ITEMS */
 } window_change;
 
-/* As it came where it tells its time, else with it. */
+/*
+ * The time of a change. A command that is replayed and does not tell happened when the window had
+ * the time that it has.
+ */
+static bool read_moment(window_change *self)
+{
+    const bry_window *window = window_of(self->object);
+    self->options = bry_window_options_like(window);
+    self->before = bry_window_time(window);
+    if (self->at || is_by_events(&self->options) || !is_replayed(self->context))
+        return window_moment(self->context, &self->options, self->at, &self->now);
+    self->now = self->before;
+    return true;
+}
+
+/* As it came where it tells its time or the window's time has not moved, which is what nearly all
+ * do and costs a fraction of making a new command; else with its time. */
 static void replicate(const window_change *self, const item_batch *batch)
 {
-    if (self->at || is_by_events(&self->options))
+    if (self->at || is_by_events(&self->options) || self->now <= self->before)
         api.ReplicateVerbatim(self->context);
     else if (self->many)
         api.Replicate(self->context, self->name, "sclcv", self->argv[1], "AT", (long long)self->now,
@@ -246,14 +263,13 @@ static int add_all(const window_change *self, item_batch *batch)
     if (!may_add(self, batch))
         return object_too_large(self->context, &window_family);
     bool too_large = false;
-    uint64_t before = bry_window_time(window);
     bry_status status = add_below_limit(self, batch, &too_large);
     if (too_large)
         return object_too_large(self->context, &window_family);
     if (status != BRY_OK)
         return refused(self, batch, status);
     size_t added = count_absent(batch);
-    window_changed(self->object, &self->options, before, (int64_t)added);
+    window_changed(self->object, &self->options, self->before, (int64_t)added);
     window_count(self->object, batch->n);
     window_family.totals.repeats += batch->n - added;
     replicate(self, batch);
@@ -279,8 +295,7 @@ static int add(server_context *context, server_string **argv, server_string **it
     if (!opened.object) {
         reply_no_window(context);
     } else {
-        change->options = bry_window_options_like(window_of(opened.object));
-        if (window_moment(context, &change->options, change->at, &change->now)) {
+        if (read_moment(change)) {
             if (batch_open(&batch, items, n))
                 add_all(change, &batch);
             else
@@ -320,7 +335,6 @@ int window_command_madd(server_context *context, server_string **argv, int argc)
 static int forget(window_change *self, item_batch *batch)
 {
     bry_window *window = window_of(self->object);
-    uint64_t before = bry_window_time(window);
     bry_answer was;
     hash_items(batch, window);
     bry_status status = bry_window_forget(window, batch->hashes[0], self->now, &was);
@@ -331,7 +345,7 @@ static int forget(window_change *self, item_batch *batch)
     }
     if (status != BRY_OK)
         return refused(self, batch, status);
-    window_changed(self->object, &self->options, before, was == BRY_PRESENT ? -1 : 0);
+    window_changed(self->object, &self->options, self->before, was == BRY_PRESENT ? -1 : 0);
     window_count(self->object, 1);
     replicate(self, batch);
     object_changed(self->context, self->argv[1], self->event, false);
@@ -342,12 +356,11 @@ static int forget(window_change *self, item_batch *batch)
 static int forget_at(window_change *self, item_batch *batch)
 {
     self->options = bry_window_options_like(window_of(self->object));
-    bool at_its_time = is_by_events(&self->options) && !self->at;
-    self->now = bry_window_time(window_of(self->object));
-    if (at_its_time && self->now == 0) /* nothing has come yet, and this must not begin its time */
+    if (self->at || !is_by_events(&self->options))
+        return read_moment(self) ? forget(self, batch) : SERVER_OK;
+    self->now = self->before = bry_window_time(window_of(self->object));
+    if (self->now == 0) /* nothing has come yet, and this must not begin its time */
         return api.ReplyWithLongLong(self->context, 0);
-    if (!at_its_time && !window_moment(self->context, &self->options, self->at, &self->now))
-        return SERVER_OK;
     return forget(self, batch);
 }
 

@@ -4,8 +4,9 @@
  * Time. A window goes by the server's clock, or, created with EVENTTIME, by the times that come
  * with its events; max_skew tells which: SKEW is at least 1, and a window by the clock has none.
  * The clock is read once in a command, by the master, and what is replicated and logged has that
- * time as AT, which only a server that replays may give to a window by the clock. So a replica or a
- * log calls the library with the same arguments in the same order, and comes to the same bytes.
+ * time as AT, which only a server that replays may give to a window by the clock; a command that
+ * did not move the window's time goes on as it came, and means that time. So a replica or a log
+ * calls the library with the same arguments in the same order, and comes to the same bytes.
  *
  * Reads look at the clock as well (or, by event time, at the time of the newest event), but leave a
  * window as it is: only commands that are replicated let it forget. One that nobody adds to keeps

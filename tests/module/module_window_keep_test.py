@@ -3,6 +3,7 @@ same bytes whenever and wherever they are carried out."""
 
 import random
 import sys
+import time
 
 import server_runner
 from keep_cases import MovedAndReloaded, Replicated
@@ -68,13 +69,14 @@ def answers(client):
 def go_on(client, more=1):
     """Later changes must lead to the same bytes wherever they are carried out."""
     for key in ("compact", "refresh", "fbf", "paper", "full", "full fbf", "merged", "silent"):
-        time = pairs(client("WINDOW.INFO", key))[b"time"]
+        moment = pairs(client("WINDOW.INFO", key))[b"time"]
         for i in range(30):
-            client.ask("WINDOW.MADD", key, "AT", time + i * 7001, "ITEMS",
+            client.ask("WINDOW.MADD", key, "AT", moment + i * 7001, "ITEMS",
                        *(f"{more} later {j}" for j in range(i * 50, i * 50 + 99)))
     for i in range(100):
         client("WINDOW.ADD", "clock", f"{more} later {i}")
         client("WINDOW.ADD", "brief", f"{more} later {i}")
+    client.pipeline([["WINDOW.ADD", "clock", f"{more} at once {i}"] for i in range(300)])
 
 
 class Keep(MovedAndReloaded, Replicated, Case):
@@ -98,9 +100,9 @@ class Keep(MovedAndReloaded, Replicated, Case):
             self.client("COPY", key, "copy")
             self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "copy"), key)
             # Both go on alike, and each with its own memory.
-            time = pairs(self.client("WINDOW.INFO", key))[b"time"]
+            moment = pairs(self.client("WINDOW.INFO", key))[b"time"]
             if key not in ("empty", "clock", "brief"):
-                for at in range(time, time + 90000, 9001):
+                for at in range(moment, moment + 90000, 9001):
                     for name in (key, "copy"):
                         self.client.ask("WINDOW.MADD", name, "AT", at, "ITEMS",
                                         *range(at % 97, at % 97 + 300))
@@ -238,11 +240,34 @@ class Log(Keep):
     def test_the_clock_is_in_the_log(self):
         self.client("WINDOW.CREATE", "w", "WINDOW", "1h")
         self.client("WINDOW.ADD", "w", "item 1")
-        time = pairs(self.client("WINDOW.INFO", "w"))[b"time"]
+        moment = pairs(self.client("WINDOW.INFO", "w"))[b"time"]
         self.client("WINDOW.ADVANCE", "w")
         log = self.log()
-        self.assertIn(b"item 1\r\n$2\r\nAT\r\n$13\r\n%d\r\n" % time, log)
+        self.assertIn(b"item 1\r\n$2\r\nAT\r\n$13\r\n%d\r\n" % moment, log)
         self.assertIn(b"WINDOW.ADVANCE\r\n$1\r\nw\r\n$2\r\nAT\r\n", log)
+
+    def test_changes_of_one_millisecond(self):
+        """What did not move a window's time is logged as it came, and is carried out at that time
+        on whatever day."""
+        self.client("WINDOW.CREATE", "w", "WINDOW", 400, "REFRESH")
+        before = self.log()
+        for turn in range(40):
+            self.client.pipeline(
+                [["WINDOW.ADD", "w", f"{turn % 7} {i}"] for i in range(200)] +
+                [["WINDOW.MADD", "w", "ITEMS", *range(turn, turn + 5)],
+                 ["WINDOW.FORGET", "w", f"{turn % 7} 3"]] * 5)
+        log = self.log()
+        adds, told = (log.count(word) - before.count(word)
+                      for word in (b"\r\nWINDOW.ADD\r\n", b"\r\nAT\r\n"))
+        self.assertEqual(adds, 8000)
+        self.assertTrue(0 < told < 8400, told)  # some, and not all
+        answers_now, digest = pairs(self.client("WINDOW.INFO", "w")), self.client("DEBUG", "DIGEST")
+        time.sleep(0.6)  # all of it has expired by the clock
+        self.server.restart()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        again = pairs(self.client("WINDOW.INFO", "w"))
+        for field in (b"items", b"time", b"generations"):
+            self.assertEqual(again[field], answers_now[field], field)
 
     def test_replayed_far_from_its_time(self):
         """A log of long ago, by the clock: what was told new then is not told otherwise now."""
