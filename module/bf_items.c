@@ -139,16 +139,16 @@ static size_t add_in_order(bry_filter *filter, item_batch *batch, bry_status *st
     return batch->n;
 }
 
-/* As it came; where only some were added, those. */
-static void replicate_added(const bf_adding *self, const item_batch *batch, size_t done)
+/* As it came; or, where only some were added, those. */
+static void replicate_added(const bf_adding *self, const item_batch *batch, size_t done, bool whole)
 {
-    if (done == batch->n)
+    if (whole)
         api.ReplicateVerbatim(self->context);
     else
         api.Replicate(self->context, "BF.MADD", "sv", self->argv[1], batch->items, done);
 }
 
-static void reply_added(const bf_adding *self, const item_batch *batch, size_t done, bool scales)
+static void reply_added(const bf_adding *self, const item_batch *batch, size_t done, bool is_full)
 {
     bool all = done == batch->n;
     if (self->many)
@@ -159,7 +159,7 @@ static void reply_added(const bf_adding *self, const item_batch *batch, size_t d
         return;
     filter_family.totals.refused++;
     bf_error(self->context,
-             scales ? "ERR problem inserting into filter" : "ERR non scaling filter is full");
+             is_full ? "ERR non scaling filter is full" : "ERR problem inserting into filter");
 }
 
 /* At the limit of a key's size those that are there may be added still, for that adds nothing. */
@@ -185,8 +185,10 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
         return object_too_large(self->context, &filter_family);
     }
     size_t done = add_in_order(thing->filter, batch, &status);
-    bool scales = thing->made.expansion != 0 || status != BRY_E_FULL;
-    bool changed = any_absent(batch, done);
+    bool fixed = thing->made.expansion == 0, changed = any_absent(batch, done);
+    /* One that grows finds out while it adds that it is full; then what was added and taken back
+     * may show in its bytes. */
+    bool stirred = !fixed && status == BRY_E_FULL;
     object_count(object, batch->n);
     if (changed) {
         bf_changed(object);
@@ -194,12 +196,13 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
             object_put(opened, object);
             bf_replicate_creation(self->context, self->argv[1], &thing->made);
         }
-        replicate_added(self, batch, done);
         object_changed(self->context, self->argv[1], "bf.add", false);
-    } else if (is_new) {
-        object_free(object);
     }
-    reply_added(self, batch, done, scales);
+    if (changed || stirred)
+        replicate_added(self, batch, done, stirred || done == batch->n);
+    if (is_new && !changed)
+        object_free(object);
+    reply_added(self, batch, done, fixed && status == BRY_E_FULL);
     return SERVER_OK;
 }
 

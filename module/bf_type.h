@@ -12,7 +12,7 @@
  * Replies and errors are RedisBloom's, whose texts do not all begin with a word of ours.
  *
  * Adding is done item by item as far as there is room, and an item that is there already changes
- * nothing; so what was refused need not be replicated, and what was not new neither.
+ * nothing; so what was not new need not be replicated, nor what a fixed filter has refused.
  */
 #ifndef BLOOMERY_MODULE_BF_TYPE_H
 #define BLOOMERY_MODULE_BF_TYPE_H

@@ -143,7 +143,9 @@ static bool del(bry_filter *filter, bry_hash hash)
 {
     bry__maplet *maplet = &filter->compact;
     bool there = bry__maplet_remove(maplet, hash) > 0;
-    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
+    /* A merge may have left an empty one, which stays where nothing is deleted: that changes
+     * nothing at all. */
+    while (there && maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
         bry__maplet_close_table(maplet);
     filter->items = bry__maplet_count(&filter->compact);
     return there;

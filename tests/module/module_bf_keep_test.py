@@ -274,8 +274,8 @@ class Pieces(Case):
             self.refused("BADDATA", "FILTER.LOAD", "t", 0, bad, "LAST", text="the filter is refused")
             self.assertEqual(self.client("EXISTS", "t"), 0)
 
-    def test_killed_while_loading(self):
-        """A connection that goes away leaves what is whole and no more."""
+    def test_begun_anew(self):
+        """Who went away in the middle leaves what answers nothing, and another one may begin."""
         payload = self.payload()
         other = Client(self.server.port)
         other("FILTER.LOAD", "t", 0, payload[:100])

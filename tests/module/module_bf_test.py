@@ -230,6 +230,22 @@ class Numbers(Case):
         self.client("BF.DEL", "k", *there)
         self.assertEqual(self.client("BF.ADD", "k", "one more"), 1)
 
+    def test_info_of_the_server(self):
+        self.client("BF.MADD", "k", *range(3000))
+        self.client("BF.MEXISTS", "k", *range(3000))
+        before = self.client.info("bloomery")
+        self.assertEqual(before["bloomery_filter_keys"], 1)
+        self.assertTrue(0 < float(before["bloomery_filter_estimated_error"])
+                        <= float(before["bloomery_filter_promised_error"]))
+        self.client("BF.EXISTS", "k", "a")
+        self.client("BF.RESERVE", "full", "1e-6", 1, "NONSCALING")
+        self.client("BF.ADD", "full", "a")
+        self.client.ask("BF.ADD", "full", "b")
+        now = self.client.info("bloomery")
+        self.assertEqual(now["bloomery_filter_operations"],
+                         before["bloomery_filter_operations"] + 3)
+        self.assertEqual(now["bloomery_filter_refused"], before["bloomery_filter_refused"] + 1)
+
     def test_events(self):
         listener = Client(self.server.port)
         self.client("CONFIG", "SET", "notify-keyspace-events", "KEd")

@@ -342,6 +342,35 @@ static void test_tables_close(void **state)
     bry_filter_destroy(filter);
 }
 
+/* A key that is not there leaves a filter as it is, an empty table of a merge included. */
+static void test_deleting_nothing(void **state)
+{
+    (void)state;
+    bry_filter_options options = {
+        .engine = BRY_ENGINE_COMPACT, .capacity = 100, .error = 1e-6, .seed = 3};
+    bry_filter *into = make(options), *from = make(options);
+    generator numbers = {6};
+    bry_answer was;
+    bry_hash hash = {0};
+    for (int i = 0; i < 150; i++) { /* the last 50 are in the second table of one, the first of the
+                                       other */
+        hash = generator_hash(&numbers);
+        assert_int_equal(bry_filter_add(from, hash, NULL), BRY_OK);
+        if (i >= 100)
+            assert_int_equal(bry_filter_add(into, hash, NULL), BRY_OK);
+    }
+    assert_int_equal(bry_filter_merge(into, from), BRY_OK);
+    assert_int_equal(stats_of(into).tables, 2);
+    assert_int_equal(bry_filter_del(into, generator_hash(&numbers), &was), BRY_OK);
+    assert_int_equal(was, BRY_ABSENT);
+    assert_int_equal(stats_of(into).tables, 2);
+    assert_int_equal(bry_filter_del(into, hash, &was), BRY_OK);
+    assert_int_equal(was, BRY_PRESENT);
+    assert_int_equal(stats_of(into).tables, 1);
+    bry_filter_destroy(from);
+    bry_filter_destroy(into);
+}
+
 static void test_plan_is_what_create_allocates(void **state)
 {
     (void)state;
@@ -442,8 +471,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options),        cmocka_unit_test(test_beside_a_twin),
         cmocka_unit_test(test_bits_and_rates), cmocka_unit_test(test_plan_is_what_create_allocates),
-        cmocka_unit_test(test_tables_close),   cmocka_unit_test(test_mismatch),
-        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_tables_close),   cmocka_unit_test(test_deleting_nothing),
+        cmocka_unit_test(test_mismatch),       cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
