@@ -2,6 +2,8 @@
 own clock. Nothing here fails for time, since that is the machine's as well; wrong answers do.
 
     PROGRAM SERVER MODULE [PRELOAD]      5,000,000 items; other numbers with BLOOMERY_LATENCY_ITEMS=n
+
+PRELOAD is cpu_clock.c as a library, which makes it the time that the server worked.
 """
 
 import os
