@@ -1,6 +1,7 @@
 """ONCE: a command at most once for an id. What it answers, refuses and lets through, in which order
 and for whom; what outlives servers and links is in module_once_keep_test.py."""
 
+import os
 import sys
 import time
 
@@ -521,6 +522,55 @@ class Users(Case):
         entry = pairs(self.client("ACL", "LOG")[0])
         self.assertEqual((entry[b"reason"], entry[b"object"].lower(), entry[b"username"]),
                          (b"command", b"set", b"till"))
+
+
+class OtherModules(Case):
+    """Commands of modules that come, go and do odd things (odd_commands.c)."""
+
+    MODULE = os.path.join(os.path.dirname(server_runner.MODULE or ""), "odd-commands.so")
+
+    def setUp(self):
+        super().setUp()
+        self.assertTrue(os.path.exists(self.MODULE), "odd_commands is built")
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+
+    def load(self, flags):
+        self.client("MODULE", "LOAD", self.MODULE, flags)
+
+    def unload(self):
+        self.client("MODULE", "UNLOAD", "odd_commands")
+
+    def test_flags_that_change(self):
+        self.load("write")
+        self.assertEqual(self.client("ONCE", "g", 1, "ODD.WRITE", "k"), [1, 42])
+        self.unload()
+        self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="unknown command")
+        self.load("readonly")
+        self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="that write")
+        self.unload()
+        self.load("write")
+        self.assertEqual(self.client("ONCE", "g", 2, "ODD.WRITE", "k"), [1, 42])
+        self.unload()
+
+    def test_a_guard_that_vanishes_meanwhile(self):
+        self.load("write")
+        with Server() as other:
+            other.client("MODULE", "LOAD", self.MODULE, "write")
+            self.follow(other)
+            self.assertEqual(self.client("ONCE", "g", 1, "ODD.DROP", "k", "g"), [1, 1])
+            self.assertEqual(self.client("EXISTS", "g"), 0)
+            self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+            reply = self.client.ask("ONCE", "g", 1, "ODD.DROPFAIL", "k", "g")
+            self.assertEqual(str(reply), "ODD it failed")
+            self.assertEqual(self.client("EXISTS", "g"), 0)
+            self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+            reply = self.client.ask("ONCE", "g", 1, "ODD.DROPFAIL", "k", "other")
+            self.assertEqual(str(reply), "ODD it failed")
+            self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), 0)
+            self.caught_up()
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.assertEqual(other.complaints(), "")
+        self.unload()
 
 
 class Cluster(Case):
