@@ -8,7 +8,8 @@ import assert from "node:assert/strict";
 import { RESP_TYPES, createClient } from "redis";
 
 const [port, RESP] = process.argv.slice(2).map(Number);
-const client = createClient({ RESP, socket: { port, reconnectStrategy: false } });
+const socket = { host: "127.0.0.1", port, reconnectStrategy: false };
+const client = createClient({ RESP, socket });
 client.on("error", (error) => console.error(error.message));
 await client.connect();
 

@@ -2,6 +2,7 @@
 not where something is wrong. In all languages they print the same."""
 
 import re
+import socket
 
 import client_languages
 from server_runner import Case, Server, pairs
@@ -57,6 +58,15 @@ class Examples(Case):
             # It sees by itself that they are few: one unknown name in a hundred at most.
             self.assertEqual(re.sub(r"found, \d+", "found, N", self.printed("row_cache"), count=1),
                              ROW_CACHE)
+
+    def test_without_a_server(self):
+        with socket.socket() as nobody:  # bound, but not listening
+            nobody.bind(("127.0.0.1", 0))
+            for name in ("crawl", "likes", "row_cache"):
+                with self.subTest(name=name):
+                    done = client_languages.run(name, nobody.getsockname()[1])
+                    self.assertNotEqual(done.returncode, 0, done.stdout)
+                    self.assertEqual(done.stdout, "")
 
     def test_without_the_module(self):
         plain = Server()

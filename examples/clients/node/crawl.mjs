@@ -21,8 +21,15 @@ const SITE = {
 const HOUR = 3_600_000; // ms
 const START = 1_800_000_000_000;
 
-const server = createClient({ socket: { port: Number(process.argv[2]) } });
-server.on("error", (error) => console.error(error.message));
+const server = createClient({
+    socket: {
+        host: "127.0.0.1",
+        port: Number(process.argv[2]),
+        /* By default it would try for ever. */
+        reconnectStrategy: (tries) => tries < 20 ? 50 : new Error("there is no server"),
+    },
+});
+server.on("error", () => {}); // what fails is seen where it is awaited
 await server.connect();
 /* What has no method of its own is sent as strings. */
 const command = (...words) => server.sendCommand(words.map(String));

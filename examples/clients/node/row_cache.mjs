@@ -21,8 +21,15 @@ import { createClient } from "redis";
 
 const FILTER = "example:names", COMPLETE = "(complete)";
 
-const server = createClient({ socket: { port: Number(process.argv[2]) } });
-server.on("error", (error) => console.error(error.message));
+const server = createClient({
+    socket: {
+        host: "127.0.0.1",
+        port: Number(process.argv[2]),
+        /* By default it would try for ever. */
+        reconnectStrategy: (tries) => tries < 20 ? 50 : new Error("there is no server"),
+    },
+});
+server.on("error", () => {}); // what fails is seen where it is awaited
 await server.connect();
 
 /* The database: a folder with a file for each row. Any other would do. */

@@ -26,7 +26,7 @@ SITE = {
 HOUR = 3_600_000  # ms
 START = 1_800_000_000_000
 
-server = Redis(port=int(sys.argv[1]), decode_responses=True)
+server = Redis("127.0.0.1", int(sys.argv[1]), decode_responses=True)
 troubles = {"/shop"}
 
 

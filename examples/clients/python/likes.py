@@ -16,34 +16,36 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError, TimeoutError
 from redis.retry import Retry
 
+port = int(sys.argv[1])
+server = Redis("127.0.0.1", port, decode_responses=True)
 # redis-py sends a command again by itself if it is told to. That is right only for commands that
-# may arrive twice, such as the one below.
-server = Redis(port=int(sys.argv[1]), decode_responses=True, socket_timeout=0.5,
-               retry=Retry(ExponentialBackoff(cap=1, base=0.01), 60),
-               retry_on_error=[ConnectionError, TimeoutError])
+# may arrive twice, such as those two below.
+retrying = Redis("127.0.0.1", port, decode_responses=True, socket_timeout=0.5,
+                 retry=Retry(ExponentialBackoff(cap=1, base=0.01), 60),
+                 retry_on_error=[ConnectionError, TimeoutError])
 
 
 def like(who, post):
     """Counts a like."""
     # One id a click, drawn before the first try: all tries share it.
     click = uuid.uuid4().hex
-    likes, counted = server.execute_command("COUNTER.INCRBY", "example:likes", post, 1, click)
+    likes, counted = retrying.execute_command("COUNTER.INCRBY", "example:likes", post, 1, click)
     print(f"{who} likes {post}: {likes},", "counted" if counted else "an earlier try was counted")
 
 
 def comment(who, post, text):
     """Appends to the comments of a post."""
     # 1 and the reply of RPUSH, or 0 alone: replies are not kept.
-    applied, *_ = server.execute_command("ONCE", "example:once", uuid.uuid4().hex,
-                                         "RPUSH", "example:comments", f"{who}: {text}")
+    applied, *_ = retrying.execute_command("ONCE", "example:once", uuid.uuid4().hex,
+                                           "RPUSH", "example:comments", f"{who}: {text}")
     print(f"{who} comments on {post},", "stored" if applied else "an earlier try was stored")
 
 
 def lose_the_next_answer():
     """What a network does now and then: the server does its work, its answer does not arrive."""
-    connection = server.connection_pool.get_connection("CLIENT")
+    connection = retrying.connection_pool.get_connection("CLIENT")
     connection.send_command("CLIENT", "REPLY", "SKIP")
-    server.connection_pool.release(connection)
+    retrying.connection_pool.release(connection)
 
 
 server.delete("example:likes", "example:once", "example:comments")

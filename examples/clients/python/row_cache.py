@@ -22,7 +22,7 @@ from redis import Redis
 
 FILTER, COMPLETE = "example:names", "(complete)"
 
-server = Redis(port=int(sys.argv[1]), decode_responses=True)
+server = Redis("127.0.0.1", int(sys.argv[1]), decode_responses=True)
 database = sqlite3.connect(":memory:", isolation_level=None)
 queries = 0
 
