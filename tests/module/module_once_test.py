@@ -1,5 +1,6 @@
 """ONCE: a command at most once for an id. What it answers, refuses and lets through, in which order
-and for whom; what outlives servers and links is in module_once_keep_test.py."""
+and for whom; what outlives servers and links is in module_once_keep_test.py, clusters in
+module_once_cluster_test.py."""
 
 import os
 import sys
@@ -224,6 +225,10 @@ class Once(Case):
         self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [0])
         self.assertEqual(self.client("WINDOW.FORGET", "g", "elsewhere"), 1)
         self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [1, 1])
+        self.client("PEXPIRE", "w", 1)
+        self.wait_until(lambda: isinstance(self.client.ask("ONCE", "w", "id", "INCR", "n"), Error),
+                        "the guard has expired")
+        self.refused("NOGUARD", "ONCE", "w", "id", "INCR", "n")
         # Another guard knows nothing of it.
         self.client("ONCE.CREATE", "h", "WINDOW", "1h")
         self.assertEqual(self.client("ONCE", "h", "elsewhere", "INCR", "n"), [1, 2])
@@ -366,6 +371,9 @@ class Once(Case):
         three = ("redis.setresp(3) local r = redis.call('ONCE', KEYS[1], 'd', 'HSET', KEYS[2], 1,"
                  " 2) return {r[1], r[2]}")
         self.assertEqual(self.client("EVAL", three, 2, "g", "h"), [1, 1])
+        # What is not known of a command yet can be asked for within a script, too.
+        fresh = "return redis.call('ONCE', KEYS[1], 'f', 'SETRANGE', KEYS[2], 2, 'x')"
+        self.assertEqual(self.client("EVAL", fresh, 2, "g", "range"), [1, 3])
         self.assertIsInstance(self.client.ask("EVAL_RO", call, 2, "g", "k", "e"), Error)
         self.assertEqual(self.client("WINDOW.EXISTS", "g", "e"), 0)
 
@@ -571,49 +579,6 @@ class OtherModules(Case):
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
             self.assertEqual(other.complaints(), "")
         self.unload()
-
-
-class Cluster(Case):
-    SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
-
-    def setUp(self):
-        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # the second time they are there
-        self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
-                        "the cluster is up")
-        super().setUp()
-
-    def test_slots(self):
-        self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
-        self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [1, 1])
-        self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [0])
-        self.assertEqual(self.client("ONCE", "{a}guard", 2, "MSET", "{a}x", 1, "{a}y", 2),
-                         [1, b"OK"])
-        self.refused("CROSSSLOT", "ONCE", "{a}guard", 3, "INCR", "{b}n")
-        self.refused("CROSSSLOT", "ONCE", "{a}guard", 3, "MSET", "{a}x", 1, "{b}y", 2)
-        self.refused("CROSSSLOT", "ONCE", "{b}guard", 3, "INCR", "{a}n")
-        call = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCR', KEYS[2])"
-        self.assertEqual(self.client("EVAL", call, 2, "{a}guard", "{a}n", 4), [1, 2])
-        sly = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCR', '{b}n')"
-        reply = self.client.ask("EVAL", sly, 1, "{a}guard", 5)
-        self.assertIsInstance(reply, Error)
-        self.assertEqual(self.client("EXISTS", "{b}n"), 0)
-        self.assertEqual(self.client("WINDOW.EXISTS", "{a}guard", 5), 0)
-
-    def test_a_slot_on_the_move(self):
-        """The server looks at all keys: with one of them gone already it says so."""
-        slot = self.client("CLUSTER", "KEYSLOT", "{a}")
-        with Server(**self.SETTINGS) as other:
-            other.client("CLUSTER", "MEET", "127.0.0.1", self.server.port)
-            name = other.client("CLUSTER", "MYID")
-            self.wait_until(lambda: name in self.client("CLUSTER", "NODES"), "the nodes have met")
-            self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
-            self.client("SET", "{a}n", 1)
-            self.client("CLUSTER", "SETSLOT", slot, "MIGRATING", name)
-            self.addCleanup(self.client, "CLUSTER", "FORGET", name)
-            self.addCleanup(self.client, "CLUSTER", "SETSLOT", slot, "STABLE")
-            self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [1, 2])
-            self.refused("TRYAGAIN", "ONCE", "{a}guard", 2, "INCR", "{a}gone")
-            self.refused("ASK", "ONCE", "{a}none", 2, "INCR", "{a}gone")
 
 
 if __name__ == "__main__":
