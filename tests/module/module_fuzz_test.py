@@ -1,97 +1,412 @@
-"""Commands at random, with odd arguments, on every family: the server must live, an error must leave
-the data as it is, and a replica and a restart must come to the same data.
+"""Commands, payloads and pieces at random, on every family that the module registers: the server must
+live, an error must leave the data as it is, and a replica and a restart must come to the same data.
 
-    PROGRAM SERVER MODULE [PRELOAD]      4,000 commands; more with BLOOMERY_FUZZ_COMMANDS=n
+    PROGRAM SERVER MODULE [PRELOAD]      4,000 steps; BLOOMERY_FUZZ_COMMANDS=n takes another number,
+                                         BLOOMERY_FUZZ_SECONDS=n goes on for so long instead
 """
 
 import os
 import random
+import struct
 import sys
+import time
 
 import server_runner
 from server_runner import Case, Client, Error, Server, pairs
 
 COMMANDS = int(os.environ.get("BLOOMERY_FUZZ_COMMANDS", "4000"))
+SECONDS = float(os.environ.get("BLOOMERY_FUZZ_SECONDS", "0"))
 SEED = int(os.environ.get("BLOOMERY_FUZZ_SEED", "1"))
 
-KEYS = ["m1", "m2", "m3", "m4", "text", "none", b"\0", ""]
-ODD = ["", "0", "-1", "1", "2", "7", "100", "1e3", "0.01", "1%", "1.5", "nan", "inf", "-0", "1e999",
-       "9223372036854775807", "18446744073709551615", "18446744073709551616", "2^20", "60s", "1h",
-       "64mb", "x", "\r\n", b"\xff\xfe", b"\0", "a" * 300, b"v" * 66000, "auto", "kbf", "compact"]
+STRANGE_KEYS = ["text", "list", "none", b"\0", ""]
+NUMBERS = ["0", "1", "2", "7", "10", "64", "100", "1000", "5000", "60000"]
+ODD = ["", "0", "-1", "1", "1e3", "0.01", "1%", "1.5", "nan", "inf", "-inf", "-0", "1e999", "1e-400",
+       "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615",
+       "18446744073709551616", "9" * 400, "2^20", "60s", "1h", "64mb", "1tb", "x", "-", "+1", " 1",
+       "1 ", "0x10", "\r\n", b"\xff\xfe", b"\0", b"1\0", "a" * 300, b"v" * 66000, "*", "$1", "(", "[",
+       "AT", "ITEMS", "LAST", "LIKE", "SEED", "ENGINE", "auto", "kbf", "compact", "fbf", "dba"]
 # Errors after which an object may differ: the library counts these, or a restore is given up.
 COUNTED = {"FULL", "UNSURE", "BADDATA"}
+FOOTER = 10  # of a dump: two bytes of version, eight of checksum
+
+# ---- what a dump is made of ----------------------------------------------------------------------
+
+POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones's, reflected
+TABLE = []
+for _byte in range(256):
+    for _ in range(8):
+        _byte = _byte >> 1 ^ (POLYNOMIAL if _byte & 1 else 0)
+    TABLE.append(_byte)
 
 
-def tokens_of(arguments):
-    """The words that a command's documentation names."""
-    for argument in map(pairs, arguments):
-        if b"token" in argument:
-            yield argument[b"token"]
-        yield from tokens_of(argument.get(b"arguments", []))
+def crc64(data):
+    crc = 0
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc
+
+
+def sealed(body):
+    """A dump's body and version with the checksum that the server wants to see."""
+    return body + struct.pack("<Q", crc64(body))
+
+
+def length_at(dump, at):
+    """A length as the server writes it, or None for what is none; and the place behind it."""
+    first = dump[at]
+    if first >> 6 == 0:
+        return first & 63, at + 1
+    if first >> 6 == 1:
+        return (first & 63) << 8 | dump[at + 1], at + 2
+    if first == 0x80:
+        return struct.unpack_from(">I", dump, at + 1)[0], at + 5
+    if first == 0x81:
+        return struct.unpack_from(">Q", dump, at + 1)[0], at + 9
+    return None, at + 1
+
+
+def contents(dump):
+    """The strings in a module's value, one behind the other; None where the server has written one
+    as a number."""
+    _, at = length_at(dump, 1)  # the module's number
+    found = b""
+    while True:
+        opcode, at = length_at(dump, at)
+        if opcode == 0:
+            return found
+        size, at = length_at(dump, at)
+        if size is None:
+            return None
+        if opcode == 5:
+            found += dump[at:at + size]
+            at += size
+
+
+class Source(random.Random):
+    def damaged(self, data):
+        """The bytes with something wrong; a flipped bit, mostly."""
+        data = bytearray(data)
+        for _ in range(self.choice((1, 1, 1, 2, 5))):
+            at = self.randrange(len(data)) if data else 0
+            if self.random() < 0.3:  # where the head and its lengths are
+                at = self.randrange(min(len(data), 120)) if data else 0
+            kind = self.random()
+            if not data or kind < 0.08:
+                data[at:at] = self.randbytes(self.choice((1, 2, 8, 100)))
+            elif kind < 0.5:
+                data[at] ^= 1 << self.randrange(8)
+            elif kind < 0.6:
+                data[at] = self.choice((0, 1, 127, 128, 255))
+            elif kind < 0.75:
+                del data[at:]
+            elif kind < 0.82:
+                del data[at:at + self.choice((1, 2, 8, 100))]
+            elif kind < 0.91:
+                data[at:at + 8] = self.choice((b"\0" * 8, b"\xff" * 8, struct.pack("<Q", 1 << 40)))
+            else:
+                other = self.randrange(len(data))
+                data[at:at + 64] = data[other:other + 64]
+        return bytes(data)
+
+
+# ---- commands from their own descriptions --------------------------------------------------------
+
+
+class Grammar:
+    """One command as COMMAND DOCS describes it."""
+
+    def __init__(self, name, arity, docs):
+        self.name, self.arity = name, arity
+        self.family = name.split(b".")[0].decode().lower()
+        self.arguments = [pairs(argument) for argument in docs.get(b"arguments", [])]
+        self.tokens = list(self.tokens_of(self.arguments))
+
+    def tokens_of(self, arguments):
+        for argument in map(pairs, arguments):
+            if b"token" in argument:
+                yield argument[b"token"]
+            yield from self.tokens_of(argument.get(b"arguments", []))
+
+    def key(self, source):
+        if source.random() < 0.06:
+            return source.choice(STRANGE_KEYS)
+        family = "window" if self.family == "once" else self.family
+        return f"{family} {source.randrange(3)}"
+
+    def plausible(self, source):
+        """Arguments as they are meant."""
+        if not self.arguments:  # not for people; LOAD, and what is replicated
+            count = abs(self.arity) - 2 + source.choice((0, 0, 1, 2)) * (self.arity < 0)
+            return [self.key(source), *(source.choice(NUMBERS + ["LAST", "x"])
+                                        for _ in range(count))]
+        return [word for argument in self.arguments for word in self.words(argument, source)]
+
+    def words(self, argument, source):
+        argument = pairs(argument)
+        flags = argument.get(b"flags", [])
+        if b"optional" in flags and source.random() < 0.6:
+            return
+        times = source.choice((1, 1, 2, 3, 9, 70)) if b"multiple" in flags else 1
+        for i in range(times):
+            if b"token" in argument and (i == 0 or b"multiple_token" in flags):
+                yield argument[b"token"]
+            yield from self.value(argument, source)
+
+    def value(self, argument, source):
+        kind, inner = argument[b"type"], argument.get(b"arguments", [])
+        if kind == b"oneof":
+            yield from self.words(source.choice(inner), source)
+        elif kind == b"block":
+            for part in inner:
+                yield from self.words(part, source)
+        elif kind == b"key":
+            yield self.key(source)
+        elif kind == b"integer":
+            yield source.choice(NUMBERS)
+        elif kind == b"unix-time":
+            yield 1_700_000_000_000 + source.randrange(100_000)
+        elif kind == b"double":
+            yield source.choice(("0.1", "1%", "0.001", "1e-6", "1e-9"))
+        elif kind != b"pure-token":
+            yield source.choice((f"field {source.randrange(300)}", source.randrange(300),
+                                 source.choice(NUMBERS), "SET", f"text {source.randrange(3)}"))
+
+    def spoilt(self, words, source):
+        """Something missing, too much, or of the wrong kind."""
+        for _ in range(source.choice((1, 1, 2, 4))):
+            at, kind = source.randrange(len(words) + 1), source.random()
+            if kind < 0.2:
+                del words[at:at + 1]
+            elif kind < 0.3:
+                del words[at:]
+            elif kind < 0.4:
+                words.insert(at, source.choice(ODD))
+            elif kind < 0.5 and self.tokens:
+                words.insert(at, source.choice(self.tokens))
+            elif kind < 0.6:
+                words += words[at:]
+            else:
+                words[at:at + 1] = [source.choice(ODD)]
+        return words
+
+    def command(self, source):
+        words = self.plausible(source)
+        if source.random() < 0.45:
+            words = self.spoilt(words, source)
+        return [self.name, *words]
 
 
 class Fuzz(Case):
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "rdbcompression": "no",
+                "bloomery.max-key-bytes": "1mb"}
 
-    def vocabulary(self):
-        commands = {}
-        for name in sorted(self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")):
-            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
-            commands[name] = list(tokens_of(docs.get(b"arguments", [])))
-        return commands
+    def grammars(self):
+        names = sorted(self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))
+        infos = self.client("COMMAND", "INFO", *names)
+        docs = pairs(self.client("COMMAND", "DOCS", *names))
+        found = [Grammar(info[0], info[1], pairs(docs[name])) for name, info in zip(names, infos)]
+        self.assertGreater(len(found), 20)
+        return found
 
-    def command(self, source, commands):
-        name = source.choice(list(commands))
-        words = [source.choice(KEYS)] if source.random() < 0.98 else []
-        for _ in range(source.choice((0, 1, 1, 2, 2, 2, 3, 4, 5, 6, 8, 130))):
-            kind = source.random()
-            if kind < 0.3 and commands[name]:
-                words.append(source.choice(commands[name]))
-            elif kind < 0.6:
-                words.append(f"field {source.randrange(300)}")
-            elif kind < 0.7:
-                words.append(source.choice(KEYS))
-            elif kind < 0.8:
-                words.append(source.randrange(-3, 300))
-            else:
-                words.append(source.choice(ODD))
-        return [name, *words]
+    def asked(self, step, command, before):
+        """The reply, after a look at what an error did to the data."""
+        reply = self.client.ask(*command)
+        if isinstance(reply, Error):
+            self.assertNotIn(reply.word, ("", "UNKNOWN"), command)
+            counted = reply.word in COUNTED or "would pass 64 bits" in str(reply)
+            if not counted and command[0] != b"ONCE":  # that moves the guard's time
+                self.assertEqual(self.client("DEBUG", "DIGEST"), before,
+                                 (step, command, str(reply)))
+        return reply
 
-    def test_random_commands(self):
-        source = random.Random(SEED)
-        commands = self.vocabulary()
-        self.assertGreater(len(commands), 9)
+    # ---- the kinds of steps ------------------------------------------------------------------
+
+    def step_command(self, step, source):
+        command = source.choice(self.commands).command(source)
+        self.names.setdefault(command[0], [0, 0])
+        reply = self.asked(step, command, self.client("DEBUG", "DIGEST"))
+        self.names[command[0]][isinstance(reply, Error)] += 1
+
+    def some_dump(self, source):
+        """The type and dump of a key of ours, small enough to be damaged often; or None twice."""
+        key = source.choice(self.commands).key(source)
+        kind = self.client("TYPE", key)
+        dump = self.client("DUMP", key) if kind.startswith(b"bloom") else None
+        if dump and len(dump) > 60_000:
+            self.client("DEL", key)
+            dump = None
+        return (kind, dump) if dump else (None, None)
+
+    def touch(self, key, source):
+        """Whatever was taken in can be asked, changed and saved."""
+        load = self.loads.get(self.client("TYPE", key), b".")
+        for grammar in source.sample(self.commands, 20):
+            if grammar.name.split(b".")[0] == load.split(b".")[0] or load == b".":
+                self.client.ask(grammar.name, key, *grammar.plausible(source)[1:])
+        self.client("DUMP", key)
+        self.client("DEBUG", "DIGEST-VALUE", key)
+        self.client("INFO", "bloomery")
+
+    def step_restore(self, step, source):
+        _, dump = self.some_dump(source)
+        if not dump:
+            return
+        body = dump[:-FOOTER]
+        self.assertEqual(sealed(dump[:-8]), dump)
+        intact = source.random() < 0.03
+        if not intact:  # mostly past the number of the module, which the server looks at
+            body = (source.damaged(body) if source.random() < 0.1
+                    else body[:10] + source.damaged(body[10:]))
+        before = self.client("DEBUG", "DIGEST")
+        reply = self.client.ask("RESTORE", "restored", 0, sealed(body + dump[-FOOTER:-8]))
+        self.payloads[not isinstance(reply, Error)] += 1
+        if isinstance(reply, Error):
+            self.assertFalse(intact, str(reply))
+            self.assertEqual(self.client("DEBUG", "DIGEST"), before, (step, str(reply)))
+        else:
+            self.touch("restored", source)
+        self.client("DEL", "restored")
+
+    def step_load(self, step, source):
+        """Frames in pieces, as a log has them; most of them not as they should be."""
+        kind, dump = self.some_dump(source)
+        frames = contents(dump) if dump else None
+        if not frames:
+            return
+        loads = [grammar.name for grammar in self.commands if grammar.name.endswith(b".LOAD")]
+        intact = source.random() < 0.2
+        name = self.loads.get(kind) if source.random() < 0.9 else None
+        name = name or source.choice(loads)
+        if not intact:
+            frames = source.damaged(frames)
+        cuts = sorted({0, *(source.randrange(len(frames) + 1)
+                            for _ in range(source.choice((0, 0, 1, 4))))})
+        for start, end in zip(cuts, cuts[1:] + [len(frames)]):
+            last = ["LAST"] if end == len(frames) else []
+            if source.random() < 0.03:
+                start += source.choice((-1, 1))
+            reply = self.client.ask(name, "loaded", start, frames[max(0, start):end], *last)
+        if reply == b"OK" and self.client("TYPE", "loaded") == kind:
+            self.loads[kind] = name  # so that is the one for this type
+            self.pieces += 1
+            self.touch("loaded", source)
+        self.client("DEL", "loaded")
+
+    def step_chunks(self, step, source):
+        """The same for filters, as their clients copy them."""
+        iterator, chunks, intact = 0, [], source.random() < 0.3
+        while not chunks or chunks[-1][0]:
+            reply = self.client.ask("BF.SCANDUMP", f"bf {source.randrange(3)}", iterator)
+            if isinstance(reply, Error):
+                return
+            iterator = reply[0]
+            chunks.append(reply)
+        for number, data in chunks[:-1]:
+            if not intact:
+                number += source.choice((0, 0, 0, -1, 1))
+                data = source.damaged(data) if source.random() < 0.7 else data
+            reply = self.client.ask("BF.LOADCHUNK", "chunks", number, data)
+            self.names.setdefault(b"BF.LOADCHUNK", [0, 0])[isinstance(reply, Error)] += 1
+        self.touch("chunks", source)
+        self.client("DEL", "chunks")
+
+    def step_server(self, step, source):
+        """What the server does with keys, whatever is in them."""
+        one, two = (source.choice(self.commands).key(source) for _ in range(2))
+        self.client.ask(*source.choice((["DEL", one], ["COPY", one, two, "REPLACE"],
+                                        ["RENAME", one, two], ["UNLINK", one],
+                                        ["MEMORY", "USAGE", one], ["INFO", "bloomery"],
+                                        ["PEXPIRE", one, 10**8])))
+
+    def furnish(self):
+        """Puts something into keys that may be empty by now, so that there is something to damage;
+        what is there already makes some of these errors."""
+        items = [f"field {i}" for i in range(300)]
+        for command in (
+                ["MAP.SET", "map 0", *(x for i in items for x in (i, i))],
+                ["MAP.CREATE", "map 1", "ENGINE", "kbf", "CAPACITY", 500, "ERROR", "1%"],
+                ["MAP.SET", "map 1", *(x for i in items for x in (i, "v"))],
+                ["MAP.CREATE", "map 2", "RAW", 9],
+                ["MAP.SET", "map 2", *(x for i in items for x in (i, 5))],
+                ["WINDOW.CREATE", "window 0", "WINDOW", "1h"],
+                ["WINDOW.MADD", "window 0", "ITEMS", *items],
+                ["WINDOW.CREATE", "window 1", "WINDOW", "1h", "ENGINE", "fbf"],
+                ["WINDOW.MADD", "window 1", "ITEMS", *items],
+                ["WINDOW.CREATE", "window 2", "WINDOW", "60s", "EVENTTIME", "SKEW", "1d"],
+                ["COUNTER.CREATE", "counter 0", "WINDOW", "1h"],
+                ["COUNTER.MINCRBY", "counter 0", *(x for i in items for x in (i, 1, i))],
+                ["ONCE.CREATE", "window 2", "WINDOW", "1h"],
+                ["ONCE", "window 0", "an id", "SET", "text 1", "x"],
+                ["INDEX.CREATE", "index 0", "UNITS", 70, "CAPACITY", 100],
+                ["INDEX.ADD", "index 0", 1, *items[:90]],
+                ["INDEX.CREATE", "index 1", "UNITS", 70, "CAPACITY", 100, "ENGINE", "dba"],
+                ["INDEX.ADD", "index 1", 2, *items[:90]],
+                ["BF.MADD", "bf 0", *items],
+                ["BF.RESERVE", "bf 1", 0.001, 1000, "NONSCALING"],
+                ["BF.MADD", "bf 1", *items]):
+            self.client.ask(*command)
+
+    # ---- all of it ---------------------------------------------------------------------------
+
+    def steps(self):
+        end = time.monotonic() + SECONDS
+        step = 0
+        while time.monotonic() < end if SECONDS else step < COMMANDS:
+            yield step
+            step += 1
+
+    def test_anything(self):
+        source = Source(SEED)
+        self.commands = self.grammars()
+        self.names, self.loads, self.payloads, self.pieces = {}, {}, [0, 0], 0
         self.client("SET", "text", "not ours")
+        self.client("RPUSH", "list", "not", "ours")
         with Server(**{"bloomery.map-capacity": "50"}) as other:
-            other.client("REPLICAOF", "127.0.0.1", self.server.port)
-            refused = done = 0
-            for number in range(COMMANDS):
-                if source.random() < 0.01:
-                    self.client("DEL", source.choice(KEYS[:4]))
-                command = self.command(source, commands)
-                before = self.client("DEBUG", "DIGEST")
-                reply = self.client.ask(*command)
-                if isinstance(reply, Error):
-                    refused += 1
-                    self.assertNotIn(reply.word, ("", "UNKNOWN"), command)
-                    if reply.word not in COUNTED and "would pass 64 bits" not in str(reply):
-                        self.assertEqual(self.client("DEBUG", "DIGEST"), before,
-                                         (number, command, str(reply)))
+            self.follow(other)
+            for step in self.steps():
+                kind = source.random()
+                if step % 300 == 0:
+                    self.furnish()
+                if kind < 0.7:
+                    self.step_command(step, source)
+                elif kind < 0.85:
+                    self.step_restore(step, source)
+                elif kind < 0.94:
+                    self.step_load(step, source)
+                elif kind < 0.95:
+                    self.step_chunks(step, source)
                 else:
-                    done += 1
-            self.assertGreater(min(refused, done), COMMANDS // 20)
-            self.wait_until(
-                lambda: other.client.info("replication")["master_link_status"] == "up",
-                "the replica is connected")
-            self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
+                    self.step_server(step, source)
+                if step % 20_000 == 19_999:
+                    self.compare(other)
+            self.compare(other)
             digest = self.client("DEBUG", "DIGEST")
-            self.assertEqual(other.client("DEBUG", "DIGEST"), digest)
-            self.assertEqual(other.complaints(), "")
             self.server.restart()
             self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
             connection = Client(self.server.port)
             self.assertEqual(connection("PING"), b"PONG")
             connection.close()
+        self.assertReached(step)
+
+    def compare(self, other):
+        self.wait_linked(other)
+        self.caught_up()
+        self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+        self.assertEqual(self.server.complaints() + other.complaints(), "")
+
+    def assertReached(self, steps):
+        """The steps got somewhere: every command was refused, and most were carried out; payloads
+        were refused and taken, loads were finished."""
+        print(f"{steps + 1} steps, payloads refused and taken: {self.payloads}, loads: {self.pieces}")
+        never = 0
+        for grammar in self.commands:
+            done, refused = self.names.get(grammar.name, [0, 0])
+            print(f"    {grammar.name.decode():18} {done:7} done {refused:7} refused")
+            if steps >= 3999:
+                self.assertGreater(refused, 0, grammar.name)
+                never += not done and grammar.arguments != []
+        self.assertLess(never, len(self.commands) // 5)
+        self.assertGreater(min(*self.payloads, self.pieces), steps // 2000)
 
 
 if __name__ == "__main__":
