@@ -75,11 +75,7 @@ typedef struct server_event {
 } server_event;
 
 /* Register…Config() */
-enum {
-    SERVER_CONFIG_DEFAULT = 0,
-    SERVER_CONFIG_IMMUTABLE = 1 << 0,
-    SERVER_CONFIG_MEMORY = 1 << 7
-};
+enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_IMMUTABLE = 1 << 0, SERVER_CONFIG_MEMORY = 1 << 7 };
 
 typedef int server_command_function(server_context *context, server_string **argv, int argc);
 
