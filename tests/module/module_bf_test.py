@@ -525,7 +525,7 @@ class PythonClient(Case):
             import redis
         except ImportError:
             self.skipTest("python3-redis is not installed")
-        connection = redis.Redis(port=self.server.port)
+        connection = redis.Redis("127.0.0.1", self.server.port)
         self.addCleanup(connection.close)
         self.bf = connection.bf()
 
