@@ -17,6 +17,7 @@ set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)
 bloomery_unit_test(test_index support/failing_allocator.c)
 bloomery_unit_test(test_index_memory support/failing_allocator.c support/recording_io.c)
 bloomery_unit_test(test_index_save support/failing_allocator.c support/repair.c)
+bloomery_unit_test(test_index_sweep support/failing_allocator.c support/repair.c)
 bloomery_unit_test(test_index_folder support/failing_allocator.c support/recording_io.c
   support/crash_states.c)
 bloomery_program(test_index_rates stat/test_index_rates.c support/band.c

@@ -136,6 +136,13 @@ BRY_API uint64_t bry_index_seed(const bry_index *index);
  */
 BRY_API bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit);
 
+/*
+ * Takes back the opening of the unit that was opened last, which has no elements: as if it had
+ * never been, so that the next one gets its number. BRY_E_RANGE: no such unit, or another was
+ * opened after it, or it has elements.
+ */
+BRY_API bry_status bry_index_unopen(bry_index *index, uint32_t unit);
+
 /* A sealed unit takes no more elements; sealing it again is BRY_OK. BRY_E_RANGE: no such unit. */
 BRY_API bry_status bry_index_seal(bry_index *index, uint32_t unit);
 
@@ -276,6 +283,7 @@ typedef struct bry_index_stats {
     uint64_t waiting_for_supplier; /* what cannot be done without one */
     uint64_t rebuilds; /* units rebuilt or refreshed so far */
     uint64_t bytes; /* allocated now */
+    uint64_t dropped; /* compact: elements of dropped units that still take memory */
 } bry_index_stats;
 
 /* Reads the whole index once. */

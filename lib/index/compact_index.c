@@ -145,9 +145,9 @@ static void clear(void *self)
     if (bry__maplet_clear(maplet) == BRY_OK) {
         bry__free(&maplet->allocator, index->state, index->room);
         index->state = NULL;
-        index->room = index->lowest = index->live = index->dead = 0;
+        index->room = index->lowest = index->live = index->dead = index->swept = 0;
         index->dead_entries = 0;
-        index->sweeping = false;
+        index->since_sweep = 0;
         return;
     }
     maplet->options.value_bits = value_bits;
@@ -443,6 +443,7 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     if (stats->full_error < stats->estimated_error) /* by rounding */
         stats->full_error = stats->estimated_error;
     stats->waiting = bry__compact_index_waiting(index);
+    stats->dropped = index->dead_entries;
 }
 
 const bry__index_engine bry__compact_index_engine = {
@@ -469,6 +470,7 @@ const bry__index_engine bry__compact_index_engine = {
     .step = bry__compact_index_step,
     .bytes = bytes,
     .stats = stats,
+    .layout = bry__compact_index_layout,
     .write = bry__compact_index_write,
     .read = bry__compact_index_read,
     .parts = bry__compact_index_parts,

@@ -13,6 +13,8 @@ typedef enum bry__slot_state {
     BRY__SLOT_SWEPT = 3, /* the same, since before the sweep under way began */
 } bry__slot_state;
 
+#define BRY__CHANGES_A_SWEEP 32u /* a segment is swept with every so many */
+
 typedef struct bry__compact_index {
     bry__maplet maplet; /* fingerprint → slot */
     uint64_t unit_capacity;
@@ -21,8 +23,9 @@ typedef struct bry__compact_index {
     uint32_t lowest; /* none below this one is free */
     uint32_t live, dead; /* how many are; dead: swept ones too */
     uint64_t dead_entries;
-    bool sweeping; /* a sweep is under way that frees the slots of state SWEPT */
-    uint32_t since_sweep; /* changes */
+    uint32_t swept; /* of the dead ones, those of state SWEPT: a sweep that frees them is under way,
+                       unless there are none */
+    uint32_t since_sweep; /* changes, below BRY__CHANGES_A_SWEEP; 0 where nothing is dead */
     /* while parts are read */
     bry__maplet_reading *reading;
 } bry__compact_index;
@@ -60,6 +63,7 @@ bry_status bry__compact_index_step(void *self, bry__index_slots *slots,
 
 /* ---- compact_keep.c ------------------------------------------------------------------------ */
 
+unsigned bry__compact_index_layout(const void *self);
 void bry__compact_index_write(const void *self, struct bry__frame_writer *writer);
 bry_status bry__compact_index_read(const bry_index_options *options, const bry__index_slots *slots,
                                    struct bry__frame_reader *reader, const bry_allocator *allocator,

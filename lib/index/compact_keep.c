@@ -1,6 +1,13 @@
 /*
- * The engine compact as frames: which slots are dead, and the maplet. Whole, or in parts: a part is
- * a group of segments, the piece in which the maplet's directory grows, or a table's overflow.
+ * The engine compact as frames: which slots are dead, how far the sweep of them has come, and the
+ * maplet. Whole, or in parts: a part is a group of segments, the piece in which the maplet's
+ * directory grows, or a table's overflow.
+ *
+ * An index that is loaded goes on as the one that was saved would have, to the last byte of what
+ * either will be saved as: replicas depend on it. The place that a sweep has reached is among the
+ * numbers of the maplet's tables. Which slots it frees when it ends, and how many changes there
+ * were since it last moved, are in a frame of their own, which is written where there is something
+ * to tell: the layout has version 2 then, and version 1 without it.
  */
 #include "index/compact_index.h"
 
@@ -9,6 +16,12 @@
 #include "hash/derive.h"
 
 #define DEAD BRY__FOUR('D', 'E', 'A', 'D')
+#define SWEEP BRY__FOUR('S', 'W', 'E', 'P')
+
+enum { /* the frame SWEP: changes since the sweep has moved, and the slots that it frees */
+       AT_SWEPT = 4,
+       SLOT_SIZE = 4
+};
 
 static bry_status bad(bry__frame_reader *reader, const char *problem)
 {
@@ -22,16 +35,36 @@ static bry_status no_memory(bry__frame_reader *reader)
 
 /* ---- slots --------------------------------------------------------------------------------- */
 
-static void write_dead(const bry__compact_index *index, bry__frame_writer *writer)
+unsigned bry__compact_index_layout(const void *self)
 {
-    bry__frame_writer_open(writer, DEAD, (size_t)index->dead * 4);
+    const bry__compact_index *index = self;
+    return index->swept > 0 || index->since_sweep > 0 ? 2 : 1;
+}
+
+/* The slots that have at least this state. */
+static void write_slots(const bry__compact_index *index, bry__slot_state least,
+                        bry__frame_writer *writer)
+{
     for (uint32_t i = 0; i < index->room; i++) {
-        unsigned char number[4];
-        if (index->state[i] < BRY__SLOT_DEAD)
+        unsigned char number[SLOT_SIZE];
+        if (index->state[i] < least)
             continue;
         bry__store32(number, i);
         bry__frame_writer_put(writer, number, sizeof number);
     }
+}
+
+static void write_dead(const bry__compact_index *index, bry__frame_writer *writer)
+{
+    bry__frame_writer_open(writer, DEAD, (size_t)index->dead * SLOT_SIZE);
+    write_slots(index, BRY__SLOT_DEAD, writer);
+    if (bry__compact_index_layout(index) < 2)
+        return;
+    unsigned char changes[AT_SWEPT];
+    bry__store32(changes, index->since_sweep);
+    bry__frame_writer_open(writer, SWEEP, AT_SWEPT + (size_t)index->swept * SLOT_SIZE);
+    bry__frame_writer_put(writer, changes, sizeof changes);
+    write_slots(index, BRY__SLOT_SWEPT, writer);
 }
 
 static bry_status set_state(bry__frame_reader *reader, bry__compact_index *index, uint32_t slot,
@@ -46,18 +79,16 @@ static bry_status set_state(bry__frame_reader *reader, bry__compact_index *index
     return bry__frame_reader_claim(reader, index->room - before);
 }
 
-/* The frame DEAD, and the slots that have units, into an instance without slots. */
-static bry_status read_slots(bry__frame_reader *reader, bry__compact_index *index,
-                             const bry__index_slots *slots)
+static bry_status read_dead(bry__frame_reader *reader, bry__compact_index *index)
 {
     bry__frame frame;
     bry_status status = bry__frame_reader_next(reader, &frame);
-    if (status == BRY_OK &&
-        (frame.type != DEAD || frame.length % 4 != 0 || frame.length / 4 > BRY__INDEX_SLOTS))
+    if (status == BRY_OK && (frame.type != DEAD || frame.length % SLOT_SIZE != 0 ||
+                             frame.length / SLOT_SIZE > BRY__INDEX_SLOTS))
         status = bad(reader, "the list of dead slots is missing or too long");
     uint32_t last = 0;
-    for (uint32_t i = 0; status == BRY_OK && i < frame.length / 4; i++) {
-        unsigned char number[4];
+    for (uint32_t i = 0; status == BRY_OK && i < frame.length / SLOT_SIZE; i++) {
+        unsigned char number[SLOT_SIZE];
         status = bry__frame_reader_read(reader, number, sizeof number);
         uint32_t slot = bry__load32(number);
         if (status == BRY_OK && (slot >= BRY__INDEX_SLOTS || (i > 0 && slot <= last)))
@@ -67,6 +98,49 @@ static bry_status read_slots(bry__frame_reader *reader, bry__compact_index *inde
         last = slot;
         index->dead++;
     }
+    return status;
+}
+
+/* The frame SWEP, where all dead slots are known. */
+static bry_status read_sweep(bry__frame_reader *reader, bry__compact_index *index)
+{
+    bry__frame frame;
+    unsigned char number[SLOT_SIZE];
+    bry_status status = bry__frame_reader_next(reader, &frame);
+    if (status == BRY_OK && (frame.type != SWEEP || frame.length < AT_SWEPT ||
+                             (frame.length - AT_SWEPT) % SLOT_SIZE != 0 ||
+                             (frame.length - AT_SWEPT) / SLOT_SIZE > index->dead))
+        status = bad(reader, "what a sweep has come to is missing or has a wrong size");
+    if (status == BRY_OK)
+        status = bry__frame_reader_read(reader, number, sizeof number);
+    if (status != BRY_OK)
+        return status;
+    uint32_t swept = (frame.length - AT_SWEPT) / SLOT_SIZE, last = 0;
+    index->since_sweep = bry__load32(number);
+    for (uint32_t i = 0; i < swept && status == BRY_OK; i++) {
+        status = bry__frame_reader_read(reader, number, sizeof number);
+        uint32_t slot = bry__load32(number);
+        if (status == BRY_OK && (slot >= index->room || (i > 0 && slot <= last) ||
+                                 index->state[slot] != BRY__SLOT_DEAD))
+            status = bad(reader, "a sweep is to free a slot that is not dead");
+        if (status == BRY_OK)
+            index->state[slot] = BRY__SLOT_SWEPT;
+        last = slot;
+    }
+    index->swept = swept;
+    if (status == BRY_OK && (index->dead == 0 || index->since_sweep >= BRY__CHANGES_A_SWEEP ||
+                             (swept == 0 && index->since_sweep == 0)))
+        status = bad(reader, "a sweep is told of where there is none");
+    return status;
+}
+
+/* The frames DEAD and SWEP, and the slots that have units, into an instance without slots. */
+static bry_status read_slots(bry__frame_reader *reader, bry__compact_index *index,
+                             const bry__index_slots *slots)
+{
+    bry_status status = read_dead(reader, index);
+    if (status == BRY_OK && reader->header.kind_version > 1)
+        status = read_sweep(reader, index);
     for (uint32_t i = 0; i < slots->room && status == BRY_OK; i++)
         if (slots->slot[i].order != 0) {
             status = set_state(reader, index, i, BRY__SLOT_LIVE);
@@ -75,7 +149,42 @@ static bry_status read_slots(bry__frame_reader *reader, bry__compact_index *inde
     return status;
 }
 
-/* Whether every entry has a slot that is live or dead, and every unit as many as it says. */
+/* ---- entries ------------------------------------------------------------------------------- */
+
+/* The table that a sweep is in: `tables` where it has not begun. Without the frame SWEP there was
+ * none, or it was not told what it frees: the next one begins at the beginning. What is wrong, or
+ * NULL. */
+static const char *find_sweep(bry__compact_index *index, unsigned *at)
+{
+    bry__maplet *maplet = &index->maplet;
+    *at = maplet->tables;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        if (index->swept == 0)
+            maplet->table[i]->sweeping = false;
+        if (!maplet->table[i]->sweeping)
+            continue;
+        if (*at < maplet->tables)
+            return "two tables are swept at once";
+        *at = i;
+    }
+    return NULL;
+}
+
+/* Whether a sweep that is in table `at` has the entry at the cursor still before it. */
+static bool is_ahead(const bry__maplet *maplet, unsigned at, const bry__maplet_cursor *cursor,
+                     uint64_t fingerprint, uint32_t value)
+{
+    if (at == maplet->tables || cursor->table != at)
+        return at == maplet->tables || cursor->table > at;
+    const bry__table *table = maplet->table[at];
+    if (cursor->in_table.segment < table->segments)
+        return cursor->in_table.segment >= table->sweep;
+    return fingerprint > table->sweep_fingerprint ||
+           (fingerprint == table->sweep_fingerprint && value >= table->sweep_value);
+}
+
+/* Whether every entry has a slot that is live or dead, every unit as many as it says, and a sweep
+ * will come upon all those whose slots it frees. */
 static const char *check_entries(bry__compact_index *index, const bry__index_slots *slots,
                                  bry_status *status)
 {
@@ -85,13 +194,17 @@ static const char *check_entries(bry__compact_index *index, const bry__index_slo
     *status = BRY_E_NOMEM;
     if (!count)
         return "no memory for the units";
-    const char *problem = NULL;
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint;
     uint32_t slot;
+    unsigned at;
+    const char *problem = find_sweep(index, &at);
     while (!problem && bry__maplet_next(&index->maplet, &cursor, &fingerprint, &slot)) {
         if (slot >= index->room || index->state[slot] == BRY__SLOT_FREE)
             problem = "an entry is of no unit";
+        else if (index->state[slot] == BRY__SLOT_SWEPT &&
+                 !is_ahead(&index->maplet, at, &cursor, fingerprint, slot))
+            problem = "a sweep has passed an entry that it should have dropped";
         else
             count[slot]++;
     }
@@ -101,7 +214,7 @@ static const char *check_entries(bry__compact_index *index, const bry__index_slo
         if (index->state[i] == BRY__SLOT_LIVE &&
             (uint64_t)i >> index->maplet.options.value_bits != 0)
             problem = "a unit's slot is out of range";
-        if (index->state[i] == BRY__SLOT_DEAD)
+        if (index->state[i] >= BRY__SLOT_DEAD)
             index->dead_entries += count[i];
     }
     bry__free(allocator, count, size);

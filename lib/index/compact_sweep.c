@@ -5,8 +5,6 @@
  */
 #include "index/compact_index.h"
 
-#define CHANGES_A_SWEEP 32u
-
 static bool is_dead(void *context, uint64_t fingerprint, uint32_t value)
 {
     const bry__compact_index *index = context;
@@ -19,10 +17,7 @@ static void begin_sweep(bry__compact_index *index)
     for (uint32_t i = 0; i < index->room; i++)
         if (index->state[i] == BRY__SLOT_DEAD)
             index->state[i] = BRY__SLOT_SWEPT;
-    /* The maplet may have been in the middle of one when it was saved: from the beginning. */
-    for (unsigned i = 0; i < index->maplet.tables; i++)
-        index->maplet.table[i]->sweeping = false;
-    index->sweeping = true;
+    index->swept = index->dead;
 }
 
 static void end_sweep(bry__compact_index *index)
@@ -31,16 +26,18 @@ static void end_sweep(bry__compact_index *index)
         if (index->state[i] != BRY__SLOT_SWEPT)
             continue;
         index->state[i] = BRY__SLOT_FREE;
-        index->dead--;
         if (i < index->lowest)
             index->lowest = i;
     }
-    index->sweeping = false;
+    index->dead -= index->swept;
+    index->swept = 0;
+    if (index->dead == 0)
+        index->since_sweep = 0;
 }
 
 bry_status bry__compact_index_sweep(bry__compact_index *index, uint64_t budget)
 {
-    if (!index->sweeping)
+    if (index->swept == 0)
         begin_sweep(index);
     uint64_t before = bry__maplet_count(&index->maplet);
     bool done = false;
@@ -62,7 +59,7 @@ static void sweep_along(bry__compact_index *index)
     uint64_t capacity = maplet->options.capacity;
     if (index->dead == 0)
         return;
-    if (++index->since_sweep >= CHANGES_A_SWEEP ||
+    if (++index->since_sweep >= BRY__CHANGES_A_SWEEP ||
         maplet->table[0]->n >= capacity - capacity / 16) {
         index->since_sweep = 0;
         bry__compact_index_sweep(index, 1);
@@ -88,12 +85,9 @@ uint64_t bry__compact_index_waiting(const bry__compact_index *index)
 {
     const bry__maplet *maplet = &index->maplet;
     uint64_t count = bry__maplet_count(maplet), work = 0;
-    bool unswept = false;
-    for (uint32_t i = 0; i < index->room && index->dead > 0 && !unswept; i++)
-        unswept = index->state[i] == BRY__SLOT_DEAD;
-    if (unswept)
+    if (index->dead > index->swept)
         work += count + 1;
-    if (index->sweeping) {
+    if (index->swept > 0) {
         bool reached = false;
         work++;
         for (unsigned i = 0; i < maplet->tables; i++) {

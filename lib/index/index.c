@@ -131,6 +131,16 @@ bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit)
     return status;
 }
 
+bry_status bry_index_unopen(bry_index *index, uint32_t unit)
+{
+    uint32_t slot;
+    const bry__index_slot *record = bry__index_record(index, unit, &slot);
+    if (!record || record->order != index->last_order || record->elements > 0)
+        return BRY_E_RANGE;
+    bry__index_unopen_unit(index, slot);
+    return BRY_OK;
+}
+
 void bry__index_seal(bry_index *index, uint32_t slot)
 {
     index->slots.slot[slot].sealed = true;

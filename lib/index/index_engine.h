@@ -173,11 +173,16 @@ typedef struct bry__index_engine {
 
     uint64_t (*bytes)(const void *self);
     /* Sets in *stats what the engine knows: planned_units, unit_capacity, groups, group, fill,
-     * promised_error, estimated_error, full_error, waiting, waiting_for_supplier, rebuilds. The
-     * rest is the facade's. */
+     * promised_error, estimated_error, full_error, waiting, waiting_for_supplier, rebuilds,
+     * dropped. The rest is the facade's. */
     void (*stats)(const void *self, const bry__index_slots *slots, bry_index_stats *stats);
 
     /* ---- frames ---------------------------------------------------------------------------- */
+
+    /* The oldest version of the layout, of streams of a whole index and of the list of its parts,
+     * that can carry this instance: 1 or 2. NULL: always 1. The reader's header says which one a
+     * stream has. */
+    unsigned (*layout)(const void *self);
 
     /* Frames of a stream that the caller has begun; failures stick to the writer. Slots' records
      * are the facade's to keep, and come first in the stream. */

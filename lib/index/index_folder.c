@@ -28,7 +28,7 @@
 
 #define KIND BRY__FOUR('I', 'F', 'L', 'D')
 #define KIND_PART BRY__FOUR('I', 'P', 'R', 'T')
-#define KIND_VERSION 1
+#define PART_VERSION 1
 
 enum { TRIES = 4 };
 
@@ -77,7 +77,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
     bry_index *found = NULL;
     uint64_t units;
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, BRY__INDEX_LAYOUTS);
     if (status == BRY_OK)
         status = bry__index_read_numbers(&reader, &allocator, &found, &units);
     if (status == BRY_OK &&
@@ -153,7 +153,7 @@ static bry_status write_part(void *context, const bry_sink *sink)
     bry__kept_part part = save->after.part[save->after.count];
     unsigned char bytes[BRY__PART_RECORD];
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND_PART, KIND_VERSION, index->options.seed);
+    bry__frame_writer_begin(&writer, sink, KIND_PART, PART_VERSION, index->options.seed);
     part.sum = 0;
     bry__part_store(bytes, &part);
     bry__frame_writer_write(&writer, BRY__PART_FRAME, bytes, sizeof bytes);
@@ -197,7 +197,7 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
     const saving *save = context;
     const bry_index *index = save->index;
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, index->options.seed);
+    bry__frame_writer_begin(&writer, sink, KIND, bry__index_layout(index), index->options.seed);
     bry__index_write_numbers(index, &writer);
     bry__parts_write(&save->after, &writer);
     bry__index_write_units(index, &writer);
@@ -265,7 +265,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     reading *from = context;
     bry__frame_reader reader;
     uint64_t units;
-    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, BRY__INDEX_LAYOUTS);
     if (status == BRY_OK)
         status = bry__index_read_numbers(&reader, &from->allocator, &from->index, &units);
     if (status == BRY_OK)
@@ -309,7 +309,7 @@ static bry_status read_part(void *context, const bry_source *source, bry_load *l
     bry_load limited = BRY_LOAD;
     if (load && load->max_bytes) /* what the files before have left of it */
         limited.max_bytes = load->max_bytes > from->claimed ? load->max_bytes - from->claimed : 1;
-    bry_status status = bry__frame_reader_open(&reader, source, &limited, KIND_PART, KIND_VERSION);
+    bry_status status = bry__frame_reader_open(&reader, source, &limited, KIND_PART, PART_VERSION);
     if (status == BRY_OK)
         status = read_part_frames(from, &reader);
     from->claimed += reader.claimed;

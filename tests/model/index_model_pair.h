@@ -21,6 +21,9 @@ typedef struct index_pair {
     bool exact; /* engine compact */
     bool crowded; /* units were installed past what was planned: elements may be refused */
     bry_index_options options;
+    bool is_watched; /* goes on beside … */
+    struct index_pair *unsaved; /* … this one, which is never saved, loaded or cloned */
+    bool is_unsaved;
     bool armed; /* an allocation of this operation is to fail */
     unsigned window;
     unsigned elements[MODEL_BATCH];
