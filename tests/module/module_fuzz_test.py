@@ -12,6 +12,7 @@ import sys
 import time
 
 import server_runner
+import xxhash
 from server_runner import Case, Client, Error, Server, pairs
 
 COMMANDS = int(os.environ.get("BLOOMERY_FUZZ_COMMANDS", "4000"))
@@ -82,7 +83,52 @@ def contents(dump):
             at += size
 
 
+# ---- what our part of it is made of (doc/format.md) ----------------------------------------------
+
+MAGIC = b"\x8bBRY\r\n\x1a\n"
+HEADER = 64
+
+
+def resealed(contents_, change):
+    """Frames whose payloads went through `change`, with all checksums right again."""
+    start = contents_.find(MAGIC)
+    if start < 0:
+        return contents_
+    at, frames = start + HEADER, []
+    while not frames or frames[-1][0] != b"END ":
+        if at + 24 > len(contents_):
+            return contents_  # of an object that was not finished
+        kind, size = struct.unpack_from("<4sI", contents_, at)
+        frames.append((kind, contents_[at + 16:at + 16 + size]))
+        at += 24 + size
+    frames = change(frames[:-1])
+    end = struct.pack("<QQ", len(frames), sum(len(payload) for _, payload in frames))
+    header = contents_[start:start + 56]
+    chain = xxhash.xxh3_64_intdigest(header)
+    out = contents_[:start] + header + struct.pack("<Q", chain)
+    for kind, payload in [*frames, (b"END ", end)]:
+        head = struct.pack("<4sI", kind, len(payload))
+        check = xxhash.xxh3_64_intdigest(head, seed=chain)
+        chain = xxhash.xxh3_64_intdigest(payload, seed=check)
+        out += head + struct.pack("<Q", check) + payload + struct.pack("<Q", chain)
+    return out + resealed(contents_[at:], lambda others: others)
+
+
 class Source(random.Random):
+    def damaged_frames(self, frames):
+        """One of them, at least; or one missing, doubled, or elsewhere."""
+        frames, kind = list(frames), self.random()
+        at = self.randrange(len(frames)) if frames else 0
+        if not frames or kind < 0.05:
+            frames.insert(at, (b"NUMS", b""))
+        elif kind < 0.1:
+            del frames[at]
+        elif kind < 0.15:
+            frames.insert(at, frames[self.randrange(len(frames))])
+        else:
+            frames[at] = (frames[at][0], self.damaged(frames[at][1]))
+        return frames
+
     def damaged(self, data):
         """The bytes with something wrong; a flipped bit, mostly."""
         data = bytearray(data)
@@ -277,8 +323,12 @@ class Fuzz(Case):
         intact = source.random() < 0.2
         name = self.loads.get(kind) if source.random() < 0.9 else None
         name = name or source.choice(loads)
-        if not intact:
+        if not intact and source.random() < 0.7:
+            frames = resealed(frames, source.damaged_frames)
+        elif not intact:
             frames = source.damaged(frames)
+        else:
+            self.assertEqual(resealed(frames, lambda same: same), frames)
         cuts = sorted({0, *(source.randrange(len(frames) + 1)
                             for _ in range(source.choice((0, 0, 1, 4))))})
         for start, end in zip(cuts, cuts[1:] + [len(frames)]):
@@ -367,9 +417,9 @@ class Fuzz(Case):
                 kind = source.random()
                 if step % 300 == 0:
                     self.furnish()
-                if kind < 0.7:
+                if kind < 0.6:
                     self.step_command(step, source)
-                elif kind < 0.85:
+                elif kind < 0.72:
                     self.step_restore(step, source)
                 elif kind < 0.94:
                     self.step_load(step, source)
