@@ -404,6 +404,21 @@ static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
     return status;
 }
 
+static bry_status add_new(void *self, bry_hash hash, uint64_t now)
+{
+    bry__compact_window *window = self;
+    changing change;
+    bry_status status = begin(window, now, false, &change);
+    if (status != BRY_OK)
+        return status;
+    step unused;
+    unsigned level;
+    status = bry__levels_place(change.window, &level);
+    if (status == BRY_OK)
+        status = put_new(change.window, level, hash, true, &unused);
+    return end(window, &change, status, 1, now);
+}
+
 /* What each element of a batch did and was. */
 typedef struct batch_log {
     step *did;
@@ -603,6 +618,7 @@ const bry__window_engine bry__compact_window_engine = {
     .has_n = has_n,
     .fetch = fetch_for_add,
     .add = add,
+    .add_new = add_new,
     .add_n = add_n,
     .forget = forget,
     .advance = advance,

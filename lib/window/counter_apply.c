@@ -23,6 +23,7 @@ typedef struct batch {
     uint64_t now;
     size_t record; /* bytes that its record takes at most */
     bry_hash *ids;
+    bry__counter_key *keys; /* of the names */
     bry__counter_name **names; /* of the operations that look new */
     uint8_t *was;
     bool *made; /* the name came with this operation */
@@ -32,6 +33,7 @@ typedef struct batch {
 
 typedef struct small_batch {
     bry_hash ids[BRY__COUNTER_SMALL];
+    bry__counter_key keys[BRY__COUNTER_SMALL];
     bry__counter_name *names[BRY__COUNTER_SMALL];
     uint8_t was[BRY__COUNTER_SMALL];
     bool made[BRY__COUNTER_SMALL];
@@ -60,24 +62,46 @@ static bry_status check(bry_counter *counters, batch *b)
 static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
 {
     if (b->n <= BRY__COUNTER_SMALL) {
-        memset(small, 0, sizeof *small);
         b->ids = small->ids;
+        b->keys = small->keys;
         b->names = small->names;
         b->was = small->was;
         b->made = small->made;
     } else {
-        b->block_size = b->n * (sizeof *b->ids + sizeof *b->names + 2);
+        b->block_size = b->n * (sizeof *b->ids + sizeof *b->keys + sizeof *b->names + 2);
         b->block = bry__alloc(&counters->meter.allocator, b->block_size);
         if (!b->block)
             return BRY_E_NOMEM;
         b->ids = b->block;
-        b->names = (bry__counter_name **)(b->ids + b->n);
+        b->keys = (bry__counter_key *)(b->ids + b->n);
+        b->names = (bry__counter_name **)(b->keys + b->n);
         b->was = (uint8_t *)(b->names + b->n);
         b->made = (bool *)(b->was + b->n);
     }
-    for (size_t i = 0; i < b->n; i++)
-        b->ids[i] = b->ops[i].id;
+    for (size_t i = 0; i < b->n; i++) {
+        const bry_counter_op *op = &b->ops[i];
+        b->ids[i] = op->id;
+        b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
+        bry__counter_names_fetch_bucket(&counters->names, b->keys[i]);
+        b->made[i] = false;
+    }
     return bry__counter_log_reserve(counters, b->record);
+}
+
+/*
+ * Which operations look new. Window and names are large tables, so most of the time goes into
+ * waiting for memory, and for both at once: the names come while the window is asked.
+ */
+static void ask(const bry_counter *counters, batch *b)
+{
+    if (b->n == 1)
+        bry__window_fetch(counters->window, b->ids[0]);
+    for (size_t i = 0; i < b->n; i++)
+        bry__counter_names_fetch_name(&counters->names, b->keys[i]);
+    if (b->n == 1)
+        b->was[0] = (uint8_t)bry_window_has(counters->window, b->ids[0], b->now);
+    else
+        bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
 }
 
 /* A name for each operation that looks new. */
@@ -88,12 +112,10 @@ static bry_status add_names(bry_counter *counters, batch *b)
         b->names[i] = NULL;
         if (b->was[i] != BRY_ABSENT)
             continue;
-        const bry_counter_op *op = &b->ops[i];
-        bry__counter_key key = bry__counter_names_key(&counters->names, op->name, op->name_len);
-        b->names[i] = bry__counter_names_find(&counters->names, key);
+        b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
         if (b->names[i])
             continue;
-        bry_status status = bry__counter_names_add(&counters->names, key, &b->names[i]);
+        bry_status status = bry__counter_names_add(&counters->names, b->keys[i], &b->names[i]);
         if (status != BRY_OK) {
             b->n = i; /* for drop_names() */
             return status;
@@ -186,16 +208,6 @@ static bry_status advance(bry_counter *counters, uint64_t now)
     return bry_window_advance(counters->window, now);
 }
 
-static bry_status add_ids(bry_counter *counters, batch *b)
-{
-    if (b->n > 1)
-        return bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was);
-    bry_answer was = BRY_ABSENT;
-    bry_status status = bry_window_add(counters->window, b->ids[0], b->now, &was);
-    b->was[0] = (uint8_t)was;
-    return status;
-}
-
 static bry_status remember(bry_counter *counters, batch *b)
 {
     bool any = false;
@@ -205,38 +217,15 @@ static bry_status remember(bry_counter *counters, batch *b)
         counters->meter.ceiling = 0;
         return advance(counters, b->now);
     }
-    if (fits_alone(b, 1) && fits_alone(b, -1))
-        return add_ids(counters, b);
-    return b->n == 1 ? BRY_E_RANGE : remember_exactly(counters, b);
-}
-
-static bry_status ask_and_remember(bry_counter *counters, batch *b)
-{
-    bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
-    bry_status status = add_names(counters, b);
-    return status == BRY_OK ? remember(counters, b) : status;
-}
-
-/*
- * One operation on a counter that is there and has room for the sum, which is what most are: it is
- * all the same whether its id is new, so the window is told at once and not asked before. Both are
- * large tables, and what it takes to find the counter is fetched while the window's parts come.
- * False: it is another, or the ceiling is in the way; nothing has happened.
- */
-static bool remember_at_once(bry_counter *counters, batch *b, bry_status *status)
-{
-    const bry__counter_names *names = &counters->names;
-    const bry_counter_op *op = b->ops;
-    bry__counter_key key = bry__counter_names_key(names, op->name, op->name_len);
-    bry__counter_names_fetch_bucket(names, key);
-    bry__window_fetch(counters->window, op->id);
-    b->made[0] = false;
-    b->names[0] = bry__counter_names_find(names, key);
-    int64_t sum;
-    if (!b->names[0] || __builtin_add_overflow(b->names[0]->value, op->delta, &sum))
-        return false;
-    *status = add_ids(counters, b);
-    return *status == BRY_OK || !counters->meter.denied;
+    bool fits = fits_alone(b, 1) && fits_alone(b, -1);
+    if (b->n > 1)
+        return fits ? bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was)
+                    : remember_exactly(counters, b);
+    bry_answer was = BRY_ABSENT;
+    bry_status status =
+        fits ? bry__window_add_new(counters->window, b->ids[0], b->now, &was) : BRY_E_RANGE;
+    b->was[0] = (uint8_t)was;
+    return status;
 }
 
 /* Everything but the log: afterwards the names are there, the window remembers, and b->was says
@@ -245,13 +234,12 @@ static bry_status attempt(bry_counter *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     size_t n = b->n;
-    bry_status status;
+    ask(counters, b);
     meter->denied = false;
     meter->ceiling = counters->options.max_bytes;
-    if (n > 1 || !remember_at_once(counters, b, &status)) {
-        meter->denied = false;
-        status = ask_and_remember(counters, b);
-    }
+    bry_status status = add_names(counters, b);
+    if (status == BRY_OK)
+        status = remember(counters, b);
     meter->ceiling = 0;
     if (status != BRY_OK)
         drop_names(counters, b);
@@ -320,10 +308,9 @@ static void commit(bry_counter *counters, batch *b)
             counters->expected_lost += bry__counter_error(counters);
         } else {
             op->outcome = BRY_COUNTER_REPEAT;
-            if (b->names[i])
-                op->value = b->names[i]->value;
-            else
-                bry_counter_get(counters, op->name, op->name_len, &op->value);
+            if (!b->names[i])
+                b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
+            op->value = b->names[i] ? b->names[i]->value : 0;
             counters->repeats++;
         }
     }

@@ -56,6 +56,8 @@ typedef struct bry__window_engine {
 
     /* FULL (only where options->refuse), NOMEM. */
     bry_status (*add)(void *self, bry_hash hash, uint64_t now, bry_answer *was);
+    /* The same for an element that is not there at `now`. NULL: add does it as fast. */
+    bry_status (*add_new)(void *self, bry_hash hash, uint64_t now);
     /* All or none; was may be NULL. */
     bry_status (*add_n)(void *self, const bry_hash *hashes, size_t n, uint64_t now, uint8_t *was);
     /* NULL where the engine cannot. NOMEM. */

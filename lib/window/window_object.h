@@ -36,6 +36,9 @@ static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
         window->engine->fetch(window->self, hash);
 }
 
+/* bry_window_add() of a hash for which bry_window_has() has just said BRY_ABSENT at that time. */
+bry_status bry__window_add_new(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
+
 /* The same options as the engine gets them: max_bytes is what the facade leaves of it. */
 bry_window_options bry__window_engine_options(const bry_window_options *options);
 
