@@ -14,6 +14,7 @@ static int64_t microseconds(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the header's are reserved */
 __attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict now,
                                                         void *restrict zone)
 {
