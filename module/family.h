@@ -19,7 +19,8 @@
  *  4. `&window_family` joins the list in module.c, the files join CMakeLists.txt. Settings of its
  *     own: window_family.configure (settings.h).
  *
- * The tests of a family start from tests/module/server_runner.py.
+ * The tests of a family start from tests/module/server_runner.py, and get from keep_cases.py all
+ * that keys go through; module_fuzz_test.py finds its commands by itself.
  */
 #ifndef BLOOMERY_MODULE_FAMILY_H
 #define BLOOMERY_MODULE_FAMILY_H

@@ -101,6 +101,18 @@ class Memory(Case):
             self.assertEqual([self.told(family, what) for what in ("keys", "items", "bytes")],
                              [0, 0, 0])
 
+    def test_only_what_is_large_is_freed_aside(self):
+        def aside():
+            return self.client.info("memory")["lazyfreed_objects"]
+        for family in self.FAMILIES:
+            for n, large in ((1, False), (60_000, True)):
+                self.add(family, "k", 0, n)
+                before = aside()
+                self.client("UNLINK", "k")
+                self.wait_until(lambda f=family: self.told(f) == 0, "it is freed")
+                self.wait_until(lambda b=before, more=large: aside() == b + more,
+                                f"{family} of {n}: freed aside is {large}")
+
     def test_noeviction(self):
         """At the limit what may add memory is refused by the server, and nothing else is."""
         for family in self.FAMILIES:
