@@ -4,6 +4,7 @@
  */
 #include "support/window_helpers.h"
 #include "window/compact_levels.h"
+#include "window/window_object.h"
 
 enum { ROOM = 400, START = 50000, WINDOW = 1000 };
 
@@ -437,12 +438,48 @@ static void test_batch_on_spilled_segment(void **state)
     assert_int_equal(memory.now, 0);
 }
 
+/* What was asked for and is new: with any allocation failing it is not added, and nothing is
+ * changed. */
+static void test_failing_to_add_new(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_window *window = make(small(&window_kinds[k], &memory));
+        uint64_t failed = 0;
+        memory.keep_failing = true;
+        for (uint64_t i = 0; i < 700; i++) {
+            uint64_t now = START + 2 * i + (i > 500 ? 400 : 0);
+            bry_answer was;
+            if (bry_window_has(window, key(i), now) == BRY_PRESENT)
+                continue;
+            for (memory.fail_at = 1;; memory.fail_at++) {
+                failing_allocator_restart(&memory);
+                uint64_t items = stats_of(window).items, time = bry_window_time(window);
+                if (bry__window_add_new(window, key(i), now, &was) == BRY_OK)
+                    break;
+                assert_int_equal(stats_of(window).items, items);
+                assert_int_equal(bry_window_time(window), time);
+                assert_int_equal(bry_window_has(window, key(i), now), BRY_ABSENT);
+                assert_int_equal(stats_of(window).bytes, memory.now);
+                failed++;
+            }
+            assert_int_equal(bry_window_has(window, key(i), now), BRY_PRESENT);
+        }
+        assert_true(failed > 0);
+        bry_window_destroy(window);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_is_what_create_allocates),
         cmocka_unit_test(test_plan_at_capacity),
         cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_to_add_new),
         cmocka_unit_test(test_failing_create),
         cmocka_unit_test(test_failing_save),
         cmocka_unit_test(test_without_memory),

@@ -1,5 +1,6 @@
 /* Whole windows: copies, merges, and what can be seen from outside; on every engine and mode. */
 #include "support/window_helpers.h"
+#include "window/window_object.h"
 
 static void test_clone_and_clear(void **state)
 {
@@ -27,6 +28,45 @@ static void test_clone_and_clear(void **state)
         assert_true(has(copy, 5, 2100));
         bry_window_destroy(copy);
         bry_window_destroy(window);
+    }
+}
+
+/* To ask, and then to add what is new or else to move the time, is to add: the same bytes, at a
+ * load that fills several levels, with jumps of time over some of the window and over all. */
+static void test_asked_before_added(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = exact(&window_kinds[k], 1000, 50);
+        bry_window *added = make(options), *asked = make(options);
+        generator from = {31};
+        uint64_t now = 5000, fresh = 0, repeats = 0;
+        for (int step = 0; step < 6000; step++) {
+            if (generator_below(&from, 3) == 0)
+                now += generator_below(&from, 12);
+            if (generator_below(&from, 900) == 0)
+                now += 300 + generator_below(&from, 4000);
+            uint64_t item = generator_below(&from, 1500);
+            bry_answer was = bry_window_has(asked, key(item), now);
+            assert_int_equal(add(added, item, now), was);
+            bry__window_fetch(asked, key(item));
+            if (was == BRY_ABSENT) {
+                bry_answer then = BRY_PRESENT;
+                assert_int_equal(bry__window_add_new(asked, key(item), now, &then), BRY_OK);
+                assert_int_equal(then, BRY_ABSENT);
+                fresh++;
+            } else {
+                assert_int_equal(bry_window_advance(asked, now), BRY_OK);
+                repeats++;
+            }
+            assert_int_equal(bry_window_time(asked), bry_window_time(added));
+            if (step % 500 == 0)
+                assert_true(alike(added, asked));
+        }
+        assert_true(alike(added, asked));
+        assert_true(fresh > 1000 && repeats > 1000);
+        bry_window_destroy(added);
+        bry_window_destroy(asked);
     }
 }
 
@@ -179,6 +219,7 @@ static void test_looking_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_asked_before_added),
         cmocka_unit_test(test_clone_and_clear),
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_merge_past_the_error),
