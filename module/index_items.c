@@ -94,43 +94,15 @@ static bool is_candidate(const held_index *held, bry_hash hash, uint32_t unit)
     return found;
 }
 
-/* Takes out the units that are marked as dropped; how many are left. */
-static size_t without_gone(const held_index *held, uint32_t *units, size_t total)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < total && held->gone; i++) {
-        bry_index_unit unit;
-        bry_index_get_unit(held->index, units[i], &unit);
-        if (unit.tag != INDEX_GONE)
-            units[kept++] = units[i];
-    }
-    return held->gone ? kept : total;
-}
-
-static void reply_units(server_context *context, const held_index *held, uint32_t *units,
+static void reply_units(server_context *context, const held_index *held, const uint32_t *units,
                         size_t total)
 {
-    total = without_gone(held, units, total);
     api.ReplyWithArray(context, (long)total);
     for (size_t i = 0; i < total; i++) {
         bry_index_unit unit;
         bry_index_get_unit(held->index, units[i], &unit);
         api.ReplyWithLongLong(context, (long long)unit.tag);
     }
-}
-
-/* Whether one of the candidates of an item, which has some, is not marked as dropped. Without
- * memory to tell: it is. */
-static bool has_live(const held_index *held, bry_hash hash)
-{
-    uint32_t few[FEW], *units = few;
-    size_t total = bry_index_locate(held->index, hash, few, FEW);
-    if (total > FEW)
-        units = ask_again(held, hash, total);
-    bool live = !units || without_gone(held, units, total) > 0;
-    if (units && units != few)
-        api.Free(units);
-    return live;
 }
 
 static void locate_some(server_context *context, const held_index *held, server_string **items,
@@ -199,8 +171,7 @@ int index_command_exists(server_context *context, server_string **argv, int argc
         hash_items(&part, held->index);
         bry_index_has_n(held->index, part.hashes, part.n, part.answers);
         for (size_t i = 0; i < part.n; i++)
-            api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT &&
-                                               (!held->gone || has_live(held, part.hashes[i])));
+            api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
     }
     index_count(opened.object, n);
     object_close(&opened);
@@ -232,6 +203,21 @@ static size_t count_absent(const addition *self)
 }
 
 /*
+ * How many more items an index of a fixed size takes: units that were made apart may have brought
+ * more than their share. Where it takes no further unit either, the client hears of that.
+ */
+static uint64_t room_of_index(const addition *self)
+{
+    const held_index *held = index_of(self->object);
+    bry_index_options options = bry_index_options_like(held->index);
+    uint64_t most = options.units * options.unit_capacity, items = self->object->items;
+    if (held->dba || !options.fixed ||
+        (self->unit == INDEX_NO_UNIT && held->numbers.used >= options.units))
+        return UINT64_MAX;
+    return most > items ? most - items : 0;
+}
+
+/*
  * Whether the unit takes the items, and the key the memory. Only where one of them is short it is
  * asked which items are new; one that is named twice counts twice. False: the client has been told.
  */
@@ -251,6 +237,9 @@ static bool may_add(const addition *self)
         }
         room = unit.capacity > unit.elements ? unit.capacity - unit.elements : 0;
     }
+    uint64_t whole = room_of_index(self);
+    if (whole < room)
+        room = whole;
     bool fits = n <= room;
     bool small = object_may_grow(self->context, self->object, n * sizeof(bry_hash));
     if (fits && small)
@@ -303,8 +292,10 @@ static void take_back(addition *self, size_t done)
     for (size_t i = done; i-- > 0;)
         if (self->batch->answers[i] == BRY_ABSENT)
             bry_index_del(held->index, self->batch->hashes[i], self->unit, NULL);
-    if (self->opened)
-        index_drop(self->object, self->number, self->unit);
+    if (self->opened) { /* its number in the library too, which the next one gets elsewhere */
+        index_numbers_remove(&held->numbers, self->number);
+        bry_index_unopen(held->index, self->unit);
+    }
 }
 
 static int add_all(addition *self)
@@ -316,10 +307,6 @@ static int add_all(addition *self)
     for (size_t i = 0; i < batch->n; i++) {
         bry_answer was;
         bry_status status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
-        if (status == BRY_E_FULL && held->gone) {
-            index_purge(held);
-            status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
-        }
         if (status != BRY_OK) {
             take_back(self, i);
             return object_refused(self->context, &index_family, status);

@@ -177,7 +177,7 @@ static int reply_info(server_context *context, const held_object *object)
     reply_pair_count(context, "group", options.group);
     reply_pair_count(context, "groups", stats.groups);
     reply_pair_count(context, "widest_group", stats.group);
-    reply_pair_count(context, "dropped_items", held->gone_items);
+    reply_pair_count(context, "dropped_items", stats.dropped);
     reply_pair_count(context, "bytes", object->account.bytes);
     return SERVER_OK;
 }

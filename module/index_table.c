@@ -154,8 +154,7 @@ const module_command index_commands[] = {
         .args = unit_args,
         .summary = "Drops a unit with its items; answers 1, or 0 when there is none of that "
                    "number. The number may be used again.",
-        .complexity = "O(1), and O(n), n items of the whole index, whenever an eighth of them has "
-                      "gone; in engine dba O(1), and memory comes back with later changes",
+        .complexity = "O(1): memory comes back in steps, with this and later changes",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.DROP where 3\n"
                    "INDEX.LOCATE where a",
@@ -170,7 +169,9 @@ const module_command index_commands[] = {
         .args = unit_args,
         .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another server, into "
                    "an index that has the same engine, seed and shape; null when there is none.",
-        .complexity = "O(n), n items of the whole index; in engine dba n bytes of the unit",
+        .complexity =
+            "O(n), n items of the whole index, each looked at twice; in engine dba n bytes "
+            "of the unit",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.EXPORT where 3",
     },
@@ -185,7 +186,8 @@ const module_command index_commands[] = {
         .summary = "Adds a unit that was made apart, by INDEX.EXPORT from an index created LIKE "
                    "this one, or by the library's bry_index_save_unit(); returns how many items "
                    "it has. Which number it had there does not matter.",
-        .complexity = "O(n), n items of the unit",
+        .complexity = "O(n), n items of the unit; of the whole index where items of dropped units "
+                      "have to make room first",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.INSTALL where 3 damaged",
     },

@@ -87,8 +87,7 @@ double index_estimate(const held_index *held)
     if (!held->dba) {
         bry_index_stats stats;
         bry_index_get_stats(held->index, &stats);
-        double all = (double)stats.elements, live = all - (double)held->gone_items;
-        return all > 0 ? stats.estimated_error * (live / all) : 0;
+        return stats.estimated_error;
     }
     double none = 0; /* the logarithm of the chance of no candidate */
     for (size_t i = 0; i < held->numbers.room; i++) {
@@ -154,11 +153,8 @@ bool index_takes_unit(server_context *context, held_index *held, uint64_t number
 {
     bry_index_options options = bry_index_options_like(held->index);
     uint64_t most = options.fixed ? options.units : INDEX_MOST_UNITS;
-    if (held->numbers.used < most) {
-        if (held->numbers.used + held->gone >= most)
-            index_purge(held);
+    if (held->numbers.used < most)
         return true;
-    }
     index_family.totals.refused++;
     reply_error(context, "FULL",
                 "unit %" PRIu64 " would be one more than the %" PRIu64 " that this index takes%s",
@@ -176,7 +172,9 @@ bool index_read_unit(server_context *context, const server_string *argument, uin
 
 #define LEAST_WORK UINT64_C(4096) /* of engine dba, as much as copying a megabyte */
 #define WORK_AN_ITEM UINT64_C(16)
-#define GONE_SHARE 8u /* one of so many items may be of units that are marked as dropped */
+#define SWEEP_AN_ITEM UINT64_C(16)
+#define SWEEP_MOST UINT64_C(65536) /* entries: about two milliseconds */
+#define SMALL_UNIT 32u
 
 void index_tidy(held_index *held, size_t n)
 {
@@ -184,6 +182,19 @@ void index_tidy(held_index *held, size_t n)
     if (held->untidy &&
         bry_index_step(held->index, NULL, LEAST_WORK + WORK_AN_ITEM * n, &left) == BRY_OK)
         held->untidy = left != 0;
+}
+
+/*
+ * The library looks at a segment of some hundred entries at least, which is much for a unit of a
+ * few: then it is done with one such unit in so many. Additions sweep along by themselves. Without
+ * memory for it, it is left for the next time.
+ */
+void index_sweep(held_index *held, uint64_t n)
+{
+    if (held->dba || (n < SMALL_UNIT && held->numbers.used % SMALL_UNIT != 0))
+        return;
+    uint64_t most = SWEEP_MOST / SWEEP_AN_ITEM;
+    bry_index_step(held->index, NULL, n < most ? n * SWEEP_AN_ITEM + 1 : SWEEP_MOST, NULL);
 }
 
 /* Lists all units; NULL where there are none, or no memory for the list. */
@@ -204,48 +215,16 @@ static void free_list(const held_index *held, uint32_t *units, size_t count)
         allocator->free(allocator->opaque, units, count * sizeof *units);
 }
 
-/* Without memory for it, it is left for the next time. */
-void index_sweep(held_index *held)
-{
-    if (!held->dba)
-        bry_index_step(held->index, NULL, UINT64_MAX, NULL);
-}
-
-void index_purge(held_index *held)
-{
-    size_t count;
-    uint32_t *units = held->gone ? list_units(held, &count) : NULL;
-    for (size_t i = 0; units && i < count; i++) {
-        bry_index_unit unit;
-        bry_index_get_unit(held->index, units[i], &unit);
-        if (unit.tag == INDEX_GONE) {
-            bry_index_drop(held->index, units[i]);
-            held->gone--;
-            held->gone_items -= unit.elements;
-        }
-    }
-    if (units)
-        free_list(held, units, count);
-    index_sweep(held);
-}
-
 void index_drop(held_object *object, uint64_t number, uint32_t unit)
 {
     held_index *held = index_of(object);
     bry_index_unit was;
     bry_index_get_unit(held->index, unit, &was);
     index_numbers_remove(&held->numbers, number);
-    if (held->dba || was.elements == 0) {
-        bry_index_drop(held->index, unit);
-        held->untidy = held->dba;
-        index_tidy(held, 0);
-    } else {
-        bry_index_set_tag(held->index, unit, INDEX_GONE);
-        held->gone++;
-        held->gone_items += was.elements;
-        if (held->gone_items >= object->items / GONE_SHARE)
-            index_purge(held);
-    }
+    bry_index_drop(held->index, unit);
+    held->untidy = held->dba;
+    index_tidy(held, 0);
+    index_sweep(held, was.elements);
     index_changed(object, -(int64_t)was.elements);
 }
 
@@ -280,11 +259,6 @@ static bry_status enter_numbers(held_index *held, const uint32_t *units, size_t 
     for (size_t i = 0; i < count; i++) {
         bry_index_unit unit;
         bry_index_get_unit(held->index, units[i], &unit);
-        if (unit.tag == INDEX_GONE && !held->dba) {
-            held->gone++;
-            held->gone_items += unit.elements;
-            continue;
-        }
         if (unit.tag > INDEX_MOST_NUMBER ||
             index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {
             *problem = "the number of a unit is out of range, or there is another of that number";
@@ -338,7 +312,7 @@ static uint64_t items(const void *thing)
     const held_index *held = thing;
     bry_index_stats stats;
     bry_index_get_stats(held->index, &stats);
-    return stats.elements - held->gone_items;
+    return stats.elements;
 }
 
 static void *rdb_load(server_io *io, int encoding)

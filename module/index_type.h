@@ -13,13 +13,11 @@
  * `auto` stands for.
  *
  * Same bytes everywhere. Commands are functions of the key, and replicated as they came; the
- * creation with its parameters and seed. Work that the library leaves for later must not make a
- * difference then, and how far it has come with it is not in the frames of engine compact. So there
- * a unit that is dropped is at first only marked, by its tag, as *gone*: it is no candidate any
- * more, and frames tell that it is. When an eighth of all items is of such units, or something else
- * needs their room, they are dropped together and all of the work is done: each item that goes
- * is paid for with a few others that are looked at, and no command leaves work behind. Frames of
- * engine dba do not depend on such work, and it goes on a little with each command.
+ * creation with its parameters and seed. What the library leaves for later, such as the items of a
+ * dropped unit, is done a little with each command that changes the key, as much as follows from
+ * the command and the key. How far it has come is in the frames of engine compact, so that a server
+ * which was sent the key in the middle of it goes on as the others do; frames of engine dba do not
+ * depend on it.
  */
 #ifndef BLOOMERY_MODULE_INDEX_TYPE_H
 #define BLOOMERY_MODULE_INDEX_TYPE_H
@@ -35,14 +33,11 @@ extern const size_t index_command_count;
 
 #define INDEX_MOST_UNITS ((uint64_t)1 << 20)
 #define INDEX_MOST_NUMBER ((uint64_t)INT64_MAX)
-#define INDEX_GONE UINT64_MAX /* the tag of a unit that is marked as dropped */
 
 /* What a key holds. */
 typedef struct held_index {
     bry_index *index;
     index_numbers numbers;
-    uint32_t gone; /* units that are marked as dropped, and … */
-    uint64_t gone_items; /* … what they hold */
     uint64_t looked_at; /* how many items there were when the error was last estimated */
     bool dba; /* its engine; else compact */
     bool untidy; /* dba: there may be work that needs no items */
@@ -79,14 +74,12 @@ bool index_read_unit(server_context *context, const server_string *argument, uin
 /* Drops a unit of the library, which has this number. */
 void index_drop(held_object *object, uint64_t number, uint32_t unit);
 
-/* Drops the units that are marked, and does all the work that this leaves (compact). */
-void index_purge(held_index *held);
-
-/* The work alone. */
-void index_sweep(held_index *held);
-
 /* After units were opened or items added, n of them: does some of the work that engine dba left. */
 void index_tidy(held_index *held, size_t n);
+
+/* After n items have gone or come with a whole unit: does some of the work that engine compact
+ * left. */
+void index_sweep(held_index *held, uint64_t n);
 
 /* The chance that an absent item has a candidate, as the library estimates it; but without counting
  * the bits of engine dba, which its own statistics do. */

@@ -174,20 +174,15 @@ static bry_status put_unit(installation *self, bool *too_large)
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)
         status = read_frame(self, held->index, &unit);
-    if (status == BRY_E_FULL && held->gone) {
-        index_purge(held);
-        status = read_frame(self, held->index, &unit);
-    }
     *too_large = object_let_go(self->object) && status == BRY_E_NOMEM;
-    if (status != BRY_OK) {
-        index_sweep(held); /* what had been read of it */
+    if (status != BRY_OK)
         return status;
-    }
     bry_index_set_tag(held->index, unit, self->number);
     index_numbers_put(&held->numbers, self->number, unit);
     bry_index_get_unit(held->index, unit, &info);
     held->untidy = held->dba;
     index_tidy(held, 0);
+    index_sweep(held, info.elements);
     index_changed(self->object, (int64_t)info.elements);
     index_count(self->object, info.elements);
     return BRY_OK;

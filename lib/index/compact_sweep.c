@@ -49,8 +49,9 @@ bry_status bry__compact_index_sweep(bry__compact_index *index, uint64_t budget)
 }
 
 /*
- * With every so many changes a segment is swept, and with each one while the first table is nearly
- * full, so that dead entries neither pile up nor drive new ones into further tables. When memory is
+ * With every so many changes a segment is swept, and twice as often while the first table is nearly
+ * full, so that dead entries do not pile up. A change pays for a dozen entries that are looked at:
+ * in the long run an eighth of all may be dead, and some in a further table for it. When memory is
  * short it is done later.
  */
 static void sweep_along(bry__compact_index *index)
@@ -59,19 +60,85 @@ static void sweep_along(bry__compact_index *index)
     uint64_t capacity = maplet->options.capacity;
     if (index->dead == 0)
         return;
-    if (++index->since_sweep >= BRY__CHANGES_A_SWEEP ||
-        maplet->table[0]->n >= capacity - capacity / 16) {
+    uint32_t changes = BRY__CHANGES_A_SWEEP;
+    if (maplet->table[0]->n >= capacity - capacity / 16)
+        changes /= 2;
+    if (++index->since_sweep >= changes) {
         index->since_sweep = 0;
         bry__compact_index_sweep(index, 1);
     }
+}
+
+/* Takes an entry out of the last table: into the first, unless it is dead. */
+static bry_status fold_entry(bry__compact_index *index)
+{
+    bry__maplet *maplet = &index->maplet;
+    unsigned last = maplet->tables - 1;
+    bry__table *newest = maplet->table[last];
+    /* From its last segment, so that the table shrinks as it is emptied. */
+    bry__table_cursor cursor = {.segment = newest->segments - 1};
+    uint64_t fingerprint;
+    uint32_t slot;
+    if (!bry__table_next(newest, &cursor, &fingerprint, &slot)) {
+        cursor = (bry__table_cursor){0};
+        bry__table_next(newest, &cursor, &fingerprint, &slot);
+    }
+    if (index->state[slot] >= BRY__SLOT_DEAD) {
+        index->dead_entries--;
+    } else {
+        bry_status status = bry__table_insert(maplet->table[0], fingerprint >> (2 * last), slot,
+                                              &maplet->allocator);
+        if (status != BRY_OK)
+            return status;
+    }
+    bry__table_remove(newest, fingerprint, slot, &maplet->allocator);
+    return BRY_OK;
+}
+
+/*
+ * Where a further table is not needed any more, its entries go into the first, a few with every
+ * change. That may be while a sweep is under way: it looks for entries that are dead, and none of
+ * these is moved.
+ */
+static void fold_along(bry__compact_index *index)
+{
+    enum { MOVES = 2 };
+    bry__maplet *maplet = &index->maplet;
+    uint64_t capacity = maplet->options.capacity;
+    if (maplet->tables == 1 || bry__maplet_count(maplet) > capacity - capacity / 8)
+        return;
+    const bry__table *newest = maplet->table[maplet->tables - 1];
+    for (unsigned i = 0; i < MOVES && newest->n > 0; i++)
+        if (fold_entry(index) != BRY_OK)
+            return;
+    if (newest->n > 0)
+        return;
+    bool swept_to_the_end = newest->sweeping;
+    bry__maplet_close_table(maplet);
+    if (swept_to_the_end)
+        end_sweep(index);
+}
+
+/* Whether an entry that was refused may be taken when all that are dead have gone. They count most
+ * in the first table, so where it is not enough that all were there, it is not. */
+static bool sweeping_helps(const bry__compact_index *index)
+{
+    const bry__maplet *maplet = &index->maplet;
+    uint64_t first = maplet->table[0]->n, dead = index->dead_entries;
+    if (maplet->options.fixed)
+        return first - dead < maplet->options.capacity;
+    uint64_t gone = dead < first ? dead : first;
+    double least = bry__maplet_error_now(maplet) - (double)gone / (double)maplet->range;
+    return least <= maplet->options.error * (1 + 1e-9); /* as planned, but for rounding */
 }
 
 /* Adds an entry; where only dead ones are in its way, they go. */
 bry_status bry__compact_index_insert(bry__compact_index *index, bry_hash hash, uint32_t slot)
 {
     sweep_along(index);
+    fold_along(index);
     bry_status status = bry__maplet_insert(&index->maplet, hash, slot);
-    while (status == BRY_E_FULL && index->dead_entries > 0) {
+    while (status == BRY_E_FULL && index->dead_entries > 0 && sweeping_helps(index)) {
         bry_status swept = bry__compact_index_sweep(index, 1);
         if (swept != BRY_OK)
             return swept;

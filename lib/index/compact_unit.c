@@ -101,19 +101,44 @@ typedef struct arrival {
     uint64_t sum, done;
 } arrival;
 
-/* Whether the promise holds with them. It must be known before the first one is put in, or an index
- * that refuses a unit would be in a state that it could not be loaded in. */
-static bool fits(const bry__maplet *maplet, const arrival *unit)
+/* Whether the promise holds with them, and without so many entries of each table. It must be known
+ * before the first one is put in, or an index that refuses a unit would be in a state that it could
+ * not be loaded in. */
+static bool fits(const bry__maplet *maplet, const arrival *unit, const uint64_t *without)
 {
     if (maplet->options.fixed)
-        return bry__maplet_count(maplet) + unit->sum <= maplet->options.capacity;
+        return bry__maplet_count(maplet) - without[0] + unit->sum <= maplet->options.capacity;
     double error = 0; /* as bry__maplet_error_now() will have it, to the last bit */
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
-        uint64_t n = unit->left[i] + (i < maplet->tables ? maplet->table[i]->n : 0);
+        uint64_t n = unit->left[i] + (i < maplet->tables ? maplet->table[i]->n - without[i] : 0);
         if (n > 0)
             error += (double)n / (double)(maplet->range << (2 * i));
     }
     return error <= maplet->options.error;
+}
+
+/*
+ * Whether it will fit when all dead entries are swept: one that never will must not find the index
+ * swept for nothing. They count most in the first table; where it is not enough that all of them
+ * were there, nobody has to look where they are.
+ */
+static bool fits_swept(const bry__compact_index *index, const arrival *unit)
+{
+    const bry__maplet *maplet = &index->maplet;
+    uint64_t dead[BRY__MAPLET_TABLES] = {index->dead_entries};
+    if (dead[0] > maplet->table[0]->n)
+        dead[0] = maplet->table[0]->n;
+    if (!fits(maplet, unit, dead))
+        return false;
+    if (maplet->tables == 1)
+        return true;
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t slot;
+    dead[0] = 0;
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &slot))
+        dead[cursor.table] += index->state[slot] >= BRY__SLOT_DEAD;
+    return fits(maplet, unit, dead);
 }
 
 /* Opens the tables that are needed. */
@@ -209,12 +234,14 @@ bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
                                       bry__frame_reader *reader, uint32_t *slot)
 {
     bry__compact_index *index = self;
+    static const uint64_t none[BRY__MAPLET_TABLES];
     arrival unit = {.sum = 0};
     bry_status status = read_arrival(&index->maplet, record->elements, reader, &unit);
-    while (status == BRY_OK && !fits(&index->maplet, &unit)) {
-        if (index->dead == 0)
-            return bry__frame_reader_fail(reader, BRY_E_FULL,
-                                          "more entries than the promised error allows");
+    bool ready = status == BRY_OK && fits(&index->maplet, &unit, none);
+    if (status == BRY_OK && !ready && !fits_swept(index, &unit))
+        return bry__frame_reader_fail(reader, BRY_E_FULL,
+                                      "more entries than the promised error allows");
+    for (; status == BRY_OK && !ready; ready = fits(&index->maplet, &unit, none)) {
         if (bry__compact_index_sweep(index, UINT64_MAX) != BRY_OK)
             return no_memory(reader);
     }
