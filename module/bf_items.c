@@ -5,51 +5,10 @@
 #include "bf_type.h"
 
 #include "arguments.h"
+#include "item_batch.h"
 #include "replies.h"
 
 #include <string.h>
-
-#define SMALL 64u
-
-typedef struct item_batch {
-    size_t n;
-    server_string **items;
-    bry_hash *hashes;
-    uint8_t *answers;
-    void *heap; /* where the command has more items than these */
-    bry_hash small_hashes[SMALL];
-    uint8_t small_answers[SMALL];
-} item_batch;
-
-static bool batch_open(item_batch *self, server_string **items, size_t n)
-{
-    self->n = n;
-    self->items = items;
-    self->heap = NULL;
-    self->hashes = self->small_hashes;
-    self->answers = self->small_answers;
-    if (n > SMALL) {
-        self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
-        if (!self->heap)
-            return false;
-        self->hashes = self->heap;
-        self->answers = (uint8_t *)(self->hashes + n);
-    }
-    return true;
-}
-
-static void batch_close(item_batch *self)
-{
-    if (self->heap)
-        api.Free(self->heap);
-}
-
-static void hash_items(item_batch *self, const bry_filter *filter)
-{
-    uint64_t seed = bry_filter_seed(filter);
-    for (size_t i = 0; i < self->n; i++)
-        self->hashes[i] = string_hash(seed, self->items[i]);
-}
 
 static bool any_absent(const item_batch *self, size_t n)
 {
@@ -98,10 +57,10 @@ int bf_command_mexists(server_context *context, server_string **argv, int argc)
     const bry_filter *filter = bf_of(opened.object)->filter;
     object_count(opened.object, n);
     api.ReplyWithArray(context, (long)n);
-    for (size_t done = 0; done < n; done += SMALL) {
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
         item_batch part;
-        batch_open(&part, argv + 2 + done, n - done < SMALL ? n - done : SMALL);
-        hash_items(&part, filter);
+        batch_open_part(&part, argv + 2, n, done);
+        batch_hash(&part, bry_filter_seed(filter));
         bry_filter_has_n(filter, part.hashes, part.n, part.answers);
         for (size_t i = 0; i < part.n; i++)
             api.ReplyWithBool(context, part.answers[i] == BRY_PRESENT);
@@ -178,7 +137,7 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
     bool is_new = !opened->object;
     bf_filter *thing = bf_of(object);
     bry_status status = BRY_OK;
-    hash_items(batch, thing->filter);
+    batch_hash(batch, bry_filter_seed(thing->filter));
     if (!may_add(self, object, batch)) {
         if (is_new)
             object_free(object);
@@ -349,7 +308,7 @@ static int del_all(server_context *context, server_string **argv, held_object *o
 {
     bry_filter *filter = bf_of(object)->filter;
     size_t removed = 0;
-    hash_items(batch, filter);
+    batch_hash(batch, bry_filter_seed(filter));
     if (batch->n > 1) /* for what it fetches into the cache */
         bry_filter_has_n(filter, batch->hashes, batch->n, batch->answers);
     for (size_t i = 0; i < batch->n; i++) {

@@ -4,66 +4,16 @@
  * refuses after that is taken back.
  */
 #include "index_type.h"
+#include "item_batch.h"
 #include "replies.h"
 
 #include <inttypes.h>
 
-#define SMALL 64u
-
-typedef struct item_batch {
-    server_string **items;
-    size_t n;
-    bry_hash *hashes;
-    uint8_t *answers;
-    void *heap; /* where the command has more items than these */
-    bry_hash small_hashes[SMALL];
-    uint8_t small_answers[SMALL];
-} item_batch;
-
-static bool batch_open(item_batch *self, server_string **items, size_t n)
-{
-    self->items = items;
-    self->n = n;
-    self->heap = NULL;
-    self->hashes = self->small_hashes;
-    self->answers = self->small_answers;
-    if (n <= SMALL)
-        return true;
-    self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
-    if (!self->heap)
-        return false;
-    self->hashes = self->heap;
-    self->answers = (uint8_t *)(self->hashes + n);
-    return true;
-}
-
-static void batch_close(item_batch *self)
-{
-    if (self->heap)
-        api.Free(self->heap);
-}
-
-static void hash_items(item_batch *self, const bry_index *index)
-{
-    uint64_t seed = bry_index_seed(index);
-    for (size_t i = 0; i < self->n; i++)
-        self->hashes[i] = string_hash(seed, self->items[i]);
-}
-
 static int reply_answers(server_context *context, const item_batch *self, bry_answer yes)
 {
     api.ReplyWithArray(context, (long)self->n);
-    for (size_t i = 0; i < self->n; i++)
-        api.ReplyWithLongLong(context, self->answers[i] == yes);
+    batch_reply(context, self, yes);
     return SERVER_OK;
-}
-
-static size_t count_answers(const item_batch *self, size_t n, bry_answer answer)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += self->answers[i] == answer;
-    return count;
 }
 
 /* ---- candidates ---------------------------------------------------------------------------- */
@@ -109,10 +59,10 @@ static void locate_some(server_context *context, const held_index *held, server_
                         size_t n)
 {
     item_batch part;
-    uint32_t units[SMALL * FEW];
-    size_t totals[SMALL];
+    uint32_t units[BATCH_SMALL * FEW];
+    size_t totals[BATCH_SMALL];
     batch_open(&part, items, n);
-    hash_items(&part, held->index);
+    batch_hash(&part, bry_index_seed(held->index));
     bry_index_locate_n(held->index, part.hashes, n, units, FEW, totals);
     for (size_t i = 0; i < n; i++) {
         if (totals[i] <= FEW) {
@@ -138,8 +88,8 @@ int index_command_locate(server_context *context, server_string **argv, int argc
         return SERVER_OK;
     size_t n = (size_t)argc - 2;
     api.ReplyWithArray(context, (long)n);
-    for (size_t done = 0; done < n; done += SMALL) {
-        size_t here = n - done < SMALL ? n - done : SMALL;
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
+        size_t here = n - done < BATCH_SMALL ? n - done : BATCH_SMALL;
         if (opened.object)
             locate_some(context, index_of(opened.object), argv + 2 + done, here);
         for (size_t i = 0; i < here && !opened.object; i++)
@@ -164,14 +114,13 @@ int index_command_exists(server_context *context, server_string **argv, int argc
         return reply_zeros(context, n);
     }
     api.ReplyWithArray(context, (long)n);
-    for (size_t done = 0; done < n; done += SMALL) {
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
         item_batch part;
         const held_index *held = index_of(opened.object);
-        batch_open(&part, argv + 2 + done, n - done < SMALL ? n - done : SMALL);
-        hash_items(&part, held->index);
+        batch_open_part(&part, argv + 2, n, done);
+        batch_hash(&part, bry_index_seed(held->index));
         bry_index_has_n(held->index, part.hashes, part.n, part.answers);
-        for (size_t i = 0; i < part.n; i++)
-            api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
+        batch_reply(context, &part, BRY_PRESENT);
     }
     index_count(opened.object, n);
     object_close(&opened);
@@ -313,7 +262,7 @@ static int add_all(addition *self)
         }
         batch->answers[i] = (uint8_t)was;
     }
-    size_t added = count_answers(batch, batch->n, BRY_ABSENT);
+    size_t added = batch_count(batch, BRY_ABSENT);
     index_tidy(held, batch->n);
     index_changed(self->object, (int64_t)added);
     index_count(self->object, batch->n);
@@ -326,7 +275,7 @@ static int add_all(addition *self)
 static void add(addition *self)
 {
     const held_index *held = index_of(self->object);
-    hash_items(self->batch, held->index);
+    batch_hash(self->batch, bry_index_seed(held->index));
     self->unit = index_numbers_find(&held->numbers, self->number);
     if (may_add(self) && (self->unit != INDEX_NO_UNIT || open_unit(self)))
         add_all(self);
@@ -363,7 +312,7 @@ static int delete_all(server_context *context, server_string **argv, held_object
 {
     held_index *held = index_of(object);
     bry_index_unit before, after;
-    hash_items(batch, held->index);
+    batch_hash(batch, bry_index_seed(held->index));
     bry_index_get_unit(held->index, unit, &before);
     for (size_t i = 0; i < batch->n; i++) {
         bry_answer was = BRY_ABSENT;

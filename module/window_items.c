@@ -3,61 +3,9 @@
  * order; one batch of the library for each change, which is done for all items or for none.
  */
 #include "arguments.h"
+#include "item_batch.h"
 #include "replies.h"
 #include "window_type.h"
-
-#include <string.h>
-
-#define SMALL 64u
-
-typedef struct item_batch {
-    size_t n;
-    server_string **items;
-    bry_hash *hashes;
-    uint8_t *answers;
-    void *heap; /* where the command has more items than these */
-    bry_hash small_hashes[SMALL];
-    uint8_t small_answers[SMALL];
-} item_batch;
-
-static bool batch_open(item_batch *self, server_string **items, size_t n)
-{
-    self->n = n;
-    self->items = items;
-    self->heap = NULL;
-    self->hashes = self->small_hashes;
-    self->answers = self->small_answers;
-    if (n > SMALL) {
-        self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
-        if (!self->heap)
-            return false;
-        self->hashes = self->heap;
-        self->answers = (uint8_t *)(self->hashes + n);
-    }
-    memset(self->answers, BRY_ABSENT, n);
-    return true;
-}
-
-static void batch_close(item_batch *self)
-{
-    if (self->heap)
-        api.Free(self->heap);
-}
-
-static void hash_items(item_batch *self, const bry_window *window)
-{
-    uint64_t seed = bry_window_seed(window);
-    for (size_t i = 0; i < self->n; i++)
-        self->hashes[i] = string_hash(seed, self->items[i]);
-}
-
-static size_t count_absent(const item_batch *self)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < self->n; i++)
-        count += self->answers[i] == BRY_ABSENT;
-    return count;
-}
 
 static int reply_no_window(server_context *context)
 {
@@ -118,13 +66,12 @@ int window_command_mexists(server_context *context, server_string **argv, int ar
     uint64_t now = asking_time(window);
     window_count(opened.object, n);
     api.ReplyWithArray(context, (long)n);
-    for (size_t done = 0; done < n; done += SMALL) {
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
         item_batch part;
-        batch_open(&part, argv + 2 + done, n - done < SMALL ? n - done : SMALL);
-        hash_items(&part, window);
+        batch_open_part(&part, argv + 2, n, done);
+        batch_hash(&part, bry_window_seed(window));
         bry_window_has_n(window, part.hashes, part.n, now, part.answers);
-        for (size_t i = 0; i < part.n; i++)
-            api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
+        batch_reply(context, &part, BRY_PRESENT);
     }
     object_close(&opened);
     return SERVER_OK;
@@ -220,7 +167,7 @@ static bool may_add(const window_change *self, item_batch *batch)
     if (self->options.refresh && !object_may_grow(self->context, NULL, bytes - bytes / 9))
         return false;
     bry_window_has_n(window_of(object), batch->hashes, batch->n, self->now, batch->answers);
-    return count_absent(batch) == 0;
+    return batch_count(batch, BRY_ABSENT) == 0;
 }
 
 static bry_status add_to(bry_window *window, item_batch *batch, uint64_t now)
@@ -259,7 +206,7 @@ static bry_status add_below_limit(const window_change *self, item_batch *batch, 
 static int add_all(const window_change *self, item_batch *batch)
 {
     bry_window *window = window_of(self->object);
-    hash_items(batch, window);
+    batch_hash(batch, bry_window_seed(window));
     if (!may_add(self, batch))
         return object_too_large(self->context, &window_family);
     bool too_large = false;
@@ -268,7 +215,7 @@ static int add_all(const window_change *self, item_batch *batch)
         return object_too_large(self->context, &window_family);
     if (status != BRY_OK)
         return refused(self, batch, status);
-    size_t added = count_absent(batch);
+    size_t added = batch_count(batch, BRY_ABSENT);
     window_changed(self->object, &self->options, self->before, (int64_t)added);
     window_count(self->object, batch->n);
     window_family.totals.repeats += batch->n - added;
@@ -276,8 +223,7 @@ static int add_all(const window_change *self, item_batch *batch)
     object_changed(self->context, self->argv[1], self->event, false);
     if (self->many)
         api.ReplyWithArray(self->context, (long)batch->n);
-    for (size_t i = 0; i < batch->n; i++)
-        api.ReplyWithLongLong(self->context, batch->answers[i] == BRY_ABSENT);
+    batch_reply(self->context, batch, BRY_ABSENT);
     return SERVER_OK;
 }
 
@@ -336,7 +282,7 @@ static int forget(window_change *self, item_batch *batch)
 {
     bry_window *window = window_of(self->object);
     bry_answer was;
-    hash_items(batch, window);
+    batch_hash(batch, bry_window_seed(window));
     bry_status status = bry_window_forget(window, batch->hashes[0], self->now, &was);
     if (status == BRY_E_UNSUPPORTED) {
         window_family.totals.refused++;
