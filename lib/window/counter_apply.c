@@ -83,6 +83,7 @@ static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
         b->ids[i] = op->id;
         b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
         bry__counter_names_fetch_bucket(&counters->names, b->keys[i]);
+        b->was[i] = BRY_ABSENT;
         b->made[i] = false;
     }
     return bry__counter_log_reserve(counters, b->record);

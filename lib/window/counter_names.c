@@ -200,8 +200,8 @@ static line *last_of(line *at)
 
 static uint64_t count_of(const line *at)
 {
-    uint64_t count = 0;
-    for (; at; at = after(at))
+    uint64_t count = count_in(at);
+    while ((at = after(at)) != NULL)
         count += count_in(at);
     return count;
 }
@@ -322,9 +322,12 @@ static void shrink(bry__counter_names *names)
         return;
     }
     line *end = last_of(into);
-    for (const line *from = last; from; from = after(from))
+    const line *from = last;
+    do {
         for (unsigned i = 0; i < count_in(from); i++)
             write_name(&end, &spare, from->slot[i].name, from->tag[i]);
+        from = after(from);
+    } while (from);
     clear_bucket(names, last);
     names->buckets = bucket;
     if (bucket % PIECE == 0)
@@ -368,9 +371,12 @@ void bry__counter_names_clear(bry__counter_names *names)
 {
     for (uint64_t bucket = 0; bucket < names->buckets; bucket++) {
         line *first = line_at(names, bucket);
-        for (const line *at = first; at; at = after(at))
+        const line *at = first;
+        do {
             for (unsigned i = 0; i < count_in(at); i++)
                 bry__free(&names->allocator, at->slot[i].name, size_of(at->slot[i].name->len));
+            at = after(at);
+        } while (at);
         clear_bucket(names, first);
     }
     while (names->pieces > 1)
@@ -487,16 +493,17 @@ static void drop_last(bry__counter_names *names, line *first)
 
 void bry__counter_names_remove(bry__counter_names *names, bry__counter_name *name)
 {
-    line *first = line_of(names, hash_of_name(names, name)), *at = first, *last = last_of(first);
-    unsigned i = 0;
-    while (at->slot[i].name != name)
-        if (++i == count_in(at)) {
-            at = after(at);
-            i = 0;
-        }
-    unsigned end = count_in(last) - 1;
-    at->tag[i] = last->tag[end];
-    at->slot[i] = last->slot[end];
+    line *first = line_of(names, hash_of_name(names, name)), *last = last_of(first);
+    unsigned end = count_in(last) - 1, slot = end;
+    line *there = last;
+    for (line *at = first; at; at = after(at))
+        for (unsigned i = 0; i < count_in(at); i++)
+            if (at->slot[i].name == name) {
+                there = at;
+                slot = i;
+            }
+    there->tag[slot] = last->tag[end];
+    there->slot[slot] = last->slot[end];
     drop_last(names, first);
     bry__free(&names->allocator, name, size_of(name->len));
     names->count--;

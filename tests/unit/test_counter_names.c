@@ -100,7 +100,7 @@ static void compare(const twin *t, size_t room)
 {
     bry_counter_entry entries[64];
     uint64_t cursor = 0, listed = 0;
-    bool *seen = calloc(t->many, sizeof *seen);
+    bool *seen = calloc(t->many + 1u, sizeof *seen);
     assert_non_null(seen);
     do {
         size_t n = bry__counter_names_scan(&t->names, &cursor, entries, room);
