@@ -279,7 +279,7 @@ static int take_next(server_context *context, server_string **argv, opened_key *
         status = finish(context, object, head);
     if (status != BRY_OK) {
         api.DeleteKey(opened->key);
-        api.ReplicateVerbatim(context);
+        api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no ceiling: no second try */
         return reply_unfinished(context, status);
     }
     object_changed(context, argv[1], "bf.loadchunk", true);

@@ -248,7 +248,8 @@ static int finish(server_context *context, server_string **argv, opened_key *ope
         reply_error(context, bry_status_word(status), "the %s is refused: %s at byte %" PRIu64,
                     family, load.problem, load.offset);
         api.DeleteKey(opened->key);
-        api.ReplicateVerbatim(context);
+        /* What it did, and not the piece: a replica, which has no ceiling, shall not try it. */
+        api.Replicate(context, "DEL", "s", argv[1]);
         return SERVER_OK;
     }
     object_changed(context, argv[1], "restore", true);

@@ -309,6 +309,27 @@ class Replica(Case):
             self.assertNotIn("sending an error", other.log)
             self.assertEqual(other.complaints(), "")
 
+    def test_what_is_refused_is_not_tried_elsewhere(self):
+        """A last piece that is no good: replicas and the log see the key go, and not the piece. Its
+        sizes may be beyond all ceilings, and a replica has none."""
+        with Server(appendonly="yes") as other:
+            self.follow(other)
+            self.wait_until(lambda: other.client.info("persistence")["aof_rewrite_in_progress"] +
+                            other.client.info("persistence")["aof_rewrite_scheduled"] == 0,
+                            "the replica has begun its log")
+            self.client("MAP.LOAD", "t", 0, "some")
+            self.caught_up()
+            self.assertEqual(other.client("EXISTS", "t"), 1)
+            self.assertEqual(self.client.ask("MAP.LOAD", "t", 4, "thing", "LAST").word, "BADDATA")
+            self.assertEqual(self.client.ask("MAP.LOAD", "u", 0, "thing", "LAST").word, "BADDATA")
+            self.caught_up()
+            self.assertEqual(other.client("DBSIZE"), 0)
+            self.assertNotIn("is refused", other.log)
+            self.assertIn("a map is refused", self.server.log)
+            other.restart()
+            self.assertEqual(other.client("DBSIZE"), 0)
+            self.assertNotIn("is refused", other.log)
+
     def check(self, replica):
         self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
         self.assertEqual(self.client("DEBUG", "DIGEST"), replica("DEBUG", "DIGEST"))
