@@ -188,3 +188,11 @@ bool options_read(server_context *context, server_string **argv, int argc, int f
         *end = at;
     return true;
 }
+
+size_t options_given(const command_option *options, size_t count)
+{
+    size_t given = 0;
+    for (size_t i = 0; i < count; i++)
+        given += options[i].given;
+    return given;
+}

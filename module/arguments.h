@@ -28,12 +28,72 @@ typedef struct command_option {
     bool given; /* set by options_read() */
 } command_option;
 
+/* ---- lines of such a table ----------------------------------------------------------------- */
+
+static inline command_option option_flag(const char *name, bool *into)
+{
+    return (command_option){.name = name, .kind = OPTION_FLAG, .into = into};
+}
+
+static inline command_option option_string(const char *name, server_string **into)
+{
+    return (command_option){.name = name, .kind = OPTION_STRING, .into = into};
+}
+
+static inline command_option option_word(const char *name, const char *const *words, int *into)
+{
+    return (command_option){.name = name, .kind = OPTION_WORD, .into = into, .words = words};
+}
+
+/* A number of the kind from 1 to `most`. */
+static inline command_option option_whole(const char *name, option_kind kind, uint64_t most,
+                                          uint64_t *into)
+{
+    return (command_option){.name = name, .kind = kind, .into = into, .least = 1, .most = most};
+}
+
+static inline command_option option_count(const char *name, uint64_t most, uint64_t *into)
+{
+    return option_whole(name, OPTION_COUNT, most, into);
+}
+
+/* What is called the same, and goes as far, wherever it is asked for. */
+
+static inline command_option option_capacity(uint64_t *into)
+{
+    return option_count("CAPACITY", (uint64_t)1 << 40, into);
+}
+
+static inline command_option option_seed(uint64_t *into)
+{
+    return option_count("SEED", UINT64_MAX, into);
+}
+
+static inline command_option option_error(double least, double *into)
+{
+    return (command_option){.name = "ERROR",
+                            .kind = OPTION_SHARE,
+                            .into = into,
+                            .least_share = least,
+                            .most_share = 0.5};
+}
+
+static inline command_option option_span(const char *name, uint64_t *into)
+{
+    return option_whole(name, OPTION_SPAN, (uint64_t)1 << 52, into);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
 /*
  * Reads argv[from…] until the end, or until the word `stop` where that is not NULL; *end is then
  * where that word stands, or argc. False when something was wrong and the client has been told.
  */
 bool options_read(server_context *context, server_string **argv, int argc, int from,
                   command_option *options, size_t count, const char *stop, int *end);
+
+/* How many of them were given. */
+size_t options_given(const command_option *options, size_t count);
 
 /* Whether the argument is this word, in any case. */
 bool is_word(const server_string *argument, const char *word);

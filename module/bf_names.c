@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "bf_type.h"
 #include "replies.h"
+#include "settings.h"
 
 enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
 
@@ -33,26 +34,12 @@ bool bf_read_arguments(server_context *context, server_string **argv, int argc)
     return false;
 }
 
-static int get_choice(const char *name, void *data)
-{
-    (void)name;
-    return *(int *)data;
-}
-
-static int set_choice(const char *name, int value, void *data, server_string **problem)
-{
-    (void)name;
-    (void)problem;
-    *(int *)data = value;
-    return SERVER_OK;
-}
-
 int bf_register_choice(server_context *context)
 {
     static const char *names[BF_CHOICES] = {"auto", "yes", "no"};
     static const int values[BF_CHOICES] = {BF_AUTO, BF_YES, BF_NO};
-    return api.RegisterEnumConfig(context, "bf", choice, SERVER_CONFIG_IMMUTABLE, names, values,
-                                  BF_CHOICES, get_choice, set_choice, NULL, &choice);
+    return settings_register_choice_at_start(context, "bf", choice, names, values, BF_CHOICES,
+                                             &choice);
 }
 
 /* The server describes a command that there is, whoever has it, and says nil for others. */

@@ -8,36 +8,17 @@
 
 /* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
 
-#define WINDOW_MOST ((uint64_t)1 << 52)
-#define CAPACITY_MOST ((uint64_t)1 << 40)
-
 /* False: the client has been told. */
 static bool read_wish(server_context *context, server_string **argv, int argc,
                       bry_counter_options *wish)
 {
     *wish = (bry_counter_options)BRY_COUNTER_OPTIONS;
     command_option options[] = {
-        {.name = "WINDOW",
-         .kind = OPTION_SPAN,
-         .into = &wish->window,
-         .least = 1,
-         .most = WINDOW_MOST},
-        {.name = "ERROR",
-         .kind = OPTION_SHARE,
-         .into = &wish->error,
-         .least_share = 1e-12,
-         .most_share = 0.5},
-        {.name = "MAXMEM",
-         .kind = OPTION_BYTES,
-         .into = &wish->max_bytes,
-         .least = 1,
-         .most = INT64_MAX},
-        {.name = "CAPACITY",
-         .kind = OPTION_COUNT,
-         .into = &wish->capacity,
-         .least = 1,
-         .most = CAPACITY_MOST},
-        {.name = "SEED", .kind = OPTION_COUNT, .into = &wish->seed, .least = 1, .most = UINT64_MAX},
+        option_span("WINDOW", &wish->window),
+        option_error(1e-12, &wish->error),
+        option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &wish->max_bytes),
+        option_capacity(&wish->capacity),
+        option_seed(&wish->seed),
     };
     if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0], NULL,
                       NULL))
@@ -135,12 +116,9 @@ int counter_command_create(server_context *context, server_string **argv, int ar
     if (argc < 2)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||
-        !object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        !object_open_free(context, &counter_family, argv[1], &target))
         return SERVER_OK;
-    if (target.object)
-        reply_error(context, "BUSYKEY", "Target key name already exists.");
-    else
-        put_new(context, argv[1], &target, &wish);
+    put_new(context, argv[1], &target, &wish);
     object_close(&target);
     return SERVER_OK;
 }
@@ -182,15 +160,5 @@ static int reply_info(server_context *context, const held_object *object)
 
 int counter_command_info(server_context *context, server_string **argv, int argc)
 {
-    opened_key opened;
-    if (argc != 2)
-        return api.WrongArity(context);
-    if (!object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
-        return SERVER_OK;
-    if (opened.object)
-        reply_info(context, opened.object);
-    else
-        reply_no_key(context);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_tell(context, argv, argc, &counter_family, reply_info);
 }

@@ -87,8 +87,7 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
     uint64_t cursor, count = 10;
     char text[24];
     opened_key opened;
-    command_option options[] = {
-        {.name = "COUNT", .kind = OPTION_COUNT, .into = &count, .least = 1, .most = 1000000}};
+    command_option options[] = {option_count("COUNT", 1000000, &count)};
     if (argc < 3)
         return api.WrongArity(context);
     if (!read_count(context, argv[2], "cursor", 0, UINT64_MAX, &cursor) ||

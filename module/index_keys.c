@@ -55,40 +55,22 @@ static bool read_wish(server_context *context, server_string **argv, int argc, i
     *wish = (index_wish){.options = index_options_default(), .engine = -1};
     wish->units = index->units;
     command_option options[] = {
-        {.name = "UNITS",
-         .kind = OPTION_COUNT,
-         .into = &wish->units,
-         .least = 1,
-         .most = INDEX_MOST_UNITS},
-        {.name = "CAPACITY",
-         .kind = OPTION_COUNT,
-         .into = &index->unit_capacity,
-         .least = 1,
-         .most = (uint64_t)1 << 40},
-        {.name = "ERROR",
-         .kind = OPTION_SHARE,
-         .into = &index->error,
-         .least_share = 1e-9,
-         .most_share = 0.5},
-        {.name = "ENGINE", .kind = OPTION_WORD, .into = &wish->engine, .words = engine_words},
-        {.name = "GROUP", .kind = OPTION_COUNT, .into = &wish->group, .least = 1, .most = 512},
-        {.name = "NOGROW", .kind = OPTION_FLAG, .into = &index->fixed},
-        {.name = "LIKE", .kind = OPTION_STRING, .into = &wish->like},
-        {.name = "SEED",
-         .kind = OPTION_COUNT,
-         .into = &index->seed,
-         .least = 1,
-         .most = UINT64_MAX},
+        option_count("UNITS", INDEX_MOST_UNITS, &wish->units),
+        option_capacity(&index->unit_capacity),
+        option_error(1e-9, &index->error),
+        option_word("ENGINE", engine_words, &wish->engine),
+        option_count("GROUP", 512, &wish->group),
+        option_flag("NOGROW", &index->fixed),
+        option_string("LIKE", &wish->like),
+        option_seed(&index->seed),
     };
-    size_t count = sizeof options / sizeof options[0], given = 0;
+    size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    for (size_t i = 0; i < count; i++)
-        given += options[i].given;
     index->units = (uint32_t)wish->units;
     index->group = (uint32_t)wish->group;
     choose_engine(wish);
-    return check_wish(context, wish, given);
+    return check_wish(context, wish, options_given(options, count));
 }
 
 static int put_new(server_context *context, server_string **argv, opened_key *target,
@@ -118,14 +100,10 @@ static int put_new(server_context *context, server_string **argv, opened_key *ta
 static int put_like(server_context *context, server_string **argv, opened_key *target,
                     server_string *like)
 {
-    char text[QUOTED_SIZE];
-    opened_key other;
-    if (!object_open(context, &index_family, like, SERVER_READ, &other))
+    const held_object *other = object_like(context, &index_family, like);
+    if (!other)
         return SERVER_OK;
-    object_close(&other);
-    if (!other.object)
-        return reply_error(context, "ERR", "LIKE %s: no such key", quoted(like, text));
-    bry_index_options options = index_options_of(index_of(other.object));
+    bry_index_options options = index_options_of(index_of(other));
     return put_new(context, argv, target, &options);
 }
 
@@ -136,11 +114,9 @@ int index_command_create(server_context *context, server_string **argv, int argc
     if (argc < 2)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||
-        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        !object_open_free(context, &index_family, argv[1], &target))
         return SERVER_OK;
-    if (target.object)
-        reply_error(context, "BUSYKEY", "Target key name already exists.");
-    else if (wish.like)
+    if (wish.like)
         put_like(context, argv, &target, wish.like);
     else
         put_new(context, argv, &target, &wish.options);

@@ -25,33 +25,19 @@ static bool read_wish(server_context *context, server_string **argv, int argc, m
     bry_map_options *map = &wish->options;
     *wish = (struct map_wish){.options = map_options_default(), .engine = -1};
     command_option options[] = {
-        {.name = "CAPACITY",
-         .kind = OPTION_COUNT,
-         .into = &map->capacity,
-         .least = 1,
-         .most = (uint64_t)1 << 40},
-        {.name = "ERROR",
-         .kind = OPTION_SHARE,
-         .into = &map->error,
-         .least_share = 1e-9,
-         .most_share = 0.5},
-        {.name = "ENGINE", .kind = OPTION_WORD, .into = &wish->engine, .words = engine_words},
-        {.name = "VALUES",
-         .kind = OPTION_COUNT,
-         .into = &map->values,
-         .least = 1,
-         .most = UINT32_MAX},
-        {.name = "RAW", .kind = OPTION_COUNT, .into = &wish->raw, .least = 1, .most = 32},
-        {.name = "LIKE", .kind = OPTION_STRING, .into = &wish->like},
-        {.name = "SEED", .kind = OPTION_COUNT, .into = &map->seed, .least = 1, .most = UINT64_MAX},
-        {.name = "NOGROW", .kind = OPTION_FLAG, .into = &map->fixed},
+        option_capacity(&map->capacity),
+        option_error(1e-9, &map->error),
+        option_word("ENGINE", engine_words, &wish->engine),
+        option_count("VALUES", UINT32_MAX, &map->values),
+        option_count("RAW", 32, &wish->raw),
+        option_string("LIKE", &wish->like),
+        option_seed(&map->seed),
+        option_flag("NOGROW", &map->fixed),
     };
-    size_t count = sizeof options / sizeof options[0], given = 0;
+    size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    for (size_t i = 0; i < count; i++)
-        given += options[i].given;
-    if (wish->like && given > 1) {
+    if (wish->like && options_given(options, count) > 1) {
         reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
         return false;
     }
@@ -93,24 +79,14 @@ static bry_status create_like(const held_object *other, held_object **out)
 static int put_like(server_context *context, server_string **argv, opened_key *target,
                     server_string *like)
 {
-    char text[QUOTED_SIZE];
-    opened_key other;
     held_object *made;
-    if (!object_open(context, &map_family, like, SERVER_READ, &other))
+    const held_object *other = object_like(context, &map_family, like);
+    if (!other)
         return SERVER_OK;
-    object_close(&other);
-    if (!other.object)
-        return reply_error(context, "ERR", "LIKE %s: no such key", quoted(like, text));
-    bry_status status = create_like(other.object, &made);
+    bry_status status = create_like(other, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (!object_may_grow(context, made, 0)) {
-        object_free(made);
-        return object_too_large(context, &map_family);
-    }
-    object_put(target, made);
-    object_changed(context, argv[1], "map.create", true);
-    return reply_ok(context);
+    return object_put_like(context, argv[1], target, made, "map.create");
 }
 
 static int put_new(server_context *context, server_string **argv, opened_key *target,
@@ -146,11 +122,9 @@ int map_command_create(server_context *context, server_string **argv, int argc)
     if (argc < 2)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||
-        !object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        !object_open_free(context, &map_family, argv[1], &target))
         return SERVER_OK;
-    if (target.object)
-        reply_error(context, "BUSYKEY", "Target key name already exists.");
-    else if (wish.like)
+    if (wish.like)
         put_like(context, argv, &target, wish.like);
     else
         put_new(context, argv, &target, &wish.options);
@@ -246,15 +220,5 @@ static int reply_info(server_context *context, const held_object *object)
 
 int map_command_info(server_context *context, server_string **argv, int argc)
 {
-    opened_key opened;
-    if (argc != 2)
-        return api.WrongArity(context);
-    if (!object_open(context, &map_family, argv[1], SERVER_READ, &opened))
-        return SERVER_OK;
-    if (opened.object)
-        reply_info(context, opened.object);
-    else
-        reply_no_key(context);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_tell(context, argv, argc, &map_family, reply_info);
 }

@@ -133,6 +133,30 @@ void object_close(opened_key *opened)
     opened->key = NULL;
 }
 
+bool object_open_free(server_context *context, command_family *family, server_string *name,
+                      opened_key *opened)
+{
+    if (!object_open(context, family, name, SERVER_READ | SERVER_WRITE, opened))
+        return false;
+    if (!opened->object)
+        return true;
+    object_close(opened);
+    reply_error(context, "BUSYKEY", "Target key name already exists.");
+    return false;
+}
+
+const held_object *object_like(server_context *context, command_family *family, server_string *name)
+{
+    char text[QUOTED_SIZE];
+    opened_key other;
+    if (!object_open(context, family, name, SERVER_READ, &other))
+        return NULL;
+    object_close(&other);
+    if (!other.object)
+        reply_error(context, "ERR", "LIKE %s: no such key", quoted(name, text));
+    return other.object;
+}
+
 void object_put(opened_key *opened, held_object *object)
 {
     void *old = NULL;
@@ -150,6 +174,35 @@ void object_changed(server_context *context, server_string *name, const char *ev
     if (verbatim)
         api.ReplicateVerbatim(context);
     api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
+}
+
+int object_put_like(server_context *context, server_string *name, opened_key *target,
+                    held_object *made, const char *event)
+{
+    if (!object_may_grow(context, made, 0)) {
+        command_family *family = made->family;
+        object_free(made);
+        return object_too_large(context, family);
+    }
+    object_put(target, made);
+    object_changed(context, name, event, true);
+    return reply_ok(context);
+}
+
+int object_tell(server_context *context, server_string **argv, int argc, command_family *family,
+                int (*tell)(server_context *context, const held_object *object))
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        tell(context, opened.object);
+    else
+        reply_no_key(context);
+    object_close(&opened);
+    return SERVER_OK;
 }
 
 int object_refused_here(server_context *context, command_family *family, bry_status status)

@@ -83,9 +83,23 @@ bool object_open(server_context *context, command_family *family, server_string 
                  opened_key *opened);
 void object_close(opened_key *opened);
 
+/* Opens a key to write, for something new. False when there is something: the client has been told,
+ * nothing is open. */
+bool object_open_free(server_context *context, command_family *family, server_string *name,
+                      opened_key *opened);
+
+/* What stands behind LIKE, fit to be read by this command. NULL: the client has been told. */
+const held_object *object_like(server_context *context, command_family *family,
+                               server_string *name);
+
 /* Puts a new object under the opened key, in place of what is there; a time to live stays. The
  * object is the key's from now on. */
 void object_put(opened_key *opened, held_object *object);
+
+/* The end of a command that makes one LIKE another: puts it there and replicates the command as it
+ * came, or refuses what is too large. */
+int object_put_like(server_context *context, server_string *name, opened_key *target,
+                    held_object *made, const char *event);
 
 /* Tells the server and those who listen that a client's command changed the key, and, where
  * `verbatim`, replicates the command as it came. */
@@ -113,6 +127,10 @@ bool object_let_go(held_object *object);
 
 /* Counts and answers what that limit refuses. */
 int object_too_large(server_context *context, command_family *family);
+
+/* The handler of a command KEY that only tells of what there is. */
+int object_tell(server_context *context, server_string **argv, int argc, command_family *family,
+                int (*tell)(server_context *context, const held_object *object));
 
 /* ---- joining ------------------------------------------------------------------------------- */
 

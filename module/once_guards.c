@@ -39,31 +39,11 @@ static bool read_options(server_context *context, server_string **argv, int argc
 {
     *window = once_options_default();
     command_option options[] = {
-        {.name = "WINDOW",
-         .kind = OPTION_SPAN,
-         .into = &window->window,
-         .least = 1,
-         .most = (uint64_t)1 << 52},
-        {.name = "CAPACITY",
-         .kind = OPTION_COUNT,
-         .into = &window->capacity,
-         .least = 1,
-         .most = (uint64_t)1 << 40},
-        {.name = "ERROR",
-         .kind = OPTION_SHARE,
-         .into = &window->error,
-         .least_share = 1e-12,
-         .most_share = 0.5},
-        {.name = "MAXMEM",
-         .kind = OPTION_BYTES,
-         .into = &window->max_bytes,
-         .least = 1,
-         .most = UINT64_MAX},
-        {.name = "SEED",
-         .kind = OPTION_COUNT,
-         .into = &window->seed,
-         .least = 1,
-         .most = UINT64_MAX},
+        option_span("WINDOW", &window->window),
+        option_capacity(&window->capacity),
+        option_error(1e-12, &window->error),
+        option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
+        option_seed(&window->seed),
     };
     size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
@@ -84,12 +64,9 @@ int once_command_create(server_context *context, server_string **argv, int argc)
     if (argc < 4)
         return api.WrongArity(context);
     if (!read_options(context, argv, argc, &options) ||
-        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        !object_open_free(context, &window_family, argv[1], &target))
         return SERVER_OK;
-    if (target.object)
-        reply_error(context, "BUSYKEY", "Target key name already exists.");
-    else
-        window_put_new(context, argv, &target, &options);
+    window_put_new(context, argv, &target, &options);
     object_close(&target);
     return SERVER_OK;
 }

@@ -73,6 +73,14 @@ int settings_register_choice(server_context *context, const char *name, int pres
                                   count, get_choice, set_choice, NULL, setting);
 }
 
+int settings_register_choice_at_start(server_context *context, const char *name, int preset,
+                                      const char **names, const int *values, int count,
+                                      int *setting)
+{
+    return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_IMMUTABLE, names, values,
+                                  count, get_choice, set_choice, NULL, setting);
+}
+
 /* ---- shares -------------------------------------------------------------------------------- */
 
 static server_string *get_share(const char *name, void *data)

@@ -36,4 +36,9 @@ int settings_register_bytes(server_context *context, const char *name, long long
 int settings_register_choice(server_context *context, const char *name, int preset,
                              const char **names, const int *values, int count, int *setting);
 
+/* One that CONFIG SET does not change. */
+int settings_register_choice_at_start(server_context *context, const char *name, int preset,
+                                      const char **names, const int *values, int count,
+                                      int *setting);
+
 #endif

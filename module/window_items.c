@@ -18,7 +18,7 @@ static bool read_at(server_context *context, server_string **argv, int argc, int
 {
     *at = 0;
     command_option options[] = {
-        {.name = "AT", .kind = OPTION_COUNT, .into = at, .least = 1, .most = WINDOW_MOST_TIME},
+        option_count("AT", WINDOW_MOST_TIME, at),
     };
     return options_read(context, argv, argc, from, options, 1, stop, end);
 }

@@ -57,77 +57,42 @@ static bool read_wish(server_context *context, server_string **argv, int argc, w
     bry_window_options *window = &wish->options;
     *wish = (window_wish){.options = window_options_default(), .engine = -1, .mode = -1};
     command_option options[] = {
-        {.name = "WINDOW",
-         .kind = OPTION_SPAN,
-         .into = &window->window,
-         .least = 1,
-         .most = (uint64_t)1 << 52},
-        {.name = "CAPACITY",
-         .kind = OPTION_COUNT,
-         .into = &window->capacity,
-         .least = 1,
-         .most = (uint64_t)1 << 40},
-        {.name = "ERROR",
-         .kind = OPTION_SHARE,
-         .into = &window->error,
-         .least_share = 1e-12,
-         .most_share = 0.5},
-        {.name = "MAXMEM",
-         .kind = OPTION_BYTES,
-         .into = &window->max_bytes,
-         .least = 1,
-         .most = UINT64_MAX},
-        {.name = "ENGINE", .kind = OPTION_WORD, .into = &wish->engine, .words = engine_words},
-        {.name = "MODE", .kind = OPTION_WORD, .into = &wish->mode, .words = window_mode_words},
-        {.name = "REFRESH", .kind = OPTION_FLAG, .into = &window->refresh},
-        {.name = "EVENTTIME", .kind = OPTION_FLAG, .into = &wish->by_events},
-        {.name = "SKEW",
-         .kind = OPTION_SPAN,
-         .into = &window->max_skew,
-         .least = 1,
-         .most = (uint64_t)1 << 52},
-        {.name = "LIKE", .kind = OPTION_STRING, .into = &wish->like},
-        {.name = "SEED",
-         .kind = OPTION_COUNT,
-         .into = &window->seed,
-         .least = 1,
-         .most = UINT64_MAX},
+        option_span("WINDOW", &window->window),
+        option_capacity(&window->capacity),
+        option_error(1e-12, &window->error),
+        option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
+        option_word("ENGINE", engine_words, &wish->engine),
+        option_word("MODE", window_mode_words, &wish->mode),
+        option_flag("REFRESH", &window->refresh),
+        option_flag("EVENTTIME", &wish->by_events),
+        option_span("SKEW", &window->max_skew),
+        option_string("LIKE", &wish->like),
+        option_seed(&window->seed),
     };
-    size_t count = sizeof options / sizeof options[0], given = 0;
+    size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    for (size_t i = 0; i < count; i++)
-        given += options[i].given;
     choose_engine(wish);
     window->refuse = window->max_bytes != 0;
-    return check_wish(context, wish, given);
+    return check_wish(context, wish, options_given(options, count));
 }
 
 static int put_like(server_context *context, server_string **argv, opened_key *target,
                     const window_wish *wish)
 {
     char text[QUOTED_SIZE];
-    opened_key other;
     held_object *made;
-    if (!object_open(context, &window_family, wish->like, SERVER_READ, &other))
+    const held_object *other = object_like(context, &window_family, wish->like);
+    if (!other)
         return SERVER_OK;
-    object_close(&other);
-    if (!other.object)
-        return reply_error(context, "ERR", "LIKE %s: no such key", quoted(wish->like, text));
-    bry_window_options options = bry_window_options_like(window_of(other.object));
+    bry_window_options options = bry_window_options_like(window_of(other));
     if (wish->options.window && wish->options.window != options.window)
         return reply_error(context, "ERR", "WINDOW is not that of %s, which is %" PRIu64 " ms",
                            quoted(wish->like, text), options.window);
     bry_status status = window_create(&options, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (!object_may_grow(context, made, 0)) {
-        object_free(made);
-        return object_too_large(context, &window_family);
-    }
-    object_put(target, made);
-    object_changed(context, argv[1], "window.create", true);
-    return reply_ok(context);
+    return object_put_like(context, argv[1], target, made, "window.create");
 }
 
 /* Why there is no plan for these options. */
@@ -180,11 +145,9 @@ int window_command_create(server_context *context, server_string **argv, int arg
     if (argc < 4)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||
-        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        !object_open_free(context, &window_family, argv[1], &target))
         return SERVER_OK;
-    if (target.object)
-        reply_error(context, "BUSYKEY", "Target key name already exists.");
-    else if (wish.like)
+    if (wish.like)
         put_like(context, argv, &target, &wish);
     else
         window_put_new(context, argv, &target, &wish.options);
@@ -215,7 +178,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
     opened_key opened;
     uint64_t at = 0;
     command_option options[] = {
-        {.name = "AT", .kind = OPTION_COUNT, .into = &at, .least = 1, .most = WINDOW_MOST_TIME},
+        option_count("AT", WINDOW_MOST_TIME, &at),
     };
     if (argc < 2)
         return api.WrongArity(context);
@@ -277,19 +240,14 @@ void window_reply_pairs(server_context *context, const held_object *object)
     reply_pair_count(context, "bytes", object->account.bytes);
 }
 
+static int reply_info(server_context *context, const held_object *object)
+{
+    api.ReplyWithMap(context, WINDOW_INFO_PAIRS);
+    window_reply_pairs(context, object);
+    return SERVER_OK;
+}
+
 int window_command_info(server_context *context, server_string **argv, int argc)
 {
-    opened_key opened;
-    if (argc != 2)
-        return api.WrongArity(context);
-    if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
-        return SERVER_OK;
-    if (opened.object) {
-        api.ReplyWithMap(context, WINDOW_INFO_PAIRS);
-        window_reply_pairs(context, opened.object);
-    } else {
-        reply_no_key(context);
-    }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_tell(context, argv, argc, &window_family, reply_info);
 }
