@@ -197,6 +197,43 @@ static void test_same_bytes(void **state)
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): the name is this test's own */
 }
 
+/* ---- with changes alone -------------------------------------------------------------------- */
+
+static unsigned tables_of(const bry_index *index)
+{
+    return ((const bry__compact_index *)index->elements)->maplet.tables;
+}
+
+/* An index that has shrunk gets back to one table by additions, also while units are dropped. */
+static void test_fold_along(void **state)
+{
+    (void)state;
+    bry_index *index = dropped(1);
+    assert_true(tables_of(index) > 2);
+    uint32_t last = 0, units[] = {0, 1, 19};
+    for (uint32_t i = 2; i < 19; i++)
+        if (i != 3 && i != 11)
+            assert_int_equal(bry_index_drop(index, i), BRY_OK);
+    for (uint64_t i = 0; i < 60000 && tables_of(index) > 1; i++) {
+        if (i % 100 == 0) { /* a unit of a hundred comes, and the one before it goes */
+            uint32_t next = open_unit(index, i);
+            if (i > 0)
+                assert_int_equal(bry_index_drop(index, last), BRY_OK);
+            last = next;
+        }
+        add(index, 100000 + i, last);
+    }
+    assert_int_equal(tables_of(index), 1);
+    assert_int_equal(bry_index_drop(index, last), BRY_OK);
+    assert_int_equal(stats_of(index).elements, 3 * 901);
+    for (uint64_t i = 0; i < 3; i++)
+        for (uint64_t j = 0; j < 900; j++)
+            assert_int_equal(bry_index_has(index, element(700 * units[i] + j)), BRY_PRESENT);
+    finish_steps(index);
+    assert_int_equal(stats_of(index).dropped, 0);
+    bry_index_destroy(index);
+}
+
 /* ---- what is refused ----------------------------------------------------------------------- */
 
 static void test_lies(void **state)
@@ -281,6 +318,52 @@ static void test_lies_about_overflow(void **state)
     bry_index_destroy(index);
 }
 
+/* A unit that has no place, whatever is swept, does not find the index swept. */
+static void test_refused_in_the_middle(void **state)
+{
+    (void)state;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        bry_index_options options = {.engine = BRY_ENGINE_COMPACT,
+                                     .fixed = fixed,
+                                     .units = 10,
+                                     .unit_capacity = 1000,
+                                     .error = 1e-6,
+                                     .seed = 7};
+        bry_index *index = make(options);
+        for (uint32_t i = 0; i < 8; i++)
+            add_many(index, 2000 * i, 1000, open_unit(index, i));
+        assert_int_equal(bry_index_drop(index, 2), BRY_OK);
+        assert_int_equal(bry_index_step(index, NULL, 1000, NULL), BRY_OK);
+        options.units = 1; /* the same shape, in one unit */
+        options.unit_capacity = 10000;
+        bry_index *apart = make(options);
+        add_many(apart, 50000, 10000, open_unit(apart, 1));
+        bry_buffer unit = BRY_BUFFER, before = saved_of(index);
+        bry_sink sink = bry_buffer_sink(&unit);
+        assert_int_equal(bry_index_save_unit(apart, 0, &sink), BRY_OK);
+        uint32_t number = 77;
+        bry_status status = BRY_OK;
+        for (int i = 0; i < 9 && status == BRY_OK; i++) { /* one that grows takes some */
+            bry_buffer_free(&before);
+            before = saved_of(index);
+            bry_view view = {unit.bytes, unit.len, 0};
+            bry_source source = bry_view_source(&view);
+            status = bry_index_install_unit(index, &source, NULL, &number);
+        }
+        assert_int_equal(status, BRY_E_FULL);
+        assert_int_equal(number != 77, !fixed);
+        bry_buffer after = saved_of(index);
+        assert_int_equal(version_of(&after), 2);
+        assert_int_equal(before.len, after.len);
+        assert_memory_equal(before.bytes, after.bytes, after.len);
+        bry_buffer_free(&unit);
+        bry_buffer_free(&before);
+        bry_buffer_free(&after);
+        bry_index_destroy(apart);
+        bry_index_destroy(index);
+    }
+}
+
 static bry_status load_as(bry_buffer *bytes, uint16_t version, bry_index **loaded)
 {
     bry__store16(bytes->bytes + AT_VERSION, version);
@@ -357,9 +440,14 @@ static void test_unopen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),   cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_lies),     cmocka_unit_test(test_lies_about_overflow),
-        cmocka_unit_test(test_versions), cmocka_unit_test(test_unopen),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_fold_along),
+        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_lies_about_overflow),
+        cmocka_unit_test(test_refused_in_the_middle),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_unopen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
