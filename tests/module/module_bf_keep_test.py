@@ -1,12 +1,11 @@
 """Filters outlive servers, links and copies: every way in which a key travels, with equal digests."""
 
-import random
 import struct
 import sys
 
 import server_runner
-from keep_cases import MovedAndReloaded, Replicated
-from server_runner import Case, Client, Error, Server, pairs
+from keep_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from server_runner import Case, Client, pairs
 
 
 def fill(client):
@@ -71,97 +70,41 @@ def go_on(client):
     client("BF.MERGE", "merged", "other")
 
 
-class Keep(MovedAndReloaded, Replicated, Case):
-    keys = KEYS
+class Filters(Family):
+    family, load = "filter", "FILTER.LOAD"
+    keys, lasting = KEYS, "merged"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    new = (["BF.ADD", "k", "a"],)
+    asked, absent = ["BF.EXISTS", "k", "a"], 0
+    others = {"bloomery.bf-error": "0.1", "bloomery.bf-capacity": "5"}
 
-    def same_after(self, action):
-        fill(self.client)
-        before, digest = answers(self.client), self.client("DEBUG", "DIGEST")
-        totals = self.client.info("bloomery")
-        action()
-        self.assertEqual(answers(self.client), before)
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-        now = self.client.info("bloomery")
-        self.assertEqual([now[f"bloomery_filter_{x}"] for x in ("keys", "items")],
-                         [totals[f"bloomery_filter_{x}"] for x in ("keys", "items")])
-        self.assertGreater(self.client("TTL", "merged"), 9000)
+    def change(self, key):
+        self.client("BF.DEL", key, 1, "k1")
+        self.client.ask("BF.ADD", key, "after")
 
-    def test_copy(self):
-        fill(self.client)
-        for key in KEYS:
-            self.client("COPY", key, "copy")
-            self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "copy"), key)
-            self.client("BF.DEL", key, 1, "k1")  # the copy has its own memory
-            self.client("DEL", key)
-            self.client.ask("BF.ADD", "copy", "after")
-            self.client("DEL", "copy")
-        self.wait_until(lambda: self.client.info("bloomery")["bloomery_filter_bytes"] == 0,
-                        "all is freed")  # aside, where a server's DEL is UNLINK
-
-    def test_expire(self):
-        self.client("BF.ADD", "k", "a")
-        self.client("PEXPIRE", "k", 1)
-        self.wait_until(lambda: self.client("BF.EXISTS", "k", "a") == 0, "it is gone")
-        self.assertEqual(self.client("BF.ADD", "k", "a"), 1)
-
-    def test_flushall_async(self):
-        for how in (["FLUSHALL", "ASYNC"], ["UNLINK", *KEYS], ["FLUSHDB", "ASYNC"]):
-            fill(self.client)
-            self.client(*how)
-            self.wait_until(lambda: self.client.info("bloomery")["bloomery_filter_bytes"] == 0,
-                            "all is freed")
-            info = self.client.info("bloomery")
-            self.assertEqual((info["bloomery_filter_keys"], info["bloomery_filter_items"]), (0, 0))
+    def large(self):
+        self.client("BF.ADD", "of the master's settings", "a")
+        self.client("BF.INSERT", "of both", "ERROR", "0.3", "ITEMS", "a")
+        self.client("BF.MADD", "large", *range(120000))
+        self.client("BF.LOADCHUNK", "once more", *self.client("BF.SCANDUMP", "large", 0))
+        return ["large"]
 
 
-class Damaged(Case):
-    """Payloads that did not come whole. The server's own checksum is switched off for these."""
+class Keep(MovedAndReloaded, Replicated, Filters, Case):
+    pass
 
-    def setUp(self):
-        super().setUp()
-        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
-        self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
-        self.client("CONFIG", "SET", "rdbcompression", "no")
-        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
 
-    def small(self):
+class Damaged(Damaging, Case):
+    kind = "a filter"
+
+    def small(self, _="compact"):
         self.client("BF.RESERVE", "k", "0.001", 10, "EXPANSION", 7, "SEED", 8)
         self.client("BF.MADD", "k", *range(60))
         return self.client("DUMP", "k")
 
-    def try_restore(self, payload):
-        """Refused, or a filter that can be asked and changed."""
-        reply = self.client.ask("RESTORE", "t", 0, payload)
-        if isinstance(reply, Error):
-            self.assertEqual(self.client("EXISTS", "t"), 0)
-            return False
-        for command in (["BF.MEXISTS", "t", *range(70)], ["BF.ADD", "t", "n"], ["BF.DEL", "t", 5],
-                        ["BF.INFO", "t"], ["BF.SCANDUMP", "t", 0]):
-            self.client.ask(*command)
-        self.client("DEL", "t")
-        return True
-
-    def test_intact(self):
-        self.assertTrue(self.try_restore(self.small()))
-
-    def test_truncated(self):
-        dump = self.small()
-        for end in list(range(0, 96)) + list(range(96, len(dump) - 10, 31)):
-            self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
-            self.assertFalse(self.try_restore(dump[:end]), end)
-        self.assertIn("a filter is refused", self.server.log)
-
-    def test_flipped(self):
-        source, dump, refused = random.Random(7), self.small(), 0
-        for _ in range(600):
-            at = source.randrange(10, len(dump) - 10)  # past the type's name
-            changed = bytearray(dump)
-            changed[at] ^= 1 << source.randrange(8)
-            refused += not self.try_restore(bytes(changed))
-        # Every byte of the head and of the frames is under a checksum.
-        self.assertGreater(refused, 594)
-        self.assertRegex(self.server.log, r"a filter is refused: .* at byte \d+ \(BADDATA\)")
+    def uses(self, key):
+        return (["BF.MEXISTS", key, *range(70)], ["BF.ADD", key, "n"], ["BF.DEL", key, 5],
+                ["BF.INFO", key], ["BF.SCANDUMP", key, 0])
 
     def test_every_bit_of_the_head(self):
         dump = self.small()
@@ -174,38 +117,7 @@ class Damaged(Case):
         self.assertIn("what the filter was reserved with is damaged", self.server.log)
 
 
-class Log(Keep):
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
-    # Those of Keep run on this server as well; what a restart loads is the log.
-
-    def test_save_and_restart(self):
-        self.same_after(self.server.restart)
-
-    def rewrite(self):
-        self.client("BGREWRITEAOF")
-        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0
-                        and self.client.info("persistence")["aof_rewrite_scheduled"] == 0,
-                        "the log is rewritten")
-        self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
-
-    def test_rewrite_and_restart(self):
-        for preamble in ("yes", "no"):
-            self.client("FLUSHALL")
-            self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
-
-            def action():
-                self.rewrite()
-                self.server.restart()
-            self.same_after(action)
-            if preamble == "no":
-                log = b"".join(path.read_bytes() for path in
-                               (self.server.path / "appendonlydir").glob("*.aof"))
-                self.assertIn(b"FILTER.LOAD", log)
-            go_on(self.client)
-            digest = self.client("DEBUG", "DIGEST")
-            self.server.restart()
-            self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-
+class Log(Logged, Keep):
     def test_creation_is_logged_with_all_it_takes(self):
         self.client("BF.ADD", "k", "a")
         self.client("BF.INSERT", "i", "CAPACITY", 9, "ITEMS", "a")
@@ -221,32 +133,8 @@ class Log(Keep):
         self.server.restart()
 
 
-class Replica(Case):
-    def test_full_and_partial_sync(self):
-        fill(self.client)
-        with Server(**{"bloomery.bf-error": "0.1", "bloomery.bf-capacity": "5",
-                       "bloomery.max-key-bytes": "64kb"}) as other:
-            replica = other.client
-            replica("REPLICAOF", "127.0.0.1", self.server.port)
-            self.wait_until(lambda: replica.info("replication")["master_link_status"] == "up",
-                            "the replica is connected")
-            self.check(replica)
-            go_on(self.client)
-            self.client("BF.ADD", "of the master's settings", "a")
-            self.client("BF.INSERT", "of both", "ERROR", "0.3", "ITEMS", "a")
-            # Larger than this replica would let its own clients make one.
-            self.client("BF.MADD", "large", *range(60000))
-            self.assertGreater(self.client("BF.INFO", "large", "SIZE")[0], 65536)
-            self.client("RESTORE", "again", 0, self.client("DUMP", "large"))
-            self.client("BF.LOADCHUNK", "once more", *self.client("BF.SCANDUMP", "large", 0))
-            self.check(replica)
-            self.assertNotIn("sending an error", other.log)
-            self.assertEqual(other.complaints(), "")
-
-    def check(self, replica):
-        self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
-        self.assertEqual(self.client("DEBUG", "DIGEST"), replica("DEBUG", "DIGEST"))
-        self.assertEqual(answers(self.client), answers(replica))
+class Replica(Followed, Filters, Case):
+    pass
 
 
 class Pieces(Case):

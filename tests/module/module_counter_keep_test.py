@@ -5,7 +5,7 @@ import random
 import sys
 
 import server_runner
-from keep_cases import MovedAndReloaded, Replicated
+from keep_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
 from server_runner import Case, Error, Server, pairs
 
 KEYS = ("plain", "short", "full", "empty", "many")
@@ -58,15 +58,27 @@ def answers(client):
     return parts + [client("DEBUG", "DIGEST-VALUE", *KEYS)]
 
 
-class Keep(MovedAndReloaded, Replicated, Case):
-    keys = KEYS
-    fill, go_on = staticmethod(fill), staticmethod(go_on)
-    answers = staticmethod(answers)
+class Counters(Family):
+    family, load = "counter", "COUNTER.LOAD"
+    keys, lasting = KEYS, "many"
+    fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    by_clock = True
+    new = (["COUNTER.CREATE", "k", "WINDOW", "1h"], ["COUNTER.INCRBY", "k", "c", 1, "i"])
+    asked, absent = ["COUNTER.GET", "k", "c"], None
+    others = {"bloomery.counter-capacity": "77"}
 
-    def assertSame(self, one, other):
-        self.assertEqual(answers(one), answers(other))
-        self.assertEqual(one("DEBUG", "DIGEST"), other("DEBUG", "DIGEST"))
+    def change(self, key):
+        self.client.ask("COUNTER.INCRBY", key, "c", 1, "only here")  # FULL for one of them
+        self.client("COUNTER.DEL", key, "c1", "c2")
+        self.client("COUNTER.SCAN", key, 0)
 
+    def large(self):
+        self.client("COUNTER.CREATE", "large", "WINDOW", "1h")
+        self.client("COUNTER.MINCRBY", "large", *operations(5000, range(50000)))
+        return ["large"]
+
+
+class Keep(MovedAndReloaded, Replicated, Counters, Case):
     def assertHistory(self, client):
         """The tables are what fill() is meant to make."""
         full, plain, short = (pairs(client("COUNTER.INFO", key)) for key in
@@ -76,144 +88,45 @@ class Keep(MovedAndReloaded, Replicated, Case):
         self.assertLess(short[b"ids"], 3000)
 
     def same_after(self, action):
-        fill(self.client)
-        self.assertHistory(self.client)
-        before, digest = answers(self.client), self.client("DEBUG", "DIGEST")
-        totals = self.client.info("bloomery")
-        action()
-        self.assertEqual(answers(self.client), before)
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-        now = self.client.info("bloomery")
-        self.assertEqual([now[f"bloomery_counter_{x}"] for x in ("keys", "items")],
-                         [totals[f"bloomery_counter_{x}"] for x in ("keys", "items")])
-        self.assertGreater(self.client("TTL", "many"), 9000)
+        def on_what_is_meant():
+            self.assertHistory(self.client)
+            action()
+        super().same_after(on_what_is_meant)
         # The ids are known, and the names mixed in as before.
         value = self.client("COUNTER.GET", "plain", "c99")
         self.assertEqual(self.client("COUNTER.INCRBY", "plain", "c99", 5, "id 199"), [value, 0])
 
-    def test_copy(self):
-        fill(self.client)
-        for key in KEYS:
-            self.client("COPY", key, "copy")
-            digest = self.client("DEBUG", "DIGEST-VALUE", key)
-            self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "copy"), digest, key)
-            self.client.ask("COUNTER.INCRBY", "copy", "c", 1, "only here")  # FULL for one of them
-            self.client("COUNTER.DEL", "copy", "c1", "c2")
-            self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", key), digest, key)
-            self.client("DEL", key)
-            self.client("COUNTER.SCAN", "copy", 0)
-            self.client("DEL", "copy")
-        self.wait_until(lambda: self.client.info("bloomery")["bloomery_counter_bytes"] == 0,
-                        "all is freed")  # aside, where a server's DEL is UNLINK
 
-    def test_flushall_async(self):
-        for how in (["FLUSHALL", "ASYNC"], ["UNLINK", *KEYS]):
-            fill(self.client)
-            self.client(*how)
-            self.wait_until(lambda: self.client.info("bloomery")["bloomery_counter_bytes"] == 0,
-                            "all is freed")
-            info = self.client.info("bloomery")
-            self.assertEqual((info["bloomery_counter_keys"], info["bloomery_counter_items"]), (0, 0))
+class Damaged(Damaging, Case):
+    kind = "a counter"
+    # All but MAXMEM and a count of refusals are under a checksum, and there any bits make sense.
+    unnoticed = 20
+
+    def small(self, _):
+        self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)
+        self.client("COUNTER.MINCRBY", "c", *operations(20, range(200)))
+        return self.client("DUMP", "c")
+
+    def uses(self, key):
+        return (["COUNTER.SCAN", key, 0], ["COUNTER.INCRBY", key, "c1", 1, "i"],
+                ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
 
 
-class Damaged(Case):
-    """Payloads that did not come whole. The server's own checksum is switched off for these."""
-
-    def setUp(self):
-        super().setUp()
-        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
-        self.client("CONFIG", "SET", "rdbcompression", "no")
-        self.client("COUNTER.CREATE", "t", "WINDOW", "1h", "SEED", 8)
-        self.client("COUNTER.MINCRBY", "t", *operations(20, range(200)))
-
-    def try_restore(self, payload):
-        """Refused, or a table that can be asked and changed."""
-        reply = self.client.ask("RESTORE", "u", 0, payload)
-        if isinstance(reply, Error):
-            self.assertEqual(self.client("EXISTS", "u"), 0)
-            return False
-        for command in (["SCAN", "u", 0], ["INCRBY", "u", "c1", 1, "i"], ["DEL", "u", "c2"],
-                        ["INFO", "u"]):
-            self.client.ask(f"COUNTER.{command[0]}", *command[1:])
-        self.client("DEL", "u")
-        return True
-
-    def test_truncated(self):
-        dump = self.client("DUMP", "t")
-        self.assertTrue(self.try_restore(dump))
-        for end in list(range(0, 100)) + list(range(100, len(dump) - 10, 53)):
-            self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
-        self.assertIn("a counter is refused", self.server.log)
-
-    def test_flipped(self):
-        dump, source, taken = self.client("DUMP", "t"), random.Random(7), 0
-        for _ in range(400):
-            at = source.randrange(10, len(dump) - 10)
-            changed = bytearray(dump)
-            changed[at] ^= 1 << source.randrange(8)
-            taken += self.try_restore(bytes(changed))
-        # All but MAXMEM and a count of refusals are under a checksum, and there any bits make sense.
-        self.assertLess(taken, 20)
+class Log(Logged, Keep):
+    pass
 
 
-class Log(Keep):
-    """The same with a log, so that a restart replays commands instead of loading frames."""
-
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "auto-aof-rewrite-percentage": "0",
-                "aof-use-rdb-preamble": "no"}
-
-    def test_save_and_restart(self):
-        """Here: nothing but the log."""
-        self.same_after(self.server.restart)
-
-    def rewritten(self):
-        self.client("BGREWRITEAOF")
-        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0 and
-                        self.client.info("persistence")["aof_rewrite_scheduled"] == 0,
-                        "the log is rewritten")
-        self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
-        self.server.restart()
-
-    def test_rewrite(self):
-        self.same_after(self.rewritten)
-
-    def test_rewrite_then_more(self):
-        fill(self.client)
-        self.rewritten()
-        go_on(self.client)
-        before = answers(self.client)
-        self.server.restart()
-        self.assertEqual(answers(self.client), before)
-
-
-class Replica(Keep):
-    def test_every_step(self):
-        """The replica is there from the start, and has other limits."""
-        with Server(**{"bloomery.max-key-bytes": "64kb"}) as other:
-            self.follow(other)
-            fill(self.client)
-            self.assertHistory(self.client)
-            self.caught_up()
-            self.assertSame(self.client, other.client)
-            go_on(self.client)
-            self.caught_up()
-            self.assertSame(self.client, other.client)
-            self.assertEqual(other.complaints(), "")
-
-    def test_late(self):
-        """The replica loads what is there; then both go on. It is other memory that a full table
-        takes there, and must be the same table all the same."""
+class Replica(Followed, Counters, Case):
+    def test_it_knows_the_ids(self):
+        """And goes on with them as a master of its own."""
         fill(self.client)
         with Server() as other:
             self.follow(other)
-            self.assertSame(self.client, other.client)
             go_on(self.client)
-            self.caught_up()
-            self.assertSame(self.client, other.client)
+            self.same_on(other)
             other.client("REPLICAOF", "NO", "ONE")
             value = self.client("COUNTER.GET", "plain", "c98")
             self.assertEqual(other.client("COUNTER.INCRBY", "plain", "c98", 5, "id 98"), [value, 0])
-            self.assertEqual(other.complaints(), "")
 
     def test_ceiling_while_memory_differs(self):
         """Expired ids that one node has reclaimed and the other has not: the master decides."""
@@ -261,12 +174,6 @@ class Replica(Keep):
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [3, 0])
             self.caught_up()
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
-
-    # Inherited, and the same here as there:
-    test_save_and_restart = test_debug_reload = test_swapdb_move_rename = None
-    test_dump_restore = test_copy = test_flushall_async = test_migrate = None
-    test_restore_on_an_older_module = test_an_older_module_as_a_replica = None
-    test_an_older_module_on_our_snapshot = test_partial_resync = None
 
 
 if __name__ == "__main__":

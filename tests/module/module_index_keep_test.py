@@ -7,7 +7,8 @@ import sys
 
 import server_runner
 import xxhash
-from keep_cases import MovedAndReloaded, Replicated
+from keep_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
+                        Replicated, frames_in)
 from server_runner import Case, Error, Server, pairs
 
 ENGINES = ("compact", "dba")
@@ -96,119 +97,46 @@ def go_on(client):
     client("INDEX.DROP", "groups", 30)
 
 
-class Keep(MovedAndReloaded, Replicated, Case):
-    keys = KEYS
+class Indexes(Family):
+    family, load = "index", "INDEX.LOAD"
+    keys, lasting = KEYS, "made"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    new = (["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 1, "a"])
+    asked, absent = ["INDEX.LOCATE", "k", "a"], [[]]
+    others = {"bloomery.index-error": "10%", "bloomery.index-engine": "dba"}
 
-    def same_after(self, action):
-        fill(self.client)
-        before, digest = answers(self.client), self.client("DEBUG", "DIGEST")
-        totals = self.client.info("bloomery")
-        action()
-        self.assertEqual(answers(self.client), before)
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-        now = self.client.info("bloomery")
-        self.assertEqual([now[f"bloomery_index_{x}"] for x in ("keys", "items")],
-                         [totals[f"bloomery_index_{x}"] for x in ("keys", "items")])
-        self.assertGreater(self.client("TTL", "made"), 9000)
+    def change(self, key):
+        self.client.ask("INDEX.ADD", key, 5, "a")
 
+    def large(self):
+        for engine in ENGINES:
+            self.client("INDEX.CREATE", f"large {engine}", "ENGINE", engine, "ERROR", "1e-9")
+            self.client("INDEX.ADD", f"large {engine}", 1, *range(50000))
+            self.client("INDEX.INSTALL", f"large {engine}", 2,
+                        self.client("INDEX.EXPORT", f"large {engine}", 1))
+        return [f"large {engine}" for engine in ENGINES]
+
+
+class Keep(MovedAndReloaded, Replicated, Indexes, Case):
     def test_what_fill_makes(self):
         fill(self.client)
         self.assertGreater(pairs(self.client("INDEX.INFO", "gone"))[b"dropped_items"], 0)
 
-    def test_copy(self):
-        fill(self.client)
-        for key in KEYS:
-            self.client("COPY", key, "copy")
-            self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", key),
-                             self.client("DEBUG", "DIGEST-VALUE", "copy"), key)
-            usage = self.client("MEMORY", "USAGE", key)
-            self.client("DEL", key)  # the copy has its own memory
-            self.client.ask("INDEX.ADD", "copy", 5, "a")
-            self.assertLess(abs(self.client("MEMORY", "USAGE", "copy") - usage),
-                            8192 + usage // 2, key)
-            self.client("DEL", "copy")
-        self.wait_until(lambda: self.client.info("bloomery")["bloomery_index_bytes"] == 0,
-                        "all is freed")  # aside, where a server's DEL is UNLINK
 
-    def test_expire(self):
-        self.client("INDEX.CREATE", "i")
-        self.client("INDEX.ADD", "i", 1, "a")
-        self.client("PEXPIRE", "i", 1)
-        self.wait_until(lambda: self.client("INDEX.LOCATE", "i", "a") == [[]], "it is gone")
-
-    def test_flushall_async(self):
-        for how in (["FLUSHALL", "ASYNC"], ["UNLINK", *KEYS], ["FLUSHDB", "ASYNC"]):
-            fill(self.client)
-            self.client(*how)
-            self.wait_until(lambda: self.client.info("bloomery")["bloomery_index_bytes"] == 0,
-                            "all is freed")
-            info = self.client.info("bloomery")
-            self.assertEqual((info["bloomery_index_keys"], info["bloomery_index_items"]), (0, 0))
-
-
-class Damaged(Case):
-    """Payloads that did not come whole. The server's own checksum is switched off for these."""
-
-    def setUp(self):
-        super().setUp()
-        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
-        self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
-        self.client("CONFIG", "SET", "rdbcompression", "no")
-        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
+class Damaged(Damaging, Case):
+    kind, engines = "an index", ENGINES
 
     def small(self, engine):
-        self.client("DEL", "i")
         self.client("INDEX.CREATE", "i", "SEED", 8, "UNITS", 20, "CAPACITY", 30, "ENGINE", engine)
         for unit in range(12):
             self.client("INDEX.ADD", "i", unit, *(f"{unit} {j}" for j in range(20)))
         self.client("INDEX.DROP", "i", 3)
         return self.client("DUMP", "i")
 
-    def try_restore(self, payload):
-        """Refused, or an index that can be asked and changed."""
-        reply = self.client.ask("RESTORE", "t", 0, payload)
-        if isinstance(reply, Error):
-            self.assertEqual(self.client("EXISTS", "t"), 0)
-            return False
-        for command in (["LOCATE", "t", *range(70)], ["ADD", "t", 1, "n"], ["ADD", "t", 50, "n"],
-                        ["DEL", "t", 1, "1 5"], ["DROP", "t", 2], ["EXPORT", "t", 1],
-                        ["INFO", "t"]):
-            self.client.ask(f"INDEX.{command[0]}", *command[1:])
-        self.client("DEL", "t")
-        return True
-
-    def test_truncated(self):
-        for engine in ENGINES:
-            dump = self.small(engine)
-            self.assertTrue(self.try_restore(dump))
-            for end in list(range(0, 64)) + list(range(64, len(dump) - 10, 97)):
-                self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
-                self.assertFalse(self.try_restore(dump[:end]), end)
-        self.assertIn("an index is refused", self.server.log)
-
-    def test_flipped(self):
-        source = random.Random(7)
-        for engine in ENGINES:
-            dump = self.small(engine)
-            refused = 0
-            for _ in range(400):
-                at = source.randrange(10, len(dump) - 10)  # past the type's name
-                changed = bytearray(dump)
-                changed[at] ^= 1 << source.randrange(8)
-                refused += not self.try_restore(bytes(changed))
-            # Every byte of a frame is under a checksum.
-            self.assertGreater(refused, 395, engine)
-
-    def test_newer_encoding(self):
-        dump = bytearray(self.small("compact"))
-        # Type 7, a 64-bit length of which the low ten bits are the encoding.
-        self.assertEqual((dump[0], dump[1]), (7, 0x81))
-        module = struct.unpack(">Q", dump[2:10])[0]
-        self.assertEqual(module & 1023, 1)
-        dump[2:10] = struct.pack(">Q", module + 1)
-        self.assertFalse(self.try_restore(bytes(dump)))
-        self.assertIn("was written in encoding 2, and this module reads up to 1", self.server.log)
+    def uses(self, key):
+        return (["INDEX.LOCATE", key, *range(70)], ["INDEX.ADD", key, 1, "n"],
+                ["INDEX.ADD", key, 50, "n"], ["INDEX.DEL", key, 1, "1 5"], ["INDEX.DROP", key, 2],
+                ["INDEX.EXPORT", key, 1], ["INDEX.INFO", key])
 
 
 def frames_of(stream):
@@ -246,10 +174,7 @@ class Crafted(Case):
         for unit in range(12):
             self.client("INDEX.ADD", "i", unit, "shared", *(f"{unit} {j}" for j in range(20)))
         self.client("INDEX.DROP", "i", 3)
-        dump = self.client("DUMP", "i")
-        start = dump.index(b"\x8bBRY\r\n\x1a\n")
-        size = struct.unpack(">H", dump[start - 2:start])[0] & 0x3fff  # a length of 14 bits
-        return dump[start:start + size]
+        return frames_in(self.client("DUMP", "i"))
 
     def setUp(self):
         super().setUp()
@@ -370,39 +295,7 @@ class Crafted(Case):
         self.assertGreater(float(info[b"full_error"]), float(info[b"promised_error"]))
 
 
-class Log(Keep):
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
-    # Those of Keep run on this server as well; what a restart loads is the log.
-
-    def test_save_and_restart(self):
-        self.same_after(self.server.restart)
-
-    def rewrite(self):
-        self.assertEqual(self.client.info("persistence")["aof_rewrite_in_progress"], 0)
-        self.client("BGREWRITEAOF")
-        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0
-                        and self.client.info("persistence")["aof_rewrite_scheduled"] == 0,
-                        "the log is rewritten")
-        self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
-
-    def test_rewrite_and_restart(self):
-        for preamble in ("yes", "no"):
-            self.client("FLUSHALL")
-            self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
-
-            def action():
-                self.rewrite()
-                self.server.restart()
-            self.same_after(action)
-            if preamble == "no":
-                log = b"".join(path.read_bytes() for path in
-                               (self.server.path / "appendonlydir").glob("*.aof"))
-                self.assertIn(b"INDEX.LOAD", log)
-            go_on(self.client)
-            digest = self.client("DEBUG", "DIGEST")
-            self.server.restart()
-            self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-
+class Log(Logged, Keep):
     def test_creation_is_logged_with_all_parameters(self):
         self.client("INDEX.CREATE", "i")
         self.client("INDEX.CREATE", "d", "GROUP", 32)
@@ -419,37 +312,8 @@ class Log(Keep):
         self.server.restart()
 
 
-class Replica(Case):
-    def test_full_and_partial_sync(self):
-        fill(self.client)
-        others = {"bloomery.index-error": "10%", "bloomery.max-key-bytes": "64kb",
-                  "bloomery.index-engine": "dba"}
-        with Server(**others) as other:
-            replica = other.client
-            replica("REPLICAOF", "127.0.0.1", self.server.port)
-            self.wait_until(lambda: replica.info("replication")["master_link_status"] == "up",
-                            "the replica is connected")
-            self.check(replica)
-            go_on(self.client)
-            self.check(replica)
-            self.client("DEL", *KEYS)
-            fill(self.client)  # every command as it is replicated, from the creation on
-            self.check(replica)
-            # Larger than this replica would let its own clients make one.
-            for engine in ENGINES:
-                self.client("INDEX.CREATE", f"large {engine}", "ENGINE", engine, "ERROR", "1e-9")
-                self.client("INDEX.ADD", f"large {engine}", 1, *range(50000))
-                self.assertGreater(self.client("MEMORY", "USAGE", f"large {engine}"), 2 * 65536)
-                self.client("INDEX.INSTALL", f"large {engine}", 2,
-                            self.client("INDEX.EXPORT", f"large {engine}", 1))
-            self.check(replica)
-            self.assertNotIn("sending an error", other.log)
-            self.assertEqual(other.complaints(), "")
-
-    def check(self, replica):
-        self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
-        self.assertEqual(self.client("DEBUG", "DIGEST"), replica("DEBUG", "DIGEST"))
-        self.assertEqual(answers(self.client), answers(replica))
+class Replica(Followed, Indexes, Case):
+    pass
 
 
 class Sweeping(Case):
@@ -482,21 +346,13 @@ class Sweeping(Case):
                 self.both(never, "INDEX.ADD", key, unit, "shared",
                           *(f"{unit} {j}" for j in range(self.ITEMS - 1)))
 
-    def rewrite(self):
-        self.client("BGREWRITEAOF")
-        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0
-                        and self.client.info("persistence")["aof_rewrite_scheduled"] == 0,
-                        "the log is rewritten")
-
-    def attach(self, number):
+    def attach(self):
         """A further replica, with a full synchronization in the middle of whatever is going on."""
         server = Server()
         server.start()
         self.addCleanup(server.folder.cleanup)
         self.addCleanup(server.stop)
-        server.client("REPLICAOF", "127.0.0.1", self.server.port)
-        self.wait_until(lambda: server.client.info("replication")["master_link_status"] == "up",
-                        f"replica {number} is connected")
+        self.follow(server)
         return server
 
     def interrupt(self, number, replicas):
@@ -511,7 +367,7 @@ class Sweeping(Case):
         elif kind == 2:
             self.server.restart()
         elif kind == 3 and len(replicas) < 3:
-            replicas.append(self.attach(number))
+            replicas.append(self.attach())
         else:
             for key in self.KEYS:
                 self.client("COPY", key, "copy")
@@ -539,11 +395,9 @@ class Sweeping(Case):
                                     range(begin, min(begin + 61, self.ITEMS))))
                     self.both(never, "INDEX.DEL", key, self.UNITS + number, f"{number} new 7")
                 units.append(self.UNITS + number)
-                self.wait_until(lambda: all(server.client.info("replication")
-                                            ["master_link_status"] == "up"
-                                            for server in replicas), "all are connected")
-                self.assertEqual(self.client("WAIT", len(replicas), server_runner.PATIENCE * 1000),
-                                 len(replicas))
+                for server in replicas:
+                    self.wait_linked(server)
+                self.caught_up(len(replicas))
                 self.same([never, *replicas])
             self.assertGreater(midway, self.ROUNDS // 2)
             for unit in units:  # without additions in between, to the last one
@@ -551,7 +405,7 @@ class Sweeping(Case):
                     self.both(never, "INDEX.DROP", key, unit)
                 self.same([never])
             self.assertEqual(len(replicas), 3)
-            self.assertEqual(self.client("WAIT", 3, server_runner.PATIENCE * 1000), 3)
+            self.caught_up(3)
             self.same([never, *replicas])
             for server in (self.server, never, *replicas):
                 self.assertEqual(server.complaints(), "")
@@ -569,12 +423,12 @@ class Sweeping(Case):
         self.assertLess(self.dropped_items("i"), 100)
 
 
-class Anything(Case):
-    """Changes at random, on indexes small enough to meet every limit: the log, a replica that was
-    there from the beginning, and one that came later have the same bytes as the master."""
-
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "bloomery.max-key-bytes": "64kb"}
+class Anything(ChangedAtRandom, Case):
     COMMANDS = 3000
+    OUTCOMES = (("INDEX.ADD", "done"), ("INDEX.ADD", "FULL"), ("INDEX.ADD", "RANGE"),
+                ("INDEX.DEL", "done"), ("INDEX.SEAL", "done"), ("INDEX.DROP", "done"),
+                ("INDEX.INSTALL", "done"), ("INDEX.INSTALL", "FULL"),
+                ("INDEX.INSTALL", "MISMATCH"), ("INDEX.INSTALL", "BADDATA"))
     KINDS = (["ENGINE", "compact"], ["ENGINE", "compact"], ["NOGROW"], ["ENGINE", "dba"],
              ["GROUP", 8])
 
@@ -582,67 +436,29 @@ class Anything(Case):
         key = f"i{source.randrange(6)}"
         kind = source.random()
         if key not in there:
-            there.add(key)
+            there[key] = True
             like = f"i{source.randrange(6)}"
             if kind < 0.6 and like in there and like != key:
-                return ["CREATE", key, "LIKE", like]
-            return ["CREATE", key, "UNITS", source.choice((2, 10)), "CAPACITY",
+                return ["INDEX.CREATE", key, "LIKE", like]
+            return ["INDEX.CREATE", key, "UNITS", source.choice((2, 10)), "CAPACITY",
                     source.choice((20, 300)), "SEED", source.randrange(1, 99), "ERROR",
                     source.choice(("10%", "1e-6")), *source.choice(self.KINDS)]
         unit = source.randrange(16)
         item = source.randrange(3000)
         if kind < 0.01:
-            there.remove(key)
+            del there[key]
             return ["DEL", key]
         if kind < 0.55:
             n = source.choice((1, 2, 19, 64, 65, 290))
-            return ["ADD", key, unit, *range(item, item + n)]
+            return ["INDEX.ADD", key, unit, *range(item, item + n)]
         if kind < 0.65:
-            return ["DELETE", key, unit, *range(item, item + source.choice((1, 20, 200)))]
+            return ["INDEX.DEL", key, unit, *range(item, item + source.choice((1, 20, 200)))]
         if kind < 0.7:
-            return ["SEAL", key, unit]
+            return ["INDEX.SEAL", key, unit]
         if kind < 0.8:
-            return ["DROP", key, unit]
+            return ["INDEX.DROP", key, unit]
         frame = self.client.ask("INDEX.EXPORT", f"i{source.randrange(6)}", source.randrange(16))
-        return ["INSTALL", key, unit, frame or b"none"]
-
-    def test_random_changes(self):
-        source, there, said = random.Random(4), set(), {}
-        with Server() as first, Server() as second:
-            replicas = [first]
-            first.client("REPLICAOF", "127.0.0.1", self.server.port)
-            for number in range(self.COMMANDS):
-                name, *words = self.command(source, there)
-                spelled = {"DEL": "DEL", "DELETE": "INDEX.DEL"}.get(name, f"INDEX.{name}")
-                reply = self.client.ask(spelled, *words)
-                word = reply.word if isinstance(reply, Error) else "done"
-                said[name, word] = said.get((name, word), 0) + 1
-                if (name, word) == ("CREATE", "RANGE"):
-                    there.remove(words[0])
-                if number == self.COMMANDS // 2:
-                    second.client("REPLICAOF", "127.0.0.1", self.server.port)
-                    replicas.append(second)
-                if number % 50 == 0 or word == "FULL":
-                    self.check(replicas)
-            self.check(replicas)
-            for server in (self.server, first, second):
-                self.assertEqual(server.complaints(), "")
-        for outcome in (("ADD", "done"), ("ADD", "FULL"), ("ADD", "RANGE"), ("DELETE", "done"),
-                        ("SEAL", "done"), ("DROP", "done"), ("INSTALL", "done"),
-                        ("INSTALL", "FULL"), ("INSTALL", "MISMATCH"), ("INSTALL", "BADDATA")):
-            self.assertGreater(said.get(outcome, 0), 0, f"{outcome} in {said}")
-        digest = self.client("DEBUG", "DIGEST")
-        self.server.restart()
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-
-    def check(self, replicas):
-        for server in replicas:
-            self.wait_until(lambda link=server: link.client.info("replication")
-                            ["master_link_status"] == "up", "the replica is connected")
-        self.assertEqual(self.client("WAIT", len(replicas), server_runner.PATIENCE * 1000),
-                         len(replicas))
-        for server in replicas:
-            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+        return ["INDEX.INSTALL", key, unit, frame or b"none"]
 
 
 if __name__ == "__main__":

@@ -152,9 +152,7 @@ class Log(Case):
 
     def test_rewritten(self):
         fill(self.client)
-        self.client("BGREWRITEAOF")
-        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0,
-                        "the log is rewritten")
+        self.rewrite()
         fill(self.client, " more")
         digest, bytes_of_all = self.client("DEBUG", "DIGEST"), guards(self.client)
         self.server.restart()

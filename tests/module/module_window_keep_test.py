@@ -1,12 +1,12 @@
 """Windows outlive servers, links and copies, with equal digests; and the same changes lead to the
 same bytes whenever and wherever they are carried out."""
 
-import random
 import sys
 import time
 
 import server_runner
-from keep_cases import MovedAndReloaded, Replicated
+from keep_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
+                        Replicated)
 from server_runner import Case, Error, Server, pairs
 
 START = 1_700_000_000_000
@@ -66,8 +66,9 @@ def answers(client):
              for key in KEYS if key != "brief"] + infos + [client("DEBUG", "DIGEST-VALUE", *KEYS)])
 
 
-def go_on(client, more=1):
+def go_on(client):
     """Later changes must lead to the same bytes wherever they are carried out."""
+    more = pairs(client("WINDOW.INFO", "compact"))[b"time"]  # another one each time
     for key in ("compact", "refresh", "fbf", "paper", "full", "full fbf", "merged", "silent"):
         moment = pairs(client("WINDOW.INFO", key))[b"time"]
         for i in range(30):
@@ -79,40 +80,29 @@ def go_on(client, more=1):
     client.pipeline([["WINDOW.ADD", "clock", f"{more} at once {i}"] for i in range(300)])
 
 
-class Keep(MovedAndReloaded, Replicated, Case):
-    keys = KEYS
-    fill, go_on = staticmethod(fill), staticmethod(go_on)
-    answers = staticmethod(answers)
+class Windows(Family):
+    family, load = "window", "WINDOW.LOAD"
+    keys, lasting = KEYS, "merged"
+    counted = ("keys",)  # what has expired is counted until somebody looks
+    fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    new = (["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"])
+    asked, absent = ["WINDOW.EXISTS", "k", "a"], 0
+    others = {"bloomery.window-error": "10%", "bloomery.window-engine": "fbf"}
 
-    def same_after(self, action):
-        fill(self.client)
-        before, digest = answers(self.client), self.client("DEBUG", "DIGEST")
-        action()
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-        self.assertEqual(answers(self.client), before)
-        now = self.client.info("bloomery")
-        self.assertEqual(now["bloomery_window_keys"], len(KEYS))
-        self.assertGreater(self.client("TTL", "merged"), 9000)
+    def change(self, key):
+        info = pairs(self.client("WINDOW.INFO", key))
+        if not info[b"eventtime"]:  # the clock's time would be another for each
+            return
+        for at in range(info[b"time"], info[b"time"] + 90000, 9001):
+            self.client.ask("WINDOW.MADD", key, "AT", at, "ITEMS", *range(at % 97, at % 97 + 300))
 
-    def test_copy(self):
-        fill(self.client)
-        for key in KEYS:
-            self.client("COPY", key, "copy")
-            self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "copy"), key)
-            # Both go on alike, and each with its own memory.
-            moment = pairs(self.client("WINDOW.INFO", key))[b"time"]
-            if key not in ("empty", "clock", "brief"):
-                for at in range(moment, moment + 90000, 9001):
-                    for name in (key, "copy"):
-                        self.client.ask("WINDOW.MADD", name, "AT", at, "ITEMS",
-                                        *range(at % 97, at % 97 + 300))
-                self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "copy"), key)
-            self.client("DEL", key)
-            self.client("WINDOW.MEXISTS", "copy", *range(10))
-            self.client("DEL", "copy")
-        self.wait_until(lambda: self.client.info("bloomery")["bloomery_window_bytes"] == 0,
-                        "all is freed")  # aside, where a server's DEL is UNLINK
+    def large(self):
+        self.client("WINDOW.CREATE", "large", "WINDOW", "1h", "ERROR", "1e-9")
+        self.client("WINDOW.MADD", "large", "ITEMS", *range(30000))
+        return ["large"]
 
+
+class Keep(MovedAndReloaded, Replicated, Windows, Case):
     def test_asking_changes_nothing(self):
         fill(self.client)
         digest = self.client("DEBUG", "DIGEST")
@@ -121,28 +111,11 @@ class Keep(MovedAndReloaded, Replicated, Case):
             self.client("WINDOW.EXISTS", key, "a")
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
 
-    def test_freed_aside(self):
-        for how in (["FLUSHALL", "ASYNC"], ["UNLINK", *KEYS]):
-            fill(self.client)
-            self.client(*how)
-            self.wait_until(lambda: self.client.info("bloomery")["bloomery_window_bytes"] == 0,
-                            "all is freed")
-            info = self.client.info("bloomery")
-            self.assertEqual((info["bloomery_window_keys"], info["bloomery_window_items"]), (0, 0))
 
-
-class Damaged(Case):
-    """Payloads that did not come whole. The server's own checksum is switched off for these."""
-
-    def setUp(self):
-        super().setUp()
-        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
-        self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
-        self.client("CONFIG", "SET", "rdbcompression", "no")
-        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
+class Damaged(Damaging, Case):
+    kind, engines = "a window", ("compact", "fbf")
 
     def small(self, engine):
-        self.client("DEL", "w")
         self.client("WINDOW.CREATE", "w", "WINDOW", "60s", "SEED", 8, "CAPACITY", 60, "ENGINE",
                     engine, *EVENTS)
         for i in range(8):
@@ -150,81 +123,12 @@ class Damaged(Case):
                         *range(i * 9, i * 9 + 9))
         return self.client("DUMP", "w")
 
-    def try_restore(self, payload):
-        """Refused, or a window that can be asked and changed."""
-        reply = self.client.ask("RESTORE", "t", 0, payload)
-        if isinstance(reply, Error):
-            self.assertEqual(self.client("EXISTS", "t"), 0)
-            return False
-        for command in (["MEXISTS", "t", *range(70)], ["ADD", "t", "n", "AT", START + 65000],
-                        ["FORGET", "t", 5], ["INFO", "t"]):
-            self.client.ask(f"WINDOW.{command[0]}", *command[1:])
-        self.client("DEL", "t")
-        return True
-
-    def test_truncated(self):
-        for engine in ("compact", "fbf"):
-            dump = self.small(engine)
-            self.assertTrue(self.try_restore(dump))
-            for end in list(range(0, 64)) + list(range(64, len(dump) - 10, 97)):
-                self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
-        self.assertIn("a window is refused", self.server.log)
-
-    def test_flipped(self):
-        source = random.Random(7)
-        for engine in ("compact", "fbf"):
-            dump = self.small(engine)
-            refused = 0
-            for _ in range(400):
-                at = source.randrange(10, len(dump) - 10)  # past the type's name
-                changed = bytearray(dump)
-                changed[at] ^= 1 << source.randrange(8)
-                refused += not self.try_restore(bytes(changed))
-            # Every byte of a frame is under a checksum.
-            self.assertGreater(refused, 395, engine)
-        self.assertRegex(self.server.log, r"a window is refused: .* at byte \d+ \(BADDATA\)")
+    def uses(self, key):
+        return (["WINDOW.MEXISTS", key, *range(70)], ["WINDOW.ADD", key, "n", "AT", START + 65000],
+                ["WINDOW.FORGET", key, 5], ["WINDOW.INFO", key])
 
 
-class Log(Keep):
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
-    # Those of Keep run on this server as well; what a restart loads is the log.
-
-    def test_save_and_restart(self):
-        self.same_after(self.server.restart)
-
-    def log(self):
-        return b"".join(path.read_bytes() for path in
-                        sorted((self.server.path / "appendonlydir").glob("*.aof")))
-
-    def rewrite(self):
-        self.client("BGREWRITEAOF")
-        self.wait_until(lambda: self.client.info("persistence")["aof_rewrite_in_progress"] == 0
-                        and self.client.info("persistence")["aof_rewrite_scheduled"] == 0,
-                        "the log is rewritten")
-        self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
-
-    def test_rewrite_and_restart(self):
-        for preamble in ("yes", "no"):
-            self.client("FLUSHALL")
-            self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
-
-            def action():
-                self.rewrite()
-                self.server.restart()
-            self.same_after(action)
-            if preamble == "no":
-                self.assertIn(b"WINDOW.LOAD", self.log())
-            # What was loaded goes on as what was not: this is replayed on loaded windows, …
-            go_on(self.client)
-            digest = self.client("DEBUG", "DIGEST")
-            self.server.restart()
-            self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-            # … and again, on windows that came to be another way.
-            go_on(self.client, 2)
-            digest = self.client("DEBUG", "DIGEST")
-            self.server.restart(kill=True)
-            self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-
+class Log(Logged, Keep):
     def test_creation_is_logged_with_all_its_parameters(self):
         self.client("WINDOW.CREATE", "w", "WINDOW", "60s")
         info, digest = pairs(self.client("WINDOW.INFO", "w")), self.client("DEBUG", "DIGEST")
@@ -293,44 +197,12 @@ class Log(Keep):
         self.assertEqual(self.client("WINDOW.EXISTS", "by events", "item 5"), 1)
 
 
-class Replica(Case):
-    def test_full_and_partial_sync(self):
-        fill(self.client)
-        others = {"bloomery.window-error": "10%", "bloomery.max-key-bytes": "64kb",
-                  "bloomery.window-engine": "fbf"}
-        with Server(**others) as other:
-            replica = other.client
-            replica("REPLICAOF", "127.0.0.1", self.server.port)
-            self.wait_until(lambda: replica.info("replication")["master_link_status"] == "up",
-                            "the replica is connected")
-            self.check(replica)
-            go_on(self.client)
-            self.check(replica)
-            self.client("DEL", *KEYS)
-            fill(self.client)  # every command as it is replicated, from the creation on
-            self.check(replica)
-            # Larger than this replica would let its own clients make one.
-            self.client("WINDOW.CREATE", "large", "WINDOW", "1h", "ERROR", "1e-9")
-            self.client("WINDOW.MADD", "large", "ITEMS", *range(30000))
-            self.assertGreater(self.client("MEMORY", "USAGE", "large"), 2 * 65536)
-            self.check(replica)
-            # A broken link is taken up where it broke.
-            self.client("CLIENT", "KILL", "TYPE", "REPLICA")
-            go_on(self.client, 2)
-            self.wait_until(lambda: replica.info("replication")["master_link_status"] == "up",
-                            "the replica is connected again")
-            self.check(replica)
-            self.assertNotIn("sending an error", other.log)
-            self.assertEqual(other.complaints(), "")
-
+class Replica(Followed, Windows, Case):
     def test_limits_of_the_master(self):
         """What a limit made the master do is done on the replica, which has none."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         with Server() as other:
-            replica = other.client
-            replica("REPLICAOF", "127.0.0.1", self.server.port)
-            self.wait_until(lambda: replica.info("replication")["master_link_status"] == "up",
-                            "the replica is connected")
+            self.follow(other)
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
             refused = 0
             for engine in ("compact", "fbf"):
@@ -342,25 +214,22 @@ class Replica(Case):
                                             *(f"{i} {j}" for j in range(n)))
                     if isinstance(reply, Error):
                         refused += 1
-                        self.check(replica, keys=())
+                        self.check(other)
                 self.assertEqual(self.client.ask("WINDOW.ADD", engine, "x", "AT", START + 800000),
                                  1)
             self.assertGreater(refused, 10)
-            self.check(replica, keys=())
+            self.check(other)
 
-    def check(self, replica, keys=KEYS):
-        self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
-        self.assertEqual(self.client("DEBUG", "DIGEST"), replica("DEBUG", "DIGEST"))
-        if keys:
-            self.assertEqual(answers(self.client), answers(replica))
+    def check(self, other):
+        self.caught_up()
+        self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
 
 
-class Anything(Case):
-    """Changes at random, on windows small enough to meet every limit: the log, a replica that was
-    there from the beginning, and one that came later have the same bytes as the master."""
-
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "bloomery.max-key-bytes": "64kb"}
+class Anything(ChangedAtRandom, Case):
     COMMANDS = 2000
+    OUTCOMES = (("WINDOW.ADD", "done"), ("WINDOW.ADD", "FULL"), ("WINDOW.MADD", "done"),
+                ("WINDOW.MADD", "FULL"), ("WINDOW.FORGET", "done"), ("WINDOW.ADVANCE", "done"),
+                ("WINDOW.MERGE", "done"), ("WINDOW.MERGE", "MISMATCH"))
     KINDS = (["ENGINE", "compact"], ["ENGINE", "compact", "REFRESH"], ["ENGINE", "fbf"],
              ["ENGINE", "fbf", "REFRESH"], ["MODE", "paper"], ["MODE", "paper-simple"])
 
@@ -372,9 +241,9 @@ class Anything(Case):
             like = f"w{source.randrange(6)}"
             if kind < 0.6 and like in times and like != key:
                 times[key] = times[like]
-                return ["CREATE", key, "LIKE", like]
+                return ["WINDOW.CREATE", key, "LIKE", like]
             limit = ["MAXMEM", source.choice(("8kb", "40kb"))] if source.random() < 0.4 else []
-            return ["CREATE", key, "WINDOW", "60s", "CAPACITY", source.choice((20, 1000)), *limit,
+            return ["WINDOW.CREATE", key, "WINDOW", "60s", "CAPACITY", source.choice((20, 1000)), *limit,
                     "SEED", source.randrange(1, 99),
                     "ERROR", source.choice(("10%", "1e-6")), *source.choice(self.KINDS), *EVENTS]
         step = source.choice((0, 0, 1, 700, 4615, 7500, 7501, 60000, 61000, 130000, 10**7))
@@ -384,53 +253,16 @@ class Anything(Case):
             del times[key]
             return ["DEL", key]
         if kind < 0.5:
-            return ["ADD", key, item, "AT", at - source.choice((0, 0, 10**5))]
+            return ["WINDOW.ADD", key, item, "AT", at - source.choice((0, 0, 10**5))]
         if kind < 0.85:
             n = source.choice((1, 2, 64, 65, 900))
-            return ["MADD", key, "AT", at, "ITEMS", *range(item, item + n)]
+            return ["WINDOW.MADD", key, "AT", at, "ITEMS", *range(item, item + n)]
         if kind < 0.93:
-            return ["FORGET", key, item]
+            return ["WINDOW.FORGET", key, item]
         if kind < 0.96:
-            return ["ADVANCE", key, "AT", at]
+            return ["WINDOW.ADVANCE", key, "AT", at]
         others = source.sample([f"w{i}" for i in range(6) if f"w{i}" != key], source.choice((1, 2)))
-        return ["MERGE", key, *others]
-
-    def test_random_changes(self):
-        source, times, said = random.Random(4), {}, {}
-        with Server() as first, Server() as second:
-            replicas = [first]
-            first.client("REPLICAOF", "127.0.0.1", self.server.port)
-            for number in range(self.COMMANDS):
-                name, *words = self.command(source, times)
-                reply = self.client.ask(name if name == "DEL" else f"WINDOW.{name}", *words)
-                word = reply.word if isinstance(reply, Error) else "done"
-                said[name, word] = said.get((name, word), 0) + 1
-                if (name, word) == ("CREATE", "RANGE"):
-                    del times[words[0]]
-                if number == self.COMMANDS // 2:
-                    second.client("REPLICAOF", "127.0.0.1", self.server.port)
-                    replicas.append(second)
-                if number % 50 == 0 or word == "FULL":
-                    self.check(replicas)
-            self.check(replicas)
-            for server in (self.server, first, second):
-                self.assertEqual(server.complaints(), "")
-        for outcome in (("ADD", "done"), ("ADD", "FULL"), ("MADD", "done"), ("MADD", "FULL"),
-                        ("FORGET", "done"), ("ADVANCE", "done"), ("MERGE", "done"),
-                        ("MERGE", "MISMATCH")):
-            self.assertGreater(said.get(outcome, 0), 0, f"{outcome} in {said}")
-        digest = self.client("DEBUG", "DIGEST")
-        self.server.restart()
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-
-    def check(self, replicas):
-        for server in replicas:
-            self.wait_until(lambda link=server: link.client.info("replication")
-                            ["master_link_status"] == "up", "the replica is connected")
-        self.assertEqual(self.client("WAIT", len(replicas), server_runner.PATIENCE * 1000),
-                         len(replicas))
-        for server in replicas:
-            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+        return ["WINDOW.MERGE", key, *others]
 
 
 if __name__ == "__main__":

@@ -27,6 +27,9 @@ PRELOAD = sys.argv[3] if len(sys.argv) > 3 else None
 # One that does not read what ours writes; the build puts it beside ours.
 OLDER_MODULE = os.path.join(os.path.dirname(MODULE), "bloomery-older.so") if MODULE else None
 
+# A server asks for whatever size a damaged payload names, and takes no for an answer.
+ASAN_OPTIONS = "detect_leaks=0:allocator_may_return_null=1"
+
 SKIPPED = 77
 PATIENCE = 60  # seconds; only what hangs ever takes them
 
@@ -186,7 +189,7 @@ class Server:
             arguments += [f"--{name}", value]
         environment = dict(os.environ)
         if PRELOAD:
-            environment |= {"LD_PRELOAD": PRELOAD, "ASAN_OPTIONS": "detect_leaks=0"}
+            environment |= {"LD_PRELOAD": PRELOAD, "ASAN_OPTIONS": ASAN_OPTIONS}
         with (self.path / "stderr").open("ab") as errors:
             self.process = subprocess.Popen(
                 arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -274,6 +277,16 @@ class Case(unittest.TestCase):
         self.wait_until(lambda: self.client.info("persistence")["rdb_bgsave_in_progress"] == 0,
                         "nobody else saves")
         self.client("SAVE")
+
+    def rewrite(self):
+        """BGREWRITEAOF, to its end."""
+        def busy():
+            now = self.client.info("persistence")
+            return now["aof_rewrite_in_progress"] or now["aof_rewrite_scheduled"]
+        self.wait_until(lambda: not busy(), "nobody else rewrites")
+        self.client("BGREWRITEAOF")
+        self.wait_until(lambda: not busy(), "the log is rewritten")
+        self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
 
     def follow(self, replica, source=None):
         """Makes one server the replica of another, by default of this case's."""
