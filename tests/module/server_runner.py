@@ -279,6 +279,16 @@ class Case(unittest.TestCase):
                         "nobody else saves")
         self.client("SAVE")
 
+    def rewrite(self):
+        """BGREWRITEAOF, to its end."""
+        def busy():
+            now = self.client.info("persistence")
+            return now["aof_rewrite_in_progress"] or now["aof_rewrite_scheduled"]
+        self.wait_until(lambda: not busy(), "nobody else rewrites")
+        self.client("BGREWRITEAOF")
+        self.wait_until(lambda: not busy(), "the log is rewritten")
+        self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
+
     def follow(self, replica, source=None):
         """Makes one server the replica of another, by default of this case's."""
         replica.client("REPLICAOF", "127.0.0.1", (source or self.server).port)
