@@ -6,6 +6,7 @@ import re
 import sys
 
 import server_runner
+from family_cases import Described
 from server_runner import Case, Client, Error, Server, pairs
 
 EXCHANGE = pathlib.Path(__file__).with_name("bf_exchange.txt")
@@ -76,7 +77,13 @@ class Exchange(Case):
         self.check(3)
 
 
-class Arguments(Case):
+class Arguments(Described, Case):
+    PREFIX, INTERNAL = "BF", ()
+    COMMANDS = (("RESERVE k 0.1 9", "k"), ("ADD k a", "k"), ("MADD k a b", "k"),
+                ("INSERT k ITEMS a b", "k"), ("EXISTS k a", "k"), ("MEXISTS k a b", "k"),
+                ("DEL k a b", "k"), ("CARD k", "k"), ("INFO k", "k"), ("MERGE a b c", "a b c"),
+                ("SCANDUMP k 0", "k"), ("LOADCHUNK k 1 x", "k"))
+
     def test_number_of_them(self):
         for line in ("BF.RESERVE k 0.01", "BF.ADD k", "BF.ADD k a b", "BF.MADD k", "BF.EXISTS k",
                      "BF.EXISTS k a b", "BF.MEXISTS k", "BF.INSERT k ITEMS", "BF.INSERT k a b",
@@ -130,15 +137,6 @@ class Arguments(Case):
         self.assertEqual(self.client("BF.INFO", "i", "CAPACITY"), [9])
         for name, value in (("bf-capacity", 0), ("bf-error", 1), ("bf-expansion", 0), ("bf", "no")):
             self.assertIsInstance(self.client.ask("CONFIG", "SET", f"bloomery.{name}", value), Error)
-
-    def test_keys_are_declared(self):
-        def keys(*command):
-            return self.client("COMMAND", "GETKEYS", *command)
-        for command in (["BF.RESERVE", "k", "0.1", 9], ["BF.ADD", "k", "a"], ["BF.CARD", "k"],
-                        ["BF.INSERT", "k", "ITEMS", "a", "b"], ["BF.SCANDUMP", "k", 0],
-                        ["BF.LOADCHUNK", "k", 1, "x"], ["BF.DEL", "k", "a", "b"]):
-            self.assertEqual(keys(*command), [b"k"], command)
-        self.assertEqual(keys("BF.MERGE", "a", "b", "c"), [b"a", b"b", b"c"])
 
 
 class Numbers(Case):

@@ -4,6 +4,7 @@ import random
 import sys
 
 import server_runner
+from family_cases import Described
 from server_runner import Case, Client, Error, pairs
 
 MOST, LEAST = 2**63 - 1, -2**63
@@ -67,37 +68,34 @@ class Create(Counters):
         self.assertNotEqual(self.info("t")[b"seed"], self.info("u")[b"seed"])
 
     def test_refusals_name_the_argument(self):
-        for word, text, *options in (
-                ("ERR", "WINDOW is missing", "ERROR", 0.1),
-                ("ERR", "CAPACITY needs a value", "WINDOW", "1s", "CAPACITY"),
-                ("ERR", "WINDOW 'long' is not", "WINDOW", "long"),
-                ("ERR", "WINDOW '' is not", "WINDOW", ""),
-                ("ERR", "WINDOW '-5' is below zero", "WINDOW", -5),
-                ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
-                ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
-                ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
-                ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
-                ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
-                ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", 0.6),
-                ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
-                ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),
-                ("RANGE", "MAXMEM '0' is not between 1", "WINDOW", 5, "MAXMEM", 0),
-                ("RANGE", "MAXMEM 100 is less than", "WINDOW", 5, "MAXMEM", 100),
-                ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
-                ("RANGE", "CAPACITY", "WINDOW", 5, "CAPACITY", "2^40"),
-                ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9",
-                 "ERROR", "1%"),
-                ("RANGE", "cannot be had at this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
-                ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
-                ("ERR", "unknown argument 'SKEW'", "WINDOW", 5, "SKEW", 5),
-                ("ERR", "unknown argument ''", "WINDOW", 5, ""),
-                ("ERR", r"WINDOW '1\x00\x0d\x0a2' is not", "WINDOW", b"1\0\r\n2"),
-                ("ERR", "wrong number of arguments", "WINDOW"),
-                ("ERR", "wrong number of arguments"),
-        ):
-            with self.subTest(options=options):
-                self.refused(word, "COUNTER.CREATE", "t", *options, text=text)
-                self.assertEqual(self.client("EXISTS", "t"), 0)
+        self.refused_each("COUNTER.CREATE", "t", (
+            ("ERR", "WINDOW is missing", "ERROR", 0.1),
+            ("ERR", "CAPACITY needs a value", "WINDOW", "1s", "CAPACITY"),
+            ("ERR", "WINDOW 'long' is not", "WINDOW", "long"),
+            ("ERR", "WINDOW '' is not", "WINDOW", ""),
+            ("ERR", "WINDOW '-5' is below zero", "WINDOW", -5),
+            ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
+            ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
+            ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
+            ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
+            ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
+            ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", 0.6),
+            ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
+            ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),
+            ("RANGE", "MAXMEM '0' is not between 1", "WINDOW", 5, "MAXMEM", 0),
+            ("RANGE", "MAXMEM 100 is less than", "WINDOW", 5, "MAXMEM", 100),
+            ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
+            ("RANGE", "CAPACITY", "WINDOW", 5, "CAPACITY", "2^40"),
+            ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9",
+             "ERROR", "1%"),
+            ("RANGE", "cannot be had at this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
+            ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
+            ("ERR", "unknown argument 'SKEW'", "WINDOW", 5, "SKEW", 5),
+            ("ERR", "unknown argument ''", "WINDOW", 5, ""),
+            ("ERR", r"WINDOW '1\x00\x0d\x0a2' is not", "WINDOW", b"1\0\r\n2"),
+            ("ERR", "wrong number of arguments", "WINDOW"),
+            ("ERR", "wrong number of arguments"),
+        ))
 
     def test_busy_and_wrong_type(self):
         self.create()
@@ -387,7 +385,13 @@ class Full(Counters):
         self.assertEqual(self.client("COUNTER.DEL", "t", "c"), [1])
 
 
-class Around(Counters):
+class Around(Described, Counters):
+    PREFIX = "COUNTER"
+    COMMANDS = tuple((line, "t") for line in (
+        "CREATE t WINDOW 5", "INCRBY t c 1 i", "MINCRBY t c 1 i d 1 j", "GET t c", "MGET t c d",
+        "SCAN t 0", "DEL t c d", "INFO t", "LOAD t 0 x", "APPLY t 5 c 1 i", "TOUCH t 5 0"))
+    INTERNAL = ("APPLY", "LOAD", "TOUCH")
+
     def test_events(self):
         self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
         self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
@@ -443,27 +447,6 @@ class Around(Counters):
         expected = float(info[b"expected_lost"])
         self.assertLess(expected, 200)
         self.assertLess(abs(lost - expected), 5 * max(expected, 25) ** 0.5)
-
-    def test_described(self):
-        names = {"APPLY": 0, "CREATE": 1, "DEL": 1, "GET": 1, "INCRBY": 1, "INFO": 1, "LOAD": 0,
-                 "MGET": 1, "MINCRBY": 1, "SCAN": 1, "TOUCH": 0}
-        listed = {name.decode().upper() for name in
-                  self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")}
-        self.assertEqual({name for name in listed if name.startswith("COUNTER.")},
-                         {f"COUNTER.{name}" for name in names})
-        for name, for_people in names.items():
-            docs = self.client("COMMAND", "DOCS", f"COUNTER.{name}")
-            docs = pairs(docs[1])
-            for field in (b"summary", b"complexity", b"since"):
-                self.assertTrue(docs[field], (name, field))
-            self.assertEqual(b"arguments" in docs and bool(docs[b"arguments"]), bool(for_people))
-
-    def test_keys_are_declared(self):
-        for words in ("CREATE t WINDOW 5", "INCRBY t c 1 i", "MINCRBY t c 1 i d 1 j", "GET t c",
-                      "MGET t c d", "SCAN t 0", "DEL t c d", "INFO t", "LOAD t 0 x",
-                      "APPLY t 5 c 1 i", "TOUCH t 5 0"):
-            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"COUNTER.{words}".split()), [b"t"],
-                             words)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import random
 import sys
 
 import server_runner
+from family_cases import Described
 from server_runner import Case, Client, Error, pairs
 
 ENGINES = ("compact", "dba")
@@ -58,40 +59,37 @@ class Create(IndexCase):
 
     def test_refusals_name_the_argument(self):
         self.create("other", "SEED", 3)
-        for word, text, *options in (
-                ("RANGE", "UNITS '0' is not between 1 and 1048576", "UNITS", 0),
-                ("RANGE", "UNITS '2^21' is not between", "UNITS", "2^21"),
-                ("ERR", "UNITS 'some' is not a count", "UNITS", "some"),
-                ("ERR", "UNITS '' is not a count", "UNITS", ""),
-                ("ERR", "UNITS '-1' is below zero", "UNITS", -1),
-                ("ERR", r"UNITS '1\x00' is not a count", "UNITS", b"1\0"),
-                ("ERR", "UNITS needs a value", "SEED", 1, "UNITS"),
-                ("ERR", "UNITS is given twice", "UNITS", 5, "units", 6),
-                ("RANGE", "CAPACITY '0' is not between", "CAPACITY", 0),
-                ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
-                ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
-                ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e9"),
-                ("RANGE", "ERROR cannot be had with so many UNITS of this CAPACITY", "CAPACITY",
-                 "2^40", "UNITS", "2^20"),
-                ("ERR", "ERROR '0' is not above 0", "ERROR", 0),
-                ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
-                ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
-                ("RANGE", "ERROR '0.6' is not between", "ERROR", "0.6"),
-                ("ERR", "ENGINE 'kbf' is not one of auto, compact or dba", "ENGINE", "kbf"),
-                ("RANGE", "GROUP '0' is not between", "GROUP", 0),
-                ("RANGE", "GROUP '1024' is not between", "GROUP", 1024),
-                ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 2),
-                ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 4),
-                ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 65),
-                ("UNSUPPORTED", "GROUP is of engine dba", "GROUP", 64, "ENGINE", "compact"),
-                ("RANGE", "SEED '0' is not between 1", "SEED", 0),
-                ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
-                ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
-                ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
-        ):
-            with self.subTest(options=options):
-                self.refused(word, "INDEX.CREATE", "i", *options, text=text)
-                self.assertEqual(self.client("EXISTS", "i"), 0)
+        self.refused_each("INDEX.CREATE", "i", (
+            ("RANGE", "UNITS '0' is not between 1 and 1048576", "UNITS", 0),
+            ("RANGE", "UNITS '2^21' is not between", "UNITS", "2^21"),
+            ("ERR", "UNITS 'some' is not a count", "UNITS", "some"),
+            ("ERR", "UNITS '' is not a count", "UNITS", ""),
+            ("ERR", "UNITS '-1' is below zero", "UNITS", -1),
+            ("ERR", r"UNITS '1\x00' is not a count", "UNITS", b"1\0"),
+            ("ERR", "UNITS needs a value", "SEED", 1, "UNITS"),
+            ("ERR", "UNITS is given twice", "UNITS", 5, "units", 6),
+            ("RANGE", "CAPACITY '0' is not between", "CAPACITY", 0),
+            ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
+            ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
+            ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e9"),
+            ("RANGE", "ERROR cannot be had with so many UNITS of this CAPACITY", "CAPACITY",
+             "2^40", "UNITS", "2^20"),
+            ("ERR", "ERROR '0' is not above 0", "ERROR", 0),
+            ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
+            ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
+            ("RANGE", "ERROR '0.6' is not between", "ERROR", "0.6"),
+            ("ERR", "ENGINE 'kbf' is not one of auto, compact or dba", "ENGINE", "kbf"),
+            ("RANGE", "GROUP '0' is not between", "GROUP", 0),
+            ("RANGE", "GROUP '1024' is not between", "GROUP", 1024),
+            ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 2),
+            ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 4),
+            ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 65),
+            ("UNSUPPORTED", "GROUP is of engine dba", "GROUP", 64, "ENGINE", "compact"),
+            ("RANGE", "SEED '0' is not between 1", "SEED", 0),
+            ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
+            ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
+            ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
+        ))
 
     def test_busy_and_wrong_type(self):
         self.create()
@@ -522,7 +520,13 @@ class Frames(IndexCase):
         self.assertEqual(self.client("INDEX.INSTALL", "i", unit, frame), 100)
 
 
-class Around(IndexCase):
+class Around(Described, IndexCase):
+    PREFIX = "INDEX"
+    COMMANDS = (("CREATE k UNITS 5", "k"), ("CREATE k LIKE o", "k o"), ("ADD k 1 a b", "k"),
+                ("LOCATE k a b", "k"), ("EXISTS k a", "k"), ("DEL k 1 a", "k"), ("SEAL k 1", "k"),
+                ("DROP k 1", "k"), ("EXPORT k 1", "k"), ("INSTALL k 1 x", "k"), ("INFO k 1", "k"),
+                ("LOAD k 0 x", "k"))
+
     def setUp(self):
         super().setUp()
         # What tests before this one have left may be freed aside, and is counted until it is.
@@ -621,55 +625,20 @@ class Around(IndexCase):
             self.client("FLUSHALL", "SYNC")
             self.create("i", "ENGINE", engine, "UNITS", 50, "CAPACITY", 2000, "SEED", 1)
             self.add(0, *range(500))
-            used = self.client.info("memory")["used_memory"]
-            counted = self.client("MEMORY", "USAGE", "i")
-            for unit in range(50):
-                for start in range(0, 2000, 500):
-                    self.add(unit, *(f"{unit} {j}" for j in range(start, start + 500))
-                             if unit else range(start, start + 500))
-            used = self.client.info("memory")["used_memory"] - used
-            counted = self.client("MEMORY", "USAGE", "i") - counted
-            self.assertGreater(counted, 150000)
-            # The connection's own buffers come and go.
-            self.assertLessEqual(abs(used - counted), 65536 + counted // 100)
-
-    def test_described(self):
-        names = sorted(name for name in self.client("COMMAND", "LIST", "FILTERBY", "MODULE",
-                                                    "bloomery") if name.lower()[:6] == b"index.")
-        self.assertEqual([name.decode().upper() for name in names],
-                         [f"INDEX.{name}" for name in ("ADD", "CREATE", "DEL", "DROP", "EXISTS",
-                                                       "EXPORT", "INFO", "INSTALL", "LOAD",
-                                                       "LOCATE", "SEAL")])
-        for name in names:
-            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
-            for field in (b"summary", b"complexity", b"since"):
-                self.assertTrue(docs[field], (name, field))
-            if name.upper() != b"INDEX.LOAD":
-                self.assertTrue(docs[b"arguments"], name)
-
-    def test_keys_are_declared(self):
-        for command, keys in (("CREATE k UNITS 5", "k"), ("CREATE k LIKE o", "k o"),
-                              ("ADD k 1 a b", "k"), ("LOCATE k a b", "k"), ("EXISTS k a", "k"),
-                              ("DEL k 1 a", "k"), ("SEAL k 1", "k"), ("DROP k 1", "k"),
-                              ("EXPORT k 1", "k"), ("INSTALL k 1 x", "k"), ("INFO k 1", "k"),
-                              ("LOAD k 0 x", "k")):
-            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"INDEX.{command}".split()),
-                             [key.encode() for key in keys.split()], command)
+            self.grows_as_counted("i", (
+                ["INDEX.ADD", "i", unit, *(f"{unit} {j}" if unit else j
+                                           for j in range(start, start + 500))]
+                for unit in range(50) for start in range(0, 2000, 500)), 150000)
 
     def test_access_control(self):
-        self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~i*", "+index.locate",
-                    "+index.create", "+index.export")
-        self.addCleanup(self.client, "ACL", "DELUSER", "reader")
         self.create()
         self.add(1, "a")
-        client = Client(self.server.port)
-        client("AUTH", "reader", "x")
+        client = self.reader("i*", "INDEX.LOCATE", "INDEX.CREATE", "INDEX.EXPORT")
         self.assertEqual(client("INDEX.LOCATE", "i", "a"), [[1]])
         self.assertTrue(client("INDEX.EXPORT", "i", 1))
         for command in (["INDEX.ADD", "i", 1, "b"], ["INDEX.LOCATE", "other", "a"],
                         ["INDEX.CREATE", "i2", "LIKE", "i"], ["INDEX.DROP", "i", 1]):
             self.assertEqual(client.ask(*command).word, "NOPERM", command)
-        client.close()
 
 
 if __name__ == "__main__":

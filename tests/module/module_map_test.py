@@ -4,6 +4,7 @@ import re
 import sys
 
 import server_runner
+from family_cases import Described
 from server_runner import Case, Client, Error, pairs
 
 UNSURE_TEXT = "UNSURE the stored value cannot be told, so nothing was changed"
@@ -39,38 +40,35 @@ class Create(Case):
                          (b"kbf", str(2**64 - 1).encode(), 7, 0))
 
     def test_refusals_name_the_argument(self):
-        for word, text, *options in (
-                ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
-                ("ERR", "CAPACITY needs a value", "CAPACITY"),
-                ("ERR", "CAPACITY 'many' is not a count", "CAPACITY", "many"),
-                ("ERR", "CAPACITY '' is not a count", "CAPACITY", ""),
-                ("ERR", "CAPACITY '-5' is below zero", "CAPACITY", -5),
-                ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
-                ("ERR", "CAPACITY '1e30' is too large", "CAPACITY", "1e30"),
-                ("ERR", r"CAPACITY '1\x00\x0d\x0a2' is not", "CAPACITY", b"1\0\r\n2"),
-                ("RANGE", "CAPACITY '0' is not between 1 and", "CAPACITY", 0),
-                ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
-                ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e10"),
-                ("ERR", "CAPACITY is given twice", "CAPACITY", 5, "CAPACITY", 6),
-                ("ERR", "ERROR '0' is not above 0 and below 1", "ERROR", 0),
-                ("ERR", "ERROR '1' is not above 0 and below 1", "ERROR", 1),
-                ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
-                ("ERR", "ERROR '0x1p-4' is not a share", "ERROR", "0x1p-4"),
-                ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
-                ("ERR", "ENGINE 'fbf' is not one of auto, compact or kbf", "ENGINE", "fbf"),
-                ("ERR", "VALUES and RAW exclude each other", "VALUES", 5, "RAW", 5),
-                ("RANGE", "VALUES '0' is not between", "VALUES", 0),
-                ("RANGE", "RAW '33' is not between 1 and 32", "RAW", 33),
-                ("RANGE", "RAW is more than engine kbf has", "ENGINE", "kbf", "RAW", 14),
-                ("RANGE", "SEED '0' is not between 1", "SEED", 0),
-                ("ERR", "LIKE copies everything", "LIKE", "m", "SEED", 5),
-                ("ERR", "LIKE 'm': no such key", "LIKE", "m"),
-                ("ERR", "unknown argument", "x" * 5000),
-                ("ERR", "unknown argument", ""),
-        ):
-            with self.subTest(options=options):
-                self.refused(word, "MAP.CREATE", "m", *options, text=text)
-                self.assertEqual(self.client("EXISTS", "m"), 0)
+        self.refused_each("MAP.CREATE", "m", (
+            ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
+            ("ERR", "CAPACITY needs a value", "CAPACITY"),
+            ("ERR", "CAPACITY 'many' is not a count", "CAPACITY", "many"),
+            ("ERR", "CAPACITY '' is not a count", "CAPACITY", ""),
+            ("ERR", "CAPACITY '-5' is below zero", "CAPACITY", -5),
+            ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
+            ("ERR", "CAPACITY '1e30' is too large", "CAPACITY", "1e30"),
+            ("ERR", r"CAPACITY '1\x00\x0d\x0a2' is not", "CAPACITY", b"1\0\r\n2"),
+            ("RANGE", "CAPACITY '0' is not between 1 and", "CAPACITY", 0),
+            ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
+            ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e10"),
+            ("ERR", "CAPACITY is given twice", "CAPACITY", 5, "CAPACITY", 6),
+            ("ERR", "ERROR '0' is not above 0 and below 1", "ERROR", 0),
+            ("ERR", "ERROR '1' is not above 0 and below 1", "ERROR", 1),
+            ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
+            ("ERR", "ERROR '0x1p-4' is not a share", "ERROR", "0x1p-4"),
+            ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
+            ("ERR", "ENGINE 'fbf' is not one of auto, compact or kbf", "ENGINE", "fbf"),
+            ("ERR", "VALUES and RAW exclude each other", "VALUES", 5, "RAW", 5),
+            ("RANGE", "VALUES '0' is not between", "VALUES", 0),
+            ("RANGE", "RAW '33' is not between 1 and 32", "RAW", 33),
+            ("RANGE", "RAW is more than engine kbf has", "ENGINE", "kbf", "RAW", 14),
+            ("RANGE", "SEED '0' is not between 1", "SEED", 0),
+            ("ERR", "LIKE copies everything", "LIKE", "m", "SEED", 5),
+            ("ERR", "LIKE 'm': no such key", "LIKE", "m"),
+            ("ERR", "unknown argument", "x" * 5000),
+            ("ERR", "unknown argument", ""),
+        ))
 
     def test_busy_and_wrong_type(self):
         self.client("MAP.SET", "m", "a", "1")
@@ -267,7 +265,14 @@ class Whole(Case):
         self.assertEqual(self.client("MAP.GET", "m", "k3", "k4"), [b"v3", b"v4"])
 
 
-class Around(Case):
+class Around(Described, Case):
+    PREFIX = "MAP"
+    COMMANDS = (("CREATE k CAPACITY 5", "k"), ("CREATE k LIKE o", "k o"),
+                ("CREATE like LIKE o", "like o"), ("SET k f v", "k"), ("GET k f g", "k"),
+                ("UPDATE k f v", "k"), ("DEL k f", "k"), ("EXISTS k f", "k"),
+                ("JOIN k s t", "k s t"), ("COMPRESS k", "k"), ("INFO k", "k"),
+                ("LOAD k 0 x", "k"))
+
     def test_settings(self):
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.map-capacity", 1000,
                         "bloomery.map-error", "0.001", "bloomery.map-engine", "auto")
@@ -351,51 +356,15 @@ class Around(Case):
         batches = [["MAP.SET", "m"] + [x for i in range(start, start + 500) for x in (i, i % 99)]
                    for start in range(0, 200000, 500)]
         self.client(*batches[0])
-        used = self.client.info("memory")["used_memory"]
-        counted = self.client("MEMORY", "USAGE", "m")
-        for batch in batches[1:]:
-            self.client(*batch)
-        used = self.client.info("memory")["used_memory"] - used
-        counted = self.client("MEMORY", "USAGE", "m") - counted
-        self.assertGreater(counted, 400000)
-        # The connection's own buffers come and go.
-        self.assertLessEqual(abs(used - counted), 65536 + counted // 100)
-
-    def test_described(self):
-        names = sorted(name for name in self.client("COMMAND", "LIST", "FILTERBY", "MODULE",
-                                                    "bloomery") if name.lower()[:4] == b"map.")
-        self.assertEqual([name.decode().upper() for name in names],
-                         [f"MAP.{name}" for name in ("COMPRESS", "CREATE", "DEL", "EXISTS", "GET",
-                                                     "INFO", "JOIN", "LOAD", "SET", "UPDATE")])
-        for name in names:
-            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
-            for field in (b"summary", b"complexity", b"since"):
-                self.assertTrue(docs[field], (name, field))
-            if name.upper() != b"MAP.LOAD":
-                self.assertTrue(docs[b"arguments"], name)
-
-    def test_keys_are_declared(self):
-        for command, keys in (("MAP.CREATE k CAPACITY 5", "k"), ("MAP.CREATE k LIKE o", "k o"),
-                              ("MAP.CREATE like LIKE o", "like o"), ("MAP.SET k f v", "k"),
-                              ("MAP.GET k f g", "k"), ("MAP.UPDATE k f v", "k"),
-                              ("MAP.DEL k f", "k"), ("MAP.EXISTS k f", "k"),
-                              ("MAP.JOIN k s t", "k s t"), ("MAP.COMPRESS k", "k"),
-                              ("MAP.INFO k", "k"), ("MAP.LOAD k 0 x", "k")):
-            self.assertEqual(self.client("COMMAND", "GETKEYS", *command.split()),
-                             [key.encode() for key in keys.split()], command)
+        self.grows_as_counted("m", batches[1:], 400000)
 
     def test_access_control(self):
-        self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~m*", "+map.get", "+map.join",
-                    "+map.create")
-        self.addCleanup(self.client, "ACL", "DELUSER", "reader")
         self.client("MAP.SET", "m", "a", "1")
-        client = Client(self.server.port)
-        client("AUTH", "reader", "x")
+        client = self.reader("m*", "MAP.GET", "MAP.JOIN", "MAP.CREATE")
         self.assertEqual(client("MAP.GET", "m", "a"), [b"1"])
         for command in (["MAP.SET", "m", "a", "2"], ["MAP.GET", "other", "a"],
                         ["MAP.JOIN", "m2", "m"], ["MAP.CREATE", "m2", "LIKE", "m"]):
             self.assertEqual(client.ask(*command).word, "NOPERM", command)
-        client.close()
 
     def test_no_arguments_at_load(self):
         reply = self.client.ask("MODULE", "LOAD", server_runner.MODULE)

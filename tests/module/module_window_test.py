@@ -7,6 +7,7 @@ goes by the server's clock it is an hour long, and the tests are not.
 import sys
 
 import server_runner
+from family_cases import Described
 from server_runner import Case, Client, Error, pairs
 
 EVENTS = ("EVENTTIME", "SKEW", "1h")
@@ -63,52 +64,49 @@ class Create(WindowCase):
 
     def test_refusals_name_the_argument(self):
         self.create("other", "SEED", 3)
-        for word, text, *options in (
-                ("ERR", "WINDOW is missing", "CAPACITY", 5),
-                ("ERR", "WINDOW is missing", "EVENTTIME", "REFRESH"),
-                ("ERR", "WINDOW needs a value", "SEED", 1, "WINDOW"),
-                ("ERR", "WINDOW 'soon' is not a time such as", "WINDOW", "soon"),
-                ("ERR", "WINDOW '' is not a time", "WINDOW", ""),
-                ("ERR", "WINDOW '-60s' is below zero", "WINDOW", "-60s"),
-                ("ERR", "WINDOW '0.5' is not a whole number", "WINDOW", "0.5"),
-                ("ERR", "WINDOW '60 s' is not a time", "WINDOW", "60 s"),
-                ("ERR", "WINDOW '1e30' is too large", "WINDOW", "1e30"),
-                ("ERR", r"WINDOW '1\x00' is not a time", "WINDOW", b"1\0"),
-                ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
-                ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
-                ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
-                ("ERR", "unknown argument 'SIZE'", "WINDOW", 5, "SIZE", 5),
-                ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
-                ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
-                ("RANGE", "ERROR '1e-13' is not between 1e-12 and 0.5", "WINDOW", 5, "ERROR",
-                 "1e-13"),
-                ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", "0.6"),
-                ("RANGE", "ERROR cannot be had at this CAPACITY", "WINDOW", 5, "ERROR", "1e-12",
-                 "CAPACITY", "2^40"),
-                ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
-                ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9"),
-                ("ERR", "MAXMEM 'lots' is not a size", "WINDOW", 5, "MAXMEM", "lots"),
-                ("RANGE", "MAXMEM '0' is not between", "WINDOW", 5, "MAXMEM", 0),
-                ("RANGE", "MAXMEM is too little: an empty window takes", "WINDOW", 5, "MAXMEM", 9),
-                ("ERR", "ENGINE 'kbf' is not one of auto, compact or fbf", "WINDOW", 5, "ENGINE",
-                 "kbf"),
-                ("ERR", "MODE 'best' is not one of improved, paper or paper-simple", "WINDOW", 5,
-                 "MODE", "best"),
-                ("UNSUPPORTED", "MODE paper is one of engine fbf", "WINDOW", 5, "ENGINE", "compact",
-                 "MODE", "paper"),
-                ("ERR", "EVENTTIME needs SKEW", "WINDOW", 5, "EVENTTIME"),
-                ("ERR", "SKEW goes with EVENTTIME", "WINDOW", 5, "SKEW", 5),
-                ("RANGE", "SKEW '0' is not between", "WINDOW", 5, "EVENTTIME", "SKEW", 0),
-                ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
-                ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
-                ("ERR", "LIKE copies everything", "WINDOW", 5, "LIKE", "other", "REFRESH"),
-                ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
-                ("ERR", "WINDOW is not that of 'other', which is 60000 ms", "LIKE", "other",
-                 "WINDOW", 5),
-        ):
-            with self.subTest(options=options):
-                self.refused(word, "WINDOW.CREATE", "w", *options, text=text)
-                self.assertEqual(self.client("EXISTS", "w"), 0)
+        self.refused_each("WINDOW.CREATE", "w", (
+            ("ERR", "WINDOW is missing", "CAPACITY", 5),
+            ("ERR", "WINDOW is missing", "EVENTTIME", "REFRESH"),
+            ("ERR", "WINDOW needs a value", "SEED", 1, "WINDOW"),
+            ("ERR", "WINDOW 'soon' is not a time such as", "WINDOW", "soon"),
+            ("ERR", "WINDOW '' is not a time", "WINDOW", ""),
+            ("ERR", "WINDOW '-60s' is below zero", "WINDOW", "-60s"),
+            ("ERR", "WINDOW '0.5' is not a whole number", "WINDOW", "0.5"),
+            ("ERR", "WINDOW '60 s' is not a time", "WINDOW", "60 s"),
+            ("ERR", "WINDOW '1e30' is too large", "WINDOW", "1e30"),
+            ("ERR", r"WINDOW '1\x00' is not a time", "WINDOW", b"1\0"),
+            ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
+            ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
+            ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
+            ("ERR", "unknown argument 'SIZE'", "WINDOW", 5, "SIZE", 5),
+            ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
+            ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
+            ("RANGE", "ERROR '1e-13' is not between 1e-12 and 0.5", "WINDOW", 5, "ERROR",
+             "1e-13"),
+            ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", "0.6"),
+            ("RANGE", "ERROR cannot be had at this CAPACITY", "WINDOW", 5, "ERROR", "1e-12",
+             "CAPACITY", "2^40"),
+            ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
+            ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9"),
+            ("ERR", "MAXMEM 'lots' is not a size", "WINDOW", 5, "MAXMEM", "lots"),
+            ("RANGE", "MAXMEM '0' is not between", "WINDOW", 5, "MAXMEM", 0),
+            ("RANGE", "MAXMEM is too little: an empty window takes", "WINDOW", 5, "MAXMEM", 9),
+            ("ERR", "ENGINE 'kbf' is not one of auto, compact or fbf", "WINDOW", 5, "ENGINE",
+             "kbf"),
+            ("ERR", "MODE 'best' is not one of improved, paper or paper-simple", "WINDOW", 5,
+             "MODE", "best"),
+            ("UNSUPPORTED", "MODE paper is one of engine fbf", "WINDOW", 5, "ENGINE", "compact",
+             "MODE", "paper"),
+            ("ERR", "EVENTTIME needs SKEW", "WINDOW", 5, "EVENTTIME"),
+            ("ERR", "SKEW goes with EVENTTIME", "WINDOW", 5, "SKEW", 5),
+            ("RANGE", "SKEW '0' is not between", "WINDOW", 5, "EVENTTIME", "SKEW", 0),
+            ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
+            ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
+            ("ERR", "LIKE copies everything", "WINDOW", 5, "LIKE", "other", "REFRESH"),
+            ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
+            ("ERR", "WINDOW is not that of 'other', which is 60000 ms", "LIKE", "other",
+             "WINDOW", 5),
+        ))
 
     def test_busy_and_wrong_type(self):
         self.create()
@@ -449,7 +447,14 @@ class Whole(WindowCase):
         self.refused("ERR", "WINDOW.MERGE", "a", "b", "b", text="source 'b' is named twice")
 
 
-class Around(WindowCase):
+class Around(Described, WindowCase):
+    PREFIX = "WINDOW"
+    COMMANDS = (("CREATE k WINDOW 5", "k"), ("CREATE k LIKE o", "k o"),
+                ("CREATE like WINDOW 5 LIKE o", "like o"), ("ADD k i", "k"),
+                ("ADD k LIKE AT 5", "k"), ("MADD k AT 5 ITEMS a b", "k"), ("EXISTS k i", "k"),
+                ("MEXISTS k i j", "k"), ("FORGET k i", "k"), ("ADVANCE k", "k"),
+                ("MERGE k s t", "k s t"), ("INFO k", "k"), ("LOAD k 0 x", "k"))
+
     def test_events(self):
         self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
         self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
@@ -502,52 +507,15 @@ class Around(WindowCase):
         batches = [["WINDOW.MADD", "w", "AT", START, "ITEMS", *range(start, start + 500)]
                    for start in range(0, 200000, 500)]
         self.client(*batches[0])
-        used = self.client.info("memory")["used_memory"]
-        counted = self.client("MEMORY", "USAGE", "w")
-        for batch in batches[1:]:
-            self.client(*batch)
-        used = self.client.info("memory")["used_memory"] - used
-        counted = self.client("MEMORY", "USAGE", "w") - counted
-        self.assertGreater(counted, 400000)
-        # The connection's own buffers come and go.
-        self.assertLessEqual(abs(used - counted), 65536 + counted // 100)
-
-    def test_described(self):
-        names = sorted(name for name in self.client("COMMAND", "LIST", "FILTERBY", "MODULE",
-                                                    "bloomery") if name.lower()[:7] == b"window.")
-        self.assertEqual([name.decode().upper() for name in names],
-                         [f"WINDOW.{name}" for name in ("ADD", "ADVANCE", "CREATE", "EXISTS",
-                                                        "FORGET", "INFO", "LOAD", "MADD", "MERGE",
-                                                        "MEXISTS")])
-        for name in names:
-            docs = pairs(pairs(self.client("COMMAND", "DOCS", name))[name])
-            for field in (b"summary", b"complexity", b"since"):
-                self.assertTrue(docs[field], (name, field))
-            if name.upper() != b"WINDOW.LOAD":
-                self.assertTrue(docs[b"arguments"], name)
-
-    def test_keys_are_declared(self):
-        for command, keys in (("CREATE k WINDOW 5", "k"), ("CREATE k LIKE o", "k o"),
-                              ("CREATE like WINDOW 5 LIKE o", "like o"), ("ADD k i", "k"),
-                              ("ADD k LIKE AT 5", "k"), ("MADD k AT 5 ITEMS a b", "k"),
-                              ("EXISTS k i", "k"), ("MEXISTS k i j", "k"), ("FORGET k i", "k"),
-                              ("ADVANCE k", "k"), ("MERGE k s t", "k s t"), ("INFO k", "k"),
-                              ("LOAD k 0 x", "k")):
-            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"WINDOW.{command}".split()),
-                             [key.encode() for key in keys.split()], command)
+        self.grows_as_counted("w", batches[1:], 400000)
 
     def test_access_control(self):
-        self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~w*", "+window.exists",
-                    "+window.merge", "+window.create")
-        self.addCleanup(self.client, "ACL", "DELUSER", "reader")
         self.create("w", window="1h")
-        client = Client(self.server.port)
-        client("AUTH", "reader", "x")
+        client = self.reader("w*", "WINDOW.EXISTS", "WINDOW.MERGE", "WINDOW.CREATE")
         self.assertEqual(client("WINDOW.EXISTS", "w", "a"), 0)
         for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.EXISTS", "other", "a"],
                         ["WINDOW.MERGE", "w2", "w"], ["WINDOW.CREATE", "w2", "LIKE", "w"]):
             self.assertEqual(client.ask(*command).word, "NOPERM", command)
-        client.close()
 
     def test_in_transactions_and_scripts(self):
         self.create("w", window="1h")

@@ -273,6 +273,13 @@ class Case(unittest.TestCase):
         self.assertEqual(self.client("DEBUG", "DIGEST"), before, command)
         return reply
 
+    def refused_each(self, command, key, cases):
+        """The same for each of (word, text, arguments …), and there is no such key afterwards."""
+        for word, text, *arguments in cases:
+            with self.subTest(arguments=arguments):
+                self.refused(word, command, key, *arguments, text=text)
+                self.assertEqual(self.client("EXISTS", key), 0)
+
     def save(self):
         """SAVE, which a server refuses while a child of it still saves for a replica."""
         self.wait_until(lambda: self.client.info("persistence")["rdb_bgsave_in_progress"] == 0,
