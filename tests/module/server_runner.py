@@ -231,8 +231,8 @@ class Server:
 
     def complaints(self):
         """What a sanitizer or the server's own crash report says."""
-        said = "".join(line for line in (self.path / "stderr").open(errors="replace")
-                       if "AddressSanitizer failed to allocate" not in line)
+        said = (self.path / "stderr").read_text(errors="replace").splitlines(keepends=True)
+        said = "".join(line for line in said if "AddressSanitizer failed to allocate" not in line)
         crash = "BUG REPORT START" in self.log or "ASSERTION FAILED" in self.log
         return said + (self.log[-6000:] if crash else "")
 
