@@ -2,9 +2,7 @@
 #include "bf_type.h"
 #include "table_parts.h"
 
-#define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0)
-#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
-#define EXPANSION ARG("expansion", SERVER_ARG_INTEGER, "EXPANSION", SERVER_ARG_OPTIONAL)
+#define EXPANSION OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION")
 #define NONSCALING WORD("nonscaling", "NONSCALING", SERVER_ARG_OPTIONAL)
 
 static server_command_arg reserve_args[] = {
@@ -13,13 +11,13 @@ static server_command_arg reserve_args[] = {
     ARG("capacity", SERVER_ARG_INTEGER, NULL, 0),
     EXPANSION,
     NONSCALING,
-    ARG("seed", SERVER_ARG_INTEGER, "SEED", SERVER_ARG_OPTIONAL),
+    SEED,
     {0},
 };
 static server_command_arg insert_args[] = {
     KEY,
-    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
-    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
+    CAPACITY,
+    ERROR_SHARE,
     EXPANSION,
     WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL),
     NONSCALING,
@@ -34,30 +32,22 @@ static server_command_arg info_fields[] = {
 };
 static server_command_arg info_args[] = {
     KEY,
-    {.name = "field",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = info_fields},
+    CHOICE("field", NULL, info_fields),
     {0},
 };
 static server_command_arg item_args[] = {KEY, ITEM, {0}};
 static server_command_arg items_args[] = {KEY, ITEMS, {0}};
 static server_command_arg key_args[] = {KEY, {0}};
-static server_command_arg merge_args[] = {
-    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec_index = 0},
-    {.name = "source", .type = SERVER_ARG_KEY, .key_spec_index = 1, .flags = SERVER_ARG_MULTIPLE},
-    {0},
-};
+static server_command_arg merge_args[] = {DESTINATION, SOURCES, {0}};
 static server_command_arg dump_args[] = {KEY, ARG("iterator", SERVER_ARG_INTEGER, NULL, 0), {0}};
 static server_command_arg load_args[] = {KEY,
                                          ARG("iterator", SERVER_ARG_INTEGER, NULL, 0),
                                          ARG("data", SERVER_ARG_STRING, NULL, 0),
                                          {0}};
 
-static server_key_spec reserve_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), {0}};
+static server_key_spec reserve_keys[] = {KEY_AT(1, CREATES), {0}};
 static server_key_spec add_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec delete_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec delete_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 static server_key_spec dump_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec load_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_UPDATE), {0}};

@@ -3,10 +3,7 @@
 #include "counter_type.h"
 #include "table_parts.h"
 
-#define TABLE                                                                                      \
-    {                                                                                              \
-        .name = "table", .type = SERVER_ARG_KEY, .key_spec_index = 0                               \
-    }
+#define TABLE KEY_CALLED("table", 0, NULL, 0)
 static server_command_arg operation[] = {
     ARG("counter", SERVER_ARG_STRING, NULL, 0),
     ARG("delta", SERVER_ARG_INTEGER, NULL, 0),
@@ -15,13 +12,7 @@ static server_command_arg operation[] = {
 };
 
 static server_command_arg create_args[] = {
-    TABLE,
-    ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0),
-    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
-    ARG("bytes", SERVER_ARG_INTEGER, "MAXMEM", SERVER_ARG_OPTIONAL),
-    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
-    ARG("seed", SERVER_ARG_INTEGER, "SEED", SERVER_ARG_OPTIONAL),
-    {0},
+    TABLE, ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0), ERROR_SHARE, MAXMEM, CAPACITY, SEED, {0},
 };
 static server_command_arg incrby_args[] = {
     TABLE,
@@ -32,11 +23,7 @@ static server_command_arg incrby_args[] = {
 };
 static server_command_arg mincrby_args[] = {
     TABLE,
-    {.name = "operation",
-     .type = SERVER_ARG_BLOCK,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_MULTIPLE,
-     .subargs = operation},
+    ARG_OF("operation", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, operation),
     {0},
 };
 static server_command_arg get_args[] = {TABLE, ARG("counter", SERVER_ARG_STRING, NULL, 0), {0}};
@@ -45,15 +32,15 @@ static server_command_arg counters_args[] = {
 static server_command_arg scan_args[] = {
     TABLE,
     ARG("cursor", SERVER_ARG_INTEGER, NULL, 0),
-    ARG("count", SERVER_ARG_INTEGER, "COUNT", SERVER_ARG_OPTIONAL),
+    OPTION("count", SERVER_ARG_INTEGER, "COUNT"),
     {0},
 };
 static server_command_arg table_args[] = {TABLE, {0}};
 
-static server_key_spec create_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), {0}};
+static server_key_spec create_keys[] = {KEY_AT(1, CREATES), {0}};
 static server_key_spec change_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 static server_key_spec told_keys[] = {KEY_AT(1, CHANGES), {0}};

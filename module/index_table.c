@@ -3,7 +3,6 @@
 #include "table_parts.h"
 
 #define UNIT ARG("unit", SERVER_ARG_INTEGER, NULL, 0)
-#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
 
 static server_command_arg engines[] = {
     WORD("auto", "auto", 0),
@@ -11,29 +10,15 @@ static server_command_arg engines[] = {
     WORD("dba", "dba", 0),
     {0},
 };
-static server_command_arg origins[] = {
-    {.name = "other", .type = SERVER_ARG_KEY, .key_spec_index = 1, .token = "LIKE"},
-    ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),
-    {0},
-};
 
 static server_command_arg create_args[] = {
     KEY,
-    ARG("units", SERVER_ARG_INTEGER, "UNITS", SERVER_ARG_OPTIONAL),
-    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
-    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
-    {.name = "engine",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .token = "ENGINE",
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = engines},
-    ARG("group", SERVER_ARG_INTEGER, "GROUP", SERVER_ARG_OPTIONAL),
-    {.name = "origin",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = origins},
+    OPTION("units", SERVER_ARG_INTEGER, "UNITS"),
+    CAPACITY,
+    ERROR_SHARE,
+    CHOICE("engine", "ENGINE", engines),
+    OPTION("group", SERVER_ARG_INTEGER, "GROUP"),
+    ORIGIN,
     WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL),
     {0},
 };
@@ -52,10 +37,9 @@ static server_command_arg info_args[] = {
     {0},
 };
 
-static server_key_spec create_keys[] = {
-    KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 

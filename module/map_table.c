@@ -26,48 +26,25 @@ static server_command_arg kinds_of_values[] = {
     ARG("bits", SERVER_ARG_INTEGER, "RAW", 0),
     {0},
 };
-static server_command_arg origins[] = {
-    {.name = "other", .type = SERVER_ARG_KEY, .key_spec_index = 1, .token = "LIKE"},
-    ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),
-    {0},
-};
 
 static server_command_arg create_args[] = {
     KEY,
-    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
-    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
-    {.name = "engine",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .token = "ENGINE",
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = engines},
-    {.name = "kind-of-values",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = kinds_of_values},
-    {.name = "origin",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = origins},
+    CAPACITY,
+    ERROR_SHARE,
+    CHOICE("engine", "ENGINE", engines),
+    CHOICE("kind-of-values", NULL, kinds_of_values),
+    ORIGIN,
     WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL),
     {0},
 };
 static server_command_arg pairs_args[] = {KEY, PAIRS, {0}};
 static server_command_arg fields_args[] = {KEY, FIELDS, {0}};
 static server_command_arg key_args[] = {KEY, {0}};
-static server_command_arg join_args[] = {
-    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec_index = 0},
-    {.name = "source", .type = SERVER_ARG_KEY, .key_spec_index = 1, .flags = SERVER_ARG_MULTIPLE},
-    {0},
-};
+static server_command_arg join_args[] = {DESTINATION, SOURCES, {0}};
 
-static server_key_spec create_keys[] = {
-    KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 static server_key_spec join_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};

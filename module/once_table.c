@@ -3,10 +3,7 @@
 #include "once_run.h"
 #include "table_parts.h"
 
-#define GUARD                                                                                      \
-    {                                                                                              \
-        .name = "guard", .type = SERVER_ARG_KEY, .key_spec_index = 0                               \
-    }
+#define GUARD KEY_CALLED("guard", 0, NULL, 0)
 
 static server_command_arg once_args[] = {
     GUARD,
@@ -16,13 +13,7 @@ static server_command_arg once_args[] = {
     {0},
 };
 static server_command_arg create_args[] = {
-    GUARD,
-    ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0),
-    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
-    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
-    ARG("bytes", SERVER_ARG_INTEGER, "MAXMEM", SERVER_ARG_OPTIONAL),
-    ARG("seed", SERVER_ARG_INTEGER, "SEED", SERVER_ARG_OPTIONAL),
-    {0},
+    GUARD, ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0), CAPACITY, ERROR_SHARE, MAXMEM, SEED, {0},
 };
 static server_command_arg guard_args[] = {GUARD, {0}};
 
@@ -30,7 +21,7 @@ static server_command_arg guard_args[] = {GUARD, {0}};
 static server_key_spec once_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE | SERVER_SPEC_INCOMPLETE),
     {0}};
-static server_key_spec create_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), {0}};
+static server_key_spec create_keys[] = {KEY_AT(1, CREATES), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 
 const module_command once_commands[] = {

@@ -3,9 +3,7 @@
 #include "table_parts.h"
 #include "window_type.h"
 
-#define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0)
-#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
-#define AT ARG("milliseconds", SERVER_ARG_INTEGER, "AT", SERVER_ARG_OPTIONAL)
+#define AT OPTION("milliseconds", SERVER_ARG_INTEGER, "AT")
 
 static server_command_arg engines[] = {
     WORD("auto", "auto", 0),
@@ -24,41 +22,18 @@ static server_command_arg event_time[] = {
     ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0),
     {0},
 };
-static server_command_arg origins[] = {
-    {.name = "other", .type = SERVER_ARG_KEY, .key_spec_index = 1, .token = "LIKE"},
-    ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),
-    {0},
-};
 
 static server_command_arg create_args[] = {
     KEY,
-    ARG("window", SERVER_ARG_INTEGER, "WINDOW", SERVER_ARG_OPTIONAL),
-    ARG("error", SERVER_ARG_DOUBLE, "ERROR", SERVER_ARG_OPTIONAL),
-    ARG("bytes", SERVER_ARG_INTEGER, "MAXMEM", SERVER_ARG_OPTIONAL),
-    {.name = "engine",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .token = "ENGINE",
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = engines},
-    {.name = "mode",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .token = "MODE",
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = modes},
+    OPTION("window", SERVER_ARG_INTEGER, "WINDOW"),
+    ERROR_SHARE,
+    MAXMEM,
+    CHOICE("engine", "ENGINE", engines),
+    CHOICE("mode", "MODE", modes),
     WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL),
-    {.name = "event-time",
-     .type = SERVER_ARG_BLOCK,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = event_time},
-    ARG("capacity", SERVER_ARG_INTEGER, "CAPACITY", SERVER_ARG_OPTIONAL),
-    {.name = "origin",
-     .type = SERVER_ARG_ONEOF,
-     .key_spec_index = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .subargs = origins},
+    ARG_OF("event-time", SERVER_ARG_BLOCK, NULL, SERVER_ARG_OPTIONAL, event_time),
+    CAPACITY,
+    ORIGIN,
     {0},
 };
 static server_command_arg item_at_args[] = {KEY, ITEM, AT, {0}};
@@ -67,16 +42,11 @@ static server_command_arg item_args[] = {KEY, ITEM, {0}};
 static server_command_arg items_args[] = {KEY, ITEMS, {0}};
 static server_command_arg at_args[] = {KEY, AT, {0}};
 static server_command_arg key_args[] = {KEY, {0}};
-static server_command_arg merge_args[] = {
-    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec_index = 0},
-    {.name = "source", .type = SERVER_ARG_KEY, .key_spec_index = 1, .flags = SERVER_ARG_MULTIPLE},
-    {0},
-};
+static server_command_arg merge_args[] = {DESTINATION, SOURCES, {0}};
 
-static server_key_spec create_keys[] = {
-    KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_INSERT), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec forget_keys[] = {KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_DELETE), {0}};
+static server_key_spec forget_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
 
