@@ -33,7 +33,8 @@
 #include <string.h>
 
 #define MAX_ENTRIES ((uint64_t)1 << 40)
-#define PAGE 16u /* values that are taken from the maplet at once */
+#define PAGE 16u /* values that are taken from the maplet at once, and … */
+#define LARGE_PAGE 256u /* … where there are more */
 
 static unsigned bits_for(uint64_t values)
 {
@@ -338,10 +339,11 @@ static bool candidates(const bry__compact_index *index, unsigned i, bry_hash has
     const bry__maplet *maplet = &index->maplet;
     const bry__table *table = maplet->table[i];
     uint64_t fingerprint = bry__fingerprint(hash, table->range), total;
-    uint32_t values[PAGE], from = 0;
-    do {
-        total = bry__table_get_from(table, fingerprint, from, values, PAGE);
-        for (unsigned j = 0; j < total && j < PAGE; j++) {
+    uint32_t values[LARGE_PAGE], from = 0;
+    unsigned page = PAGE;
+    for (bool more = true; more; page = LARGE_PAGE) {
+        total = bry__table_get_from(table, fingerprint, from, values, page);
+        for (unsigned j = 0; j < total && j < page; j++) {
             uint32_t slot = values[j];
             if ((j > 0 && slot == values[j - 1]) || index->state[slot] != BRY__SLOT_LIVE)
                 continue;
@@ -350,9 +352,10 @@ static bool candidates(const bry__compact_index *index, unsigned i, bry_hash has
             if (!has_entry(maplet, i + 1, maplet->tables, hash, slot))
                 bry__index_found_add(found, slot);
         }
-        if (total > PAGE)
-            from = values[PAGE - 1] + 1;
-    } while (total > PAGE);
+        more = total > page;
+        if (more)
+            from = values[page - 1] + 1;
+    }
     return false;
 }
 

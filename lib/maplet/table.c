@@ -429,14 +429,9 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
            find_beyond(table, fingerprint, value, &beyond);
 }
 
-uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
-                            uint64_t room)
-{
-    return bry__table_get_from(table, fingerprint, 0, values, room);
-}
-
-uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
-                             uint32_t *values, uint64_t room)
+/* Values that are not below `from`, of which `room` are stored and at most `most` counted. */
+static uint64_t list(const bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t *values,
+                     uint64_t room, uint64_t most)
 {
     spot at = spot_of(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
@@ -450,7 +445,7 @@ uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint
         beyond = bry__overflow_find(&table->overflow, fingerprint, from);
         more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
     }
-    for (unsigned i = 0; i < count || more; total++) {
+    for (unsigned i = 0; (i < count || more) && total < most; total++) {
         uint32_t in_segment = i < count ? bry__segment_value(segment, place.index + i) : 0;
         bool from_segment = i < count && (!more || in_segment <= v);
         if (total < room)
@@ -461,6 +456,18 @@ uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint
             more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
     }
     return total;
+}
+
+uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
+                            uint64_t room)
+{
+    return list(table, fingerprint, 0, values, room, UINT64_MAX);
+}
+
+uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
+                             uint32_t *values, uint64_t room)
+{
+    return list(table, fingerprint, from, values, room, room + 1);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */

@@ -72,7 +72,8 @@ void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints
 /* All its values, smallest first; at most `room` are stored, how many there are is returned. */
 uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
                             uint64_t room);
-/* The same for its values that are not below `from`: any number of them, page by page. */
+/* The same for its values that are not below `from`, counted to room + 1 and not beyond: any number
+ * of them, page by page. */
 uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
                              uint32_t *values, uint64_t room);
 
