@@ -235,9 +235,10 @@ BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n,
  * BRY_E_MISMATCH: engine, seed, kind of values or shape differ (for compact the shape is capacity,
  * error and fixed); or, kbf, one code names a different value in each: maps made by
  * bry_map_create_like() agree on all values that were known then, as long as only one of them
- * learns new ones; integers always agree. BRY_E_FULL: a fixed map would pass its capacity; the
- * codes do not suffice; or the keys of both together err more than was promised, since joined keys
- * cannot be given longer fingerprints. BRY_E_NOMEM, needing as much again as `into` has.
+ * learns new ones, and none has lost them by becoming empty (see values_left); integers always
+ * agree. BRY_E_FULL: a fixed map would pass its capacity; the codes do not suffice; or the keys of
+ * both together err more than was promised, since joined keys cannot be given longer fingerprints.
+ * BRY_E_NOMEM, needing as much again as `into` has.
  */
 BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
 
@@ -245,9 +246,10 @@ BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
  * Makes the map as small as its keys allow; no keys are needed for it. max_error bounds the sum of
  * the estimated errors afterwards; 0: the error promised. kbf folds its tables in half as often as
  * that permits and joins those that are nearly empty; compact folds further tables back into the
- * first, and takes back the codes of values that no key has. Nothing to gain is BRY_OK, and so is a
- * map that errs more than max_error already: it stays as it is. A folded
- * kbf map can only be joined with one folded as often (options_like() tells the shape).
+ * first, and takes back the codes of values that no key has, which kbf can only where there is no
+ * key at all. Nothing to gain is BRY_OK, and so is a map that errs more than max_error already: it
+ * stays as it is. A folded kbf map can only be joined with one folded as often (options_like()
+ * tells the shape).
  * BRY_E_RANGE: max_error is not between 0 and 1. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
@@ -262,8 +264,10 @@ typedef struct bry_map_stats {
     double load; /* keys by capacity of all tables */
     uint64_t values; /* distinct values that have a code; integers: 0 */
     uint64_t values_left; /* codes left for new values; integers: 0. A code comes back when no key
-                             can have it: kbf when the map is empty, compact when a scan of all
-                             keys, made now and then, does not meet it */
+                             can have it: compact when a scan of all keys, made now and then, does
+                             not meet it; kbf when the map is empty, at the deletion that makes it
+                             so where values have 64 KB or half of the codes, else when codes have
+                             run out */
     bry_map_errors promised; /* expected at capacity for the options given */
     bry_map_errors estimated; /* for what the tables hold now */
     uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */

@@ -232,6 +232,7 @@ static bry_status assign(bry__dictionary *dictionary, bry_hash hash, const void 
         return status;
     set_entry(dictionary, code,
               bry__value_bytes_put(&dictionary->bytes, bytes, len) << LENGTH_BITS | len);
+    dictionary->value_bytes += len;
     dictionary->since_scan += dictionary->since_scan < UINT32_MAX;
     return BRY_OK;
 }
@@ -311,6 +312,7 @@ static void drop(bry__dictionary *dictionary, uint32_t code)
     uint64_t entry = entry_of(dictionary, code);
     bry_hash hash = hash_of(dictionary, bytes_of(dictionary, entry), length_of(entry));
     dictionary->engine->take(dictionary->secondary, hash, code, dictionary->codes);
+    dictionary->value_bytes -= length_of(entry);
     set_entry(dictionary, code, FREE);
 }
 
@@ -400,10 +402,10 @@ void bry__dictionary_keep(bry__dictionary *dictionary, const uint64_t *used)
         if (listed)
             drop(dictionary, (uint32_t)code);
     }
-    if (listed)
-        pack(dictionary);
-    else
+    if (!listed)
         dictionary->codes = before.codes;
+    else if (bry__value_bytes_used(&dictionary->bytes) > dictionary->value_bytes)
+        pack(dictionary);
 }
 
 uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary)

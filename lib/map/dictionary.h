@@ -15,6 +15,7 @@ typedef struct bry__dictionary {
     void *secondary; /* value's hash → code */
     uint64_t most; /* codes that there may be */
     uint64_t codes; /* 0 to codes - 1 are assigned or free */
+    uint64_t value_bytes; /* of all values that have a code */
     uint64_t since_scan; /* codes assigned since the last scan for unused ones, and … */
     uint64_t lost; /* … keys that were deleted or got another code since: the map counts them */
     bry__value_entries entries; /* for each code the place of its bytes */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define SMALL_BATCH 64u
+#define FEW_BYTES ((uint64_t)1 << 16) /* of values, which may stay when nobody uses them */
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -228,8 +229,10 @@ static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *
 void bry__map_take_codes_back(bry_map *map)
 {
     bry__dictionary *dictionary = &map->dictionary;
+    if (!map->engine->recodes && map->engine->items(map->keys) > 0)
+        return;
     dictionary->since_scan = dictionary->lost = 0;
-    if (dictionary->codes == 0 || (!map->engine->recodes && map->engine->items(map->keys) > 0))
+    if (dictionary->codes == 0)
         return;
     size_t words = (size_t)(dictionary->codes + 63) / 64, any = 0;
     uint64_t *used = bry__alloc(&map->allocator, words * sizeof *used);
@@ -247,6 +250,21 @@ void bry__map_take_codes_back(bry_map *map)
 }
 
 /*
+ * Where values take many bytes, more than the list of their places, a scan for those that nobody
+ * uses is also due when so many keys have lost theirs that half of the values may be without one.
+ * Then it costs each of these keys as much as two values have bytes, where some are dropped; and
+ * the reading of four others, unless all keys are few beside the values' bytes.
+ */
+static bool bytes_are_due(const bry_map *map)
+{
+    const bry__dictionary *dictionary = &map->dictionary;
+    uint64_t bytes = dictionary->value_bytes, lost = dictionary->lost;
+    return bytes >= FEW_BYTES && bytes >= dictionary->codes * sizeof(uint64_t) && lost > 0 &&
+           lost >= bry__dictionary_count(dictionary) / 2 &&
+           4 * lost + bytes / 256 >= map->engine->items(map->keys);
+}
+
+/*
  * Codes that no key carries any more come back after a scan of all keys. Each key that is deleted
  * or gets another code leaves at most one such code behind, so a scan is due when there were many
  * of these and also many codes were given since the last one: then it costs each of them the
@@ -258,7 +276,8 @@ static bool scan_is_due(const bry_map *map)
     const bry__dictionary *dictionary = &map->dictionary;
     uint64_t least =
         dictionary->since_scan < dictionary->lost ? dictionary->since_scan : dictionary->lost;
-    return map->engine->recodes && least >= 1024 && least >= map->engine->items(map->keys) / 64;
+    return map->engine->recodes &&
+           ((least >= 1024 && least >= map->engine->items(map->keys) / 64) || bytes_are_due(map));
 }
 
 /* What there was before a change. */
@@ -300,11 +319,26 @@ static bry_status end_change(bry_map *map, const change *began, size_t n, bry_st
     return status;
 }
 
-/* After keys were deleted. */
+/*
+ * After keys were deleted. Codes of kbf come back when there is no key left, and where that is
+ * worth it: maps that are joined have to agree on their values, also after one of them was empty.
+ */
 static void end_deletion(bry_map *map, uint64_t items_before)
 {
-    if (map->engine->recodes && bry__map_has_dictionary(map))
-        bry__map_count_lost(map, items_before - items_now(map));
+    const bry__dictionary *dictionary = &map->dictionary;
+    uint64_t items = map->engine->items(map->keys);
+    bool due;
+    if (!bry__map_has_dictionary(map))
+        return;
+    if (map->engine->recodes) {
+        bry__map_count_lost(map, items_before - items);
+        due = items < items_before && bytes_are_due(map);
+    } else {
+        due = items == 0 && items_before > 0 &&
+              (dictionary->value_bytes >= FEW_BYTES || dictionary->codes > dictionary->most / 2);
+    }
+    if (due)
+        bry__map_take_codes_back(map);
 }
 
 static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes)
@@ -387,7 +421,7 @@ bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value)
 bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
 {
     uint8_t answer;
-    uint64_t before = items_now(map);
+    uint64_t before = map->engine->items(map->keys);
     bry_status status = map->engine->del_n(map->keys, &hash, 1, bry__map_codes(map), &answer);
     end_deletion(map, before);
     if (status == BRY_OK && answer == BRY_UNSURE)
@@ -402,7 +436,7 @@ bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value value, bry_
 {
     uint32_t code;
     bry_answer answer = BRY_ABSENT;
-    uint64_t before = items_now(map);
+    uint64_t before = map->engine->items(map->keys);
     if (find_code(map, &value, &code))
         answer = map->engine->remove(map->keys, hash, code, bry__map_codes(map));
     end_deletion(map, before);
@@ -460,7 +494,7 @@ bry_status bry_map_insert_n(bry_map *map, const bry_hash *hashes, const bry_map_
 
 bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was)
 {
-    uint64_t before = items_now(map);
+    uint64_t before = map->engine->items(map->keys);
     bry_status status =
         n > 0 ? map->engine->del_n(map->keys, hashes, n, bry__map_codes(map), was) : BRY_OK;
     end_deletion(map, before);

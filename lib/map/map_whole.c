@@ -96,7 +96,7 @@ bry_status bry_map_compress(bry_map *map, double max_error)
     if (!(max_error > 0 && max_error <= 1))
         return BRY_E_RANGE;
     bry_status status = map->engine->compress(map->keys, max_error, bry__map_codes(map));
-    if (status == BRY_OK && bry__map_has_dictionary(map) && map->engine->recodes)
+    if (status == BRY_OK && bry__map_has_dictionary(map))
         bry__map_take_codes_back(map);
     return status;
 }

@@ -43,6 +43,14 @@ uint64_t bry__value_bytes_allocated(const bry__value_bytes *values)
     return bytes;
 }
 
+uint64_t bry__value_bytes_used(const bry__value_bytes *values)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < values->pieces; i++)
+        bytes += values->piece[i].used;
+    return bytes;
+}
+
 void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, size_t least,
                            const bry_allocator *allocator)
 {

@@ -25,6 +25,7 @@ void bry__value_bytes_free(bry__value_bytes *values, const bry_allocator *alloca
 bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_bytes *copy,
                                   const bry_allocator *allocator);
 uint64_t bry__value_bytes_allocated(const bry__value_bytes *values);
+uint64_t bry__value_bytes_used(const bry__value_bytes *values); /* put there so far */
 
 /* Makes room for len more bytes, at most BRY__VALUE_PIECE. BRY_E_NOMEM. */
 bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,

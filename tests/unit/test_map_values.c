@@ -1,0 +1,277 @@
+/* Long values that come and go: what no key has any more does not pile up. */
+#include "support/map_helpers.h"
+
+enum { LONG = 60000, LONG_VALUES = 400 };
+
+/* Value number i in LONG bytes; good until the next call. */
+static bry_map_value long_value(uint64_t i)
+{
+    static unsigned char bytes[LONG];
+    generator numbers = {i + 1};
+    for (size_t at = 0; at + 8 <= LONG; at += 8) {
+        uint64_t word = generator_next(&numbers);
+        memcpy(bytes + at, &word, 8);
+    }
+    return bry_map_bytes(bytes, LONG);
+}
+
+static bry_map *make_small(bry_engine engine, failing_allocator *memory)
+{
+    failing_allocator_init(memory);
+    return make((bry_map_options){
+        .engine = engine, .capacity = 1000, .error = 1e-9, .allocator = &memory->allocator});
+}
+
+static void finish(bry_map *map, const failing_allocator *memory)
+{
+    assert_int_equal(stats_of(map).bytes, memory->now);
+    bry_map_destroy(map);
+    assert_int_equal(memory->now, 0);
+    assert_int_equal(memory->blocks, 0);
+}
+
+static void del(bry_map *map, uint64_t i)
+{
+    bry_answer was = BRY_ABSENT;
+    assert_int_equal(bry_map_del(map, key(i), &was), BRY_OK);
+    assert_int_equal(was, BRY_PRESENT);
+}
+
+/* ---- compact ---- */
+
+/* Of all values so many are in use: the others are at most as many, give or take one. */
+static void assert_few_unused(const bry_map *map, uint64_t in_use)
+{
+    uint64_t values = stats_of(map).values;
+    assert_in_range(values - in_use, 0, values / 2 + 1);
+}
+
+/* One key after another gets a new value, `keys` of them in turn. */
+static void replace_in_turn(uint64_t keys)
+{
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
+    for (uint64_t i = 0; i < LONG_VALUES; i++) {
+        set(map, key(i % keys), long_value(i));
+        assert_few_unused(map, i < keys ? i + 1 : keys);
+    }
+    for (uint64_t i = LONG_VALUES - keys; i < LONG_VALUES; i++)
+        assert_true(has(map, key(i % keys), long_value(i)));
+    assert_int_equal(bry_map_compress(map, 0), BRY_OK);
+    assert_int_equal(stats_of(map).values, keys);
+    finish(map, &memory);
+}
+
+static void test_replaced(void **state)
+{
+    (void)state;
+    replace_in_turn(1);
+    replace_in_turn(2);
+    replace_in_turn(17);
+}
+
+/* Keys are deleted, or all get the same short value: memory goes as they do. */
+static void test_taken_from_all(void **state)
+{
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        failing_allocator memory;
+        bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
+        for (uint64_t i = 0; i < LONG_VALUES; i++)
+            set(map, key(i), long_value(i));
+        for (uint64_t i = 0; i < LONG_VALUES; i++) {
+            if (shared)
+                set(map, key(i), text("short"));
+            else
+                del(map, i);
+            uint64_t left = LONG_VALUES - i - 1;
+            assert_few_unused(map, shared ? left + 1 : left);
+            if (left > 0 && i % 20 == 0)
+                assert_true(has(map, key(i + 1), long_value(i + 1)));
+        }
+        assert_true(memory.now < 5 * LONG);
+        finish(map, &memory);
+    }
+}
+
+/* Few values under many keys: they stay, however often keys change, and stay right. */
+static void test_shared(void **state)
+{
+    (void)state;
+    enum { KEYS = 3000, SHARED = 5 };
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
+    generator numbers = {3};
+    unsigned char now[KEYS] = {0};
+    for (uint64_t i = 0; i < KEYS; i++)
+        set(map, key(i), long_value(0));
+    for (unsigned i = 0; i < 3 * KEYS; i++) {
+        uint64_t k = generator_below(&numbers, KEYS);
+        now[k] = (unsigned char)generator_below(&numbers, SHARED);
+        set(map, key(k), long_value(now[k]));
+    }
+    assert_int_equal(stats_of(map).values, SHARED);
+    for (uint64_t i = 0; i < KEYS; i += 7)
+        assert_true(has(map, key(i), long_value(now[i])));
+    finish(map, &memory);
+}
+
+/* What a map does with its values depends on what it holds, not on how it came to be: one that was
+ * saved and loaded on the way has the same bytes in the end. */
+static bry_buffer save(const bry_map *map)
+{
+    bry_buffer saved = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&saved);
+    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    return saved;
+}
+
+static bry_map *reload(bry_map *map)
+{
+    bry_buffer saved = save(map);
+    bry_view view = {saved.bytes, saved.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load load = BRY_LOAD;
+    bry_map *again = NULL;
+    assert_int_equal(bry_map_load(&source, &load, &again), BRY_OK);
+    bry_buffer_free(&saved);
+    bry_map_destroy(map);
+    return again;
+}
+
+static void test_same_after_loading(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        bry_map_options options = {.engine = map_engines[e], .capacity = 1000, .error = 1e-9};
+        bry_map *plain = make(options), *loaded = make(options);
+        generator numbers = {5};
+        uint64_t deleted = 0;
+        for (unsigned i = 0; i < 300; i++) {
+            uint64_t k = generator_below(&numbers, 6), v = generator_next(&numbers) % 100;
+            if (generator_below(&numbers, 2)) {
+                set(plain, key(k), long_value(v));
+                set(loaded, key(k), long_value(v));
+            } else {
+                bry_answer was = BRY_ABSENT;
+                assert_int_equal(bry_map_del(plain, key(k), &was), BRY_OK);
+                assert_int_equal(bry_map_del(loaded, key(k), NULL), BRY_OK);
+                deleted += was == BRY_PRESENT;
+            }
+            if (i % 13 == 0)
+                loaded = reload(loaded);
+        }
+        assert_true(deleted > 50);
+        bry_buffer a = save(plain), b = save(loaded);
+        assert_int_equal(a.len, b.len);
+        assert_memory_equal(a.bytes, b.bytes, a.len);
+        bry_buffer_free(&a);
+        bry_buffer_free(&b);
+        bry_map_destroy(plain);
+        bry_map_destroy(loaded);
+    }
+}
+
+/* ---- kbf ---- */
+
+/* The last deletion gives the values back, where they take much memory or many codes. */
+static void test_emptied(void **state)
+{
+    (void)state;
+    for (int by_pair = 0; by_pair < 2; by_pair++) {
+        failing_allocator memory;
+        bry_map *map = make_small(BRY_ENGINE_KBF, &memory);
+        for (uint64_t i = 0; i < 20; i++)
+            set(map, key(i), long_value(i));
+        uint64_t full = memory.now;
+        assert_true(full > 20 * LONG);
+        for (uint64_t i = 0; i < 20; i++) {
+            assert_int_equal(stats_of(map).values, 20);
+            if (by_pair)
+                assert_int_equal(bry_map_remove(map, key(i), long_value(i), NULL), BRY_OK);
+            else
+                del(map, i);
+        }
+        assert_int_equal(stats_of(map).values, 0);
+        assert_int_equal(stats_of(map).bytes_dictionary, 0);
+        assert_true(memory.now < full - 20 * LONG);
+        set(map, key(3), long_value(3));
+        assert_true(has(map, key(3), long_value(3)));
+        finish(map, &memory);
+    }
+}
+
+/* Many codes: a map that is empty now and then never runs out of them, also where it is not empty
+ * at the time when it would. */
+static void test_emptied_before_codes_run_out(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_KBF, &memory);
+    for (uint64_t i = 0; i < 20000; i += 100) {
+        set_many(map, i, 100, UINT64_MAX);
+        for (uint64_t j = i; j < i + 100; j++)
+            del(map, j);
+        set(map, key(i), numbered(0)); /* there when the next ones come */
+        set(map, key(i + 100), numbered(i + 100));
+        del(map, i);
+        del(map, i + 100);
+    }
+    assert_int_equal(stats_of(map).refused_full, 0);
+    finish(map, &memory);
+}
+
+/* Few short values stay, so that maps made alike can be joined after one was empty; compressing one
+ * that is empty drops them. */
+static void test_emptied_keeps_few(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_KBF, &memory), *like = NULL;
+    set_many(map, 0, 100, 10);
+    assert_int_equal(bry_map_create_like(map, &like), BRY_OK);
+    set(like, key(1000), text("value 7"));
+    del(like, 1000);
+    set(like, key(1001), text("value 9"));
+    assert_int_equal(bry_map_join(map, like), BRY_OK);
+    assert_true(has(map, key(1001), text("value 9")));
+
+    assert_int_equal(bry_map_compress(like, 0), BRY_OK);
+    assert_int_equal(stats_of(like).values, 10);
+    del(like, 1001);
+    assert_int_equal(stats_of(like).values, 10);
+    assert_int_equal(bry_map_compress(like, 0), BRY_OK);
+    assert_int_equal(stats_of(like).values, 0);
+    bry_map_destroy(like);
+    finish(map, &memory);
+}
+
+/* Deleting what is not there, from a map that is empty, drops nothing. */
+static void test_empty_stays(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_KBF, &memory), *like = NULL;
+    for (uint64_t i = 0; i < 3; i++)
+        set(map, key(i), long_value(i));
+    assert_int_equal(bry_map_create_like(map, &like), BRY_OK);
+    assert_int_equal(bry_map_del(like, key(1), NULL), BRY_OK);
+    assert_int_equal(stats_of(like).values, 3);
+    bry_map_destroy(like);
+    finish(map, &memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_taken_from_all),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_same_after_loading),
+        cmocka_unit_test(test_emptied),
+        cmocka_unit_test(test_emptied_before_codes_run_out),
+        cmocka_unit_test(test_emptied_keeps_few),
+        cmocka_unit_test(test_empty_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
