@@ -2,48 +2,71 @@
 #include "bf_type.h"
 #include "table_parts.h"
 
-#define EXPANSION OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION")
-#define NONSCALING WORD("nonscaling", "NONSCALING", SERVER_ARG_OPTIONAL)
+#define FILTER KEY_OF("filter")
+/* Numbers of these commands are plain, as clients of RedisBloom send them. */
+#define A_RATE                                                                                     \
+    "Chance that an item which is not in the filter is answered as if it were, a plain number "    \
+    "from 1e-9 to below 1; more than 0.5 counts as 0.5."
+#define PLANNED_ITEMS "Items to plan for, a plain whole number from 1 to 2^40."
+#define EXPANSION                                                                                  \
+    OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION",                                           \
+           "Factor of the steps in which BF.INFO counts growth, and nothing else: a plain whole "  \
+           "number from 1 to 2^32 - 1, not with NONSCALING." PRESET("bf-expansion", "2"))
+#define NONSCALING                                                                                 \
+    WORD("nonscaling", "NONSCALING", SERVER_ARG_OPTIONAL,                                          \
+         "New items past the capacity are an error. Left out: the filter grows, its error kept.")
 
 static server_command_arg reserve_args[] = {
-    KEY,
-    ARG("error_rate", SERVER_ARG_DOUBLE, NULL, 0),
-    ARG("capacity", SERVER_ARG_INTEGER, NULL, 0),
+    KEY_CALLED("key", 0, NULL, 0, "Key for the new filter; one that exists is an error."),
+    ARG("error_rate", SERVER_ARG_DOUBLE, NULL, 0, A_RATE),
+    ARG("capacity", SERVER_ARG_INTEGER, NULL, 0, PLANNED_ITEMS),
     EXPANSION,
     NONSCALING,
     SEED,
     {0},
 };
 static server_command_arg insert_args[] = {
-    KEY,
-    CAPACITY,
-    ERROR_SHARE,
+    KEY_CALLED("key", 0, NULL, 0,
+               "Key of the filter; what follows, up to ITEMS, is for one that is not there."),
+    OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY", PLANNED_ITEMS PRESET("bf-capacity", "100")),
+    OPTION("error", SERVER_ARG_DOUBLE, "ERROR", A_RATE PRESET("bf-error", "0.01")),
     EXPANSION,
-    WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL),
+    WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL,
+         "A filter that is not there is an error. Left out: it is created."),
     NONSCALING,
-    WORD("items", "ITEMS", 0),
+    WORD("items", "ITEMS", 0, "The items follow."),
     ITEMS,
     {0},
 };
 static server_command_arg info_fields[] = {
-    WORD("capacity", "CAPACITY", 0),   WORD("size", "SIZE", 0),
-    WORD("filters", "FILTERS", 0),     WORD("items", "ITEMS", 0),
-    WORD("expansion", "EXPANSION", 0), {0},
-};
-static server_command_arg info_args[] = {
-    KEY,
-    CHOICE("field", NULL, info_fields),
+    WORD("capacity", "CAPACITY", 0, "Items that such a chain of filters would be made for."),
+    WORD("size", "SIZE", 0, "Memory in bytes."),
+    WORD("filters", "FILTERS", 0, "Filters that such a chain would have."),
+    WORD("items", "ITEMS", 0, "Items that are in the filter."),
+    WORD("expansion", "EXPANSION", 0, "EXPANSION as it was given, null for NONSCALING."),
     {0},
 };
-static server_command_arg item_args[] = {KEY, ITEM, {0}};
-static server_command_arg items_args[] = {KEY, ITEMS, {0}};
-static server_command_arg key_args[] = {KEY, {0}};
-static server_command_arg merge_args[] = {DESTINATION, SOURCES, {0}};
-static server_command_arg dump_args[] = {KEY, ARG("iterator", SERVER_ARG_INTEGER, NULL, 0), {0}};
-static server_command_arg load_args[] = {KEY,
-                                         ARG("iterator", SERVER_ARG_INTEGER, NULL, 0),
-                                         ARG("data", SERVER_ARG_STRING, NULL, 0),
-                                         {0}};
+static server_command_arg info_args[] = {
+    FILTER,
+    CHOICE("field", NULL, info_fields, "The one thing to tell. Left out: all five."),
+    {0},
+};
+static server_command_arg item_args[] = {FILTER, ITEM, {0}};
+static server_command_arg items_args[] = {FILTER, ITEMS, {0}};
+static server_command_arg key_args[] = {FILTER, {0}};
+static server_command_arg merge_args[] = {
+    KEY_CALLED("destination", 0, NULL, 0, "Key of the filter that gets the items."), SOURCES, {0}};
+static server_command_arg dump_args[] = {
+    FILTER,
+    ARG("iterator", SERVER_ARG_INTEGER, NULL, 0, "0 to begin with, then that of the last reply."),
+    {0},
+};
+static server_command_arg load_args[] = {
+    KEY_CALLED("key", 0, NULL, 0, "Key for the filter, or of one to replace."),
+    ARG("iterator", SERVER_ARG_INTEGER, NULL, 0, "The iterator that came with the chunk."),
+    ARG("data", SERVER_ARG_STRING, NULL, 0, "The chunk."),
+    {0},
+};
 
 static server_key_spec reserve_keys[] = {KEY_AT(1, CREATES), {0}};
 static server_key_spec add_keys[] = {KEY_AT(1, CHANGES), {0}};

@@ -3,36 +3,48 @@
 #include "counter_type.h"
 #include "table_parts.h"
 
-#define TABLE KEY_CALLED("table", 0, NULL, 0)
-static server_command_arg operation[] = {
-    ARG("counter", SERVER_ARG_STRING, NULL, 0),
-    ARG("delta", SERVER_ARG_INTEGER, NULL, 0),
-    ARG("id", SERVER_ARG_STRING, NULL, 0),
-    {0},
-};
+#define TABLE KEY_CALLED("table", 0, NULL, 0, "Key of the table.")
+#define A_COUNTER "Name of a counter."
+#define OPERATION                                                                                  \
+    ARG("counter", SERVER_ARG_STRING, NULL, 0,                                                     \
+        "Name of a counter, at most 65,535 bytes; one that is not there begins at 0."),            \
+        ARG("delta", SERVER_ARG_INTEGER, NULL, 0,                                                  \
+            "What to add, a plain whole number of 64 bits, negative or not; RANGE where the sum "  \
+            "has more."),                                                                          \
+        ARG("id", SERVER_ARG_STRING, NULL, 0,                                                      \
+            "Name of the operation on this counter, any bytes, made up once by the client and "    \
+            "sent again with each retry.")
+
+static server_command_arg operation[] = {OPERATION, {0}};
 
 static server_command_arg create_args[] = {
-    TABLE, ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0), ERROR_SHARE, MAXMEM, CAPACITY, SEED, {0},
-};
-static server_command_arg incrby_args[] = {
-    TABLE,
-    ARG("counter", SERVER_ARG_STRING, NULL, 0),
-    ARG("delta", SERVER_ARG_INTEGER, NULL, 0),
-    ARG("id", SERVER_ARG_STRING, NULL, 0),
+    KEY_CALLED("table", 0, NULL, 0, NEW("table")),
+    ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
+        A_WINDOW("How long a retry is recognised at least, longer than any client retries")),
+    ERROR_SHARE("Chance that an increment is taken for a repeat and lost", "1e-12",
+                " Left out: 1e-9."),
+    MAXMEM("table"),
+    CAPACITY("Operations within one window to plan for, not a limit",
+             PRESET("counter-capacity", "1,000,000") " It may be less at a very small ERROR."),
+    SEED,
     {0},
 };
+static server_command_arg incrby_args[] = {TABLE, OPERATION, {0}};
 static server_command_arg mincrby_args[] = {
     TABLE,
-    ARG_OF("operation", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, operation),
+    ARG_OF("operation", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, operation, NULL),
     {0},
 };
-static server_command_arg get_args[] = {TABLE, ARG("counter", SERVER_ARG_STRING, NULL, 0), {0}};
+static server_command_arg get_args[] = {
+    TABLE, ARG("counter", SERVER_ARG_STRING, NULL, 0, A_COUNTER), {0}};
 static server_command_arg counters_args[] = {
-    TABLE, ARG("counter", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE), {0}};
+    TABLE, ARG("counter", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE, A_COUNTER), {0}};
 static server_command_arg scan_args[] = {
     TABLE,
-    ARG("cursor", SERVER_ARG_INTEGER, NULL, 0),
-    OPTION("count", SERVER_ARG_INTEGER, "COUNT"),
+    ARG("cursor", SERVER_ARG_INTEGER, NULL, 0,
+        "0 to begin with, then the cursor of the last reply, a plain whole number."),
+    OPTION("count", SERVER_ARG_INTEGER, "COUNT",
+           "The most counters in one reply, a count from 1 to 1,000,000. Left out: 10."),
     {0},
 };
 static server_command_arg table_args[] = {TABLE, {0}};

@@ -2,38 +2,53 @@
 #include "index_type.h"
 #include "table_parts.h"
 
-#define UNIT ARG("unit", SERVER_ARG_INTEGER, NULL, 0)
+#define INDEX KEY_OF("index")
+#define UNIT                                                                                       \
+    ARG("unit", SERVER_ARG_INTEGER, NULL, 0,                                                       \
+        "Number of a unit, yours to choose, a plain whole number from 0 to 2^63 - 1.")
 
 static server_command_arg engines[] = {
-    WORD("auto", "auto", 0),
-    WORD("compact", "compact", 0),
-    WORD("dba", "dba", 0),
+    WORD("auto", "auto", 0, "Engine compact, or dba where GROUP is given."),
+    WORD("compact", "compact", 0,
+         "Fingerprint and unit of each item: takes more units than planned, and INDEX.DEL works."),
+    WORD("dba", "dba", 0,
+         "A bit-sliced array of Bloom filters: UNITS units and no more, and no INDEX.DEL."),
     {0},
 };
 
 static server_command_arg create_args[] = {
-    KEY,
-    OPTION("units", SERVER_ARG_INTEGER, "UNITS"),
-    CAPACITY,
-    ERROR_SHARE,
-    CHOICE("engine", "ENGINE", engines),
-    OPTION("group", SERVER_ARG_INTEGER, "GROUP"),
-    ORIGIN,
-    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL),
+    NEW_KEY("index"),
+    OPTION("units", SERVER_ARG_INTEGER, "UNITS",
+           "Units to plan for, a count from 1 to 2^20." PRESET("index-units", "64")),
+    CAPACITY("Items that each unit takes; more are refused with FULL",
+             PRESET("index-capacity", "65,536")),
+    ERROR_SHARE("Chance that an item which is in no unit has any candidate", "1e-9",
+                PRESET("index-error", "0.001")),
+    CHOICE("engine", "ENGINE", engines,
+           "What the index is made of." PRESET("index-engine", "auto")),
+    OPTION("group", SERVER_ARG_INTEGER, "GROUP",
+           "Of engine dba alone, units that are asked in one step: 1, 8, 16, 32, 64, 128, 256 or "
+           "512. Left out: it follows the number of units."),
+    ORIGIN("Units of one can be installed in the other. No other argument goes with it."),
+    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
+         "Units past UNITS are refused with FULL, as always in engine dba; in compact it saves one "
+         "bit an item. Left out: compact takes more units, its error kept."),
     {0},
 };
-static server_command_arg unit_items_args[] = {KEY, UNIT, ITEMS, {0}};
-static server_command_arg items_args[] = {KEY, ITEMS, {0}};
-static server_command_arg unit_args[] = {KEY, UNIT, {0}};
+static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
+static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
+static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
 static server_command_arg install_args[] = {
-    KEY,
+    INDEX,
     UNIT,
-    ARG("frame", SERVER_ARG_STRING, NULL, 0),
+    ARG("frame", SERVER_ARG_STRING, NULL, 0,
+        "The unit, in the bytes of INDEX.EXPORT or bry_index_save_unit()."),
     {0},
 };
 static server_command_arg info_args[] = {
-    KEY,
-    ARG("unit", SERVER_ARG_INTEGER, NULL, SERVER_ARG_OPTIONAL),
+    INDEX,
+    OPTION("unit", SERVER_ARG_INTEGER, NULL,
+           "Number of a unit, a plain whole number. Left out: the whole index."),
     {0},
 };
 

@@ -2,45 +2,55 @@
 #include "map_type.h"
 #include "table_parts.h"
 
-#define FIELDS ARG("field", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
-#define PAIRS                                                                                      \
-    {                                                                                              \
-        .name = "data", .type = SERVER_ARG_BLOCK, .key_spec_index = -1,                            \
-        .flags = SERVER_ARG_MULTIPLE, .subargs = (server_command_arg[])                            \
-        {                                                                                          \
-            ARG("field", SERVER_ARG_STRING, NULL, 0), ARG("value", SERVER_ARG_STRING, NULL, 0),    \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define MAP KEY_OF("map")
+#define A_FIELD "Name of a field, any bytes, of which a hash is kept."
+#define FIELDS ARG("field", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE, A_FIELD)
 
+static server_command_arg pair[] = {
+    ARG("field", SERVER_ARG_STRING, NULL, 0, A_FIELD),
+    ARG("value", SERVER_ARG_STRING, NULL, 0,
+        "Its value, at most 65,535 bytes; in a map created with RAW a plain whole number."),
+    {0},
+};
 static server_command_arg engines[] = {
-    WORD("auto", "auto", 0),
-    WORD("compact", "compact", 0),
-    WORD("kbf", "kbf", 0),
+    WORD("auto", "auto", 0, "Engine compact."),
+    WORD("compact", "compact", 0,
+         "Fingerprints and codes of values: 3 to 5 bytes a field, and never UNSURE."),
+    WORD("kbf", "kbf", 0,
+         "A key-value Bloom filter: about seven times the memory, and some fields are UNSURE."),
     {0},
 };
 static server_command_arg kinds_of_values[] = {
-    ARG("values", SERVER_ARG_INTEGER, "VALUES", 0),
-    ARG("bits", SERVER_ARG_INTEGER, "RAW", 0),
+    ARG("values", SERVER_ARG_INTEGER, "VALUES", 0,
+        "Different values to plan for: a count from 1 to 2^32 - 1. Left out: 1000. Engine compact "
+        "takes more; engine kbf is given at most 16,383, and refuses with FULL what is past the "
+        "number, which is rounded up to 255, 511, 1023 and so on."),
+    ARG("bits", SERVER_ARG_INTEGER, "RAW", 0,
+        "Values are whole numbers of so many bits, 1 to 32, in engine kbf 1 to 13. Left out: "
+        "values are strings of bytes."),
     {0},
 };
 
 static server_command_arg create_args[] = {
-    KEY,
-    CAPACITY,
-    ERROR_SHARE,
-    CHOICE("engine", "ENGINE", engines),
-    CHOICE("kind-of-values", NULL, kinds_of_values),
-    ORIGIN,
-    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL),
+    NEW_KEY("map"),
+    CAPACITY("Fields to plan for", PRESET("map-capacity", "1000")),
+    ERROR_SHARE("How many of the absent fields asked for get a value at most, and of the present "
+                "ones do not get theirs",
+                "1e-9", PRESET("map-error", "0.001")),
+    CHOICE("engine", "ENGINE", engines, "What the map is made of." PRESET("map-engine", "auto")),
+    CHOICE("kind-of-values", NULL, kinds_of_values, NULL),
+    ORIGIN("Maps made so can be joined. No other argument goes with it."),
+    WORD(
+        "nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
+        "New fields past CAPACITY are refused with FULL. Left out: the map grows, its error kept."),
     {0},
 };
-static server_command_arg pairs_args[] = {KEY, PAIRS, {0}};
-static server_command_arg fields_args[] = {KEY, FIELDS, {0}};
-static server_command_arg key_args[] = {KEY, {0}};
-static server_command_arg join_args[] = {DESTINATION, SOURCES, {0}};
+static server_command_arg pairs_args[] = {
+    MAP, ARG_OF("data", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, pair, NULL), {0}};
+static server_command_arg fields_args[] = {MAP, FIELDS, {0}};
+static server_command_arg key_args[] = {MAP, {0}};
+static server_command_arg join_args[] = {
+    KEY_CALLED("destination", 0, NULL, 0, "Key of the map that gets the fields."), SOURCES, {0}};
 
 static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};

@@ -3,17 +3,30 @@
 #include "once_run.h"
 #include "table_parts.h"
 
-#define GUARD KEY_CALLED("guard", 0, NULL, 0)
+#define GUARD KEY_CALLED("guard", 0, NULL, 0, "Key of the guard; NOGUARD where there is none.")
 
 static server_command_arg once_args[] = {
     GUARD,
-    ARG("id", SERVER_ARG_STRING, NULL, 0),
-    ARG("command", SERVER_ARG_STRING, NULL, 0),
-    ARG("argument", SERVER_ARG_STRING, NULL, SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE),
+    ARG("id", SERVER_ARG_STRING, NULL, 0,
+        "Name of what is to be done, any bytes, made up once by the client and sent again with "
+        "each retry."),
+    ARG("command", SERVER_ARG_STRING, NULL, 0,
+        "A command that writes and names a key; in a cluster, keys in the slot of the guard."),
+    ARG("argument", SERVER_ARG_STRING, NULL, SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE,
+        "Its arguments, as without ONCE."),
     {0},
 };
 static server_command_arg create_args[] = {
-    GUARD, ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0), CAPACITY, ERROR_SHARE, MAXMEM, SEED, {0},
+    KEY_CALLED("guard", 0, NULL, 0, NEW("guard")),
+    ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
+        A_WINDOW("How long an id is remembered at least, longer than any client retries")),
+    CAPACITY("Ids within one window to plan for, not a limit",
+             PRESET("once-capacity", "1,000,000")),
+    ERROR_SHARE("Chance that a new id is taken for a repeat and its command not run", "1e-12",
+                PRESET("once-error", "1e-9")),
+    MAXMEM("guard"),
+    SEED,
+    {0},
 };
 static server_command_arg guard_args[] = {GUARD, {0}};
 

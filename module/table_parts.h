@@ -4,46 +4,67 @@
 
 #include "family.h"
 
-/* ---- arguments ------------------------------------------------------------------------------- */
+/* ---- arguments: each tells in a sentence what it means and may be, and what holds without it - */
 
-#define KEY_CALLED(arg_name, spec, arg_token, arg_flags)                                           \
+#define KEY_CALLED(arg_name, spec, arg_token, arg_flags, arg_summary)                              \
     {                                                                                              \
         .name = (arg_name), .type = SERVER_ARG_KEY, .key_spec_index = (spec),                      \
-        .token = (arg_token), .flags = (arg_flags)                                                 \
+        .token = (arg_token), .summary = (arg_summary), .flags = (arg_flags)                       \
     }
-#define KEY KEY_CALLED("key", 0, NULL, 0)
-#define DESTINATION KEY_CALLED("destination", 0, NULL, 0)
-#define SOURCES KEY_CALLED("source", 1, NULL, SERVER_ARG_MULTIPLE)
+#define KEY_OF(what) KEY_CALLED("key", 0, NULL, 0, "Key of the " what ".")
+#define NEW(what) "Key for the new " what "; one that exists is refused with BUSYKEY."
+#define NEW_KEY(what) KEY_CALLED("key", 0, NULL, 0, NEW(what))
+#define SOURCES                                                                                    \
+    KEY_CALLED("source", 1, NULL, SERVER_ARG_MULTIPLE,                                             \
+               "Key of another, which stays as it is; one that does not exist counts as empty.")
 
-#define ARG_OF(arg_name, arg_type, arg_token, arg_flags, parts)                                    \
+#define ARG_OF(arg_name, arg_type, arg_token, arg_flags, parts, arg_summary)                       \
     {                                                                                              \
         .name = (arg_name), .type = (arg_type), .key_spec_index = -1, .token = (arg_token),        \
-        .flags = (arg_flags), .subargs = (parts)                                                   \
+        .summary = (arg_summary), .flags = (arg_flags), .subargs = (parts)                         \
     }
-#define ARG(arg_name, arg_type, arg_token, arg_flags)                                              \
-    ARG_OF(arg_name, arg_type, arg_token, arg_flags, NULL)
-#define WORD(arg_name, arg_token, arg_flags)                                                       \
-    ARG(arg_name, SERVER_ARG_PURE_TOKEN, arg_token, arg_flags)
-#define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0)
-#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE)
+#define ARG(arg_name, arg_type, arg_token, arg_flags, arg_summary)                                 \
+    ARG_OF(arg_name, arg_type, arg_token, arg_flags, NULL, arg_summary)
+#define WORD(arg_name, arg_token, arg_flags, arg_summary)                                          \
+    ARG(arg_name, SERVER_ARG_PURE_TOKEN, arg_token, arg_flags, arg_summary)
+#define AN_ITEM "Any bytes, of which a hash is kept."
+#define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0, AN_ITEM)
+#define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE, AN_ITEM)
 
 /* ---- options of the commands that create ----------------------------------------------------- */
 
-#define CHOICE(arg_name, arg_token, parts)                                                         \
-    ARG_OF(arg_name, SERVER_ARG_ONEOF, arg_token, SERVER_ARG_OPTIONAL, parts)
-#define OPTION(arg_name, arg_type, arg_token)                                                      \
-    ARG(arg_name, arg_type, arg_token, SERVER_ARG_OPTIONAL)
-#define CAPACITY OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY")
-#define ERROR_SHARE OPTION("error", SERVER_ARG_DOUBLE, "ERROR")
-#define MAXMEM OPTION("bytes", SERVER_ARG_INTEGER, "MAXMEM")
-#define SEED OPTION("seed", SERVER_ARG_INTEGER, "SEED")
+/* Behind the sentence about an option: what holds without it. */
+#define PRESET(setting, value)                                                                     \
+    " Left out: the setting bloomery." setting ", which is " value " unless it was changed."
+
+#define CHOICE(arg_name, arg_token, parts, arg_summary)                                            \
+    ARG_OF(arg_name, SERVER_ARG_ONEOF, arg_token, SERVER_ARG_OPTIONAL, parts, arg_summary)
+#define OPTION(arg_name, arg_type, arg_token, arg_summary)                                         \
+    ARG(arg_name, arg_type, arg_token, SERVER_ARG_OPTIONAL, arg_summary)
+#define CAPACITY(what, preset)                                                                     \
+    OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY", what ": a count from 1 to 2^40." preset)
+#define ERROR_SHARE(what, least, preset)                                                           \
+    OPTION("error", SERVER_ARG_DOUBLE, "ERROR", what ": a share from " least " to 0.5." preset)
+#define A_WINDOW(what) what ": a time from 1 ms to 2^52 ms."
+#define MAXMEM(what)                                                                               \
+    OPTION("bytes", SERVER_ARG_INTEGER, "MAXMEM",                                                  \
+           "Ceiling on the memory of the " what ", a size, not less than an empty one takes; at "  \
+           "it what is new is refused with FULL and what is known is still recognised, until "     \
+           "time makes room. Left out: bloomery.max-key-bytes alone, which always counts.")
+#define A_SEED                                                                                     \
+    "What hashing starts from: a plain whole number from 1 to 2^64 - 1; who knows it can make up " \
+    "items that are taken for each other. Left out: a random one."
+#define SEED OPTION("seed", SERVER_ARG_INTEGER, "SEED", A_SEED)
 
 /* LIKE another key, which is the command's second, or with this seed. */
-#define ORIGIN                                                                                     \
+#define ORIGIN(what)                                                                               \
     CHOICE("origin", NULL,                                                                         \
-           ((server_command_arg[]){KEY_CALLED("other", 1, "LIKE", 0),                              \
-                                   ARG("seed", SERVER_ARG_INTEGER, "SEED", 0),                     \
-                                   {0}}))
+           ((server_command_arg[]){                                                                \
+               KEY_CALLED("other", 1, "LIKE", 0,                                                   \
+                          "Key whose parameters and seed are taken, its contents left. " what),    \
+               ARG("seed", SERVER_ARG_INTEGER, "SEED", 0, A_SEED),                                 \
+               {0}}),                                                                              \
+           NULL)
 
 /* ---- what a command does with its keys ------------------------------------------------------- */
 

@@ -3,46 +3,66 @@
 #include "table_parts.h"
 #include "window_type.h"
 
-#define AT OPTION("milliseconds", SERVER_ARG_INTEGER, "AT")
+#define WINDOW KEY_OF("window")
+#define AT(what)                                                                                   \
+    OPTION("milliseconds", SERVER_ARG_INTEGER, "AT",                                               \
+           what ": milliseconds, a plain whole number from 1 to 2^63 - 1; windows created "        \
+                "with EVENTTIME need it, others refuse it.")
+#define EVENT_AT AT("Time of the event")
 
 static server_command_arg engines[] = {
-    WORD("auto", "auto", 0),
-    WORD("compact", "compact", 0),
-    WORD("fbf", "fbf", 0),
+    WORD("auto", "auto", 0, "Engine compact, or fbf where MODE is paper or paper-simple."),
+    WORD("compact", "compact", 0,
+         "Fingerprint and time of each item: the least memory, and WINDOW.FORGET works."),
+    WORD("fbf", "fbf", 0, "A forgetful Bloom filter: a row of Bloom filters, each for a time."),
     {0},
 };
 static server_command_arg modes[] = {
-    WORD("improved", "improved", 0),
-    WORD("paper", "paper", 0),
-    WORD("paper-simple", "paper-simple", 0),
+    WORD("improved", "improved", 0, "Keeps its error under any load; the one for engine compact."),
+    WORD("paper", "paper", 0, "Engine fbf as published, with the optimized check."),
+    WORD("paper-simple", "paper-simple", 0, "Engine fbf as published, with the simple check."),
     {0},
 };
 static server_command_arg event_time[] = {
-    WORD("eventtime", "EVENTTIME", 0),
-    ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0),
+    WORD("eventtime", "EVENTTIME", 0,
+         "Time is that of the events, which come with AT. Left out: time is the server's clock."),
+    ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0,
+        A_WINDOW("How far an event may be ahead of all before it, else it is refused with RANGE")),
     {0},
 };
 
 static server_command_arg create_args[] = {
-    KEY,
-    OPTION("window", SERVER_ARG_INTEGER, "WINDOW"),
-    ERROR_SHARE,
-    MAXMEM,
-    CHOICE("engine", "ENGINE", engines),
-    CHOICE("mode", "MODE", modes),
-    WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL),
-    ARG_OF("event-time", SERVER_ARG_BLOCK, NULL, SERVER_ARG_OPTIONAL, event_time),
-    CAPACITY,
-    ORIGIN,
+    NEW_KEY("window"),
+    OPTION(
+        "window", SERVER_ARG_INTEGER, "WINDOW",
+        A_WINDOW("How long an item is remembered at least") " It may be left out with LIKE alone."),
+    ERROR_SHARE("Chance that an item which is not remembered is answered as seen", "1e-12",
+                PRESET("window-error", "0.001")),
+    MAXMEM("window"),
+    CHOICE("engine", "ENGINE", engines,
+           "What the window is made of." PRESET("window-engine", "auto")),
+    CHOICE("mode", "MODE", modes, "How the engine works. Left out: improved."),
+    WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL,
+         "Adding what is remembered answers 0 and remembers it anew, from then on. Left out: the "
+         "first time counts."),
+    ARG_OF("event-time", SERVER_ARG_BLOCK, NULL, SERVER_ARG_OPTIONAL, event_time, NULL),
+    CAPACITY("Items within one window to plan for, not a limit", PRESET("window-capacity", "1000")),
+    ORIGIN("Windows made so can be merged. No other argument but the same WINDOW goes with it."),
     {0},
 };
-static server_command_arg item_at_args[] = {KEY, ITEM, AT, {0}};
-static server_command_arg items_at_args[] = {KEY, AT, WORD("items", "ITEMS", 0), ITEMS, {0}};
-static server_command_arg item_args[] = {KEY, ITEM, {0}};
-static server_command_arg items_args[] = {KEY, ITEMS, {0}};
-static server_command_arg at_args[] = {KEY, AT, {0}};
-static server_command_arg key_args[] = {KEY, {0}};
-static server_command_arg merge_args[] = {DESTINATION, SOURCES, {0}};
+static server_command_arg item_at_args[] = {WINDOW, ITEM, EVENT_AT, {0}};
+static server_command_arg items_at_args[] = {
+    WINDOW, EVENT_AT, WORD("items", "ITEMS", 0, "The items follow."), ITEMS, {0}};
+static server_command_arg item_args[] = {WINDOW, ITEM, {0}};
+static server_command_arg items_args[] = {WINDOW, ITEMS, {0}};
+static server_command_arg at_args[] = {
+    WINDOW, AT("Time to move to, however far ahead; an earlier one does nothing"), {0}};
+static server_command_arg key_args[] = {WINDOW, {0}};
+static server_command_arg merge_args[] = {
+    KEY_CALLED("destination", 0, NULL, 0, "Key of the window that gets the items; it must exist."),
+    SOURCES,
+    {0},
+};
 
 static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};

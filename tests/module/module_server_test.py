@@ -37,6 +37,28 @@ class Access(Case):
         user.close()
 
 
+class Descriptions(Case):
+    def undescribed(self, arguments):
+        """The names of those without a sentence; what has parts is described by them, unless a word
+        announces it."""
+        for argument in map(pairs, arguments):
+            parts = argument.get(b"arguments", [])
+            summary = argument.get(b"summary", b"." if parts and b"token" not in argument else b"")
+            if not summary.endswith(b"."):
+                yield argument[b"name"]
+            yield from self.undescribed(parts)
+
+    def test_every_argument(self):
+        """Of every command that is for people."""
+        names = self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")
+        docs = pairs(self.client("COMMAND", "DOCS", *names))
+        arguments = {name: pairs(about).get(b"arguments") for name, about in docs.items()}
+        for_people = {name: given for name, given in arguments.items() if given}
+        self.assertGreater(len(for_people), 40)
+        for name, given in for_people.items():
+            self.assertEqual(list(self.undescribed(given)), [], name)
+
+
 class Memory(Case):
     # The same on servers that would free aside.
     SETTINGS = {f"lazyfree-lazy-{what}": "no" for what in
