@@ -241,6 +241,12 @@ static int reply_unfinished(server_context *context, bry_status status)
                                                               : reply_status(context, status);
 }
 
+static void taken(server_context *context, server_string **argv)
+{
+    bf_replicate(context, BF_EFFECT_CHUNK, argv, 4);
+    object_changed(context, argv[1], "bf.loadchunk", false);
+}
+
 /* The first chunk begins a new object. One that is also the last takes the key's place when it has
  * proved good; with several, what the key held is gone from now on. */
 static int take_first(server_context *context, server_string **argv, opened_key *opened,
@@ -258,7 +264,7 @@ static int take_first(server_context *context, server_string **argv, opened_key 
         return reply_unfinished(context, status);
     }
     object_put(opened, made);
-    object_changed(context, argv[1], "bf.loadchunk", true);
+    taken(context, argv);
     return reply_ok(context);
 }
 
@@ -282,7 +288,7 @@ static int take_next(server_context *context, server_string **argv, opened_key *
         api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no ceiling: no second try */
         return reply_unfinished(context, status);
     }
-    object_changed(context, argv[1], "bf.loadchunk", true);
+    taken(context, argv);
     return reply_ok(context);
 }
 

@@ -98,13 +98,13 @@ static size_t add_in_order(bry_filter *filter, item_batch *batch, bry_status *st
     return batch->n;
 }
 
-/* As it came; or, where only some were added, those. */
-static void replicate_added(const bf_adding *self, const item_batch *batch, size_t done, bool whole)
+/* The first n items. Most commands have one, and the server makes a line of single words faster. */
+static void replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
 {
-    if (whole)
-        api.ReplicateVerbatim(self->context);
+    if (n == 1)
+        api.Replicate(self->context, BF_EFFECT_ADD, "ss", self->argv[1], batch->items[0]);
     else
-        api.Replicate(self->context, "BF.MADD", "sv", self->argv[1], batch->items, done);
+        api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
 }
 
 static void reply_added(const bf_adding *self, const item_batch *batch, size_t done, bool is_full)
@@ -158,7 +158,7 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
         object_changed(self->context, self->argv[1], "bf.add", false);
     }
     if (changed || stirred)
-        replicate_added(self, batch, done, stirred || done == batch->n);
+        replicate_added(self, batch, stirred ? batch->n : done);
     if (is_new && !changed)
         object_free(object);
     reply_added(self, batch, done, fixed && status == BRY_E_FULL);
@@ -202,6 +202,15 @@ int bf_command_madd(server_context *context, server_string **argv, int argc)
 {
     bf_adding adding = {
         .context = context, .argv = argv, .parameters = bf_default_parameters(), .many = true};
+    if (argc < 3)
+        return api.WrongArity(context);
+    return add(&adding, argv + 2, (size_t)argc - 2);
+}
+
+/* Where the filter was made, that was replicated before. */
+int bf_add_as_told(server_context *context, server_string **argv, int argc)
+{
+    bf_adding adding = {.context = context, .argv = argv, .no_create = true, .many = true};
     if (argc < 3)
         return api.WrongArity(context);
     return add(&adding, argv + 2, (size_t)argc - 2);
@@ -319,8 +328,10 @@ static int del_all(server_context *context, server_string **argv, held_object *o
     }
     bf_changed(object);
     object_count(object, batch->n);
-    if (removed > 0)
-        object_changed(context, argv[1], "bf.del", true);
+    if (removed > 0) {
+        bf_replicate(context, BF_EFFECT_DEL, argv, (int)batch->n + 2);
+        object_changed(context, argv[1], "bf.del", false);
+    }
     api.ReplyWithArray(context, (long)batch->n);
     for (size_t i = 0; i < batch->n; i++)
         api.ReplyWithBool(context, batch->answers[i] == BRY_PRESENT);

@@ -213,8 +213,19 @@ static bry_status merge(void *into, const void *from)
     return bry_filter_merge(((bf_filter *)into)->filter, ((const bf_filter *)from)->filter);
 }
 
+_Static_assert(BF_LEAST_PLAN == 1048576, "the text below names it");
+
 int bf_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_joining how = {&filter_family, merge, "bf.merge", true};
+    static const object_joining how = {
+        .family = &filter_family,
+        .join = merge,
+        .event = "bf.merge",
+        .creates = true,
+        .effect = BF_EFFECT_MERGE,
+        .mismatch = "filters can be merged that were reserved with the same error_rate and SEED, "
+                    "all NONSCALING or none; the capacity must be the same too if they are "
+                    "NONSCALING or it is above 1048576",
+    };
     return object_join(context, argv, argc, &how);
 }

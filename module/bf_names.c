@@ -1,8 +1,9 @@
 /*
  * Whether there are commands BF.*, which is asked when the module is loaded: `bf yes`, `bf no`, or
  * `bf auto`, the preset, for servers where another module may have these names: then ours are left
- * out. Filters that are there are kept, saved, replicated and restored in any case; without the
- * commands nobody can ask or change them.
+ * out. Filters are kept, saved and restored in any case, and changed as the master says, for none
+ * of that goes by these names (bf_effects.c); without the commands no client can ask or change
+ * them.
  */
 #include "arguments.h"
 #include "bf_type.h"

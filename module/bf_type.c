@@ -143,11 +143,11 @@ void bf_replicate_creation(server_context *context, server_string *name,
     snprintf(expansion, sizeof expansion, "%" PRIu64, parameters->expansion);
     snprintf(seed, sizeof seed, "%" PRIu64, parameters->seed);
     if (parameters->expansion)
-        api.Replicate(context, "BF.RESERVE", "scccccc", name, error, capacity, "EXPANSION",
+        api.Replicate(context, BF_EFFECT_CREATE, "scccccc", name, error, capacity, "EXPANSION",
                       expansion, "SEED", seed);
     else
-        api.Replicate(context, "BF.RESERVE", "sccccc", name, error, capacity, "NONSCALING", "SEED",
-                      seed);
+        api.Replicate(context, BF_EFFECT_CREATE, "sccccc", name, error, capacity, "NONSCALING",
+                      "SEED", seed);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
@@ -279,22 +279,13 @@ static void *rdb_load(server_io *io, int encoding)
     return object_rdb_load(io, encoding, &filter_family);
 }
 
-static int restore(server_context *context, server_string **argv, int argc)
-{
-    return object_restore(context, argv, argc, &filter_family);
-}
-
-/* There whether or not there are commands BF.*: filters are kept and restored in any case. */
-static const module_command restore_commands[] = {COMMAND_RESTORE("FILTER.LOAD", restore)};
-static const size_t restore_command_count = 1;
-
 command_family filter_family = {
     .name = "filter",
     .type_name = "bloom-flt",
     .encoding = 1,
     .restore_command = "FILTER.LOAD",
-    .commands = restore_commands,
-    .command_count = &restore_command_count,
+    .commands = filter_commands,
+    .command_count = &filter_command_count,
     .configure = configure,
     .rdb_load = rdb_load,
     .save = save,

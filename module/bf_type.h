@@ -13,6 +13,9 @@
  *
  * Adding is done item by item as far as there is room, and an item that is there already changes
  * nothing; so what was not new need not be replicated, nor what a fixed filter has refused.
+ *
+ * Changes are replicated and logged as FILTER.*, which every node has (bf_effects.c); whether a
+ * node has BF.* decides who may ask there, and nothing else.
  */
 #ifndef BLOOMERY_MODULE_BF_TYPE_H
 #define BLOOMERY_MODULE_BF_TYPE_H
@@ -27,8 +30,8 @@
 #define BF_LEAST_ERROR 1e-9
 
 extern command_family filter_family;
-extern const module_command bf_commands[];
-extern const size_t bf_command_count;
+extern const module_command bf_commands[], filter_commands[];
+extern const size_t bf_command_count, filter_command_count;
 
 /* What a filter is reserved with. */
 typedef struct bf_parameters {
@@ -63,6 +66,16 @@ held_object *bf_create(server_context *context, bf_parameters *parameters);
 void bf_replicate_creation(server_context *context, server_string *name,
                            const bf_parameters *parameters);
 
+/* Replicates a change that is a function of its keys alone: with the arguments that it came with,
+ * under a name that every node has. */
+void bf_replicate(server_context *context, const char *effect, server_string **argv, int argc);
+
+#define BF_EFFECT_CREATE "FILTER.CREATE" /* as BF.RESERVE, all parameters given */
+#define BF_EFFECT_ADD "FILTER.ADD" /* as BF.MADD, to a filter that is there */
+#define BF_EFFECT_DEL "FILTER.DEL"
+#define BF_EFFECT_MERGE "FILTER.MERGE"
+#define BF_EFFECT_CHUNK "FILTER.CHUNK" /* as BF.LOADCHUNK */
+
 /* Brings the number of items up to date after a change. */
 void bf_changed(held_object *object);
 
@@ -83,6 +96,6 @@ int bf_register_commands(server_context *context);
 
 server_command_function bf_command_reserve, bf_command_add, bf_command_madd, bf_command_insert,
     bf_command_exists, bf_command_mexists, bf_command_del, bf_command_card, bf_command_info,
-    bf_command_merge, bf_command_scandump, bf_command_loadchunk;
+    bf_command_merge, bf_command_scandump, bf_command_loadchunk, bf_add_as_told;
 
 #endif

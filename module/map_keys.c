@@ -141,7 +141,8 @@ static bry_status join(void *into, const void *from)
 
 int map_command_join(server_context *context, server_string **argv, int argc)
 {
-    static const object_joining how = {&map_family, join, "map.join", true};
+    static const object_joining how = {
+        .family = &map_family, .join = join, .event = "map.join", .creates = true};
     return object_join(context, argv, argc, &how);
 }
 

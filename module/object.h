@@ -139,6 +139,8 @@ typedef struct object_joining {
     bry_status (*join)(void *into, const void *from); /* fails with `into` unchanged */
     const char *event;
     bool creates; /* a destination that does not exist; else that is an error */
+    const char *effect; /* the command that is replicated in its place; NULL: itself */
+    const char *mismatch; /* what must be alike; NULL: as the library says it */
 } object_joining;
 
 /* The handler of a command DEST SOURCE [SOURCE …] that is a function of its keys alone. Answers how

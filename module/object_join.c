@@ -16,7 +16,11 @@ static bool open_sources(server_context *context, const object_joining *how, ser
         if (!object_open(context, how->family, names[i], SERVER_READ, &source))
             return false;
         object_close(&source);
-        bool twice = source.object && source.object == target;
+        if (source.object && source.object == target) {
+            reply_error(context, "ERR", "source %s is the destination", quoted(names[i], text));
+            return false;
+        }
+        bool twice = false;
         for (size_t j = 0; j < *count; j++)
             twice = twice || sources[j] == source.object;
         if (twice) {
@@ -52,7 +56,28 @@ static bry_status join_all(const object_joining *how, held_object *target,
     return status;
 }
 
-static int join(server_context *context, server_string **argv, const object_joining *how,
+static void replicate(server_context *context, server_string **argv, int argc,
+                      const object_joining *how)
+{
+    if (how->effect)
+        api.Replicate(context, how->effect, "v", argv + 1, (size_t)argc - 1);
+    else
+        api.ReplicateVerbatim(context);
+}
+
+/* What the library counts is replicated, as object_refused() would. */
+static int refuse(server_context *context, server_string **argv, int argc,
+                  const object_joining *how, bry_status status)
+{
+    if (status == BRY_E_FULL || status == BRY_E_UNSURE)
+        replicate(context, argv, argc, how);
+    if (status != BRY_E_MISMATCH || !how->mismatch)
+        return object_refused_here(context, how->family, status);
+    how->family->totals.refused++;
+    return reply_error(context, bry_status_word(status), "%s", how->mismatch);
+}
+
+static int join(server_context *context, server_string **argv, int argc, const object_joining *how,
                 opened_key *target, held_object **sources, size_t count)
 {
     command_family *family = how->family;
@@ -67,12 +92,13 @@ static int join(server_context *context, server_string **argv, const object_join
         return object_too_large(context, family);
     bry_status status = join_all(how, target->object, sources, count, &result);
     if (status != BRY_OK)
-        return object_refused(context, family, status);
+        return refuse(context, argv, argc, how, status);
     object_set_items(result, family->items(result->thing));
     family->totals.operations += result->items;
     if (result != target->object)
         object_put(target, result);
-    object_changed(context, argv[1], how->event, true);
+    replicate(context, argv, argc, how);
+    object_changed(context, argv[1], how->event, false);
     return api.ReplyWithLongLong(context, (long long)result->items);
 }
 
@@ -91,7 +117,7 @@ int object_join(server_context *context, server_string **argv, int argc, const o
     else if (!target.object && !how->creates)
         reply_no_key(context);
     else if (open_sources(context, how, argv + 2, n, target.object, sources, &count))
-        join(context, argv, how, &target, sources, count);
+        join(context, argv, argc, how, &target, sources, count);
     if (sources)
         api.Free(sources);
     object_close(&target);

@@ -202,7 +202,8 @@ static bry_status merge(void *into, const void *from)
 
 int window_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_joining how = {&window_family, merge, "window.merge", false};
+    static const object_joining how = {
+        .family = &window_family, .join = merge, .event = "window.merge"};
     return object_join(context, argv, argc, &how);
 }
 

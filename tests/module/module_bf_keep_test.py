@@ -1,11 +1,14 @@
 """Filters outlive servers, links and copies: every way in which a key travels, with equal digests."""
 
+import os
+import re
+import shutil
 import struct
 import sys
 
 import server_runner
-from keep_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
-from server_runner import Case, Client, pairs
+from keep_cases import Compared, Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from server_runner import Case, Client, Server, pairs
 
 
 def fill(client):
@@ -135,6 +138,111 @@ class Log(Logged, Keep):
 
 class Replica(Followed, Filters, Case):
     pass
+
+
+class WithoutTheNames(Compared, Filters, Case):
+    """Nodes where clients have no BF.*, or where these are another module's: filters are the same."""
+
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "aof-use-rdb-preamble": "no"}
+    EFFECTS = (["FILTER.CREATE", "k", "0.1", 5, "SEED", 1], ["FILTER.ADD", "k", "a"],
+               ["FILTER.DEL", "grown", "k1"], ["FILTER.MERGE", "k", "grown"],
+               ["FILTER.CHUNK", "k", 1, "data"])
+
+    def nodes(self):
+        """Servers that are not started yet."""
+        taken = os.path.join(os.path.dirname(server_runner.MODULE), "names-taken.so")
+        for lines in (f"loadmodule {server_runner.MODULE} bf no",
+                      f"loadmodule {taken}\nloadmodule {server_runner.MODULE} bf auto"):
+            node = Server(**self.SETTINGS)
+            self.addCleanup(node.__exit__)
+            del node.settings["loadmodule"]
+            (node.path / "more.conf").write_text(lines + "\n")
+            node.settings["include"] = str(node.path / "more.conf")
+            yield node
+
+    def check(self, *nodes):
+        for node in nodes:
+            self.assertEqual(node.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            for name in ("keys", "items"):
+                self.assertEqual(node.client.info("bloomery")[f"bloomery_filter_{name}"],
+                                 self.client.info("bloomery")[f"bloomery_filter_{name}"])
+            self.assertIn("unknown command", str(node.client.ask("BF.EXISTS", "grown", "k1")))
+            self.assertNotIn("sending an error", node.log)
+            self.assertEqual(node.complaints(), "")
+
+    def change(self):
+        self.fill(self.client)
+        self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
+        self.client("ONCE", "guard", "id", "BF.ADD", "by once", "a")
+        self.go_on(self.client)
+        self.client("BF.ADD", "deleted", "a")
+        self.client("BF.DEL", "deleted", "a")
+        self.refused("MISMATCH", "BF.MERGE", "grown", "exact")
+        self.client("BF.MADD", "fixed", *range(50))  # into the room that was made
+        self.client("BF.RESERVE", "full", "0.05", 100, "NONSCALING", "SEED", 3)
+        self.client("BF.MADD", "full", *(f"f{i}" for i in range(90)))
+        self.assertEqual(self.client.ask("BF.MERGE", "full", "fixed").word, "FULL")
+
+    def test_as_replicas(self):
+        nodes = list(self.nodes())
+        for node in nodes:
+            node.__enter__()
+            self.follow(node)
+        self.change()
+        self.caught_up(len(nodes))
+        self.check(*nodes)
+        # A log of their own has it too, and so have their replicas.
+        with Server() as behind:
+            self.follow(behind, nodes[0])
+            self.change_again()
+            self.caught_up(len(nodes))
+            digest = self.client("DEBUG", "DIGEST")
+            self.wait_until(lambda: behind.client("DEBUG", "DIGEST") == digest,
+                            "the replica's replica has it all")
+            self.assertEqual(self.answers(behind.client), self.answers(self.client))
+        for node in nodes:
+            node.restart()
+            self.check(node)
+
+    def change_again(self):
+        self.client("DEL", "merged")
+        self.client("BF.MERGE", "merged", "grown", "other")
+        self.client("BF.INSERT", "new", "CAPACITY", 9, "ITEMS", "a", "b", "a")
+        self.client("BF.MADD", "new", "b", "c")
+        self.client("BF.LOADCHUNK", "new", *self.client("BF.SCANDUMP", "grown", 0))
+        self.client("BF.DEL", "new", "k1", "k2")
+
+    def test_with_our_log(self):
+        self.change()
+        digest = self.client("DEBUG", "DIGEST")
+        self.server.stop()
+        self.addCleanup(self.server.restart)
+        folder = self.server.path / "appendonlydir"
+        logged = b"".join(path.read_bytes() for path in folder.glob("*.aof"))
+        self.assertIsNone(re.search(rb"\r\nbf\.", logged, re.IGNORECASE))
+        for command, *_ in self.EFFECTS:
+            self.assertIn(command.encode(), logged)
+        for node in self.nodes():
+            shutil.copytree(folder, node.path / "appendonlydir")
+            node.__enter__()
+            self.assertEqual(node.client("DEBUG", "DIGEST"), digest)
+            node.restart()
+            self.assertEqual(node.client("DEBUG", "DIGEST"), digest)
+            self.assertEqual(node.complaints(), "")
+
+    def test_effects_are_not_for_clients(self):
+        self.fill(self.client)
+        self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
+        for command in self.EFFECTS:
+            self.refused("ERR", *command, text="for replication alone")
+            self.client("MULTI")
+            self.client(*command)
+            self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
+            self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
+                         text="for replication alone")
+            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE does not call")
+        self.assertEqual(self.client("EXISTS", "k"), 0)
+        self.assertEqual(self.client("BF.EXISTS", "grown", "k1"), 1)
 
 
 class Pieces(Case):

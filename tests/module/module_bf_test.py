@@ -279,9 +279,10 @@ class Merge(Case):
         for i, other in enumerate((["0.001", 10, "SEED", 6], ["0.01", 10, "SEED", 5],
                                    ["0.001", 10, "NONSCALING", "SEED", 5], ["0.001", 10])):
             self.client("BF.RESERVE", f"b{i}", *other)
-            self.refused("MISMATCH", "BF.MERGE", "a", f"b{i}")
+            self.refused("MISMATCH", "BF.MERGE", "a", f"b{i}", text="same error_rate and SEED")
             self.refused("MISMATCH", "BF.MERGE", "new", "a", f"b{i}")
-        self.refused("ERR", "BF.MERGE", "a", "a", text="named twice")
+        self.refused("ERR", "BF.MERGE", "a", "a", text="source 'a' is the destination")
+        self.refused("ERR", "BF.MERGE", "a", "b0", "b0", text="source 'b0' is named twice")
         self.client("BF.RESERVE", "f", "0.001", 10, "NONSCALING", "SEED", 5)
         self.client("BF.RESERVE", "g", "0.001", 10, "NONSCALING", "SEED", 5)
         self.client("BF.MADD", "f", *range(8))
@@ -394,23 +395,29 @@ class Chunks(Case):
         self.client("BF.ADD", "k", "newer")
         self.assertEqual(self.client("BF.SCANDUMP", "copy", first), list(later[1]))
 
-    def test_to_a_replica(self):
+    def test_to_replicas(self):
+        """Of which one has no commands BF.*"""
         chunks = self.filled()
-        with Server(**self.SETTINGS) as other:
-            other.client("REPLICAOF", "127.0.0.1", self.server.port)
-            self.wait_until(lambda: other.client.info("replication")["master_link_status"] == "up",
-                            "the replica is connected")
+        with Server(**self.SETTINGS) as other, \
+                Server(**self.SETTINGS, **{"bloomery.bf": "no"}) as silent:
+            for server in (other, silent):
+                self.follow(server)
             for number, chunk in enumerate(chunks):
                 self.client("BF.LOADCHUNK", "t", *chunk)
                 if number == 0:
-                    self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
-                    self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+                    self.same_on(other, silent)
             self.client("BF.LOADCHUNK", "u", *chunks[0])
-            self.assertEqual(self.client("WAIT", 1, server_runner.PATIENCE * 1000), 1)
-            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.same_on(other, silent)
             # Chunks of a replica are those of its master.
             self.assertEqual(other.client("BF.SCANDUMP", "k", chunks[0][0]), list(chunks[1]))
-            self.assertEqual(other.complaints(), "")
+            self.assertIsInstance(silent.client.ask("BF.SCANDUMP", "k", 0), Error)
+
+    def same_on(self, *replicas):
+        self.caught_up(len(replicas))
+        for server in replicas:
+            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.assertNotIn("sending an error", server.log)
+            self.assertEqual(server.complaints(), "")
 
     def test_of_other_sizes(self):
         """A filter of one chunk of the real module is one here as well, where it fits."""

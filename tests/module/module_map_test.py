@@ -242,7 +242,7 @@ class Whole(Case):
         self.refused("MISMATCH", "MAP.JOIN", "a", "b", "other")
         self.refused("MISMATCH", "MAP.JOIN", "new", "b", "other")
         self.refused("ERR", "MAP.JOIN", "a", "b", "b", text="source 'b' is named twice")
-        self.refused("ERR", "MAP.JOIN", "a", "a", text="named twice")
+        self.refused("ERR", "MAP.JOIN", "a", "a", text="source 'a' is the destination")
 
     def test_join_keeps_the_time_to_live(self):
         self.client("MAP.CREATE", "a", "SEED", 4)

@@ -272,7 +272,7 @@ class Items(WindowCase):
                 ("ERR", "AT 'ITEMS' is not a count", "MADD", "w", "AT", "ITEMS", "b"),
                 ("ERR", "unknown argument 'b'", "FORGET", "w", "a", "b"),
                 ("ERR", "unknown argument '5'", "ADVANCE", "w", 5),
-                ("ERR", "source 'w' is named twice", "MERGE", "w", "w"),
+                ("ERR", "source 'w' is the destination", "MERGE", "w", "w"),
         ):
             with self.subTest(command=command):
                 self.refused(word, f"WINDOW.{command[0]}", *command[1:], text=text)
