@@ -12,7 +12,7 @@
         .token = (arg_token), .summary = (arg_summary), .flags = (arg_flags)                       \
     }
 #define KEY_OF(what) KEY_CALLED("key", 0, NULL, 0, "Key of the " what ".")
-#define NEW(what) "Key for the new " what "; one that exists is refused with BUSYKEY."
+#define NEW(what) "Key for the new " what "; one that exists is refused with BUSYKEY or WRONGTYPE."
 #define NEW_KEY(what) KEY_CALLED("key", 0, NULL, 0, NEW(what))
 #define SOURCES                                                                                    \
     KEY_CALLED("source", 1, NULL, SERVER_ARG_MULTIPLE,                                             \
