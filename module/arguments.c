@@ -15,6 +15,24 @@ bool is_word(const server_string *argument, const char *word)
     return len == strlen(word) && strncasecmp(bytes, word, len) == 0;
 }
 
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+/* The first LIKE: it is no value of any option, so where it is not the option itself, the command
+ * is refused. */
+bool are_like_keys_told(server_context *context, server_string **argv, int argc)
+{
+    if (!api.IsKeysPositionRequest(context))
+        return false;
+    int at = 2;
+    if (argc > 1)
+        api.KeyAtPosWithFlags(context, 1, SERVER_SPEC_OW | SERVER_SPEC_INSERT);
+    while (at < argc && !is_word(argv[at], "LIKE"))
+        at++;
+    if (at + 1 < argc)
+        api.KeyAtPosWithFlags(context, at + 1, SERVER_SPEC_RO | SERVER_SPEC_ACCESS);
+    return true;
+}
+
 /* ---- one number ---------------------------------------------------------------------------- */
 
 static bool refuse(server_context *context, const server_string *argument, const char *name,
@@ -57,6 +75,12 @@ bool read_count(server_context *context, const server_string *argument, const ch
                 uint64_t least, uint64_t most, uint64_t *count)
 {
     return read_whole(context, argument, name, typed_count, least, most, count);
+}
+
+bool read_plain(server_context *context, const server_string *argument, const char *name,
+                uint64_t least, uint64_t most, uint64_t *number)
+{
+    return read_whole(context, argument, name, typed_plain, least, most, number);
 }
 
 bool read_span(server_context *context, const server_string *argument, const char *name,
@@ -129,6 +153,12 @@ static bool read_value(server_context *context, const command_option *option,
     case OPTION_COUNT:
         return read_whole(context, argument, option->name, typed_count, option->least, option->most,
                           option->into);
+    case OPTION_PLAIN:
+        return read_whole(context, argument, option->name, typed_plain, option->least, option->most,
+                          option->into);
+    case OPTION_MOMENT:
+        return read_whole(context, argument, option->name, typed_moment, option->least,
+                          option->most, option->into);
     case OPTION_BYTES:
         return read_whole(context, argument, option->name, typed_bytes, option->least, option->most,
                           option->into);

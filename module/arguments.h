@@ -11,6 +11,8 @@
 typedef enum option_kind {
     OPTION_FLAG, /* bool: NOGROW */
     OPTION_COUNT, /* uint64_t from least to most */
+    OPTION_PLAIN, /* the same, in digits alone */
+    OPTION_MOMENT, /* the same, a time in milliseconds, in digits alone */
     OPTION_BYTES, /* the same, as a size */
     OPTION_SPAN, /* the same, as a time */
     OPTION_SHARE, /* double from least_share to most_share */
@@ -66,7 +68,7 @@ static inline command_option option_capacity(uint64_t *into)
 
 static inline command_option option_seed(uint64_t *into)
 {
-    return option_count("SEED", UINT64_MAX, into);
+    return option_whole("SEED", OPTION_PLAIN, UINT64_MAX, into);
 }
 
 static inline command_option option_error(double least, double *into)
@@ -82,6 +84,15 @@ static inline command_option option_span(const char *name, uint64_t *into)
 {
     return option_whole(name, OPTION_SPAN, (uint64_t)1 << 52, into);
 }
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+/*
+ * For a command KEY … [LIKE OTHER] that is registered with getkeys-api: whether the server asks for
+ * nothing but the places of its keys, and has now been told. Redis 7.0 routes and answers COMMAND
+ * GETKEYS by what it is told here, and knows nothing of the key spec that says the same.
+ */
+bool are_like_keys_told(server_context *context, server_string **argv, int argc);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -101,6 +112,8 @@ bool is_word(const server_string *argument, const char *word);
 /* One number that stands at a fixed place and is called `name` there. False as above. */
 bool read_count(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *count);
+bool read_plain(server_context *context, const server_string *argument, const char *name,
+                uint64_t least, uint64_t most, uint64_t *number);
 bool read_share(server_context *context, const server_string *argument, const char *name,
                 double least, double most, double *share);
 bool read_span(server_context *context, const server_string *argument, const char *name,

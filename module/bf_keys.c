@@ -80,7 +80,7 @@ static bool read_reserve(server_context *context, server_string **argv, int argc
         problem = read_expansion(&options, &parameters->expansion);
     if (problem)
         bf_error(context, problem);
-    return !problem && (!options.seed || read_count(context, options.seed, "SEED", 1, UINT64_MAX,
+    return !problem && (!options.seed || read_plain(context, options.seed, "SEED", 1, UINT64_MAX,
                                                     &parameters->seed));
 }
 

@@ -237,7 +237,7 @@ static int count(server_context *context, server_string **argv, int argc, bool m
     if (counting_open(context, &told, argv, argc, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (!opened.object) {
-            reply_no_key(context);
+            family_reply_missing(context, &counter_family);
         } else if (is_replayed(context)) {
             told.now = bry_counter_time(table_of(opened.object)->counters);
             count_as_told(context, argv[1], opened.object, &told);
@@ -291,7 +291,7 @@ int counter_command_apply(server_context *context, server_string **argv, int arg
         if (opened.object) {
             count_as_told(context, argv[1], opened.object, &told);
         } else {
-            reply_no_key(context);
+            family_reply_missing(context, &counter_family);
         }
         object_close(&opened);
     }

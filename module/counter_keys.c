@@ -125,7 +125,7 @@ int counter_command_create(server_context *context, server_string **argv, int ar
 
 /* ---- COUNTER.INFO -------------------------------------------------------------------------- */
 
-#define INFO_PAIRS 19
+#define INFO_PAIRS 20
 
 static int reply_info(server_context *context, const held_object *object)
 {
@@ -140,6 +140,7 @@ static int reply_info(server_context *context, const held_object *object)
     reply_pair_count(context, "window", stats.window);
     reply_pair_count(context, "covered", stats.covered);
     reply_pair_count(context, "time", stats.time);
+    reply_pair_ahead(context, stats.time);
     reply_pair_count(context, "capacity", options.capacity);
     reply_pair_text(context, "seed", seed);
     reply_pair_count(context, "counters", stats.counters);

@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "counter_type.h"
 #include "replies.h"
+#include "typed_numbers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,6 +83,19 @@ static uint64_t cursor_after(const bry_counter *counters, uint64_t cursor, uint6
     return cursor;
 }
 
+/* False: the client has been told. */
+static bool read_cursor(server_context *context, const server_string *argument, uint64_t *cursor)
+{
+    char quote[QUOTED_SIZE];
+    size_t len;
+    const char *bytes = api.StringPtrLen(argument, &len);
+    if (!typed_plain(bytes, len, cursor))
+        return true;
+    reply_error(context, "ERR", "cursor %s is not one that COUNTER.SCAN gave",
+                quoted(argument, quote));
+    return false;
+}
+
 int counter_command_scan(server_context *context, server_string **argv, int argc)
 {
     uint64_t cursor, count = 10;
@@ -90,7 +104,7 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
     command_option options[] = {option_count("COUNT", 1000000, &count)};
     if (argc < 3)
         return api.WrongArity(context);
-    if (!read_count(context, argv[2], "cursor", 0, UINT64_MAX, &cursor) ||
+    if (!read_cursor(context, argv[2], &cursor) ||
         !options_read(context, argv, argc, 3, options, 1, NULL, NULL) ||
         !object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;

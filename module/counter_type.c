@@ -216,6 +216,7 @@ command_family counter_family = {
     .type_name = "bloom-cnt",
     .encoding = 1,
     .restore_command = "COUNTER.LOAD",
+    .made_by = "COUNTER.CREATE makes a table",
     .commands = counter_commands,
     .command_count = &counter_command_count,
     .configure = configure,

@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "object.h"
+#include "replies.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,13 @@ int family_register(server_context *context, command_family *self)
     if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
         return SERVER_ERR;
     return self->configure ? self->configure(context) : SERVER_OK;
+}
+
+int family_reply_missing(server_context *context, const command_family *self)
+{
+    if (!self->made_by)
+        return reply_no_key(context);
+    return reply_error(context, "ERR", "no such key: %s", self->made_by);
 }
 
 static void add(server_info *info, const command_family *self, const char *what, uint64_t value)

@@ -59,6 +59,7 @@ typedef struct command_family {
     const char *type_name; /* of nine characters */
     int encoding; /* of the RDB payload; raised when older modules could not read it */
     const char *restore_command; /* "MAP.LOAD" */
+    const char *made_by; /* "WINDOW.CREATE makes a window"; NULL: what is missing makes itself */
     const module_command *commands;
     const size_t *command_count;
     int (*configure)(server_context *context); /* registers settings; may be NULL */
@@ -86,6 +87,9 @@ int family_add_commands(server_context *context, const module_command *commands,
 
 /* Whether this is a command of ours that is not for people, but for logs and replicas. */
 bool family_is_internal(const server_string *name);
+
+/* Answers that there is no such key, and what makes one. */
+int family_reply_missing(server_context *context, const command_family *self);
 
 /* The family's lines of INFO. */
 void family_info(server_info *info, const command_family *self);

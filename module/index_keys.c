@@ -111,6 +111,8 @@ int index_command_create(server_context *context, server_string **argv, int argc
 {
     index_wish wish;
     opened_key target;
+    if (are_like_keys_told(context, argv, argc))
+        return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||
@@ -187,7 +189,7 @@ int index_command_info(server_context *context, server_string **argv, int argc)
     if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     if (!opened.object)
-        reply_no_key(context);
+        family_reply_missing(context, &index_family);
     else if (argc == 3)
         reply_unit(context, index_of(opened.object), number);
     else

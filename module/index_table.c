@@ -62,7 +62,7 @@ const module_command index_commands[] = {
     {
         .name = "INDEX.CREATE",
         .run = index_command_create,
-        .flags = "write deny-oom",
+        .flags = "write deny-oom getkeys-api",
         .categories = "write bloomery",
         .arity = -2,
         .key_specs = create_keys,

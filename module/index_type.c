@@ -167,7 +167,7 @@ bool index_takes_unit(server_context *context, held_index *held, uint64_t number
 
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number)
 {
-    return read_count(context, argument, "unit", 0, INDEX_MOST_NUMBER, number);
+    return read_plain(context, argument, "unit", 0, INDEX_MOST_NUMBER, number);
 }
 
 #define LEAST_WORK UINT64_C(4096) /* of engine dba, as much as copying a megabyte */
@@ -330,6 +330,7 @@ command_family index_family = {
     .type_name = "bloom-idx",
     .encoding = 1,
     .restore_command = "INDEX.LOAD",
+    .made_by = "INDEX.CREATE makes an index",
     .commands = index_commands,
     .command_count = &index_command_count,
     .configure = configure,

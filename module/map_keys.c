@@ -119,6 +119,8 @@ int map_command_create(server_context *context, server_string **argv, int argc)
 {
     map_wish wish;
     opened_key target;
+    if (are_like_keys_told(context, argv, argc))
+        return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||

@@ -63,7 +63,7 @@ const module_command map_commands[] = {
     {
         .name = "MAP.CREATE",
         .run = map_command_create,
-        .flags = "write deny-oom",
+        .flags = "write deny-oom getkeys-api",
         .categories = "write bloomery",
         .arity = -2,
         .key_specs = create_keys,

@@ -200,7 +200,7 @@ int object_tell(server_context *context, server_string **argv, int argc, command
     if (opened.object)
         tell(context, opened.object);
     else
-        reply_no_key(context);
+        family_reply_missing(context, family);
     object_close(&opened);
     return SERVER_OK;
 }

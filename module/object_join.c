@@ -115,7 +115,7 @@ int object_join(server_context *context, server_string **argv, int argc, const o
     if (!sources)
         reply_status(context, BRY_E_NOMEM);
     else if (!target.object && !how->creates)
-        reply_no_key(context);
+        family_reply_missing(context, how->family);
     else if (open_sources(context, how, argv + 2, n, target.object, sources, &count))
         join(context, argv, argc, how, &target, sources, count);
     if (sources)

@@ -187,7 +187,7 @@ static bool check_keys(server_context *context, const once_wish *wish)
     else if (!places)
         reply_error(context, "ERR", "ONCE is for commands with keys, and %s names none here", name);
     else if (names_guard)
-        reply_error(context, "ERR", "%s would change the guard itself", name);
+        reply_error(context, "ERR", "%s names the guard, and a command in ONCE may not", name);
     bool may = places && !names_guard;
     if (places)
         api.Free(places);

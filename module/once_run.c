@@ -3,6 +3,10 @@
 
 #include "replies.h"
 
+#include <string.h>
+
+#define MOST_DENIAL 300u /* bytes, of what an error can hold */
+
 enum { AT_GUARD = 1, AT_ID = 2, AT_COMMAND = 3 };
 
 once_totals once_total;
@@ -36,18 +40,19 @@ int once_reply_no_guard(server_context *context)
 }
 
 /* Opens the key, which must be a guard. False: the client has been told, nothing is open. */
-static bool open_guard(server_context *context, server_string *name, opened_key *opened)
+static bool open_guard(once_check *self, int mode, opened_key *opened)
 {
-    if (!object_open(context, &window_family, name, SERVER_READ | SERVER_WRITE, opened))
+    if (!object_open(self->context, &window_family, self->guard, mode, opened))
         return false;
     if (!opened->object) {
-        once_reply_no_guard(context);
+        once_reply_no_guard(self->context);
     } else {
         bry_window_options options = bry_window_options_like(window_of(opened->object));
         const char *why = once_why_no_guard(&options);
+        self->object = opened->object;
         if (!why)
             return true;
-        reply_error(context, "UNSUPPORTED", "this window cannot be a guard: %s", why);
+        reply_error(self->context, "UNSUPPORTED", "this window cannot be a guard: %s", why);
     }
     object_close(opened);
     return false;
@@ -85,8 +90,8 @@ static bool may_remember(const once_check *self)
     return object_may_grow(self->context, self->object, sizeof(bry_hash));
 }
 
-/* False: the id cannot be remembered, and the client has been told. */
-static bool remember(const once_check *self)
+/* For remember(), with the guard open to be changed. */
+static bool remember_here(const once_check *self)
 {
     if (!may_remember(self)) {
         object_too_large(self->context, &window_family);
@@ -103,6 +108,17 @@ static bool remember(const once_check *self)
         replicate_id(self);
     object_refused_here(self->context, &window_family, status);
     return false;
+}
+
+/* False: the id cannot be remembered, and the client has been told. */
+static bool remember(once_check *self)
+{
+    opened_key opened;
+    if (!open_guard(self, SERVER_READ | SERVER_WRITE, &opened))
+        return false;
+    bool remembered = remember_here(self);
+    object_close(&opened);
+    return remembered;
 }
 
 /* The command failed. The key is looked up anew: whoever listens to the server's events may have
@@ -135,6 +151,20 @@ static int reply_repeat(const once_check *self)
     return api.ReplyWithLongLong(self->context, 0);
 }
 
+/* The command's error as it is; but Redis 7.0 tells modules that access control said no in words
+ * that no client looks for. */
+static int reply_failed(server_context *context, const once_wish *wish, server_reply *reply)
+{
+    static const char denial[] = "ERR acl verification failed, ";
+    char name[QUOTED_SIZE];
+    size_t len, lead = sizeof denial - 1;
+    const char *text = api.CallReplyStringPtr(reply, &len);
+    if (!text || len < lead || len > lead + MOST_DENIAL || memcmp(text, denial, lead) != 0)
+        return api.ReplyWithCallReply(context, reply);
+    return reply_error(context, "NOPERM", "ONCE may not call %s for this user: %.*s",
+                       quoted(wish->words[0], name), (int)(len - lead), text + lead);
+}
+
 /* The id is remembered, and no key is open. */
 static int call(once_check *self, const once_wish *wish)
 {
@@ -147,7 +177,7 @@ static int call(once_check *self, const once_wish *wish)
         once_total.failed++;
         if (!reply)
             return reply_error(self->context, "ERR", "the command cannot be called");
-        api.ReplyWithCallReply(self->context, reply);
+        reply_failed(self->context, wish, reply);
         api.FreeCallReply(reply);
         return SERVER_OK;
     }
@@ -161,27 +191,27 @@ static int call(once_check *self, const once_wish *wish)
     return SERVER_OK;
 }
 
+/* The guard is opened to be read first: a repeat is no change of it, and the transactions of those
+ * who watch it go on. */
 static void run(once_check *self, const once_wish *wish)
 {
     opened_key opened;
-    if (!open_guard(self->context, self->guard, &opened)) {
-        once_total.refused++;
-        return;
+    bool is_repeat = false, remembered = false;
+    if (open_guard(self, SERVER_READ, &opened)) {
+        const bry_window *window = window_of(self->object);
+        self->hash = string_hash(bry_window_seed(window), self->id);
+        window_count(self->object, 1);
+        is_repeat = bry_window_has(window, self->hash, self->now) == BRY_PRESENT;
+        self->error = self->object->estimated;
+        if (is_repeat)
+            reply_repeat(self);
+        object_close(&opened);
+        remembered = !is_repeat && remember(self);
     }
-    self->object = opened.object;
-    self->hash = string_hash(bry_window_seed(window_of(opened.object)), self->id);
-    window_count(opened.object, 1);
-    bool is_repeat = bry_window_has(window_of(opened.object), self->hash, self->now) == BRY_PRESENT;
-    self->error = opened.object->estimated;
-    bool remembered = !is_repeat && remember(self);
-    if (is_repeat)
-        reply_repeat(self);
-    object_close(&opened);
-    if (!remembered) {
+    if (remembered)
+        call(self, wish);
+    else
         once_total.refused += !is_repeat;
-        return;
-    }
-    call(self, wish);
 }
 
 int once_command(server_context *context, server_string **argv, int argc)

@@ -83,6 +83,12 @@ void reply_pair_text(server_context *context, const char *name, const char *text
     api.ReplyWithStringBuffer(context, text, strlen(text));
 }
 
+void reply_pair_ahead(server_context *context, uint64_t time)
+{
+    uint64_t now = (uint64_t)api.Milliseconds();
+    reply_pair_count(context, "ahead_ms", time > now ? time - now : 0);
+}
+
 const char *quoted(const server_string *string, char out[QUOTED_SIZE])
 {
     size_t len, end = 0;

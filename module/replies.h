@@ -34,6 +34,9 @@ int reply_zeros(server_context *context, size_t n); /* a list of n: nothing is t
 /* A name and a value, for replies that are maps. */
 void reply_pair_count(server_context *context, const char *name, uint64_t count);
 void reply_pair_number(server_context *context, const char *name, double number);
+/* ahead_ms: how far the time of a thing that goes by the clock is ahead of it. By little on a
+ * replica; by more where the clock was in the future and came back. */
+void reply_pair_ahead(server_context *context, uint64_t time);
 void reply_pair_text(server_context *context, const char *name, const char *text);
 
 /* Whether the command comes from a master or out of the log: then it is carried out as it is, and

@@ -165,9 +165,42 @@ const char *typed_span(const char *text, size_t len, uint64_t *milliseconds)
 {
     static const unit units[] = {{"", 1},        {"ms", 1},      {"s", 1000},     {"m", 60000},
                                  {"min", 60000}, {"h", 3600000}, {"d", 86400000}, {0}};
-    return parse(text, len, units,
-                 "is not a time such as 60000 (milliseconds), 100ms, 60s, 5min, 1h or 7d",
-                 milliseconds);
+    static const char otherwise[] = "is not a time such as 60000 (milliseconds), 100ms, 60s, 5min, "
+                                    "1h or 7d, its unit in small letters";
+    for (size_t i = 0; i < len; i++)
+        if (text[i] >= 'A' && text[i] <= 'Z' && text[i] != 'E') /* 1E3 */
+            return otherwise;
+    return parse(text, len, units, otherwise, milliseconds);
+}
+
+static const char *digits_alone(const char *text, size_t len, const char *otherwise,
+                                uint64_t *value)
+{
+    uint64_t number = 0;
+    if (len > 1 && text[0] == '-' && is_digit(text[1]))
+        return negative;
+    if (len == 0)
+        return otherwise;
+    for (size_t i = 0; i < len; i++)
+        if (!is_digit(text[i]))
+            return otherwise;
+    for (size_t i = 0; i < len; i++)
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
+            return too_large;
+    *value = number;
+    return NULL;
+}
+
+const char *typed_plain(const char *text, size_t len, uint64_t *number)
+{
+    return digits_alone(text, len, "is not a whole number in digits alone", number);
+}
+
+const char *typed_moment(const char *text, size_t len, uint64_t *milliseconds)
+{
+    return digits_alone(text, len, "is not a whole number of milliseconds, in digits alone",
+                        milliseconds);
 }
 
 /* Back to text, with the percent sign as an exponent, so that 0.1% is the number nearest to 0.001.

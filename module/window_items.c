@@ -7,18 +7,13 @@
 #include "replies.h"
 #include "window_type.h"
 
-static int reply_no_window(server_context *context)
-{
-    return reply_error(context, "ERR", "no such key: WINDOW.CREATE makes a window");
-}
-
 /* [AT ms] from a place on, up to the word `stop`; *at stays 0 where it is not given. */
 static bool read_at(server_context *context, server_string **argv, int argc, int from,
                     const char *stop, int *end, uint64_t *at)
 {
     *at = 0;
     command_option options[] = {
-        option_count("AT", WINDOW_MOST_TIME, at),
+        option_whole("AT", OPTION_MOMENT, WINDOW_MOST_TIME, at),
     };
     return options_read(context, argv, argc, from, options, 1, stop, end);
 }
@@ -239,7 +234,7 @@ static int add(server_context *context, server_string **argv, server_string **it
     change->object = opened.object;
     change->event = "window.add";
     if (!opened.object) {
-        reply_no_window(context);
+        family_reply_missing(context, &window_family);
     } else {
         if (read_moment(change)) {
             if (batch_open(&batch, items, n))

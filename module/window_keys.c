@@ -142,6 +142,8 @@ int window_command_create(server_context *context, server_string **argv, int arg
 {
     window_wish wish;
     opened_key target;
+    if (are_like_keys_told(context, argv, argc))
+        return SERVER_OK;
     if (argc < 4)
         return api.WrongArity(context);
     if (!read_wish(context, argv, argc, &wish) ||
@@ -178,7 +180,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
     opened_key opened;
     uint64_t at = 0;
     command_option options[] = {
-        option_count("AT", WINDOW_MOST_TIME, &at),
+        option_whole("AT", OPTION_MOMENT, WINDOW_MOST_TIME, &at),
     };
     if (argc < 2)
         return api.WrongArity(context);
@@ -188,7 +190,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
     if (opened.object)
         advance(context, argv, opened.object, at);
     else
-        reply_no_key(context);
+        family_reply_missing(context, &window_family);
     object_close(&opened);
     return SERVER_OK;
 }
@@ -226,6 +228,7 @@ void window_reply_pairs(server_context *context, const held_object *object)
     reply_pair_count(context, "skew", options.max_skew);
     reply_pair_text(context, "seed", seed);
     reply_pair_count(context, "time", stats.time);
+    reply_pair_ahead(context, is_by_events(&options) ? 0 : stats.time);
     reply_pair_count(context, "covered", stats.covered);
     reply_pair_count(context, "items", stats.items);
     reply_pair_count(context, "generations", stats.generations);

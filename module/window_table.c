@@ -74,7 +74,7 @@ const module_command window_commands[] = {
     {
         .name = "WINDOW.CREATE",
         .run = window_command_create,
-        .flags = "write deny-oom",
+        .flags = "write deny-oom getkeys-api",
         .categories = "write bloomery",
         .arity = -4,
         .key_specs = create_keys,

@@ -203,6 +203,7 @@ command_family window_family = {
     .type_name = "bloom-win",
     .encoding = 1,
     .restore_command = "WINDOW.LOAD",
+    .made_by = "WINDOW.CREATE makes a window",
     .commands = window_commands,
     .command_count = &window_command_count,
     .configure = configure,

@@ -60,7 +60,7 @@ int window_put_new(server_context *context, server_string **argv, opened_key *ta
                    bry_window_options *options);
 
 /* The pairs that INFO tells of a window, for a map of at least so many. */
-#define WINDOW_INFO_PAIRS 22
+#define WINDOW_INFO_PAIRS 23
 void window_reply_pairs(server_context *context, const held_object *object);
 
 /* The names of the modes, in the library's order; NULL at the end. */

@@ -111,9 +111,9 @@ class Create(Counters):
         self.refused("WRONGTYPE", "MAP.GET", "t", "a")
 
     def test_missing_tables(self):
-        self.refused("ERR", "COUNTER.INCRBY", "t", "c", 1, "i", text="no such key")
-        self.refused("ERR", "COUNTER.MINCRBY", "t", "c", 1, "i", text="no such key")
-        self.refused("ERR", "COUNTER.INFO", "t", text="no such key")
+        for command in (["INCRBY", "t", "c", 1, "i"], ["MINCRBY", "t", "c", 1, "i"], ["INFO", "t"]):
+            self.refused("ERR", f"COUNTER.{command[0]}", *command[1:],
+                         text="no such key: COUNTER.CREATE makes a table")
         self.assertIsNone(self.client("COUNTER.GET", "t", "c"))
         self.assertEqual(self.client("COUNTER.MGET", "t", "c", "d"), [None, None])
         self.assertEqual(self.client("COUNTER.SCAN", "t", 0), [b"0", []])
@@ -279,7 +279,9 @@ class Ask(Counters):
             self.assertEqual((len(found), dict(found)), (1000, expected), count)
             self.assertEqual(rounds, -(-1000 // count), count)
         self.assertEqual(len(self.client("COUNTER.SCAN", "t", 0)[1]), 20)
-        for words, text in ((["x"], "cursor 'x'"), (["-1"], "cursor '-1'"), (["2^64"], "cursor"),
+        for words, text in ((["x"], "cursor 'x' is not one that COUNTER.SCAN gave"),
+                            (["-1"], "cursor '-1' is not one"), (["2^6"], "cursor '2^6' is not"),
+                            (["10m"], "cursor '10m' is not one"), ([2**64], "is not one that"),
                             (["0", "COUNT"], "COUNT needs a value"),
                             (["0", "COUNT", "x"], "COUNT 'x'"), (["0", "MATCH", "*"], "'MATCH'")):
             self.refused("ERR", "COUNTER.SCAN", "t", *words, text=text)

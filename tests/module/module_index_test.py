@@ -146,7 +146,7 @@ class Items(IndexCase):
             self.create("i", "ENGINE", engine, "ERROR", "1e-9")
             self.assertEqual(self.add(3, "a", "b", "a"), [1, 1, 0])
             self.assertEqual(self.add(8, "b"), [1])
-            self.assertEqual(self.add("1e3", "b", "c"), [1, 1])
+            self.assertEqual(self.add(1000, "b", "c"), [1, 1])
             # The unit that was opened last comes first.
             self.assertEqual(self.locate("a", "b", "z", "c"), [[3], [1000, 8, 3], [], [1000]])
             self.assertEqual(self.client("INDEX.EXISTS", "i", *"zabc"), [0, 1, 1, 1])
@@ -275,14 +275,14 @@ class Items(IndexCase):
     def test_wrong_units(self):
         self.create()
         self.add(1, "a")
-        for word, text, unit in (("ERR", "unit 'first' is not a count", "first"),
-                                 ("ERR", "unit '' is not a count", ""),
+        for word, text, unit in (("ERR", "unit 'first' is not a whole number in digits", "first"),
+                                 ("ERR", "unit '' is not a whole number", ""),
                                  ("ERR", "unit '-1' is below zero", -1),
                                  ("ERR", "unit '1.5' is not a whole number", "1.5"),
                                  ("RANGE", "unit '9223372036854775808' is not between 0 and "
                                   "9223372036854775807", 2**63),
-                                 ("ERR", "unit '1e30' is too large", "1e30"),
-                                 ("ERR", r"unit '1\x00' is not a count", b"1\0")):
+                                 ("ERR", "unit '1k' is not a whole number", "1k"),
+                                 ("ERR", r"unit '1\x00' is not a whole number", b"1\0")):
             for command in (["ADD", "b"], ["DEL", "a"], ["SEAL"], ["DROP"], ["EXPORT"],
                             ["INSTALL", "x"], ["INFO"]):
                 for key in ("i", "none"):

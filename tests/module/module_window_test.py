@@ -34,8 +34,8 @@ class Create(WindowCase):
 
     def test_times_as_typed(self):
         for typed, window in (("60s", 60000), ("500ms", 500), ("1", 1), ("1234", 1234),
-                              ("1.5s", 1500), ("5min", 300000), ("2H", 7200000), ("7d", 604800000),
-                              ("2^52", 2**52)):
+                              ("1.5s", 1500), ("5min", 300000), ("2h", 7200000), ("7d", 604800000),
+                              ("1m", 60000), ("1E3", 1000), ("2^52", 2**52)):
             self.client("DEL", "w")
             self.client("window.create", "w", "window", typed)
             self.assertEqual(self.info()[b"window"], window, typed)
@@ -73,6 +73,11 @@ class Create(WindowCase):
             ("ERR", "WINDOW '-60s' is below zero", "WINDOW", "-60s"),
             ("ERR", "WINDOW '0.5' is not a whole number", "WINDOW", "0.5"),
             ("ERR", "WINDOW '60 s' is not a time", "WINDOW", "60 s"),
+            ("ERR", "WINDOW '1M' is not a time", "WINDOW", "1M"),  # a million, elsewhere
+            ("ERR", "unit in small letters", "WINDOW", "2H"),
+            ("ERR", "SEED '1k' is not a whole number in digits", "WINDOW", 5, "SEED", "1k"),
+            ("ERR", "SEED '2^64' is not a whole number in digits", "WINDOW", 5, "SEED", "2^64"),
+            ("ERR", "SEED '18446744073709551616' is too large", "WINDOW", 5, "SEED", 2**64),
             ("ERR", "WINDOW '1e30' is too large", "WINDOW", "1e30"),
             ("ERR", r"WINDOW '1\x00' is not a time", "WINDOW", b"1\0"),
             ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
@@ -260,8 +265,12 @@ class Items(WindowCase):
         for word, text, *command in (
                 ("ERR", "unknown argument 'b'", "ADD", "w", "a", "b"),
                 ("ERR", "AT needs a value", "ADD", "w", "a", "AT"),
-                ("ERR", "AT 'now' is not a count", "ADD", "w", "b", "AT", "now"),
-                ("ERR", "AT '' is not a count", "ADD", "w", "b", "AT", ""),
+                ("ERR", "AT 'now' is not a whole number of milliseconds", "ADD", "w", "b", "AT",
+                 "now"),
+                ("ERR", "AT '' is not a whole number", "ADD", "w", "b", "AT", ""),
+                ("ERR", "AT '10m' is not a whole number", "ADD", "w", "b", "AT", "10m"),
+                ("ERR", "AT '1e13' is not a whole number", "ADD", "w", "b", "AT", "1e13"),
+                ("ERR", "AT '10m' is not a whole number", "ADVANCE", "w", "AT", "10m"),
                 ("ERR", "AT '-5' is below zero", "ADD", "w", "b", "AT", -5),
                 ("RANGE", "AT '0' is not between 1", "ADD", "w", "b", "AT", 0),
                 ("RANGE", "AT '9223372036854775808' is not between", "ADD", "w", "b", "AT", 2**63),
@@ -269,7 +278,7 @@ class Items(WindowCase):
                 ("ERR", "unknown argument 'b'", "MADD", "w", "b", "c"),
                 ("ERR", "ITEMS and at least one item", "MADD", "w", "AT", START),
                 ("ERR", "ITEMS and at least one item", "MADD", "w", "AT", START, "ITEMS"),
-                ("ERR", "AT 'ITEMS' is not a count", "MADD", "w", "AT", "ITEMS", "b"),
+                ("ERR", "AT 'ITEMS' is not a whole", "MADD", "w", "AT", "ITEMS", "b"),
                 ("ERR", "unknown argument 'b'", "FORGET", "w", "a", "b"),
                 ("ERR", "unknown argument '5'", "ADVANCE", "w", 5),
                 ("ERR", "source 'w' is the destination", "MERGE", "w", "w"),

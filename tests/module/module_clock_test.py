@@ -1,0 +1,69 @@
+"""What goes by the server's clock, after that was in the future and came back. The log brings the
+time there: what it holds was carried out when the clock said so."""
+
+import sys
+import time
+
+import server_runner
+from server_runner import Case, encode, pairs
+
+AHEAD = 3600_000
+
+
+class Clock(Case):
+    SETTINGS = {"appendonly": "yes"}
+
+    def visit_future(self, *commands):
+        self.server.stop()
+        (log,) = (self.server.path / "appendonlydir").glob("*.incr.aof")
+        with log.open("ab") as end:
+            end.write(b"".join(encode(command) for command in commands))
+        self.server.start()
+
+    def ahead(self, command, key):
+        return pairs(self.client(command, key))[b"ahead_ms"]
+
+    def test_ahead(self):
+        self.client("WINDOW.CREATE", "w", "WINDOW", "1ms")
+        self.client("WINDOW.CREATE", "events", "WINDOW", "1h", "EVENTTIME", "SKEW", "1h")
+        self.client("ONCE.CREATE", "g", "WINDOW", "1ms")
+        self.client("COUNTER.CREATE", "t", "WINDOW", "1ms")
+        self.client("WINDOW.ADD", "w", "a")
+        self.client("ONCE", "g", "a", "INCR", "n")
+        self.client("COUNTER.INCRBY", "t", "c", 1, "a")
+        asked = (("WINDOW.INFO", "w"), ("WINDOW.INFO", "g"), ("ONCE.INFO", "g"),
+                 ("COUNTER.INFO", "t"))
+        for command, key in asked:
+            self.assertEqual(self.ahead(command, key), 0)
+        future = int(time.time() * 1000) + AHEAD
+        self.visit_future(["WINDOW.ADVANCE", "w", "AT", future],
+                          ["WINDOW.ADVANCE", "g", "AT", future],
+                          ["WINDOW.ADD", "events", "a", "AT", future],
+                          ["COUNTER.TOUCH", "t", future, 0])
+        for command, key in asked:
+            before = int(time.time() * 1000)
+            ahead = self.ahead(command, key)
+            self.assertLessEqual(ahead, future - before)
+            self.assertGreater(ahead, 0)
+        self.assertEqual(self.ahead("WINDOW.INFO", "events"), 0)  # the clock does not count there
+
+        # Nothing that comes now is forgotten, however short the window.
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 1)
+        self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [1, 2])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [2, 1])
+        time.sleep(0.02)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 0)
+        self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [0])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [2, 0])
+        # What helps.
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "b"), 1)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 1)
+        self.client("DEL", "w")
+        self.client("WINDOW.CREATE", "w", "WINDOW", "1ms")
+        self.client("WINDOW.ADD", "w", "a")
+        self.assertEqual(self.ahead("WINDOW.INFO", "w"), 0)
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()

@@ -1,0 +1,85 @@
+"""CREATE … LIKE other, of every family that has it: the other key is declared as the first is, so
+that the server routes by it and access control asks for it."""
+
+import sys
+
+import server_runner
+from server_runner import Case, Client, Error
+
+# How one is made that another can be like.
+FAMILIES = {"MAP": [], "WINDOW": ["WINDOW", "1h"], "INDEX": []}
+
+
+class Like(Case):
+    def test_keys_are_declared(self):
+        for family in FAMILIES:
+            for keys, words in (
+                ("z q", ["LIKE", "q"]), ("z q", ["like", "q"]), ("z LIKE", ["LIKE", "LIKE"]),
+                ("z q", ["CAPACITY", 5, "LIKE", "q"]), ("z q", ["LIKE", "q", "CAPACITY", 5]),
+                ("z", ["CAPACITY", 5]),
+                # What no command is carried out with, and nothing beyond the last word is looked at.
+                ("z", ["CAPACITY", "LIKE"]), ("z", ["ENGINE", "auto", "LIKE"]),
+                ("z q", ["ENGINE", "LIKE", "q"]), ("z q", ["LIKE", "q", "LIKE", "r"]),
+                ("z q", ["LIKE", "q", "LIKE"]), ("z LIKE", ["LIKE", "LIKE", "q"]),
+            ):
+                command = [f"{family}.CREATE", "z", *words]
+                expected = [key.encode() for key in keys.split()]
+                self.assertEqual(self.client("COMMAND", "GETKEYS", *command), expected, command)
+                flags = [[b"OW", b"insert"], [b"RO", b"access"]]
+                self.assertEqual(self.client("COMMAND", "GETKEYSANDFLAGS", *command),
+                                 [list(pair) for pair in zip(expected, flags)], command)
+                if words != ["CAPACITY", 5]:
+                    self.assertIsInstance(self.client.ask(*command), Error)
+        for family in ("MAP", "INDEX"):  # a window needs more words
+            self.assertEqual(self.client("COMMAND", "GETKEYS", f"{family}.CREATE", "z"), [b"z"])
+            self.assertEqual(self.client("COMMAND", "GETKEYS", f"{family}.CREATE", "z", "LIKE"),
+                             [b"z"])
+
+    def test_users(self):
+        """Who makes one may write it, and read what it is like."""
+        self.client("ACL", "SETUSER", "maker", "reset", "on", "nopass", "%W~new:*", "%R~old:*",
+                    "~guard", "+@all")
+        self.addCleanup(self.client, "ACL", "DELUSER", "maker")
+        maker = Client(self.server.port)
+        self.addCleanup(maker.close)
+        maker("AUTH", "maker", "x")
+        self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
+        for family, options in FAMILIES.items():
+            create = f"{family}.CREATE"
+            for key in ("old:", "secret:"):
+                self.client(create, key + family, *options)
+            old, new = f"old:{family}", f"new:{family}"
+            self.assertEqual(maker(create, new, "LIKE", old), b"OK")
+            for key, like in ((f"new:2{family}", f"secret:{family}"), (f"new:2{family}", new),
+                              (f"old:2{family}", old), (f"secret:2{family}", old)):
+                for before in ([], ["ONCE", "guard", f"{key} {like}"]):
+                    reply = maker.ask(*before, create, key, "LIKE", like)
+                    self.assertIsInstance(reply, Error, (key, like))
+                    self.assertEqual(reply.word, "NOPERM")
+                self.assertEqual(self.client("EXISTS", key), 0)
+            self.assertEqual(maker("ONCE", "guard", family, create, f"new:3{family}", "LIKE", old),
+                             [1, b"OK"])
+
+
+class LikeInCluster(Case):
+    SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
+
+    def setUp(self):
+        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # the second time they are there
+        self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
+                        "the cluster is up")
+        super().setUp()
+
+    def test_slots(self):
+        for family, options in FAMILIES.items():
+            create, old = f"{family}.CREATE", f"{{a}}{family}"
+            self.client(create, old, *options)
+            self.assertEqual(self.client(create, f"{old}2", "LIKE", old), b"OK")
+            self.refused("CROSSSLOT", create, "{b}z", "LIKE", old)
+            self.refused("CROSSSLOT", create, "{a}z", "LIKE", "{b}none")
+            self.refused("CROSSSLOT", "ONCE", "{a}guard", 1, create, "{a}z", "LIKE", "{b}none")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
