@@ -10,6 +10,8 @@
  */
 #include "serve_child.h"
 
+#include "serve_folder.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -38,7 +41,8 @@ static void await_unless_ignored(sigset_t *set, int number)
 }
 
 /* In the child. Through the pipe goes errno, should the server not even begin. */
-static void become(char *const *args, const sigset_t *mask, pid_t parent, int report)
+static void become(const serve_child *child, char *const *args, const sigset_t *mask, pid_t parent,
+                   int lock, int report)
 {
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
@@ -46,17 +50,22 @@ static void become(char *const *args, const sigset_t *mask, pid_t parent, int re
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) /* it died before the line above */
         _exit(1);
-    execv(args[0], args);
+    if (serve_folder_hand_on(lock) && (child->said < 0 || (dup2(child->said, STDOUT_FILENO) >= 0 &&
+                                                           dup2(child->said, STDERR_FILENO) >= 0)))
+        execv(args[0], args);
     int problem = errno;
     ssize_t written = write(report, &problem, sizeof problem);
     _exit(written > 0 ? 127 : 126);
 }
 
-bool serve_child_start(serve_child *child, char *const *args, uint16_t port)
+/* Where there is no such file to be had, the streams are left as they are. */
+bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int lock, bool aside)
 {
     sigset_t before;
     int report[2], problem = 0;
-    *child = (serve_child){.port = port};
+    *child = (serve_child){.port = port, .said = -1};
+    if (aside)
+        child->said = memfd_create("said", MFD_CLOEXEC);
     sigemptyset(&child->awaited);
     sigaddset(&child->awaited, SIGCHLD);
     await_unless_ignored(&child->awaited, SIGINT);
@@ -68,7 +77,7 @@ bool serve_child_start(serve_child *child, char *const *args, uint16_t port)
     pid_t parent = getpid();
     child->pid = fork();
     if (child->pid == 0)
-        become(args, &before, parent, report[1]);
+        become(child, args, &before, parent, lock, report[1]);
     if (child->pid < 0)
         problem = errno;
     close(report[1]);
@@ -138,8 +147,17 @@ static const char *field(const char *text, const char *name)
     return at ? at + strlen(name) : NULL;
 }
 
+/* A server with a password or with rights of its own does not tell everybody who it is. */
+static bool is_refusal(const char *text)
+{
+    if (strncmp(text, "+PONG\r\n", 7) == 0)
+        text += 7;
+    return strncmp(text, "-NOAUTH", 7) == 0 || strncmp(text, "-NOPERM", 7) == 0 ||
+           strncmp(text, "-ERR unknown", 12) == 0;
+}
+
 /* The process number tells whether it is our server that answers, and not one that took the port a
- * moment before. A server with a password answers nobody this; then it is believed. */
+ * moment before. One that does not tell is believed. */
 static state ask(serve_child *child)
 {
     char text[16384];
@@ -148,7 +166,7 @@ static state ask(serve_child *child)
         return SILENT;
     converse(line, text, sizeof text);
     close(line);
-    if (strncmp(text, "-NOAUTH", 7) == 0 || strncmp(text, "-NOPERM", 7) == 0)
+    if (is_refusal(text))
         return READY;
     const char *pid = field(text, "\nprocess_id:");
     if (!pid || strtol(pid, NULL, 10) != (long)child->pid)

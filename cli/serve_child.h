@@ -18,10 +18,12 @@ typedef struct serve_child {
     bool ended;
     int how; /* then, as waitpid() tells */
     char version[64]; /* such as "redis-server 7.0.15", as far as it tells */
+    int said; /* what it has written to its standard streams; -1: they are ours */
 } serve_child;
 
-/* Starts args[0] with these arguments. False, with errno, where that fails. */
-bool serve_child_start(serve_child *child, char *const *args, uint16_t port);
+/* Starts args[0] with these arguments; it holds the folder of `lock` (serve_folder.h). `aside`:
+ * what it writes to its standard streams is put aside. False, with errno, where that fails. */
+bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int lock, bool aside);
 
 /* Waits until it answers on its port (true) or has ended (false). `loading` is called once should
  * it take its time to read its data. */

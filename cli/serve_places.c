@@ -135,47 +135,6 @@ int serve_find_module(const char *named, serve_path *found)
                               "installed: name it with --module");
 }
 
-/* ---- the folder ---------------------------------------------------------------------------- */
-
-static bool holds(const serve_path *folder, const char *name)
-{
-    serve_path path = {{0}};
-    struct stat about;
-    return join(&path, folder->text, strlen(folder->text), name) && stat(path.text, &about) == 0;
-}
-
-/* A server with a log reads the log alone, one without it the snapshot alone: each would begin
- * empty beside the data of the other, and later overwrite it. */
-static int check_what_it_holds(const serve_path *folder, bool with_log)
-{
-    bool log = holds(folder, "appendonlydir"), snapshot = holds(folder, "dump.rdb");
-    if (with_log && snapshot && !log)
-        return cli_fail(BRY_E_IO,
-                        "%s has a snapshot and no log, so a server with a log would begin empty: "
-                        "start it with --appendonly no, then CONFIG SET appendonly yes",
-                        cli_quote(folder->text).text);
-    if (!with_log && log)
-        return cli_fail(BRY_E_IO,
-                        "%s has a log, which a server with --appendonly no would not read",
-                        cli_quote(folder->text).text);
-    return CLI_GO_ON;
-}
-
-int serve_prepare_folder(const char *named, bool with_log, serve_path *found)
-{
-    struct stat about;
-    cli_quoted name = cli_quote(named);
-    if (mkdir(named, 0700) != 0 && errno != EEXIST)
-        return cli_fail(BRY_E_IO, "--dir: %s: %s", name.text, strerror(errno));
-    if (!realpath(named, found->text) || stat(found->text, &about) != 0)
-        return cli_fail(BRY_E_IO, "--dir: %s: %s", name.text, strerror(errno));
-    if (!S_ISDIR(about.st_mode))
-        return cli_fail(BRY_E_IO, "--dir: %s is not a folder", name.text);
-    if (access(found->text, R_OK | W_OK | X_OK) != 0)
-        return cli_fail(BRY_E_IO, "--dir: %s: %s", name.text, strerror(errno));
-    return check_what_it_holds(found, with_log);
-}
-
 /* ---- the port ------------------------------------------------------------------------------ */
 
 /* Tried with the option that the server sets too, so that a port whose last connections still fade

@@ -1,7 +1,7 @@
 /*
- * What `bloomery serve` needs to find before it starts anything: a server, the module, a folder it
- * may write to, a port that is free. Each function has reported what is wrong when it returns an
- * exit code; CLI_GO_ON (args.h) where all is well.
+ * What `bloomery serve` needs to find before it starts anything: a server, the module, a port that
+ * is free (and a folder: serve_folder.h). Each function has reported what is wrong when it returns
+ * an exit code; CLI_GO_ON (args.h) where all is well.
  */
 #ifndef BLOOMERY_CLI_SERVE_PLACES_H
 #define BLOOMERY_CLI_SERVE_PLACES_H
@@ -28,10 +28,6 @@ int serve_find_module(const char *named, serve_path *found);
 
 /* A file that has to be there. */
 int serve_find_file(const char *option, const char *named, serve_path *found);
-
-/* The folder, made where there is none (not those above it), and whether it holds what a server
- * with or without a log would not look at. */
-int serve_prepare_folder(const char *named, bool with_log, serve_path *found);
 
 /* Whether 127.0.0.1 has this port to give. */
 int serve_check_port(uint16_t port);

@@ -32,14 +32,15 @@ HELP = """\
 Usage: bloomery serve [options]
 
 Starts the installed Redis or Valkey with the module bloomery.so, in the
-foreground, for programs on this machine. Nothing is ever evicted: at its memory
-limit the server refuses what would need more. Ctrl-C or SIGTERM ends it cleanly.
+foreground, for programs on this machine. At its memory limit the server refuses
+what would need more; it evicts nothing unless FILE has a maxmemory-policy that
+says so. Ctrl-C or SIGTERM ends it cleanly.
 
 Options:
   --port N           of 127.0.0.1 (default 6379)
   --dir D            folder of the data (default bloomery-data here)
   --appendonly WHEN  the log is on disk: always, before an answer (default); everysec; no log
-  --maxmemory B      memory for all data (default 3/4 of the machine's)
+  --maxmemory B      memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)
   --log FILE         what the server says (default bloomery.log in D); - here
   --config FILE      further settings of the server, such as users
   --server BIN       redis-server or valkey-server (default: the one in PATH)
@@ -48,7 +49,8 @@ Options:
   -h, --help         this text
 
 Settings of FILE replace these defaults, but not what options say, nor address,
-port, folder and log.
+port, folder and log. Sizes are read as servers read them: 64mb is 64 x 2^20
+bytes, and so is 64MiB; 64m is 64 million.
 """
 
 
@@ -160,7 +162,8 @@ class Runs(Serve):
         _, port = self.start("--appendonly", "everysec", "--maxmemory", "64MiB", "--log", "said")
         for name, value in {"appendfsync": "everysec", "maxmemory": str(64 << 20)}.items():
             self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
-        self.assertIn("at most 0.1 GiB", self.banner)
+        self.assertIn("  memory  at most 64.0 MiB; then changes that need more are refused\n",
+                      self.banner)
         self.assertIn("lose the last two", self.banner)
         self.assertIn("Ready to accept", (self.folder / "said").read_text())
 
@@ -218,8 +221,54 @@ class Runs(Serve):
                             "maxclients": "77", "bind": "127.0.0.1"}.items():
             got = subprocess.run([*url.split(), name], capture_output=True, text=True, check=True)
             self.assertEqual(got.stdout.split(), [name, value])
-        self.assertNotIn("log synced", self.banner)
+        self.assertIn("log synced every second", self.banner)
+        self.assertIn("at most 90.0 MiB", self.banner)
         self.end(process)
+
+    def test_what_is_said_is_what_the_settings_come_to(self):
+        for number, (lines, words) in enumerate((
+                ("appendonly no\n",
+                 ["neither log nor snapshots: all is lost when the server ends"]),
+                ('appendonly no\nsave 60 1\nmaxmemory 0\nmaxmemory-policy allkeys-lru\n',
+                 ["snapshots only, no log", "memory  no limit"]),
+                ("appendfsync no\nmaxmemory 70MB\nMaxMemory-Policy 'allkeys-lru'\n",
+                 ["log synced when the system likes", "at most 70.0 MiB; then keys are evicted, by "
+                  "allkeys-lru"]),
+                ("appendonly no\n  APPENDONLY \"yes\"\n# appendonly no\nmaxmemory 3g\n",
+                 ["log synced before each answer", "at most 2.8 GiB; then changes that need"]))):
+            with self.subTest(lines=lines):
+                (self.folder / "more.conf").write_text(lines)
+                process, _ = self.start("--config", "more.conf", "--dir", f"d{number}")
+                for word in words:
+                    self.assertIn(word, self.banner)
+                self.end(process)
+
+    def test_settings_of_the_module_in_a_file(self):
+        (self.folder / "more.conf").write_text(
+            "bloomery.max-key-bytes 512mb\nbloomery.map-error 0.5%\n")
+        _, port = self.start("--config", "more.conf")
+        for name, value in {"bloomery.max-key-bytes": str(512 << 20),
+                            "bloomery.map-error": "0.5%"}.items():
+            self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
+        self.assertIn("running without a config file", ask(port, "CONFIG", "REWRITE"))
+
+    def test_a_user_who_may_ask_little(self):
+        (self.folder / "more.conf").write_text("user default on nopass ~* -@all +ping +quit\n")
+        process, port = self.start("--config", "more.conf")
+        self.assertEqual(ask(port, "PING"), "+PONG\r\n")
+        self.end(process)
+
+    def test_sizes_are_those_of_the_server(self):
+        process, port = self.start()
+        for text in ("64MB", "64mb", "1g", "1GB", "512m", "5k", "5Kb", "77777", "77777b"):
+            words = shlex.split(self.serve("--dry-run", "--maxmemory", text).stdout)
+            said = words[words.index("--maxmemory") + 1]
+            self.assertEqual(ask(port, "CONFIG", "SET", "maxmemory", text), "+OK\r\n", text)
+            self.assertEqual(ask(port, "CONFIG", "GET", "maxmemory").split("\r\n")[4], said, text)
+        for text, size in {"64MiB": 64 << 20, "1.5gb": 3 << 29, "2^30": 1 << 30,
+                           "1e9": 10 ** 9}.items():
+            words = shlex.split(self.serve("--dry-run", "--maxmemory", text).stdout)
+            self.assertEqual(words[words.index("--maxmemory") + 1], str(size), text)
 
     def test_its_log_on_standard_output(self):
         process, _ = self.start("--log", "-")
@@ -230,6 +279,73 @@ class Runs(Serve):
         self.assertFalse((self.folder / "bloomery-data" / "bloomery.log").exists())
 
 
+class OneAtATime(Serve):
+    """Of two servers on one folder each destroys what the other has acknowledged."""
+
+    def server_of(self, port):
+        return int(re.search(r"process_id:(\d+)", ask(port, "INFO", "server")).group(1))
+
+    def refused(self, who, port, *arguments):
+        self.fails(["--port", str(free_port()), *arguments],
+                   rf'^bloomery: IO: "{self.folder}/bloomery-data" is in use: {who}, has it on '
+                   rf"port {port}\. ")
+
+    def test_a_second_one_is_refused_and_the_first_goes_on(self):
+        process, port = self.start()
+        (self.folder / "link").symlink_to("bloomery-data")
+        self.refused(f"another bloomery serve, process {process.pid}", port)
+        self.refused(f"another bloomery serve, process {process.pid}", port, "--dir", "link")
+        self.assertEqual(ask(port, "MAP.SET", "m", "a", "b"), "*1\r\n:1\r\n")
+        self.end(process)
+        _, port = self.start()
+        self.assertEqual(ask(port, "MAP.GET", "m", "a"), "*1\r\n$1\r\nb\r\n")
+
+    def test_a_server_without_its_starter_keeps_its_folder(self):
+        process, port = self.start()
+        server = self.server_of(port)
+        os.kill(server, signal.SIGSTOP)  # so that it cannot follow its starter
+        try:
+            process.kill()
+            process.wait()
+            self.refused(f"a server, process {server}", port)
+        finally:
+            os.kill(server, signal.SIGCONT)
+        end = time.monotonic() + PATIENCE
+        log = self.folder / "bloomery-data" / "bloomery.log"
+        while "bye bye" not in log.read_text():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        process.communicate(timeout=PATIENCE)  # the server had our pipes; now it has gone
+        self.end(self.start()[0])
+
+    def test_what_the_dead_have_left_bars_nobody(self):
+        process, port = self.start()
+        os.kill(self.server_of(port), signal.SIGKILL)
+        process.communicate(timeout=PATIENCE)
+        lock = self.folder / "bloomery-data" / ".bloomery-serve.lock"
+        self.assertEqual(lock.read_text(), f"{port}\n")
+        self.end(self.start()[0])
+
+    def test_of_many_at_once_one_gets_it(self):
+        ports = [free_port() for _ in range(6)]
+        all_of_them = [subprocess.Popen(
+            [PROGRAM, "serve", "--port", str(port)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            env=ENVIRONMENT) for port in ports]
+        for process in all_of_them:
+            self.addCleanup(self.reap, process)
+        first = [process.stdout.readline() for process in all_of_them]
+        (winner,) = [process for process, line in zip(all_of_them, first) if line]
+        for process in all_of_them:
+            if process is not winner:
+                _, err = process.communicate(timeout=PATIENCE)
+                self.assertEqual(process.returncode, 3, err)
+                self.assertIn("is in use", err)
+        winner.terminate()
+        winner.communicate(timeout=PATIENCE)
+        self.assertEqual(winner.returncode, 0)
+
+
 class Refuses(Serve):
     def test_misuse(self):
         for arguments, problem in (
@@ -238,6 +354,9 @@ class Refuses(Serve):
                 (["--port", "x"], '--port: "x" is not a count such as'),
                 (["--appendonly", "yes"], '--appendonly: "yes" is not always, everysec or no'),
                 (["--maxmemory", "-1"], '--maxmemory: "-1" is below zero'),
+                (["--maxmemory", "0"], '--maxmemory: "0" is not above 0'),
+                (["--maxmemory", "64bm"],
+                 '--maxmemory: "64bm" is not a size such as 4096, 64mb or 1gb'),
                 (["here"], '"here" is one argument too many'),
                 (["--frob"], 'there is no option "--frob"')):
             self.fails(arguments, "^bloomery: USAGE: " + re.escape(problem), code=2)
@@ -265,7 +384,8 @@ class Refuses(Serve):
         (self.folder / "bad.so").write_text("x")
         (self.folder / "bad.so").chmod(0o755)
         self.fails(["--module", "bad.so", "--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start; it says:\n(  .*\n)*  .*bad\.so.*\n")
+                   r"^bloomery: IO: the server did not start \(exit code \d+\); it says:\n"
+                   r"(  .*\n)*  .*bad\.so.*\n")
 
     def test_a_program_beside_no_module(self):
         shutil.copy(PROGRAM, self.folder / "alone")
@@ -289,8 +409,64 @@ class Refuses(Serve):
         (self.folder / "snapshot").mkdir()
         (self.folder / "snapshot" / "dump.rdb").write_bytes(b"")
         (self.folder / "log" / "appendonlydir").mkdir(parents=True)
+        (self.folder / "log" / "appendonlydir" / "appendonly.aof.manifest").write_bytes(b"")
+        (self.folder / "old").mkdir()
+        (self.folder / "old" / "appendonly.aof").write_bytes(b"")
         self.fails(["--dir", "snapshot", *port], "has a snapshot and no log")
         self.fails(["--dir", "log", "--appendonly", "no", *port], "has a log, which")
+        self.fails(["--dir", "old", "--appendonly", "no", *port], "has a log, which")
+
+    def test_data_that_a_file_would_pass_over(self):
+        process, port = self.start("--dir", "log")
+        self.assertEqual(ask(port, "MAP.SET", "m", "a", "b"), "*1\r\n:1\r\n")
+        self.end(process)
+        (self.folder / "today.conf").write_text("dbfilename of-today\n")
+        process, port = self.start("--dir", "snapshot", "--appendonly", "no",
+                                   "--config", "today.conf")
+        self.assertEqual(ask(port, "MAP.SET", "m", "a", "b"), "*1\r\n:1\r\n")
+        self.end(process)
+        (self.folder / "no.conf").write_text("appendonly no\n")
+        (self.folder / "no-2.conf").write_text("appendonly no\n")
+        for folder, lines, message in (
+                ("log", "appendonly no", "has a log, which a server with appendonly no"),
+                ("log", "appendonly yes\nAppendOnly \"n\\x6f\"", "has a log, which a server with"),
+                ("log", "include no.conf", "has a log, which a server with appendonly no"),
+                ("log", f"include '{self.folder}/n*-2.conf'", "has a log, which a server with"),
+                ("log", "appenddirname other",
+                 'has a log, "appendonlydir", which .*other/appendonly.aof'),
+                ("log", "appendfilename 'x.aof'",
+                 'has a log, "appendonlydir", which .*appendonlydir/x.aof'),
+                ("snapshot", "", "has a snapshot and no log"),
+                ("snapshot", "appendonly no",
+                 'has a snapshot, "of-today", which .* looks for dump.rdb'),
+                ("snapshot", "appendonly no\ndbfilename x.rdb", "looks for x.rdb")):
+            with self.subTest(lines=lines):
+                (self.folder / "more.conf").write_text(lines + "\n")
+                self.fails(["--dir", folder, "--config", "more.conf", "--port", str(free_port())],
+                           message)
+        for folder, lines in (("log", "appendonly no\nappendonly yes"),
+                              ("log", "include none*.conf"),
+                              ("snapshot", "appendonly no\ndbfilename of-today")):
+            with self.subTest(lines=lines):
+                (self.folder / "more.conf").write_text(lines + "\n")
+                process, port = self.start("--dir", folder, "--config", "more.conf")
+                self.assertEqual(ask(port, "MAP.GET", "m", "a"), "*1\r\n$1\r\nb\r\n")
+                self.end(process)
+
+    def test_files_that_cannot_be_followed(self):
+        port = ["--port", str(free_port())]
+        (self.folder / "more.conf").write_text(f"include {self.folder}/more.conf\n")
+        self.fails(["--config", "more.conf", *port], 'more.conf", line 1: include: too many files')
+        (self.folder / "more.conf").write_text("dir /\ninclude other.conf\n")
+        self.fails(["--config", "more.conf", *port],
+                   'line 2: include: "other.conf" needs a whole path')
+
+    def test_the_module_a_second_time(self):
+        (self.folder / "linked.so").symlink_to(os.path.realpath(MODULE))
+        for path in (MODULE, "linked.so", "/none/bloomery.so"):
+            (self.folder / "more.conf").write_text(f"# first\nloadmodule {path} bf no\n")
+            self.fails(["--config", "more.conf", "--port", str(free_port())],
+                       'more.conf", line 2: the module is loaded already, and once is enough')
 
     def test_damaged_data(self):
         process, port = self.start()
@@ -299,14 +475,27 @@ class Refuses(Serve):
         (base,) = (self.folder / "bloomery-data" / "appendonlydir").glob("*.base.*")
         base.write_bytes(b"not a snapshot at all, nor a log")
         self.fails(["--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start; it says:\n  .")
+                   r"^bloomery: IO: the server did not start \(exit code \d+\); it says:\n  .")
 
     def test_settings_that_the_server_refuses(self):
         (self.folder / "bad.conf").write_text("no-such-setting 1\n")
-        done = self.serve("--config", "bad.conf", "--port", str(free_port()))
-        self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertIn("no-such-setting", done.stderr)
-        self.assertIn("bloomery: IO: the server did not start", done.stderr)
+        self.fails(["--config", "bad.conf", "--port", str(free_port())],
+                   r"^bloomery: IO: the server did not start \(exit code 1\); it says:\n(  .*\n)*"
+                   r"  .*no-such-setting 1")
+
+    def test_a_log_that_cannot_be(self):
+        self.fails(["--log", "/none/log", "--port", str(free_port())],
+                   r"did not start \(exit code 1\); it says:\n(  .*\n)*  Can't open the log file")
+
+    def test_a_server_that_says_nothing(self):
+        self.fails(["--server", "/bin/true", "--port", str(free_port())],
+                   r'did not start \(exit code 0\) and says nothing: is "/bin/true" a Redis or')
+        self.fails(["--server", "/bin/false", "--log", "-", "--port", str(free_port())],
+                   r"did not start \(exit code 1\); what it says is above, if anything\n$")
+        (self.folder / "killed").write_text("#!/bin/sh\necho last words\nkill -9 $$\n")
+        (self.folder / "killed").chmod(0o755)
+        self.fails(["--server", "./killed", "--port", str(free_port())],
+                   r"did not start \(signal 9 \(Killed\)\); it says:\n  last words\n$")
 
 
 class Tells(Serve):
