@@ -29,21 +29,6 @@ static uint32_t *ask_again(const held_index *held, bry_hash hash, size_t total)
     return units;
 }
 
-/* Whether this unit of the library is among the candidates; without memory, no. */
-static bool is_candidate(const held_index *held, bry_hash hash, uint32_t unit)
-{
-    uint32_t few[FEW], *units = few;
-    size_t total = bry_index_locate(held->index, hash, few, FEW);
-    if (total > FEW)
-        units = ask_again(held, hash, total);
-    bool found = false;
-    for (size_t i = 0; units && i < total && !found; i++)
-        found = units[i] == unit;
-    if (units && units != few)
-        api.Free(units);
-    return found;
-}
-
 static void reply_units(server_context *context, const held_index *held, const uint32_t *units,
                         size_t total)
 {
@@ -146,8 +131,8 @@ static size_t count_absent(const addition *self)
     const held_index *held = index_of(self->object);
     size_t absent = 0;
     for (size_t i = 0; i < self->batch->n; i++)
-        absent +=
-            self->unit == INDEX_NO_UNIT || !is_candidate(held, self->batch->hashes[i], self->unit);
+        absent += self->unit == INDEX_NO_UNIT ||
+                  bry_index_unit_has(held->index, self->batch->hashes[i], self->unit) == BRY_ABSENT;
     return absent;
 }
 

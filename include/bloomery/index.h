@@ -221,6 +221,10 @@ BRY_API bry_answer bry_index_has(const bry_index *index, bry_hash hash);
 BRY_API void bry_index_has_n(const bry_index *index, const bry_hash *hashes, size_t n,
                              uint8_t *answers);
 
+/* Whether this unit is among the candidates, without looking at the others; BRY_ABSENT also where
+ * there is no such unit. */
+BRY_API bry_answer bry_index_unit_has(const bry_index *index, bry_hash hash, uint32_t unit);
+
 /*
  * Stores up to `room` candidate units, the one opened last first, and returns how many candidates
  * there are in truth. When that is more than room, ask again with an array that large. units may be

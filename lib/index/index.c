@@ -264,6 +264,14 @@ void bry_index_has_n(const bry_index *index, const bry_hash *hashes, size_t n, u
     index->engine->has_n(index->elements, hashes, n, answers);
 }
 
+bry_answer bry_index_unit_has(const bry_index *index, bry_hash hash, uint32_t unit)
+{
+    uint32_t slot;
+    if (!bry__index_record(index, unit, &slot))
+        return BRY_ABSENT;
+    return index->engine->holds(index->elements, slot, hash);
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): the same */
 size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t *units, size_t room)
 {

@@ -277,6 +277,23 @@ void index_do_del_many(index_pair *both, model_reader *reader)
 
 /* ---- asking ---- */
 
+/* Each unit says by itself whether it is a candidate: as many do as there are, these among them. */
+static void compare_units(const index_pair *both, model_reader *reader, bry_hash hash,
+                          const uint32_t *units, size_t listed, size_t total)
+{
+    const index_twin *twin = &both->twin;
+    size_t candidates = 0;
+    uint32_t unused = 0;
+    for (int i = 0; i < twin->count; i++) {
+        candidates += bry_index_unit_has(both->index, hash, twin->unit[i].number) == BRY_PRESENT;
+        unused += unused <= twin->unit[i].number ? twin->unit[i].number - unused + 1 : 0;
+    }
+    for (size_t i = 0; i < listed; i++)
+        model_expect(reader, bry_index_unit_has(both->index, hash, units[i]) == BRY_PRESENT);
+    model_expect(reader, candidates == total);
+    model_expect(reader, bry_index_unit_has(both->index, hash, unused) == BRY_ABSENT);
+}
+
 /* One element's candidates, of which at most `room` are in units[]. */
 static void compare_candidates(index_pair *both, model_reader *reader, unsigned class,
                                const uint32_t *units, size_t room, size_t total)
@@ -324,6 +341,7 @@ void index_compare(index_pair *both, model_reader *reader, unsigned first, unsig
         bry_answer any = bry_index_has(both->index, both->hashes[i]);
         model_expect(reader, any == (total ? BRY_PRESENT : BRY_ABSENT) && both->answers[i] == any);
         compare_candidates(both, reader, class, units, room, total);
+        compare_units(both, reader, both->hashes[i], units, total < room ? total : room, total);
     }
     index_model_compared += n;
 }
