@@ -86,8 +86,9 @@ const module_command bf_commands[] = {
         .key_specs = reserve_keys,
         .args = reserve_args,
         .summary = "Creates an empty filter. It grows past its capacity, the error kept, unless it "
-                   "is NONSCALING. EXPANSION: the steps in which BF.INFO counts that. Filters with "
-                   "the same error_rate and SEED can be merged.",
+                   "is NONSCALING. EXPANSION: the steps in which BF.INFO counts that. SEED: for "
+                   "filters that are to be merged, the same for all; without it the seed is "
+                   "random.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.RESERVE seen 0.001 10000",
@@ -216,9 +217,10 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = merge_keys,
         .args = merge_args,
-        .summary = "Adds the items of other filters, made with the same error_rate and SEED; a "
-                   "destination that is not there becomes a copy. Returns how many items there are "
-                   "then.",
+        .summary = "Adds the items of other filters, reserved with the same error_rate and SEED, "
+                   "and the same capacity where that is above 1048576 or they are NONSCALING; "
+                   "returns how many items there are then. A source that is not there counts as "
+                   "empty; a destination that is not there becomes a copy of the first that is.",
         .complexity = "O(n), n items of all the filters",
         .since = SINCE,
         .example = "BF.RESERVE north 0.01 1000 SEED 7\nBF.RESERVE south 0.01 1000 SEED 7\n"

@@ -178,7 +178,8 @@ const module_command window_commands[] = {
         .key_specs = merge_keys,
         .args = merge_args,
         .summary = "Adds what other windows, made LIKE this one, remember, for as long as they "
-                   "would have; returns how many items are remembered then.",
+                   "would have; returns how many items are remembered then. A source that is not "
+                   "there counts as empty; a destination that is not there is an error.",
         .complexity = "O(n), n items of all the windows",
         .since = SINCE,
         .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"
