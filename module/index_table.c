@@ -90,14 +90,16 @@ const module_command index_commands[] = {
     {
         .name = "INDEX.LOCATE",
         .run = index_command_locate,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
+        .flags = "readonly",
+        .categories = "read bloomery",
         .arity = -3,
         .key_specs = read_keys,
         .args = items_args,
         .summary = "Returns, for each item, the units that may hold it, the one opened last first. "
                    "One that was added is always among them.",
-        .complexity = "O(n), n items; in engine dba n times the units by the width of a group",
+        .complexity = "O(n + c log c), n items, c units that hold them, dropped ones not yet "
+                      "cleared away included; in engine dba also n times the units by the width "
+                      "of a group",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
                    "INDEX.LOCATE where a b z",
@@ -105,13 +107,14 @@ const module_command index_commands[] = {
     {
         .name = "INDEX.EXISTS",
         .run = index_command_exists,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
+        .flags = "readonly",
+        .categories = "read bloomery",
         .arity = -3,
         .key_specs = look_keys,
         .args = items_args,
         .summary = "Tells which items any unit may hold.",
-        .complexity = "O(n), n items; in engine dba n times the units by the width of a group",
+        .complexity = "O(n), n items, and the dropped units not yet cleared away that held them; "
+                      "in engine dba n times the units by the width of a group",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.EXISTS where a z",
     },

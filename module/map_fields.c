@@ -4,7 +4,9 @@
  */
 #include "map_type.h"
 #include "replies.h"
+#include "settings.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define SMALL 64u
@@ -178,6 +180,55 @@ int map_command_exists(server_context *context, server_string **argv, int argc)
     return ask_all(context, argv, argc, false);
 }
 
+/* ---- refusing ------------------------------------------------------------------------------ */
+
+/* Of several limits the one that was met. `more`: fields that would have been new. */
+static int reply_full(server_context *context, const bry_map *map, size_t more, size_t values)
+{
+    bry_map_options options = bry_map_options_like(map);
+    bry_map_stats stats;
+    bry_map_get_stats(map, &stats);
+    if (options.fixed && stats.items + more > options.capacity)
+        return reply_error(context, "FULL",
+                           "this map was made NOGROW: %" PRIu64 " of %" PRIu64 " fields are there",
+                           stats.items, options.capacity);
+    if (stats.engine == BRY_ENGINE_KBF && values > stats.values_left)
+        return reply_error(context, "FULL",
+                           "the map has had %" PRIu64 " different values and VALUES lets it have "
+                           "%" PRIu64 "; with engine kbf they come back when it is empty",
+                           stats.values, stats.values + stats.values_left);
+    return reply_error(context, "FULL", "the map has grown as far as its ERROR allows");
+}
+
+/* What the library refused, to be replicated unless the map is a new one. */
+static int refuse(server_context *context, const held_object *object, const field_batch *self,
+                  bry_status status, bool is_new)
+{
+    if (status != BRY_E_FULL)
+        return is_new ? object_refused_here(context, &map_family, status)
+                      : object_refused(context, &map_family, status);
+    map_family.totals.refused++;
+    if (!is_new)
+        api.ReplicateVerbatim(context);
+    bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
+    return reply_full(context, map_of(object), count_answers(self, BRY_ABSENT), self->n);
+}
+
+/* What bloomery.max-key-bytes refuses, and what may help. */
+static int refuse_size(server_context *context, const held_object *object)
+{
+    bry_map_options options = bry_map_options_like(map_of(object));
+    const char *help = "";
+    if (options.value_bits == 0 && object->items > 0)
+        help = options.engine == BRY_ENGINE_KBF
+                   ? "; with engine kbf values come back when the map is empty"
+                   : "; MAP.COMPRESS gives back values that no field has any more";
+    map_family.totals.refused++;
+    return reply_error(context, "FULL",
+                       "the key would pass bloomery.max-key-bytes, which is %" PRIu64 "%s",
+                       settings_max_key_bytes(), help);
+}
+
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /*
@@ -202,15 +253,11 @@ static int set_all(server_context *context, server_string **argv, opened_key *op
 {
     hash_fields(self, map_of(object), argv + 2, 2);
     if (!may_set(context, object, self))
-        return object_too_large(context, &map_family);
+        return refuse_size(context, object);
     bry_status status =
         bry_map_set_n(map_of(object), self->hashes, self->values, self->n, self->answers);
-    if (status != BRY_OK && created) {
-        map_family.totals.refused++;
-        return reply_status(context, status);
-    }
     if (status != BRY_OK)
-        return object_refused(context, &map_family, status);
+        return refuse(context, object, self, status, created != NULL);
     object_set_items(object, object->items + count_answers(self, BRY_ABSENT));
     object_count(object, self->n);
     if (created) {
@@ -285,7 +332,7 @@ static int update_all(server_context *context, server_string **argv, held_object
     hash_fields(self, map, argv + 2, 2);
     bry_map_get_n(map, self->hashes, self->n, NULL, self->answers);
     if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
-        return object_too_large(context, &map_family);
+        return refuse_size(context, object);
     uint8_t small[SMALL], *was = self->n > SMALL ? api.TryAlloc(self->n) : small;
     if (!was)
         return reply_status(context, BRY_E_NOMEM);
@@ -293,8 +340,10 @@ static int update_all(server_context *context, server_string **argv, held_object
     bry_status status = update_present(map, self, was, &present);
     if (was != small)
         api.Free(was);
-    if (status != BRY_OK)
-        return object_refused(context, &map_family, status);
+    if (status != BRY_OK) {
+        self->n = present; /* those in front; the others had no part in it */
+        return refuse(context, object, self, status, false);
+    }
     object_count(object, self->n);
     if (present > 0)
         object_changed(context, argv[1], "map.update", true);

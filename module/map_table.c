@@ -162,7 +162,9 @@ const module_command map_commands[] = {
         .arity = 2,
         .key_specs = change_keys,
         .args = key_args,
-        .summary = "Makes a map as small as its fields allow; returns the bytes given back.",
+        .summary = "Makes a map as small as its fields allow, without the values that no field "
+                   "has any more, which engine kbf can tell only where there is no field at all; "
+                   "returns the bytes given back.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.COMPRESS routes",
