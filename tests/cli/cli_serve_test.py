@@ -244,12 +244,13 @@ class Runs(Serve):
                 self.end(process)
 
     def test_settings_of_the_module_in_a_file(self):
-        (self.folder / "more.conf").write_text(
-            "bloomery.max-key-bytes 512mb\nbloomery.map-error 0.5%\n")
+        (lines,) = re.findall(r"(?m)^```text\n((?:bloomery\..*\n)+)```$", Page.PAGE)
+        self.assertIn("bloomery.max-key-bytes 512mb\n", lines)
+        (self.folder / "more.conf").write_text(lines)
         _, port = self.start("--config", "more.conf")
-        for name, value in {"bloomery.max-key-bytes": str(512 << 20),
-                            "bloomery.map-error": "0.5%"}.items():
-            self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
+        for name, value in map(str.split, lines.splitlines()):
+            self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4],
+                             value.replace("512mb", str(512 << 20)), name)
         self.assertIn("running without a config file", ask(port, "CONFIG", "REWRITE"))
 
     def test_a_user_who_may_ask_little(self):
@@ -533,10 +534,34 @@ class Page(Serve):
         there = set(re.findall(r"bloomery\.[a-z-]+", ask(port, "CONFIG", "GET", "bloomery.*")))
         named = set(re.findall(r"`(bloomery\.[a-z-]+)`", self.PAGE)) - {"bloomery.so"}
         self.assertEqual(there, named)
-        for names, presets in re.findall(r"(?m)^\| (`bloomery\.[^|]*) \| ([^|]*) \|", self.PAGE):
-            for name, preset in zip(names.split(", "), presets.split(", "), strict=True):
-                self.assertEqual(ask(port, "CONFIG", "GET", name.strip("`")).split("\r\n")[4],
-                                 preset, name)
+        rows = re.findall(r"(?m)^\| `(bloomery\.[^|]*)` \| ([^|]*) \| ([^|]*) \|", self.PAGE)
+        self.assertEqual(there, {name for name, _, _ in rows})
+        for name, preset, limits in rows:
+            self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], preset, name)
+            self.check_limits(port, name, limits)
+
+    def check_limits(self, port, name, limits):
+        def takes(value):
+            return ask(port, "CONFIG", "SET", name, str(value)) == "+OK\r\n"
+        if name == "bloomery.bf":
+            self.assertFalse(takes("yes"))
+        elif " to " not in limits:
+            for choice in limits.split(", "):
+                self.assertTrue(takes(choice), (name, choice))
+            self.assertFalse(takes("other"), name)
+        elif name.endswith("-error"):
+            least, most = map(float, limits.split(" to "))
+            shares = (least, most, f"{most * 100}%", least / 2, most + 0.1)
+            self.assertEqual([takes(share) for share in shares], [True, True, True, False, False],
+                             name)
+        else:
+            for written, meant in (("kb", "<<10"), ("gb", "<<30"), ("^", "**")):
+                limits = limits.replace(written, meant)
+            least, most = map(eval, limits.split(" to "))
+            self.assertEqual([takes(n) for n in (least, most, least - 1, most + 1)],
+                             [True, True, False, False], name)
+            self.assertEqual(takes("100k"), name.endswith("-bytes"), name)
+            self.assertFalse(takes("1e6") or takes("2^17"), name)
 
     def test_every_field_of_info(self):
         _, port = self.start()
@@ -602,7 +627,14 @@ class MakeRun(Serve):
         self.assertRegex(text, r"\(\d+ files of this system loaded: \d+ bytes\)")
         self.assertRegex(text, r'> MAP\.GET owners .*\r?\n1\) "[^"]+"\r?\n2\) \(nil\)')
         self.assertRegex(text, r"\(integer\) 1\r?\n> WINDOW.ADD .*\r?\n\(integer\) 0")
-        self.assertRegex(text, r"> COUNTER.GET sales shop-1\r?\n\(integer\) 250")
+        plain = text.replace("\r\n", "\n")
+        for shown in ("> COUNTER.GET sales shop-1\n(integer) 250\n",
+                      "-250\n1) (integer) 1\n2) (integer) -250\n> ONCE paid order-17 HINCRBY balance "
+                      "ann -250\n1) (integer) 0\n> HGET balance ann\n\"-250\"\n",
+                      "> INDEX.LOCATE shards ann ben dan\n1) 1) (integer) 1\n2) 1) (integer) 2\n"
+                      "   2) (integer) 1\n3) (empty array)\n",
+                      "> BF.MEXISTS names ann ben\n1) (integer) 1\n2) (integer) 0\n"):
+            self.assertIn(shown, plain)
         self.assertTrue(text.rstrip().endswith("The server has ended cleanly."), text)
         self.assertEqual(list(self.folder.iterdir()), [])
         port = int(re.match(r".*127\.0\.0\.1:(\d+)", text).group(1))
