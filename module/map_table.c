@@ -148,7 +148,8 @@ const module_command map_commands[] = {
         .key_specs = join_keys,
         .args = join_args,
         .summary = "Adds all fields of other maps, made LIKE this one; returns how many fields "
-                   "the map has then. Creates it when there is none.",
+                   "the map has then. A source that is not there counts as empty; a destination "
+                   "that is not there becomes a copy of the first that is.",
         .complexity = "O(n), n fields of all the maps",
         .since = SINCE,
         .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
