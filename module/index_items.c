@@ -278,7 +278,7 @@ int index_command_add(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     change.object = opened.object;
     if (!opened.object) {
-        reply_error(context, "ERR", "no such key: INDEX.CREATE makes an index");
+        family_reply_missing(context, &index_family);
     } else {
         if (batch_open(&batch, argv + 3, (size_t)argc - 3))
             add(&change);

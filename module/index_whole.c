@@ -39,7 +39,7 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
     if (opened.object)
         seal(context, argv, index_of(opened.object), number);
     else
-        reply_no_key(context);
+        family_reply_missing(context, &index_family);
     object_close(&opened);
     return SERVER_OK;
 }
@@ -229,7 +229,7 @@ int index_command_install(server_context *context, server_string **argv, int arg
     if (opened.object)
         install(&change, argv);
     else
-        reply_error(context, "ERR", "no such key: INDEX.CREATE makes an index");
+        family_reply_missing(context, &index_family);
     object_close(&opened);
     return SERVER_OK;
 }

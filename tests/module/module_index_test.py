@@ -264,7 +264,7 @@ class Items(IndexCase):
     def test_never_made_silently(self):
         for command in (["INDEX.ADD", "i", 1, "a"], ["INDEX.INSTALL", "i", 1, "x"],
                         ["INDEX.SEAL", "i", 1], ["INDEX.INFO", "i"], ["INDEX.INFO", "i", 1]):
-            self.refused("ERR", *command, text="no such key")
+            self.refused("ERR", *command, text="no such key: INDEX.CREATE makes an index")
         self.assertEqual(self.locate(*"abc"), [[], [], []])
         self.assertEqual(self.client("INDEX.EXISTS", "i", *"abc"), [0, 0, 0])
         self.assertEqual(self.client("INDEX.DEL", "i", 1, *"abc"), [0, 0, 0])

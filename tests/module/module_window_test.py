@@ -253,7 +253,7 @@ class Items(WindowCase):
         for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.ADD", "w", "a", "AT", START],
                         ["WINDOW.MADD", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
                         ["WINDOW.MERGE", "w", "v"], ["WINDOW.INFO", "w"]):
-            self.refused("ERR", *command, text="no such key")
+            self.refused("ERR", *command, text="no such key: WINDOW.CREATE makes a window")
         self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 0)
         self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [0, 0, 0])
         self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)
