@@ -88,25 +88,6 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Page by page, of which each asks for what is there and one more, however many there are. */
-static void expect_pages(uint64_t fingerprint, const uint32_t *sorted, size_t n)
-{
-    enum { PAGE = 7 };
-    uint32_t page[PAGE] = {0}, from = 0;
-    size_t at = 0;
-    for (bool more = true; more;) {
-        uint64_t total = bry__table_get_from(&table, fingerprint, from, page, PAGE);
-        size_t left = n - at;
-        assert_int_equal(total, left > PAGE ? PAGE + 1 : left);
-        more = total > PAGE;
-        assert_memory_equal(page, sorted + at, (more ? PAGE : left) * sizeof *page);
-        if (more)
-            from = page[PAGE - 1] + 1;
-        while (more && at < n && sorted[at] < from) /* equal ones are passed at once */
-            at++;
-    }
-}
-
 static void expect_values(uint64_t fingerprint, const uint32_t *values, size_t n)
 {
     static uint32_t sorted[20000], got[20001];
@@ -117,7 +98,6 @@ static void expect_values(uint64_t fingerprint, const uint32_t *values, size_t n
     assert_memory_equal(got, sorted, n * sizeof *sorted);
     assert_int_equal(got[n], 4711);
     assert_int_equal(bry__table_get_all(&table, fingerprint, NULL, 0), n);
-    expect_pages(fingerprint, sorted, n);
     uint32_t smallest = 0;
     assert_int_equal(bry__table_get(&table, fingerprint, &smallest), n > 0);
     if (n > 0)

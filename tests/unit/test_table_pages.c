@@ -1,0 +1,87 @@
+/*
+ * Values of one fingerprint page by page: every one is met, and no page counts further than to one
+ * more than it has place for, so that a crowd of any size is read in time linear in it.
+ */
+#include "maplet/table.h"
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <stdlib.h>
+
+static failing_allocator memory;
+static bry__table table;
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Equal values are passed at once, as those are who are asked for what is above the last. */
+static void expect_pages(uint64_t fingerprint, const uint32_t *sorted, size_t n, size_t room)
+{
+    uint32_t page[64], from = 0;
+    size_t at = 0;
+    for (bool more = true; more;) {
+        uint64_t total = bry__table_get_from(&table, fingerprint, from, page, room);
+        size_t left = n - at;
+        assert_int_equal(total, left > room ? room + 1 : left);
+        more = total > room;
+        assert_memory_equal(page, sorted + at, (more ? room : left) * sizeof *page);
+        if (more)
+            from = page[room - 1] + 1;
+        while (more && at < n && sorted[at] < from)
+            at++;
+    }
+    assert_int_equal(bry__table_get_from(&table, fingerprint, 0, NULL, 0), n > 0);
+}
+
+/* n values below `below` of one fingerprint, among others that `spill` its segment or do not. */
+static void crowd(size_t n, uint64_t below, bool spill)
+{
+    static uint32_t values[5000];
+    const uint64_t fingerprint = 1 << 14;
+    generator numbers = {n + below};
+    failing_allocator_init(&memory);
+    assert_int_equal(bry__table_init(&table, UINT64_C(1) << 20, 20, &memory.allocator), BRY_OK);
+    for (size_t i = 0; i < n || (spill && i < 3000); i++) {
+        uint32_t value = (uint32_t)generator_below(&numbers, below);
+        /* Multiples of a high power of two stay together, however often the segment is split. */
+        uint64_t other = spill ? i % 4000 << 8 : generator_below(&numbers, 1 << 20);
+        if (other != fingerprint)
+            assert_int_equal(bry__table_insert(&table, other, value, &memory.allocator), BRY_OK);
+        if (i >= n)
+            continue;
+        assert_int_equal(bry__table_insert(&table, fingerprint, value, &memory.allocator), BRY_OK);
+        values[i] = value;
+    }
+    assert_int_equal(bry__table_segment(&table, 0)->spilled, spill);
+    qsort(values, n, sizeof *values, by_value);
+    static const size_t rooms[] = {1, 7, 8, 9, 16, 64};
+    for (int i = 0; i < 6; i++)
+        expect_pages(fingerprint, values, n, rooms[i]);
+    bry__table_free(&table, &memory.allocator);
+    assert_int_equal(memory.now, 0);
+}
+
+static void test_pages(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 40; n++)
+        for (int spill = 0; spill < 2; spill++) {
+            crowd(n, 1 << 20, spill);
+            crowd(n, 5, spill);
+        }
+    for (int spill = 0; spill < 2; spill++) {
+        crowd(5000, 1 << 20, spill);
+        crowd(5000, 300, spill);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
