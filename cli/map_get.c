@@ -73,7 +73,7 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
 
 static void ask(const bry_map *map, const style *how, const cli_text *keys, size_t n, tally *count)
 {
-    bry_hash hashes[BATCH];
+    bry_hash hashes[BATCH] = {{0}}; /* gcc does not see that the first n are set */
     bry_map_value values[BATCH];
     uint8_t answers[BATCH];
     if (n == 0)
