@@ -66,6 +66,7 @@ bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int
     *child = (serve_child){.port = port, .said = -1};
     if (aside)
         child->said = memfd_create("said", MFD_CLOEXEC);
+    signal(SIGCHLD, SIG_DFL); /* who starts us may ignore it, and then no end would be told */
     sigemptyset(&child->awaited);
     sigaddset(&child->awaited, SIGCHLD);
     await_unless_ignored(&child->awaited, SIGINT);

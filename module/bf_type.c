@@ -247,8 +247,10 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     if (status != BRY_OK)
         return status;
     bf_filter *read = filter_new(load->allocator->opaque);
-    if (!read)
+    if (!read) {
+        load->problem = "there is no memory for it";
         return BRY_E_NOMEM;
+    }
     status = bry_filter_load(source, load, &read->filter);
     if (status == BRY_OK && !is_of(read->filter, &made)) {
         bry_filter_destroy(read->filter);

@@ -39,9 +39,12 @@ static int register_all(server_context *context)
     for (size_t i = 0; i < FAMILY_COUNT; i++)
         if (family_register(context, families[i]) != SERVER_OK)
             return SERVER_ERR;
-    if (api.LoadConfigs(context) != SERVER_OK || bf_register_commands(context) != SERVER_OK)
+    if (api.LoadConfigs(context) != SERVER_OK || bf_register_commands(context) != SERVER_OK ||
+        api.RegisterInfoFunc(context, info) != SERVER_OK)
         return SERVER_ERR;
-    return api.RegisterInfoFunc(context, info);
+    /* The last, after which nothing fails: Redis 7.0 goes on to call those who listen to its events
+     * when their module has been refused and is gone. */
+    return once_watch_commands(context);
 }
 
 BRY_API int RedisModule_OnLoad(server_context *context, server_string **argv, int argc);

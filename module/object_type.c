@@ -21,6 +21,7 @@
 #include "settings.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PIECE_SIZE ((size_t)1 << 16)
@@ -67,11 +68,18 @@ static bry_status write_cutter(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-/* Saving into a cutter cannot fail: it takes everything, and the library needs no memory for it. */
+/* A cutter takes everything, but some engines need a little memory to put their entries in order.
+ * Where there is none the process ends, as it does when the server itself finds none: a snapshot
+ * that failed is better than one that ends in the middle and is not found out until it is needed.
+ */
 static void cut(const held_object *object, piece_cutter *cutter)
 {
     bry_sink sink = {write_cutter, cutter};
-    object_save(object, &sink);
+    bry_status status = object_save(object, &sink);
+    if (status != BRY_OK) {
+        api.Log(NULL, "warning", "bloomery cannot save a key: %s", bry_status_text(status));
+        abort();
+    }
     cutter->emit(cutter, object->thing != NULL);
 }
 

@@ -19,7 +19,7 @@ static int configure(server_context *context)
     if (settings_register_share(context, "once-error", "1e-9", &default_error) ||
         settings_register_count(context, "once-capacity", 1000000, 1, 1LL << 40, &default_capacity))
         return SERVER_ERR;
-    return once_watch_commands(context);
+    return SERVER_OK;
 }
 
 bry_window_options once_options_default(void)

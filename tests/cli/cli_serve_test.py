@@ -498,6 +498,11 @@ class Refuses(Serve):
         self.fails(["--server", "./killed", "--port", str(free_port())],
                    r"did not start \(signal 9 \(Killed\)\); it says:\n  last words\n$")
 
+    def test_started_by_one_that_ignores_the_ends_of_children(self):
+        done = self.serve("--server", "/bin/true", "--port", str(free_port()),
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(done.returncode, 3)
+
 
 class Tells(Serve):
     def test_help(self):

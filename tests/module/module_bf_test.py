@@ -466,6 +466,10 @@ class Names(Case):
         self.assertIn("bf yes: another module has BF.ADD", server.log)
         self.assertEqual(server.client("BF.ADD", "k", "a"), 42)
         self.assertIsInstance(server.client.ask("MAP.SET", "m", "a", "1"), Error)
+        # What was refused has left nothing behind that the next load would stumble over.
+        self.assertEqual(server.client("MODULE", "LOAD", server_runner.MODULE, "bf", "auto"), b"OK")
+        self.assertEqual(server.client("MAP.SET", "m", "a", "1"), [1])
+        self.assertEqual(server.client("BF.ADD", "k", "a"), 42)
 
     def test_other_arguments(self):
         for arguments in (("bf",), ("bf", "perhaps"), ("fast", "yes"), ("bf", "no", "more")):
