@@ -137,9 +137,10 @@ BRY_API uint64_t bry_index_seed(const bry_index *index);
 BRY_API bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit);
 
 /*
- * Takes back the opening of the unit that was opened last, which has no elements: as if it had
- * never been, so that the next one gets its number. BRY_E_RANGE: no such unit, or another was
- * opened after it, or it has elements.
+ * Takes back the opening of the unit that was opened last, which has no elements: the next one gets
+ * its number and its place in the order. Not every byte is as before: unit numbers that are stored
+ * keep the width that this unit made them need. BRY_E_RANGE: no such unit, or another was opened
+ * after it, or it has elements.
  */
 BRY_API bry_status bry_index_unopen(bry_index *index, uint32_t unit);
 

@@ -46,7 +46,8 @@ typedef struct bry_map bry_map;
  * A value, given or received. In a map of byte strings bytes and len count, and the empty string is
  * a value like any other (bytes may then be NULL); in a map of integers, number. What a map hands
  * out points into the map: it is good until the next call that changes or destroys the map, and is
- * not NUL-terminated. Copy what you keep.
+ * not NUL-terminated. Copy what you keep. For the same reason a value that is given to a call that
+ * changes a map must not point into that map.
  */
 typedef struct bry_map_value {
     const void *bytes;

@@ -13,7 +13,8 @@
  * another, and no value ever gets two codes.
  *
  *   entry   63   free
- *           16–62  place of the bytes (value_bytes.h)
+ *           62   about to be freed, within bry__dictionary_keep() alone
+ *           16–61  place of the bytes (value_bytes.h)
  *           0–15   length
  *
  * Codes come back when the map finds that no key carries them (bry__dictionary_keep()). The bytes
@@ -26,6 +27,7 @@
 #include <string.h>
 
 #define FREE ((uint64_t)1 << 63)
+#define LEAVING ((uint64_t)1 << 62)
 #define LENGTH_BITS 16u
 
 static size_t length_of(uint64_t entry)
@@ -385,26 +387,28 @@ static void pack(bry__dictionary *dictionary)
 
 void bry__dictionary_keep(bry__dictionary *dictionary, const uint64_t *used)
 {
-    dictionary->since_scan = dictionary->lost = 0;
-    bry__dictionary before = *dictionary;
+    uint64_t before = dictionary->codes;
     for (uint64_t code = 0; code < dictionary->codes; code++)
         if (bry__dictionary_has(dictionary, code) && !(used[code / 64] >> (code % 64) & 1))
             set_entry(dictionary, code,
-                      entry_of(dictionary, code) | FREE); /* still with its place */
+                      entry_of(dictionary, code) | FREE | LEAVING); /* still with its place */
     while (dictionary->codes > 0 && !bry__dictionary_has(dictionary, dictionary->codes - 1))
         dictionary->codes--;
     bool listed = bry__dictionary_list_free(dictionary) == BRY_OK;
-    for (uint64_t code = 0; code < before.codes; code++) {
+    for (uint64_t code = 0; code < before; code++) {
         uint64_t entry = entry_of(dictionary, code);
-        if (entry == FREE || !(entry & FREE))
+        if (!(entry & LEAVING))
             continue;
-        set_entry(dictionary, code, entry & ~FREE);
+        set_entry(dictionary, code, entry & ~(FREE | LEAVING));
         if (listed)
             drop(dictionary, (uint32_t)code);
     }
-    if (!listed)
-        dictionary->codes = before.codes;
-    else if (bry__value_bytes_used(&dictionary->bytes) > dictionary->value_bytes)
+    if (!listed) {
+        dictionary->codes = before;
+        return;
+    }
+    dictionary->since_scan = dictionary->lost = 0;
+    if (bry__value_bytes_used(&dictionary->bytes) > dictionary->value_bytes)
         pack(dictionary);
 }
 

@@ -79,7 +79,7 @@ bry_status bry__dictionary_append_free(bry__dictionary *dictionary);
 bry_status bry__dictionary_list_free(bry__dictionary *dictionary);
 
 /* Frees the codes whose bit is not set, and packs the others' bytes. Without memory for that they
- * all stay. */
+ * all stay, and so do the counts since the last scan. */
 void bry__dictionary_keep(bry__dictionary *dictionary, const uint64_t *used);
 
 uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary);

@@ -217,6 +217,14 @@ static bool is_valid(const bry_map *map, const bry_map_value *value)
                                         : value->number < bry__map_codes(map);
 }
 
+static bool are_valid(const bry_map *map, const bry_map_value *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_valid(map, &values[i]))
+            return false;
+    return true;
+}
+
 /* The code that a value has; false when it has none. */
 static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *code)
 {
@@ -231,13 +239,14 @@ void bry__map_take_codes_back(bry_map *map)
     bry__dictionary *dictionary = &map->dictionary;
     if (!map->engine->recodes && map->engine->items(map->keys) > 0)
         return;
-    dictionary->since_scan = dictionary->lost = 0;
-    if (dictionary->codes == 0)
+    if (dictionary->codes == 0) {
+        dictionary->since_scan = dictionary->lost = 0;
         return;
+    }
     size_t words = (size_t)(dictionary->codes + 63) / 64, any = 0;
     uint64_t *used = bry__alloc(&map->allocator, words * sizeof *used);
     if (!used)
-        return;
+        return; /* what is due stays due */
     if (map->engine->used(map->keys, dictionary->codes, used)) {
         for (size_t i = 0; i < words; i++)
             any += used[i] != 0;
@@ -245,6 +254,8 @@ void bry__map_take_codes_back(bry_map *map)
             bry__dictionary_keep(dictionary, used);
         else
             bry__dictionary_clear(dictionary);
+    } else {
+        dictionary->since_scan = dictionary->lost = 0;
     }
     bry__free(&map->allocator, used, words * sizeof *used);
 }
@@ -291,7 +302,8 @@ static uint64_t items_now(const bry_map *map)
     return map->engine->recodes ? map->engine->items(map->keys) : 0;
 }
 
-/* Before values that may be new. */
+/* Before values that may be new and are valid: it may drop others, which a call that is refused for
+ * its values must not. */
 static change begin_change(bry_map *map)
 {
     if (!bry__map_has_dictionary(map))
@@ -354,9 +366,6 @@ static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n
 static bry_status give_codes(bry_map *map, change *began, const bry_map_value *values, size_t n,
                              uint32_t *codes)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!is_valid(map, &values[i]))
-            return BRY_E_RANGE;
     if (!bry__map_has_dictionary(map)) {
         for (size_t i = 0; i < n; i++)
             codes[i] = (uint32_t)values[i].number;
@@ -375,6 +384,8 @@ static bry_status give_codes(bry_map *map, change *began, const bry_map_value *v
 
 bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
+    if (!is_valid(map, &value))
+        return BRY_E_RANGE;
     change began = begin_change(map);
     uint32_t code;
     uint8_t answer;
@@ -410,6 +421,8 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
 
 bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value)
 {
+    if (!is_valid(map, &value))
+        return BRY_E_RANGE;
     change began = begin_change(map);
     uint32_t code;
     bry_status status = give_codes(map, &began, &value, 1, &code);
@@ -459,6 +472,8 @@ static uint64_t count_unsure(const uint8_t *was, size_t n)
 static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                            size_t n, bool known_absent, uint8_t *was)
 {
+    if (!are_valid(map, values, n))
+        return BRY_E_RANGE;
     uint32_t small[SMALL_BATCH], *codes = small;
     if (n > SMALL_BATCH) {
         codes =

@@ -192,6 +192,43 @@ static void test_free_codes(void **state)
     assert_int_equal(memory.now, 0);
 }
 
+static uint64_t pairs_of(const bry__dictionary *dictionary)
+{
+    return dictionary->engine->items(dictionary->secondary);
+}
+
+/* The empty string, the first of all, has place 0 and length 0: it goes as others do, and comes
+ * back as they do when there is no memory. */
+static void test_free_empty(void **state)
+{
+    (void)state;
+    bry__map_engine engine = engine_number(0);
+    failing_allocator memory;
+    bry__dictionary dictionary;
+    init(&dictionary, &engine, &memory);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(intern(&dictionary, i), i);
+    const uint64_t used = 6;
+    failing_allocator_restart(&memory);
+    memory.fail_at = 1;
+    bry__dictionary_keep(&dictionary, &used);
+    assert_int_equal(bry__dictionary_count(&dictionary), 3);
+    assert_value(&dictionary, 0, 0);
+    assert_int_equal(pairs_of(&dictionary), 3);
+    memory.fail_at = 0;
+
+    bry__dictionary_keep(&dictionary, &used);
+    assert_int_equal(bry__dictionary_count(&dictionary), 2);
+    assert_false(finds(&dictionary, 0));
+    assert_int_equal(pairs_of(&dictionary), 2);
+    assert_int_equal(intern(&dictionary, 0), 0);
+    assert_int_equal(pairs_of(&dictionary), 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_value(&dictionary, i, i);
+    bry__dictionary_free(&dictionary);
+    assert_int_equal(memory.now, 0);
+}
+
 static void test_failing_allocations(void **state)
 {
     (void)state;
@@ -245,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_going_back),
         cmocka_unit_test(test_free_codes),
+        cmocka_unit_test(test_free_empty),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

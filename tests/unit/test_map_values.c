@@ -172,6 +172,84 @@ static void test_same_after_loading(void **state)
     }
 }
 
+/* ---- a scan that is due ---- */
+
+enum { DUE_VALUES = 10 };
+
+/* Half of the values have no key any more, so the next change that may bring a value begins with
+ * dropping them. */
+static bry_map *make_due(failing_allocator *memory)
+{
+    bry_map *map = make_small(BRY_ENGINE_COMPACT, memory);
+    for (uint64_t i = 0; i < DUE_VALUES; i++)
+        set(map, key(i), long_value(i));
+    for (uint64_t i = 0; i < DUE_VALUES / 2; i++)
+        set(map, key(i), long_value(DUE_VALUES - 1));
+    assert_int_equal(stats_of(map).values, DUE_VALUES);
+    return map;
+}
+
+static void assert_saved(const bry_map *map, const bry_buffer *before)
+{
+    bry_buffer now = save(map);
+    assert_int_equal(now.len, before->len);
+    assert_memory_equal(now.bytes, before->bytes, now.len);
+    bry_buffer_free(&now);
+}
+
+/* A value that is refused changes nothing, not even what would have been done on the way. */
+static void test_refused_when_due(void **state)
+{
+    (void)state;
+    enum { BATCH = 100 }; /* more than fit on the stack */
+    static const unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
+    bry_map_value too_long = bry_map_bytes(bytes, sizeof bytes), values[BATCH];
+    bry_hash hashes[BATCH];
+    failing_allocator memory;
+    bry_map *map = make_due(&memory);
+    bry_buffer before = save(map);
+    for (uint64_t i = 0; i < BATCH; i++) {
+        hashes[i] = key(i);
+        values[i] = i == BATCH - 1 ? too_long : text("short");
+    }
+    assert_int_equal(bry_map_set(map, key(1), too_long, NULL), BRY_E_RANGE);
+    assert_saved(map, &before);
+    assert_int_equal(bry_map_update(map, key(1), too_long, NULL), BRY_E_RANGE);
+    assert_saved(map, &before);
+    assert_int_equal(bry_map_insert(map, key(100), too_long), BRY_E_RANGE);
+    assert_saved(map, &before);
+    for (size_t n = 2; n <= BATCH; n += BATCH - 2) {
+        const bry_map_value *last = values + BATCH - n;
+        assert_int_equal(bry_map_set_n(map, hashes, last, n, NULL), BRY_E_RANGE);
+        assert_saved(map, &before);
+        assert_int_equal(bry_map_insert_n(map, hashes, last, n), BRY_E_RANGE);
+        assert_saved(map, &before);
+    }
+    bry_buffer_free(&before);
+    set(map, key(1), text("short"));
+    assert_int_equal(stats_of(map).values, DUE_VALUES / 2 + 1); /* it was due */
+    finish(map, &memory);
+}
+
+/* A scan for which there is no memory is still due afterwards. */
+static void test_due_without_memory(void **state)
+{
+    (void)state;
+    for (uint64_t failing = 1; failing <= 2; failing++) { /* the codes in use, those to be freed */
+        failing_allocator memory;
+        bry_map *map = make_due(&memory);
+        bry_map_value known = long_value(DUE_VALUES - 1);
+        failing_allocator_restart(&memory);
+        memory.fail_at = failing;
+        set(map, key(1), known);
+        assert_int_equal(stats_of(map).values, DUE_VALUES);
+        memory.fail_at = 0;
+        set(map, key(1), known);
+        assert_int_equal(stats_of(map).values, DUE_VALUES / 2);
+        finish(map, &memory);
+    }
+}
+
 /* ---- kbf ---- */
 
 /* The last deletion gives the values back, where they take much memory or many codes. */
@@ -268,6 +346,8 @@ int main(void)
         cmocka_unit_test(test_taken_from_all),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_same_after_loading),
+        cmocka_unit_test(test_refused_when_due),
+        cmocka_unit_test(test_due_without_memory),
         cmocka_unit_test(test_emptied),
         cmocka_unit_test(test_emptied_before_codes_run_out),
         cmocka_unit_test(test_emptied_keeps_few),
