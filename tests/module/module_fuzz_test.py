@@ -272,9 +272,7 @@ class Fuzz(Case):
         if grammar.arguments == []:  # for logs and replicas: refused most of the time
             grammar = source.choice(self.commands)
         command = grammar.command(source)
-        self.names.setdefault(command[0], [0, 0])
-        reply = self.asked(step, command, self.client("DEBUG", "DIGEST"))
-        self.names[command[0]][isinstance(reply, Error)] += 1
+        self.tally(command[0], self.asked(step, command, self.client("DEBUG", "DIGEST")))
 
     def some_dump(self, source):
         """The type and dump of a key of ours, small enough to be damaged often; or None twice."""
@@ -361,9 +359,36 @@ class Fuzz(Case):
                 number += source.choice((0, 0, 0, -1, 1))
                 data = source.damaged(data) if source.random() < 0.7 else data
             reply = self.client.ask("BF.LOADCHUNK", "chunks", number, data)
-            self.names.setdefault(b"BF.LOADCHUNK", [0, 0])[isinstance(reply, Error)] += 1
+            self.tally(b"BF.LOADCHUNK", reply)
         self.touch("chunks", source)
         self.client("DEL", "chunks")
+
+    def tally(self, name, reply):
+        self.names.setdefault(name, [0, 0])[isinstance(reply, Error)] += 1
+
+    def step_once(self, step, source):
+        """Commands of the server and ours, as they are meant and spoilt, for the first time or again."""
+        inner = source.choice((["SET", "text 1", step], ["INCRBY", "number", 1], ["SPOP", "set"],
+                               ["SADD", "set", step % 20], ["HINCRBY", "hash", "a", "x"],
+                               source.choice(self.commands).command(source)))
+        self.tally(b"ONCE", self.client.ask("ONCE", f"window {source.randrange(3)}",
+                                            source.randrange(100), *inner))
+
+    def step_install(self, step, source):
+        """A unit of an index under another number, or into another index; most of them damaged."""
+        key = f"index {source.randrange(2)}"
+        frames = self.client.ask("INDEX.EXPORT", key, source.choice((1, 1, 2, 2, 5)))
+        if isinstance(frames, Error) or not frames:
+            return
+        kind = source.random()
+        if kind < 0.5:
+            frames = resealed(frames, source.damaged_frames)
+        elif kind < 0.7:
+            frames = source.damaged(frames)
+        if source.random() < 0.1:
+            key = f"index {source.randrange(3)}"
+        command = [b"INDEX.INSTALL", key, source.randrange(100), frames]
+        self.tally(command[0], self.asked(step, command, self.client("DEBUG", "DIGEST")))
 
     def step_server(self, step, source):
         """What the server does with keys, whatever is in them."""
@@ -430,6 +455,10 @@ class Fuzz(Case):
                     self.step_load(step, source)
                 elif kind < 0.95:
                     self.step_chunks(step, source)
+                elif kind < 0.97:
+                    self.step_once(step, source)
+                elif kind < 0.98:
+                    self.step_install(step, source)
                 else:
                     self.step_server(step, source)
                 if step % 20_000 == 19_999:
