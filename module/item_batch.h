@@ -8,13 +8,15 @@
 
 #include "object.h"
 
+#include <string.h>
+
 #define BATCH_SMALL 64u
 
 typedef struct item_batch {
     size_t n;
     server_string **items;
     bry_hash *hashes;
-    uint8_t *answers; /* bry_answer; nothing is in them yet */
+    uint8_t *answers; /* bry_answer; BRY_ABSENT at first */
     void *heap; /* where the command has more items than these */
     bry_hash small_hashes[BATCH_SMALL];
     uint8_t small_answers[BATCH_SMALL];
@@ -28,13 +30,14 @@ static inline bool batch_open(item_batch *self, server_string **items, size_t n)
     self->heap = NULL;
     self->hashes = self->small_hashes;
     self->answers = self->small_answers;
-    if (n <= BATCH_SMALL)
-        return true;
-    self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
-    if (!self->heap)
-        return false;
-    self->hashes = self->heap;
-    self->answers = (uint8_t *)(self->hashes + n);
+    if (n > BATCH_SMALL) {
+        self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
+        if (!self->heap)
+            return false;
+        self->hashes = self->heap;
+        self->answers = (uint8_t *)(self->hashes + n);
+    }
+    memset(self->answers, BRY_ABSENT, n);
     return true;
 }
 

@@ -8,8 +8,8 @@
 
 #define BRY__INDEX_RECORD 56u /* bytes of a unit's record in a file */
 
-#define BRY__INDEX_LAYOUTS 2 /* versions that streams of a whole index, and lists of parts, have   \
-                              */
+/* Versions that streams of a whole index, and lists of parts, have. */
+#define BRY__INDEX_LAYOUTS 2
 uint16_t bry__index_layout(const bry_index *index);
 
 /* The frame NUMS: options, and the counters of units. */
