@@ -5,6 +5,7 @@
  */
 #include "bf_type.h"
 
+#include "payload_head.h"
 #include "replies.h"
 #include "settings.h"
 
@@ -175,20 +176,6 @@ void bf_changed(held_object *object)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static void store64(unsigned char *to, uint64_t number)
-{
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(number >> (8 * i));
-}
-
-static uint64_t load64(const unsigned char *from)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number |= (uint64_t)from[i] << (8 * i);
-    return number;
-}
-
 static uint64_t check_of(const unsigned char *head)
 {
     return bry_hash_key(0, head, FIELDS_SIZE).lo;
@@ -200,10 +187,10 @@ static bry_status save(const void *thing, const bry_sink *sink)
     unsigned char head[HEAD_SIZE];
     uint64_t error;
     memcpy(&error, &self->made.error, sizeof error);
-    store64(head, self->made.capacity);
-    store64(head + 8, self->made.expansion);
-    store64(head + 16, error);
-    store64(head + FIELDS_SIZE, check_of(head));
+    head_store(head, self->made.capacity);
+    head_store(head + 8, self->made.expansion);
+    head_store(head + 16, error);
+    head_store(head + FIELDS_SIZE, check_of(head));
     bry_status status = sink->write(sink->opaque, head, sizeof head);
     return status == BRY_OK ? bry_filter_save(self->filter, sink) : status;
 }
@@ -211,19 +198,15 @@ static bry_status save(const void *thing, const bry_sink *sink)
 static bry_status read_head(const bry_source *source, bry_load *load, bf_parameters *made)
 {
     unsigned char head[HEAD_SIZE];
-    for (size_t have = 0, got; have < HEAD_SIZE; have += got) {
-        bry_status status = source->read(source->opaque, head + have, HEAD_SIZE - have, &got);
-        if (status == BRY_OK && got == 0)
-            status = BRY_E_BADDATA;
-        if (status != BRY_OK) {
-            load->problem = "what the filter was reserved with is missing";
-            return status;
-        }
+    bry_status status = head_read(source, head, sizeof head);
+    if (status != BRY_OK) {
+        load->problem = "what the filter was reserved with is missing";
+        return status;
     }
-    uint64_t error = load64(head + 16);
-    *made = (bf_parameters){.capacity = load64(head), .expansion = load64(head + 8)};
+    uint64_t error = head_number(head + 16);
+    *made = (bf_parameters){.capacity = head_number(head), .expansion = head_number(head + 8)};
     memcpy(&made->error, &error, sizeof error);
-    if (load64(head + FIELDS_SIZE) == check_of(head) && made->capacity >= 1 &&
+    if (head_number(head + FIELDS_SIZE) == check_of(head) && made->capacity >= 1 &&
         made->capacity <= BF_MOST_CAPACITY && made->expansion <= BF_MOST_EXPANSION &&
         made->error >= BF_LEAST_ERROR && made->error < 1)
         return BRY_OK;
@@ -247,10 +230,8 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     if (status != BRY_OK)
         return status;
     bf_filter *read = filter_new(load->allocator->opaque);
-    if (!read) {
-        load->problem = "there is no memory for it";
+    if (!read)
         return BRY_E_NOMEM;
-    }
     status = bry_filter_load(source, load, &read->filter);
     if (status == BRY_OK && !is_of(read->filter, &made)) {
         bry_filter_destroy(read->filter);

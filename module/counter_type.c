@@ -4,6 +4,7 @@
  */
 #include "counter_type.h"
 
+#include "payload_head.h"
 #include "settings.h"
 
 #include <string.h>
@@ -113,42 +114,14 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static void store64(unsigned char *to, uint64_t number)
-{
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(number >> (8 * i));
-}
-
-static uint64_t load64(const unsigned char *from)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number |= (uint64_t)from[i] << (8 * i);
-    return number;
-}
-
 static bry_status save(const void *thing, const bry_sink *sink)
 {
     const counter_table *table = thing;
     unsigned char head[HEAD_SIZE];
-    store64(head, table->max_bytes);
-    store64(head + 8, table->refused);
+    head_store(head, table->max_bytes);
+    head_store(head + 8, table->refused);
     bry_status status = sink->write(sink->opaque, head, sizeof head);
     return status == BRY_OK ? bry_counter_save(table->counters, sink) : status;
-}
-
-static bry_status read_head(const bry_source *source, bry_load *load, unsigned char *head)
-{
-    for (size_t have = 0, got; have < HEAD_SIZE; have += got) {
-        bry_status status = source->read(source->opaque, head + have, HEAD_SIZE - have, &got);
-        if (status == BRY_OK && got == 0)
-            status = BRY_E_BADDATA;
-        if (status != BRY_OK) {
-            load->problem = "the table's ceiling is missing";
-            return status;
-        }
-    }
-    return BRY_OK;
 }
 
 /* load->allocator is that of the object's account (object_load()). */
@@ -156,9 +129,11 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
 {
     unsigned char head[HEAD_SIZE];
     const bry_allocator *given = load->allocator;
-    bry_status status = read_head(source, load, head);
-    if (status != BRY_OK)
+    bry_status status = head_read(source, head, sizeof head);
+    if (status != BRY_OK) {
+        load->problem = "the table's ceiling is missing";
         return status;
+    }
     counter_table *table = table_new(given->opaque);
     if (!table)
         return BRY_E_NOMEM;
@@ -171,8 +146,8 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
         table_free(table);
         return status;
     }
-    table->max_bytes = load64(head);
-    table->refused = load64(head + 8);
+    table->max_bytes = head_number(head);
+    table->refused = head_number(head + 8);
     *thing = table;
     return BRY_OK;
 }

@@ -76,6 +76,8 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     load->allocator = &allocator;
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
+    if (status == BRY_E_NOMEM && !load->problem) /* of a family's own parts */
+        load->problem = "there is no memory for it";
     if (status == BRY_OK)
         object_set_items(self, self->family->items(self->thing));
     return status;

@@ -2,6 +2,7 @@
  * as the old index or as the new one. */
 #include "index/index_keep.h"
 #include "support/crash_states.h"
+#include "support/folder_helpers.h"
 #include "support/index_helpers.h"
 
 #include <errno.h>
@@ -409,13 +410,6 @@ static void test_mismatch_and_ceiling(void **state)
 
 /* ---- a real folder ------------------------------------------------------------------------- */
 
-static void remove_file(void *context, const char *name)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", (const char *)context, name);
-    unlink(path); /* "." and ".." stay */
-}
-
 static void test_real_folder(void **state)
 {
     (void)state;
@@ -442,9 +436,7 @@ static void test_real_folder(void **state)
         snprintf(inside, sizeof inside, "%s/index/index.bry", base);
         assert_int_equal(bry_index_save_folder(index, inside), BRY_E_IO); /* a file */
         bry_index_destroy(index);
-        const bry__io *io = bry__io_posix();
-        assert_int_equal(io->list(io->opaque, path, remove_file, path), 0);
-        assert_int_equal(rmdir(path), 0);
+        remove_folder(path);
         assert_int_equal(rmdir(base), 0);
     }
 }
