@@ -233,7 +233,7 @@ BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n,
  * Adds everything in `from` to `into`. The order of joins makes no difference as long as no key is
  * in two of the maps. A key that is in both gets the value of `from` with compact, and becomes
  * undecodable with kbf, which cannot see that it happens.
- * BRY_E_MISMATCH: engine, seed, kind of values or shape differ (for compact the shape is capacity,
+ * BRY_E_RANGE: kbf, both are one map (compact: nothing changes). BRY_E_MISMATCH: engine, seed, kind of values or shape differ (for compact the shape is capacity,
  * error and fixed); or, kbf, one code names a different value in each: maps made by
  * bry_map_create_like() agree on all values that were known then, as long as only one of them
  * learns new ones, and none has lost them by becoming empty (see values_left); integers always

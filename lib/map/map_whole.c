@@ -76,6 +76,8 @@ bry_status bry_map_join(bry_map *into, const bry_map *from)
     if (into->engine != from->engine || into->options.seed != from->options.seed ||
         into->options.value_bits != from->options.value_bits)
         return BRY_E_MISMATCH;
+    if (into == from) /* kbf: every encoding would cancel itself */
+        return into->engine->recodes ? BRY_OK : BRY_E_RANGE;
     bry_status status;
     if (bry__map_has_dictionary(into)) {
         bry__dictionary_mark mark = bry__dictionary_remember(&into->dictionary);

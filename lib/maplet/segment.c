@@ -561,8 +561,11 @@ static const char *check_runs(const bry__segment *segment, unsigned quotients)
 
 const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uint64_t u_limit)
 {
-    if (segment->n == 0)
-        return segment->bytes ? "an empty segment has memory" : NULL;
+    if (segment->n == 0 && (segment->bytes || segment->steps))
+        return "an empty segment has memory";
+    if (segment->n == 0) /* the layout is chosen when the first entry comes */
+        return segment->remainder_bits || segment->value_bits > 32 ? "an empty segment has a layout"
+                                                                   : NULL;
     if (!segment->bytes || segment->n > BRY__SEGMENT_MAX || segment->value_bits > 32 ||
         segment->remainder_bits < 1 || segment->remainder_bits >= BRY__FIELD_MAX ||
         u_most >> segment->remainder_bits < MIN_QUOTIENTS - 1 ||

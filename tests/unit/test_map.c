@@ -375,6 +375,31 @@ static void test_order_of_joins(void **state)
     }
 }
 
+/* A map that is joined to itself stays as it is: kbf refuses, for each key would be there twice. */
+static void test_join_with_itself(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++)
+        for (uint32_t bits = 0; bits <= 8; bits += 8) {
+            bry_map *map = make((bry_map_options){
+                .engine = map_engines[e], .capacity = 500, .error = 0.001, .value_bits = bits});
+            for (uint64_t i = 0; i < 900; i++) /* in two tables */
+                assert_int_equal(
+                    bry_map_insert(map, key(i), bits ? bry_map_number(i % 60) : numbered(i % 60)),
+                    BRY_OK);
+            bry_buffer before = {0}, after = {0};
+            bry_sink to_before = bry_buffer_sink(&before), to_after = bry_buffer_sink(&after);
+            assert_int_equal(bry_map_save(map, &to_before), BRY_OK);
+            assert_int_equal(bry_map_join(map, map), e == 0 ? BRY_OK : BRY_E_RANGE);
+            assert_int_equal(bry_map_save(map, &to_after), BRY_OK);
+            assert_int_equal(before.len, after.len);
+            assert_memory_equal(before.bytes, after.bytes, before.len);
+            bry_buffer_free(&before);
+            bry_buffer_free(&after);
+            bry_map_destroy(map);
+        }
+}
+
 /* compact: the joined map's value wins, in whichever table of a grown map either has the key. */
 static void test_joined_values_win(void **state)
 {
@@ -435,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_fixed_is_full_at_capacity),
         cmocka_unit_test(test_unlike_maps_do_not_join),
         cmocka_unit_test(test_order_of_joins),
+        cmocka_unit_test(test_join_with_itself),
         cmocka_unit_test(test_joined_values_win),
         cmocka_unit_test(test_compress_range),
     };

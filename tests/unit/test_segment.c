@@ -575,6 +575,16 @@ static void test_wrong_numbers(void **state)
     assert_null(bry__segment_check(&empty, 1000, 1000));
     empty.spilled = 1;
     assert_null(bry__segment_check(&empty, 1000, 1000));
+    for (unsigned number = 1; number < 256; number++) { /* the first entry would be put by these */
+        bry__segment wrong = {.remainder_bits = (uint8_t)number};
+        assert_non_null(bry__segment_check(&wrong, 1000, 1000));
+        wrong = (bry__segment){.steps = (uint16_t)number};
+        assert_non_null(bry__segment_check(&wrong, 1000, 1000));
+    }
+    for (unsigned bits = 0; bits < 256; bits++) {
+        bry__segment wide = {.value_bits = (uint8_t)bits};
+        assert_int_equal(bry__segment_check(&wide, 1000, 1000) != NULL, bits > 32);
+    }
 }
 
 /* Rubbish of the right size. */
