@@ -38,11 +38,13 @@ examples:
 	@scripts/npm-packages build/clients-node
 	@scripts/run-server build/bloomery scripts/run-clients build
 
-# doc/commands.md, from what a server with the module tells of its commands.
+# doc/commands.md, from what a server with the module tells of its commands; completions/, from the
+# program's help.
 docs:
 	@scripts/packages docs
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/command-docs build/bloomery.so doc/commands.md
+	@scripts/completions build/bloomery completions
 
 test:
 	@scripts/packages test

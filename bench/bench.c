@@ -270,6 +270,8 @@ int cli_bench(int argc, char **argv)
         .about = cases_text,
         .options = options,
         .option_count = OPTIONS,
+        .examples = "  bloomery bench all\n"
+                    "  bloomery bench filter --engine compact --items 1M --json",
         .more = "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
                 "are checked while measuring: a wrong one ends the run with exit code 3.",
         .most_words = 1,

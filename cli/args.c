@@ -1,5 +1,6 @@
 #include "args.h"
 
+#include "command.h"
 #include "numbers.h"
 #include "output.h"
 
@@ -9,6 +10,7 @@
 
 static int print_help(const cli_syntax *syntax)
 {
+    cli_colours use = cli_colours_of(stdout);
     int width = (int)strlen("-h, --help");
     for (size_t i = 0; i < syntax->option_count; i++) {
         const cli_option *option = &syntax->options[i];
@@ -17,8 +19,8 @@ static int print_help(const cli_syntax *syntax)
         if (option->kind != CLI_ABSENT && here > width)
             width = here;
     }
-    printf("Usage: bloomery %s %s\n\n%s\n\nOptions:\n", syntax->command, syntax->usage,
-           syntax->about);
+    printf("%sUsage:%s bloomery %s %s\n\n%s\n\n%sOptions:%s\n", use.strong, use.off,
+           syntax->command, syntax->usage, syntax->about, use.strong, use.off);
     for (size_t i = 0; i < syntax->option_count; i++) {
         const cli_option *option = &syntax->options[i];
         if (option->kind == CLI_ABSENT)
@@ -30,6 +32,7 @@ static int print_help(const cli_syntax *syntax)
     printf("  %-*s  %s\n", width, "-h, --help", "this text");
     if (syntax->more)
         printf("\n%s\n", syntax->more);
+    cli_print_examples(syntax->examples);
     return CLI_YES;
 }
 

@@ -37,6 +37,7 @@ typedef struct cli_syntax {
     cli_option *options;
     size_t option_count;
     const char *more; /* what the help says after the options; may be NULL */
+    const char *examples; /* the end of the help: command lines, two spaces before each */
     size_t most_words; /* arguments that are no options: at most this many, */
     size_t least_words; /* at least this many, */
     const char *missing; /* and what is said where they are fewer */

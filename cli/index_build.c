@@ -91,6 +91,9 @@ int cli_index_build(int argc, char **argv)
             "the content of a file, and it is asked for copies of a file.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples =
+            "  bloomery index build logs.idx access-*.txt\n"
+            "  find . -name '*.log' -print0 | bloomery index build logs.idx --files0-from -",
         .more =
             "Without --units or --unit-capacity the lines are counted first, and the rest is\n"
             "planned for these files and a quarter more. A file with more lines than a unit\n"

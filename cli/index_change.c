@@ -29,6 +29,7 @@ int cli_index_add(int argc, char **argv)
                  "it held before is forgotten.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index add logs.idx access-new.txt",
         .more = "Past the units that an index was planned for, engine dba keeps its error by\n"
                 "reading the files again that it has: they have to be there, and unchanged.",
         .most_words = (size_t)-1,
@@ -150,6 +151,8 @@ int cli_index_rm(int argc, char **argv)
             "those on standard input. Delete only what the file held when it was read.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index rm logs.idx access-old.txt\n"
+                    "  bloomery index rm logs.idx --from access.txt 192.0.2.7",
         .more =
             "Engine compact forgets a line at once. Engine dba counts it as stale: it is found\n"
             "until the file is read again (index refresh; index add of any file, when a quarter\n"

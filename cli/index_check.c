@@ -171,6 +171,8 @@ int cli_index_check(int argc, char **argv)
             "  apart    its units were installed, and the file is not here",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index check logs.idx\n"
+                    "  bloomery index check logs.idx --all --json",
         .more =
             "Exit codes: 0 every line is located, 1 some file is stale or gone, 3 failure: the\n"
             "index cannot be read. \"index refresh\" reads files again that were stale because "

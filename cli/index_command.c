@@ -4,11 +4,6 @@
  */
 #include "index_command.h"
 
-#include "output.h"
-
-#include <stdio.h>
-#include <string.h>
-
 static const cli_command commands[] = {
     {"build", "makes an index of files", cli_index_build},
     {"locate", "prints the files that may hold a line", cli_index_locate},
@@ -20,38 +15,25 @@ static const cli_command commands[] = {
     {"info", "tells size, files and errors", cli_index_info},
     {"check", "compares the index with its files", cli_index_check},
 };
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static int help(void)
-{
-    puts("Usage: bloomery index COMMAND INDEX [options]\n"
-         "\n"
-         "Indexes of files: which of these files may hold this line? The lines themselves\n"
-         "are not kept, a few bytes are for each; it never misses a file that holds the\n"
-         "line, and names one that does not at the rate it was made for.\n"
-         "\n"
-         "Commands:");
-    for (int i = 0; i < COMMANDS; i++)
-        printf("  %-7s  %s\n", commands[i].name, commands[i].summary);
-    puts("\n"
-         "\"bloomery index COMMAND --help\" tells the options of each. An index is one file,\n"
-         "which is replaced whole or, after any failure, left as it was.");
-    return CLI_YES;
-}
+static const cli_group group = {
+    .name = "index",
+    .usage = "index COMMAND INDEX [options]",
+    .about = "Indexes of files: which of these files may hold this line, field or word? They are\n"
+             "not kept, a few bytes are for each; it never misses a file that holds the line, and\n"
+             "names one that does not at the rate it was made for.",
+    .commands = commands,
+    .count = sizeof commands / sizeof commands[0],
+    .options = "  -h, --help  this text; after a command, the command's",
+    .more =
+        "\"bloomery help index COMMAND\" tells the options of each. An index is one file, which\n"
+        "is replaced whole or, after any failure, left as it was.",
+    .examples = "  bloomery index build logs.idx access-*.txt\n"
+                "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
+                "  bloomery index refresh logs.idx",
+};
 
 int cli_index(int argc, char **argv)
 {
-    if (argc < 1)
-        return cli_misuse("index", "no command is given");
-    const char *name = argv[0];
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) {
-        if (argc > 1)
-            return cli_misuse("index", "%s is one argument too many", cli_quote(argv[1]).text);
-        return help();
-    }
-    return cli_misuse("index", "there is no %s %s", name[0] == '-' ? "option" : "command",
-                      cli_quote(name).text);
+    return cli_run_group(&group, argc, argv);
 }

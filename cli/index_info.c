@@ -159,6 +159,8 @@ int cli_index_info(int argc, char **argv)
             "a line that is in none. With --files prints lines \"elements<TAB>file\" instead.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index info logs.idx\n"
+                    "  bloomery index info logs.idx --files",
         .most_words = 1,
         CLI_INDEX_FIRST_WORD,
     };

@@ -268,6 +268,8 @@ int cli_index_locate(int argc, char **argv)
             "and the answers those that may have the same content.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
+                    "  bloomery index locate logs.idx --json < addresses",
         .more =
             "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, where what is not UTF-8\n"
             "is named key_base64 or name_base64. A file that holds the key is always among the\n"

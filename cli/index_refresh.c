@@ -158,6 +158,8 @@ int cli_index_refresh(int argc, char **argv)
             "installed are left as they are.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index refresh logs.idx\n"
+                    "  bloomery index refresh logs.idx --all --skip",
         .more = "Where all files are gone, or a whole folder is, the program may be in the wrong\n"
                 "place: it then fails, and INDEX is as it was.",
         .most_words = 1,

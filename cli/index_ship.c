@@ -56,6 +56,7 @@ int cli_index_unit(int argc, char **argv)
                  "machine perhaps, and writes them to standard output, for index install.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index unit access.txt --like logs.idx --name other:access > unit",
         .more = "Instead of --like, the same --seed, --engine, --error, --units, --unit-capacity\n"
                 "and so on make units that fit; --units is 64 and --unit-capacity 65536 where\n"
                 "they are not given.",
@@ -165,6 +166,7 @@ int cli_index_install(int argc, char **argv)
                  "name; - is standard input.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index install logs.idx unit",
         .most_words = (size_t)-1,
         .least_words = 2,
         .missing = "an index and files with units are needed",

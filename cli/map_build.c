@@ -166,6 +166,8 @@ int cli_map_build(int argc, char **argv)
             "the value the rest of the line. Of a key that comes twice the last value counts.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
+                    "  bloomery map build more.map --like paths.map < more.tsv",
         .more =
             "Without --items the lines are counted first where standard input is a file, or\n"
             "ends within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines\n"

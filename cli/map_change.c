@@ -44,6 +44,8 @@ int cli_map_put_command(int argc, char **argv)
             "it was: exit code 4 where engine kbf cannot tell the key's present value.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map put paths.map /usr/bin/new package\n"
+                    "  bloomery map put paths.map < changes.tsv",
         .more =
             "With kbf, --new never meets exit code 4; but a key that is there after all becomes\n"
             "one that the map cannot tell.",
@@ -134,6 +136,8 @@ int cli_map_del(int argc, char **argv)
             "one, as often as its error says, deletes that one.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map del paths.map /usr/bin/old\n"
+                    "  bloomery map del paths.map -0 < keys",
         .more =
             "Exit codes: 0 all were there, 1 some were not, 3 failure, 4 engine kbf cannot tell\n"
             "the value of one of them. After 3 and 4 FILE is as it was.",

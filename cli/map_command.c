@@ -4,11 +4,6 @@
  */
 #include "map_command.h"
 
-#include "output.h"
-
-#include <stdio.h>
-#include <string.h>
-
 static const cli_command commands[] = {
     {"build", "makes a map from pairs on standard input", cli_map_build},
     {"get", "prints the values of keys", cli_map_get},
@@ -18,37 +13,24 @@ static const cli_command commands[] = {
     {"join", "adds other maps to one", cli_map_join},
     {"compress", "makes a map as small as its keys allow", cli_map_compress},
 };
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static int help(void)
-{
-    puts("Usage: bloomery map COMMAND FILE [options]\n"
-         "\n"
-         "Maps in files: a value for each key in a few bytes a key. The keys themselves\n"
-         "are not kept, so a map cannot list them, and errs at the rate it was made for.\n"
-         "\n"
-         "Commands:");
-    for (int i = 0; i < COMMANDS; i++)
-        printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
-    puts("\n"
-         "\"bloomery map COMMAND --help\" tells the options of each. A file is replaced whole\n"
-         "or, after any failure, left as it was.");
-    return CLI_YES;
-}
+static const cli_group group = {
+    .name = "map",
+    .usage = "map COMMAND FILE [options]",
+    .about = "Maps in files: a value for each key in a few bytes per key. The keys themselves\n"
+             "are not kept, so a map cannot list them, and errs at the rate it was made for.",
+    .commands = commands,
+    .count = sizeof commands / sizeof commands[0],
+    .options = "  -h, --help  this text; after a command, the command's",
+    .more =
+        "\"bloomery help map COMMAND\" tells the options of each. A file is replaced whole or,\n"
+        "after any failure, left as it was.",
+    .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
+                "  bloomery map get paths.map /usr/bin/awk\n"
+                "  bloomery map put paths.map /usr/bin/new package",
+};
 
 int cli_map(int argc, char **argv)
 {
-    if (argc < 1)
-        return cli_misuse("map", "no command is given");
-    const char *name = argv[0];
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) {
-        if (argc > 1)
-            return cli_misuse("map", "%s is one argument too many", cli_quote(argv[1]).text);
-        return help();
-    }
-    return cli_misuse("map", "there is no %s %s", name[0] == '-' ? "option" : "command",
-                      cli_quote(name).text);
+    return cli_run_group(&group, argc, argv);
 }

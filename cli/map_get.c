@@ -151,6 +151,8 @@ int cli_map_get(int argc, char **argv)
             "keys that are absent.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map get paths.map /usr/bin/awk /usr/bin/none\n"
+                    "  bloomery map get paths.map --all < keys",
         .more = "--all prints \"present<TAB>key<TAB>value\", \"absent<TAB>key\" or "
                 "\"unsure<TAB>key\";\n"
                 "--json-lines {\"key\":...,\"answer\":...,\"value\":...} for each key, where what "

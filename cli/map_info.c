@@ -141,6 +141,8 @@ int cli_map_info(int argc, char **argv)
                  "keys it was planned for, and which are estimated for those that it holds now.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map info paths.map\n"
+                    "  bloomery map info paths.map --json",
         .most_words = 1,
         CLI_MAP_FIRST_WORD,
     };

@@ -59,6 +59,7 @@ int cli_map_join(int argc, char **argv)
             "same seed and shape: see map build --like.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map join a.map b.map --output all.map",
         .more = "A key that is in two of the maps gets the later one's value with engine compact,\n"
                 "and becomes one that the map cannot tell with kbf.",
         .most_words = (size_t)-1,
@@ -111,6 +112,7 @@ int cli_map_compress(int argc, char **argv)
             "and can then be joined only with maps folded as often.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map compress paths.map --error 1%",
         .most_words = 1,
         CLI_MAP_FIRST_WORD,
     };

@@ -2,8 +2,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *cli_compiler(void)
 {
@@ -16,9 +17,20 @@ const char *cli_compiler(void)
 #endif
 }
 
+cli_colours cli_colours_of(FILE *out)
+{
+    static const cli_colours none = {"", "", ""}, some = {"\033[1m", "\033[1;31m", "\033[0m"};
+    const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool plain = (unwanted && *unwanted) || (terminal && strcmp(terminal, "dumb") == 0);
+    return !plain && isatty(fileno(out)) == 1 ? some : none;
+}
+
 static void report(const char *word, const char *format, va_list arguments)
 {
-    fprintf(stderr, "bloomery: %s%s", word, *word ? ": " : "");
+    cli_colours use = cli_colours_of(stderr);
+    fputs("bloomery: ", stderr);
+    if (*word)
+        fprintf(stderr, "%s%s:%s ", use.bad, word, use.off);
     /* The analyzer loses sight of va_start() in the fortified form of this. */
     vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     fputc('\n', stderr);

@@ -5,9 +5,17 @@
 #include "exit_codes.h"
 
 #include <bloomery/base.h>
+#include <stdio.h>
 
 /* The compiler that made this program, such as "gcc 12.2.0". */
 const char *cli_compiler(void);
+
+/* Escape sequences for a terminal; "" where `out` is none, with NO_COLOR in the environment
+ * (no-color.org), and where TERM is "dumb". */
+typedef struct cli_colours {
+    const char *strong, *bad, *off;
+} cli_colours;
+cli_colours cli_colours_of(FILE *out);
 
 /* Prints "bloomery: WORD: text" on stderr and returns CLI_FAILED. */
 __attribute__((format(printf, 2, 3))) int cli_fail(bry_status status, const char *format, ...);

@@ -378,6 +378,8 @@ int cli_plan(int argc, char **argv)
             "counters without the counters. Left out is what cannot be had with these numbers.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery plan --items 10M --error 0.1%\n"
+                    "  bloomery plan --rate 5k --window 10m --error 1e-6 --json",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

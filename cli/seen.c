@@ -195,6 +195,8 @@ int cli_seen(int argc, char **argv)
             "at most P; a repeat within the window always goes.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
+                    "  bloomery seen --state lists.seen < today",
         .more = "Fields are counted from 1, or are the names of members. A time is a number or\n"
                 "such as 2026-11-15T12:00:00Z; a line that is behind the latest time counts as of\n"
                 "then. pass prints what cannot be told as if it were new; err lets the error pass\n"

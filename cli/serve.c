@@ -243,6 +243,8 @@ int cli_serve(int argc, char **argv)
             "says so. Ctrl-C or SIGTERM ends it cleanly.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery serve --dir /var/lib/bloomery\n"
+                    "  bloomery serve --port 7000 --maxmemory 4gb --dry-run",
         .more = "Settings of FILE replace these defaults, but not what options say, nor address,\n"
                 "port, folder and log. Sizes are read as servers read them: 64mb is 64 x 2^20\n"
                 "bytes, and so is 64MiB; 64m is 64 million.",

@@ -8,21 +8,27 @@ from cli_runner import Case, ORACLE, PROGRAM, main, run
 HELP = """\
 Usage: bloomery COMMAND [options]
 
-Approximate storage: sets and maps in a few bytes a key, with an error you choose.
+Approximate storage: sets and maps in a few bytes per key, with an error you choose.
 
 Commands:
-  plan     what a job costs and how often it errs, before it is created
-  map      approximate maps in files: build, ask, change, join
-  seen     drops lines of a stream that were seen within a window
-  index    indexes of files: which of them may hold this line
-  serve    a Redis or Valkey server with the module, on this machine
-  bench    measures speed, size and error on this machine
+  plan   what a job costs and how often it errs, before it is created
+  map    approximate maps in files: build, ask, change, join
+  seen   drops lines of a stream that were seen within a window
+  index  indexes of files: which of them may hold this line
+  serve  a Redis or Valkey server with the module, on this machine
+  bench  measures speed, size and error on this machine
+  help   the help of a command, such as "help map build"
 
 Options:
-  -h, --help  this text; after a command, the command's
-  --version   version, instruction set of the bit kernels, compiler
+  -h, --help     this text; after a command, the command's
+  -V, --version  version, instruction set of the bit kernels, compiler
 
 Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.
+
+Examples:
+  bloomery plan --items 10M --error 0.1%
+  tail -f log | bloomery seen --window 10m
+  bloomery help index build
 """
 
 HELP_PLAN = """\
@@ -43,6 +49,10 @@ Options:
   --engine E   only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)
   --json       JSON instead of a table
   -h, --help   this text
+
+Examples:
+  bloomery plan --items 10M --error 0.1%
+  bloomery plan --rate 5k --window 10m --error 1e-6 --json
 """
 
 HELP_BENCH = """\
@@ -107,6 +117,10 @@ Options:
 
 Candidates take turns in each round, with fresh state, on the same keys. Answers
 are checked while measuring: a wrong one ends the run with exit code 3.
+
+Examples:
+  bloomery bench all
+  bloomery bench filter --engine compact --items 1M --json
 """
 
 PLAN_TABLE = """\
@@ -127,10 +141,14 @@ class Program(Case):
             self.expect([word], 0, HELP)
             self.expect(["plan", word], 0, HELP_PLAN)
             self.expect(["bench", word], 0, HELP_BENCH)
+        self.expect(["help"], 0, HELP)
+        self.expect(["help", "plan"], 0, HELP_PLAN)
+        self.expect(["help", "map", "build"], 0, run("map", "build", "--help").stdout)
         self.expect(["bench", "filter", "--items", "1M", "--help"], 0, HELP_BENCH)
 
     def test_version(self):
         done = run("--version")
+        self.expect(["-V"], 0, done.stdout)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"^bloomery \d+\.\d+\.\d+(-dev)? "
                                       r"\((scalar|avx2|avx512|neon), (gcc|clang) \d+\.[^)\n]*\)\n$")
@@ -146,7 +164,11 @@ class Program(Case):
         self.expect_misuse(["Plan"], 'there is no command "Plan"')
         self.expect_misuse(["--frobnicate"], 'there is no option "--frobnicate"')
         self.expect_misuse(["--version", "x"], '"x" is one argument too many')
+        self.expect_misuse(["-V", "x"], '"x" is one argument too many')
         self.expect_misuse(["--help", "plan"], '"plan" is one argument too many')
+        self.expect_misuse(["help", "--json"], 'there is no command "--json"')
+        self.expect_misuse(["help", "frobnicate"], 'there is no command "frobnicate"')
+        self.expect_misuse(["help", "map", "get", "x"], '"x" is one argument too many')
 
     def test_words_of_the_user_are_quoted(self):
         self.expect_misuse(["a\x1b[31m\n"], r'there is no command "a\x1b[31m\x0a"')

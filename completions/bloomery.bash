@@ -1,0 +1,164 @@
+# Completion of bloomery(1) for bash. "make docs" writes this file from the program's help.
+_bloomery() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local at=1 path="" words="" values="" inner
+    [[ $prev == "=" ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}
+    [[ $cur == "=" ]] && { prev=${COMP_WORDS[COMP_CWORD - 1]}; cur=""; }
+    if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == help ]]; then
+        at=2
+    fi
+    while ((at < COMP_CWORD)); do
+        case "$path" in "" | "map" | "index") ;; *) break ;; esac
+        path="${path:+$path }${COMP_WORDS[at]}"
+        at=$((at + 1))
+    done
+    case "$path $prev" in
+        "plan --engine") values="auto bloom compact kbf fbf dba" ;;
+        "map build --engine") values="auto compact kbf" ;;
+        "map build --layout") values="tuned paper" ;;
+        "map build --like") values="<files>" ;;
+        "map join --output") values="<files>" ;;
+        "seen --time-unit") values="s ms us ns" ;;
+        "seen --on-bad") values="fail pass drop" ;;
+        "seen --state") values="<files>" ;;
+        "seen --engine") values="auto compact fbf" ;;
+        "seen --on-full") values="fail pass err" ;;
+        "index build --engine") values="auto compact dba" ;;
+        "index build --group") values="1 8 16 32 64 128 256 512" ;;
+        "index build --like") values="<files>" ;;
+        "index build --files0-from") values="<files>" ;;
+        "index add --files0-from") values="<files>" ;;
+        "index rm --from") values="<files>" ;;
+        "index unit --engine") values="auto compact dba" ;;
+        "index unit --group") values="1 8 16 32 64 128 256 512" ;;
+        "index unit --like") values="<files>" ;;
+        "serve --dir") values="<folders>" ;;
+        "serve --appendonly") values="always everysec no" ;;
+        "serve --log") values="<files>" ;;
+        "serve --config") values="<files>" ;;
+        "serve --server") values="<files>" ;;
+        "serve --module") values="<files>" ;;
+        "bench --engine") values="bloom compact kbf dba fbf" ;;
+        "bench --shape") values="tuned paper" ;;
+        "bench --decode") values="1 2 3 4" ;;
+        "bench --encoder") values="algebraic greedy" ;;
+        "bench --group") values="1 8 16 32 64 128 256 512" ;;
+        "bench --mode") values="improved paper simple" ;;
+        "bench --isa") values="scalar avx2 avx512 neon" ;;
+        "bench --markdown") values="<files>" ;;
+    esac
+    if [[ $values == "<files>" ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+    elif [[ $values == "<folders>" ]]; then
+        mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        return
+    elif [[ $values ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cur")
+        return
+    fi
+    case "$path" in
+        "plan")
+            words="--items --error --values --subsets --window --rate --engine --json -h --help"
+            inner=""
+            ;;
+        "map build")
+            words="--error --items --values --engine --layout --raw --seed --fixed --like --json-lines -0 --force --max-bytes -h --help"
+            inner=""
+            ;;
+        "map get")
+            words="--all --json-lines -0 --max-bytes -h --help"
+            inner=""
+            ;;
+        "map put")
+            words="--json-lines -0 --new --max-bytes -h --help"
+            inner=""
+            ;;
+        "map del")
+            words="-0 --max-bytes -h --help"
+            inner=""
+            ;;
+        "map info")
+            words="--json --max-bytes -h --help"
+            inner=""
+            ;;
+        "map join")
+            words="--output --force --max-bytes -h --help"
+            inner=""
+            ;;
+        "map compress")
+            words="--error --max-bytes -h --help"
+            inner=""
+            ;;
+        "seen")
+            words="--window --error --key --time --time-unit --skew -d --delimiter --json-lines -0 --on-bad --only-repeats --count --refresh --stats --json --state --engine --capacity --max-bytes --max-memory --on-full --seed -h --help"
+            inner=""
+            ;;
+        "index build")
+            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --like --max-bytes --files0-from --skip --force -h --help"
+            inner=""
+            ;;
+        "index locate")
+            words="--confirm --json -0 --max-bytes -h --help"
+            inner=""
+            ;;
+        "index add")
+            words="--files0-from --skip --max-bytes -h --help"
+            inner=""
+            ;;
+        "index refresh")
+            words="--all --skip --drop-gone --max-bytes -h --help"
+            inner=""
+            ;;
+        "index rm")
+            words="--from -0 --max-bytes -h --help"
+            inner=""
+            ;;
+        "index unit")
+            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --like --max-bytes --name -h --help"
+            inner=""
+            ;;
+        "index install")
+            words="--max-bytes -h --help"
+            inner=""
+            ;;
+        "index info")
+            words="--files -0 --json --max-bytes -h --help"
+            inner=""
+            ;;
+        "index check")
+            words="--all -0 --json --max-bytes -h --help"
+            inner=""
+            ;;
+        "serve")
+            words="--port --dir --appendonly --maxmemory --log --config --server --module --dry-run -h --help"
+            inner=""
+            ;;
+        "bench")
+            words="--engine --items --value-bits --error --grow --batch --rounds --compare --shape --decode --encoder --unmasked --values --raw --skew --top --size --units --unit-capacity --group --segmented --elements --generations --mode --isa --markdown --json -h --help"
+            inner="hash filter filters maplet map maps memcached index indexes window windows seen all"
+            ;;
+        "")
+            words="-h --help -V --version"
+            inner="plan map seen index serve bench help"
+            ;;
+        "map")
+            words="-h --help"
+            inner="build get put del info join compress"
+            ;;
+        "index")
+            words="-h --help"
+            inner="build locate add refresh rm unit install info check"
+            ;;
+    esac
+    if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
+        case "$path" in "" | "map" | "index") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
+    elif [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+    elif [[ $inner ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+}
+complete -o filenames -F _bloomery bloomery
