@@ -91,7 +91,8 @@ typedef struct bry_map_options {
     /* engine kbf alone; BRY_E_UNSUPPORTED where another engine is given them */
     bry_map_layout layout;
     /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
-    uint64_t cells; /* a multiple of hashes */
+    uint64_t cells; /* a multiple of hashes; at most 16,384 for each key of the capacity, and 65,536
+                       more */
     uint32_t hashes; /* cells a key, 1 to 32 */
 } bry_map_options;
 

@@ -211,7 +211,7 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
 {
     if (numbers->hashes < 1 || numbers->hashes > BRY__BLOCKED_MAX_HASHES)
         return bad(reader, "the number of hashes is out of range");
-    if (numbers->blocks < 1 || numbers->blocks > BRY__FILTER_MAX_BLOCKS)
+    if (numbers->blocks < 1 || !bry__filter_blocks_allowed(numbers->blocks, filter->capacity))
         return bad(reader, "the number of blocks is out of range");
     if (filter->items > filter->capacity)
         return bad(reader, "more items than the capacity");

@@ -44,7 +44,7 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
     if (!bry_engine_name(options->engine) || options->capacity > BRY__FILTER_MAX_CAPACITY ||
         !(options->error >= BRY__FILTER_MIN_ERROR && options->error <= BRY__FILTER_MAX_ERROR) ||
         (options->bits == 0) != (options->hashes == 0) || options->bits % BRY__BLOCK_BITS != 0 ||
-        options->bits / BRY__BLOCK_BITS > BRY__FILTER_MAX_BLOCKS ||
+        !bry__filter_blocks_allowed(options->bits / BRY__BLOCK_BITS, options->capacity) ||
         options->hashes > BRY__BLOCKED_MAX_HASHES)
         return BRY_E_RANGE;
     *engine = engine_of(options->engine);

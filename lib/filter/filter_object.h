@@ -12,6 +12,13 @@
 #define BRY__FILTER_MAX_ERROR 0.5
 #define BRY__FILTER_MAX_BLOCKS ((uint64_t)1 << 45)
 
+/* Whether an exact shape, or a file, may have so many blocks: a hundred times what any error needs,
+ * and a megabyte more. */
+static inline bool bry__filter_blocks_allowed(uint64_t blocks, uint64_t capacity)
+{
+    return blocks <= BRY__FILTER_MAX_BLOCKS && blocks / 16 <= capacity + 1024;
+}
+
 struct bry__filter_engine;
 
 struct bry_filter {

@@ -420,20 +420,12 @@ static const char *problem_with(const bry__maplet *maplet, const bry_map_options
     if (options->value_bits && maplet->options.value_bits != options->value_bits)
         return "the codes have another width than the map's values";
     bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint, last = 0;
+    uint64_t fingerprint;
     uint32_t code;
-    unsigned table = maplet->tables;
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &code)) {
-        const bry__table *in = maplet->table[cursor.table];
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &code))
         if (code >= codes)
             return "a key has a code that no value has";
-        if ((table == cursor.table && fingerprint == last) ||
-            (in->overflow.n > 0 && bry__table_get_all(in, fingerprint, NULL, 0) > 1))
-            return "a key has two values";
-        table = cursor.table;
-        last = fingerprint;
-    }
-    return NULL;
+    return bry__maplet_has_twins(maplet) ? "a key has two values" : NULL;
 }
 
 static bry_status read(const bry_map_options *options, uint64_t codes,

@@ -40,9 +40,8 @@ bool bry__kbf_map_setting(const bry_map_options *options, bry__kbf_setting *sett
     return true;
 }
 
-/* The first table that these options give, without its cells. */
-static bool plan_table(const bry_map_options *options, const bry__kbf_setting *setting,
-                       bry__kbf *table)
+bool bry__kbf_map_first(const bry_map_options *options, const bry__kbf_setting *setting,
+                        bry__kbf *table)
 {
     double share = options->fixed ? options->error : options->error / 2;
     /* What a table errs scatters about what is expected of it, and measured in many tables it is up
@@ -51,7 +50,8 @@ static bool plan_table(const bry_map_options *options, const bry__kbf_setting *s
     double planned = options->fixed && options->layout == BRY_MAP_TUNED ? share * MARGIN : share;
     bry__kbf_shape shape;
     if (options->cells) {
-        if (options->hashes > BRY__KBF_MAX_HASHES || options->cells % options->hashes)
+        if (options->hashes > BRY__KBF_MAX_HASHES || options->cells % options->hashes ||
+            !bry__kbf_cells_allowed(options->cells, options->capacity))
             return false;
         shape = (bry__kbf_shape){options->hashes, options->cells / options->hashes};
     } else if (!bry__kbf_plan(setting, options->layout, !options->fixed, options->capacity, planned,
@@ -86,7 +86,7 @@ static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
     unsigned field_bits;
     bry__kbf table;
     if (!bry__kbf_map_setting(options, &setting, &field_bits) ||
-        !plan_table(options, &setting, &table))
+        !bry__kbf_map_first(options, &setting, &table))
         return BRY_E_RANGE;
     bry__kbf_shape cells = bry__kbf_shape_of(&table);
     uint64_t count = table.hashes * table.segment, bare = bry__kbf_map_bytes_bare(field_bits);
@@ -138,7 +138,7 @@ static bry_status create(const bry_map_options *options, const bry_allocator *al
     unsigned field_bits;
     bry__kbf like;
     if (!bry__kbf_map_setting(options, &setting, &field_bits) ||
-        !plan_table(options, &setting, &like))
+        !bry__kbf_map_first(options, &setting, &like))
         return BRY_E_RANGE;
     bry__kbf_map *map = bry__kbf_map_make(options, allocator);
     if (!map)
@@ -215,6 +215,28 @@ int bry__kbf_map_shift(const bry__kbf *large, const bry__kbf *small)
     return segment == large->segment ? shift : -1;
 }
 
+/* Cells of a segment in the largest table but `except`. */
+static uint64_t largest_segment(const bry__kbf_map *map, unsigned except)
+{
+    uint64_t largest = 0;
+    for (unsigned i = 0; i < map->tables; i++)
+        if (i != except && map->table[i].segment > largest)
+            largest = map->table[i].segment;
+    return largest;
+}
+
+unsigned bry__kbf_map_superfluous(const bry__kbf_map *map)
+{
+    unsigned empty = 0, last = 0;
+    for (unsigned i = 1; i < map->tables; i++)
+        if (map->table[i].items == 0) {
+            empty++;
+            last = i;
+        }
+    bool large = last && map->table[last].segment / 2 > largest_segment(map, last);
+    return empty > 1 || large ? last : 0;
+}
+
 bool bry__kbf_map_next(const bry__kbf_map *map, bry__kbf *next)
 {
     bry__kbf made = map->table[0];
@@ -225,7 +247,11 @@ bool bry__kbf_map_next(const bry__kbf_map *map, bry__kbf *next)
             made.capacity = map->table[i].capacity;
         made.error = fmin(made.error, map->table[i].error);
     }
-    if (map->tables == BRY__KBF_TABLES || made.segment > BRY__KBF_MAX_CELLS / made.hashes / 2)
+    uint64_t keys = 0;
+    for (unsigned i = 0; i < map->tables; i++)
+        keys += map->table[i].capacity;
+    if (map->tables == BRY__KBF_TABLES || made.segment > BRY__KBF_MAX_CELLS / made.hashes / 2 ||
+        !bry__kbf_cells_allowed(made.segment * made.hashes, keys))
         return false;
     made.segment *= 2;
     made.error /= 2;

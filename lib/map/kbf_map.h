@@ -27,6 +27,10 @@ typedef struct bry__kbf_map {
 bool bry__kbf_map_setting(const bry_map_options *options, bry__kbf_setting *setting,
                           unsigned *field_bits);
 
+/* The first table that these options give, without its cells; false when they are out of range. */
+bool bry__kbf_map_first(const bry_map_options *options, const bry__kbf_setting *setting,
+                        bry__kbf *table);
+
 /* A map without a table, or NULL: no memory. */
 bry__kbf_map *bry__kbf_map_make(const bry_map_options *options, const bry_allocator *allocator);
 uint64_t bry__kbf_map_bytes_bare(unsigned field_bits);
@@ -44,6 +48,11 @@ void bry__kbf_map_drop(bry__kbf_map *map, unsigned i);
 
 /* The shape of the next table, for what there is; false: none is possible. */
 bool bry__kbf_map_next(const bry__kbf_map *map, bry__kbf *next);
+
+/* A table behind the first that holds nothing and is not needed: a further one is kept, so that a
+ * map at the edge does not make it again and again, but one only, and no larger than the next table
+ * would be. Its number, or 0. */
+unsigned bry__kbf_map_superfluous(const bry__kbf_map *map);
 
 /* By how many halvings `large` becomes as small as `small`, or -1. */
 int bry__kbf_map_shift(const bry__kbf *large, const bry__kbf *small);

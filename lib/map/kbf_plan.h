@@ -6,6 +6,18 @@
 
 #include <bloomery/map.h>
 
+/* No table has more cells than this for each key that it is planned for, and so many more. Planned
+ * shapes are far below, also those of the last tables of a map that has grown; it bounds what an
+ * exact shape, or a file, can demand. */
+#define BRY__KBF_CELLS_A_KEY ((uint64_t)1 << 14)
+#define BRY__KBF_CELLS_AT_LEAST ((uint64_t)1 << 16)
+
+static inline bool bry__kbf_cells_allowed(uint64_t cells, uint64_t keys)
+{
+    return cells <= BRY__KBF_CELLS_AT_LEAST ||
+           (cells - BRY__KBF_CELLS_AT_LEAST) / BRY__KBF_CELLS_A_KEY < keys;
+}
+
 /* What the errors depend on besides cells and keys. */
 typedef struct bry__kbf_setting {
     uint32_t order; /* of the field: encodings that there are */

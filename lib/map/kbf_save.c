@@ -130,9 +130,24 @@ static bry_status read_piece(bry__frame_reader *reader, bry__kbf *table, size_t 
     return BRY_OK;
 }
 
+/*
+ * Whether the map may have a further table of this size, where `planned` is its first as made.
+ * Folding halves segments, growing doubles them, and nothing else changes them; the first table
+ * never grows. The plan is a matter of logarithms, in which machines may differ in the last digit:
+ * so it bounds the first table, and does not name it.
+ */
+static bool is_derived(const bry__kbf_map *map, const bry__kbf *table, const bry__kbf *planned)
+{
+    uint64_t cells = planned->hashes * planned->segment;
+    if (map->tables == 0)
+        return table->hashes * table->segment <= cells + cells / 64 + BRY__KBF_MAX_HASHES;
+    return bry__kbf_map_shift(&map->table[0], table) >= 0 ||
+           bry__kbf_map_shift(table, &map->table[0]) >= 0;
+}
+
 /* The numbers as a table without cells; what is wrong with them, or NULL. */
 static const char *read_numbers(const unsigned char *numbers, const bry__kbf_map *map,
-                                unsigned hashes, bry__kbf *like)
+                                const bry__kbf *planned, unsigned hashes, bry__kbf *like)
 {
     *like = (bry__kbf){
         .gf = &map->gf,
@@ -144,6 +159,8 @@ static const char *read_numbers(const unsigned char *numbers, const bry__kbf_map
     };
     if (like->segment < 1 || like->segment > BRY__KBF_MAX_CELLS / hashes)
         return "the number of cells is out of range";
+    if (!is_derived(map, like, planned))
+        return "the number of cells does not follow from the map's options";
     if (like->capacity < 1 || like->capacity > (uint64_t)1 << 48)
         return "the capacity of a table is out of range";
     if (like->items > like->capacity)
@@ -153,18 +170,19 @@ static const char *read_numbers(const unsigned char *numbers, const bry__kbf_map
     return NULL;
 }
 
-static bry_status read_table(bry__frame_reader *reader, bry__kbf_map *map, unsigned hashes)
+static bry_status read_table(bry__frame_reader *reader, bry__kbf_map *map, const bry__kbf *planned,
+                             unsigned hashes)
 {
     unsigned char numbers[TABLE_SIZE];
     bry_status status = bry__frame_reader_read_frame(reader, TABLE, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
     bry__kbf like, *table = &map->table[map->tables];
-    const char *problem = read_numbers(numbers, map, hashes, &like);
+    const char *problem = read_numbers(numbers, map, planned, hashes, &like);
     if (problem)
         return bad(reader, problem);
     status = bry__frame_reader_claim(
-        reader, bry__pieces_bytes_empty(hashes * like.segment * sizeof(uint32_t)));
+        reader, bry__pieces_bytes_empty(like.hashes * like.segment * sizeof(uint32_t)));
     if (status != BRY_OK)
         return status;
     if (bry__kbf_init(table, &like, &map->allocator) != BRY_OK)
@@ -195,7 +213,9 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
         return bad(reader, "the number of hashes is out of range");
     bry__kbf_setting setting;
     unsigned field_bits;
-    if (!bry__kbf_map_setting(options, &setting, &field_bits) || codes > setting.codes)
+    bry__kbf planned;
+    if (!bry__kbf_map_setting(options, &setting, &field_bits) || codes > setting.codes ||
+        !bry__kbf_map_first(options, &setting, &planned))
         return bad(reader, "more values than the map can have");
     status = bry__frame_reader_claim(reader, bry__kbf_map_bytes_bare(field_bits));
     if (status != BRY_OK)
@@ -204,7 +224,9 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
     if (!map)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the map");
     while (map->tables < tables && status == BRY_OK)
-        status = read_table(reader, map, hashes);
+        status = read_table(reader, map, &planned, hashes);
+    if (status == BRY_OK && bry__kbf_map_superfluous(map))
+        status = bad(reader, "a table is empty that the map would not have kept");
     if (status == BRY_OK)
         *self = map;
     else

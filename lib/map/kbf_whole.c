@@ -8,6 +8,15 @@
 
 /* ---- settle -------------------------------------------------------------------------------- */
 
+/* Cells of the largest table that a deletion may join to another: some milliseconds. Larger ones
+ * wait for bry_map_compress(). */
+#define MOST_JOINED ((uint64_t)1 << 20)
+
+static bool is_small(const bry__kbf *kbf)
+{
+    return kbf->segment <= MOST_JOINED / kbf->hashes;
+}
+
 /* Two tables are nearly empty when together they fill at most half of the smaller one; the margin
  * keeps a map at the edge from growing and shrinking by turns. */
 static bool nearly_empty(const bry__kbf *small, const bry__kbf *large)
@@ -23,7 +32,8 @@ static bool settle_pair(bry__kbf_map *map)
         for (unsigned j = 1; j < map->tables; j++) {
             bry__kbf *small = &map->table[i], *large = &map->table[j];
             int shift = bry__kbf_map_shift(large, small);
-            if (i == j || !nearly_empty(small, large) || (large->items > 0 && shift < 0))
+            if (i == j || !nearly_empty(small, large) ||
+                (large->items > 0 && (shift < 0 || !is_small(large))))
                 continue;
             if (large->items > 0 &&
                 bry__kbf_add(small, large, (unsigned)shift, &map->allocator) != BRY_OK)
@@ -34,13 +44,21 @@ static bool settle_pair(bry__kbf_map *map)
     return false;
 }
 
+static void drop_superfluous(bry__kbf_map *map)
+{
+    unsigned i;
+    while ((i = bry__kbf_map_superfluous(map)) > 0)
+        bry__kbf_map_drop(map, i);
+}
+
 void bry__kbf_map_settle(bry__kbf_map *map)
 {
     for (unsigned i = 0; i < map->tables; i++)
         if (map->table[i].items == 0 && !bry__kbf_is_zero(&map->table[i]))
             bry__kbf_clear(&map->table[i], &map->allocator);
+    drop_superfluous(map);
     while (map->tables > 1 && settle_pair(map))
-        continue;
+        drop_superfluous(map);
 }
 
 /* ---- join ---------------------------------------------------------------------------------- */
@@ -157,6 +175,10 @@ static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, u
         folded->capacity = folded->items;
     if (folded->capacity == 0)
         folded->capacity = 1;
+    /* As many as make it a shape that a map can be made with, however strict the bound is. */
+    uint64_t cells = shape.hashes * shape.segment;
+    if (!bry__kbf_cells_allowed(cells, folded->capacity))
+        folded->capacity = cells / BRY__KBF_CELLS_A_KEY;
     folded->error = fmin(1, bound);
     return BRY_OK;
 }
@@ -254,5 +276,7 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
             bry__kbf_free(&folded[i], &map->allocator);
         }
     }
+    if (status == BRY_OK)
+        drop_superfluous(map);
     return status;
 }

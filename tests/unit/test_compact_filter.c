@@ -466,6 +466,34 @@ static void test_frames(void **state)
     bry_filter_destroy(filter);
 }
 
+/* Numbers under right checksums that would cost memory or time later. */
+static void test_forged(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 64 + 16 + 8 };
+    bry_filter *bloom = make((bry_filter_options){.capacity = 1000, .error = 0.01});
+    bry_buffer bytes = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&bytes);
+    assert_int_equal(bry_filter_save(bloom, &sink), BRY_OK);
+    for (unsigned bit = 16; bit < 44; bit++) { /* a piece of 4 MiB for each key that comes */
+        bry__store64(bytes.bytes + BLOCKS, UINT64_C(1) << bit);
+        repair_stream(bytes.bytes, bytes.len);
+        assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_E_BADDATA);
+    }
+    bry_buffer_free(&bytes);
+    bry_filter_destroy(bloom);
+
+    bry_filter *filter = make(compact(200, 1e-3, false));
+    for (unsigned i = 0; i < 100; i++) /* each of which a deletion would have to find */
+        assert_int_equal(bry__maplet_insert(&filter->compact, (bry_hash){7, 7}, 0), BRY_OK);
+    filter->items = 100;
+    bytes = (bry_buffer)BRY_BUFFER;
+    assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+    assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_E_BADDATA);
+    bry_buffer_free(&bytes);
+    bry_filter_destroy(filter);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +501,7 @@ int main(void)
         cmocka_unit_test(test_bits_and_rates), cmocka_unit_test(test_plan_is_what_create_allocates),
         cmocka_unit_test(test_tables_close),   cmocka_unit_test(test_deleting_nothing),
         cmocka_unit_test(test_mismatch),       cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,8 @@ static void test_bad_options_are_refused(void **state)
     REFUSE(BRY_E_RANGE, bits, 512);
     bad = good;
     bad.hashes = 7;
-    static const uint64_t bits[] = {1, 511, 513, UINT64_MAX, UINT64_C(1) << 63};
-    for (int i = 0; i < 5; i++) {
+    static const uint64_t bits[] = {1, 511, 513, UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 40};
+    for (int i = 0; i < 6; i++) {
         bad.bits = bits[i];
         assert_refused(bad, BRY_E_RANGE);
     }

@@ -114,7 +114,7 @@ enum { PIECES = 3 };
 static bry_filter_options in_pieces(failing_allocator *memory)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.capacity = 1000;
+    options.capacity = 20000;
     options.seed = 1;
     options.bits = (PIECES - 1) * PIECE_BITS + 5120;
     options.hashes = 6;

@@ -1,4 +1,5 @@
 /* The engine kbf without memory, as frames, and as frames that somebody altered. */
+#include "common/endian.h"
 #include "support/kbf_helpers.h"
 #include "support/repair.h"
 
@@ -185,12 +186,103 @@ static void test_forged(void **state)
     engine->destroy(map);
 }
 
+/* Where the numbers of the first table are: the payload of its frame. */
+static unsigned char *numbers_of(const bry_buffer *image)
+{
+    unsigned char *bytes = image->bytes;
+    for (size_t at = BRY__HEADER_BYTES; at + 16 <= image->len; at++)
+        if (memcmp(bytes + at, "KTAB", 4) == 0)
+            return bytes + at + 16;
+    fail();
+    return NULL;
+}
+
+static bry_status load_forged(const bry_map_options *options, const bry_buffer *image, size_t at,
+                              uint64_t number, const bry_allocator *allocator, void **map)
+{
+    bry_buffer forged = {malloc(image->len), image->len, image->len};
+    memcpy(forged.bytes, image->bytes, image->len);
+    bry__store64(numbers_of(&forged) + at, number);
+    repair_stream(forged.bytes, forged.len);
+    bry_load how = BRY_LOAD;
+    how.allocator = allocator;
+    bry_status status = load(options, &forged, &how, map);
+    free(forged.bytes);
+    return status;
+}
+
+/* A few bytes under right checksums do not make a map that takes far more than its options say. */
+static void test_forged_sizes(void **state)
+{
+    (void)state;
+    enum { SEGMENT = 0, CAPACITY = 8 };
+    bry_map_options options = options_of(30, 0.1, false);
+    bry__kbf_map *map = make(options);
+    bry_buffer image = image_of(map);
+    void *read;
+    uint64_t segment = map->table[0].segment;
+    for (uint64_t larger = 2 * segment; larger < (uint64_t)1 << 40; larger *= 2)
+        assert_int_equal(load_forged(&options, &image, SEGMENT, larger, NULL, &read),
+                         BRY_E_BADDATA);
+
+    /* Growth too follows what the tables are for, not what one of them says of its capacity. */
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    assert_int_equal(load_forged(&options, &image, CAPACITY, 1, &memory.allocator, &read), BRY_OK);
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < 64 && status == BRY_OK; i++) {
+        bry_hash hash = key(i);
+        uint32_t code = code_of(i);
+        status = engine->insert_n(read, &hash, &code, 1);
+    }
+    assert_true(memory.peak < (uint64_t)8 << 20);
+    bry_buffer_free(&image);
+    engine->destroy(read);
+    engine->destroy(map);
+}
+
+/* Of tables that deletions have emptied one is kept, and no other is loaded. */
+static void test_empty_tables(void **state)
+{
+    (void)state;
+    bry_map_options options = options_of(30, 0.1, false);
+    bry__kbf_map *map = make(options);
+    enum { N = 700 };
+    insert(map, 0, N);
+    assert_true(map->tables > 4);
+    for (uint64_t i = N; i-- > 0;) {
+        bry_hash hash = key(i);
+        engine->remove(map, hash, code_of(i), CODES);
+        unsigned empty = 0;
+        for (unsigned t = 1; t < map->tables; t++)
+            empty += map->table[t].items == 0;
+        assert_true(empty <= 1);
+        if (i % 50)
+            continue;
+        bry_buffer image = image_of(map);
+        void *read;
+        assert_int_equal(load(&options, &image, NULL, &read), BRY_OK);
+        assert_true(same_image(read, &image));
+        engine->destroy(read);
+        bry_buffer_free(&image);
+    }
+    bry__kbf like;
+    assert_true(bry__kbf_map_next(map, &like));
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(bry__kbf_init(&map->table[map->tables++], &like, &map->allocator), BRY_OK);
+    bry_buffer image = image_of(map);
+    void *read;
+    assert_int_equal(load(&options, &image, NULL, &read), BRY_E_BADDATA);
+    bry_buffer_free(&image);
+    engine->destroy(map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_forged),       cmocka_unit_test(test_forged_sizes),
+        cmocka_unit_test(test_empty_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
