@@ -1,20 +1,18 @@
 # Tests of the counters: names, facade, log and snapshots, what a crash or a kill leaves.
-set(counter_model model/model.c model/counter_model.c support/recording_io.c
-  support/failing_allocator.c)
 
-bloomery_fuzzer(fuzz_counter support/repair.c support/recording_io.c)
+bloomery_fuzzer(fuzz_counter)
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
-bloomery_unit_test(test_counter_names support/failing_allocator.c)
-bloomery_unit_test(test_counter support/failing_allocator.c)
-bloomery_unit_test(test_counter_folder ${recording} support/failing_allocator.c)
-bloomery_unit_test(test_counter_crash ${recording})
+bloomery_unit_test(test_counter_names)
+bloomery_unit_test(test_counter)
+bloomery_unit_test(test_counter_folder)
+bloomery_unit_test(test_counter_crash)
 add_test(NAME counter_crash_soak COMMAND test_counter_crash all)
 set_tests_properties(counter_crash_soak PROPERTIES LABELS soak TIMEOUT 3600)
-bloomery_unit_test(test_counter_memory ${recording} support/failing_allocator.c)
-bloomery_unit_test(test_counter_save ${recording} support/failing_allocator.c support/repair.c)
+bloomery_unit_test(test_counter_memory)
+bloomery_unit_test(test_counter_save)
 target_compile_definitions(test_counter_save PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 
 find_package(Threads REQUIRED)
@@ -33,7 +31,7 @@ add_test(NAME counter_kill_soak COMMAND counter_kill 200 7)
 set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 # Object against twin, in so many operations.
-bloomery_program(counter_programs model/counter_programs.c ${counter_model})
+bloomery_model_program(counter_programs)
 add_test(NAME model_counter COMMAND counter_programs 2000000 300)
 bloomery_programs(model_counter_long counter_programs 200000 4000 1000000)
 add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)

@@ -1,19 +1,9 @@
 # Tests of lib/common, lib/hash, lib/kernel, lib/bloom and lib/filter.
-set(failing support/failing_allocator.c)
-set(band support/band.c)
-set(filter_model model/model.c model/filter_model.c model/filter_twin.c ${failing})
 
-bloomery_fuzzer(fuzz_filter ${filter_model})
+bloomery_fuzzer(fuzz_filter)
 if(BLOOMERY_FUZZ)
   return()
 endif()
-
-# As bloomery_unit_test(), for programs outside of unit/; whoever calls it adds the tests.
-function(bloomery_program name)
-  add_executable(${name} ${ARGN})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE bloomery_static PkgConfig::CMOCKA PkgConfig::XXHASH m)
-endfunction()
 
 # The same program once more for each instruction set; one that the machine lacks is ignored by the
 # library, and so is a name that does not exist.
@@ -24,11 +14,11 @@ function(bloomery_isa_variants name)
   endforeach()
 endfunction()
 
-bloomery_unit_test(test_base ${failing})
-bloomery_unit_test(test_pieces ${failing})
-bloomery_unit_test(test_sizing ${band})
+bloomery_unit_test(test_base)
+bloomery_unit_test(test_pieces)
+bloomery_unit_test(test_sizing)
 
-bloomery_unit_test(test_hash ${band})
+bloomery_unit_test(test_hash)
 target_compile_definitions(test_hash PRIVATE
   HASH_VECTORS="${CMAKE_CURRENT_LIST_DIR}/unit/hash_vectors.tsv")
 add_test(NAME hash_vectors COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/tools/hash_vectors.py
@@ -37,23 +27,24 @@ add_test(NAME hash_vectors COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_LIST_DI
 bloomery_unit_test(test_kernel)
 bloomery_isa_variants(test_kernel)
 
-bloomery_unit_test(test_bloom ${failing})
+bloomery_unit_test(test_bloom)
 bloomery_unit_test(test_filter)
 bloomery_isa_variants(test_filter)
 bloomery_unit_test(test_filter_merge)
 bloomery_isa_variants(test_filter_merge)
-bloomery_unit_test(test_filter_memory ${failing})
-bloomery_unit_test(test_compact_filter ${failing} ${band} support/repair.c)
+bloomery_unit_test(test_filter_memory)
+bloomery_unit_test(test_compact_filter)
 
-bloomery_unit_test(test_band ${band})
-bloomery_program(test_rates stat/test_rates.c ${band})
+bloomery_unit_test(test_band)
+bloomery_program(test_rates stat/test_rates.c)
 bloomery_statistics(test_rates)
 
 bloomery_thread_test(test_threads)
 
 # Model tests: object against twin. The models are the fuzzers' too.
-bloomery_unit_test(test_model model/model.c)
-bloomery_program(model_programs model/model_programs.c ${filter_model})
+bloomery_unit_test(test_model)
+target_link_libraries(test_model PRIVATE test_models)
+bloomery_model_program(model_programs)
 add_test(NAME model_filter COMMAND model_programs filter 2000 400)
 add_test(NAME model_filter_long COMMAND model_programs filter 30 20000)
 add_test(NAME model_filter_soak COMMAND model_programs filter 100000 400 1000000)

@@ -1,27 +1,25 @@
 # Tests of lib/map: facade, dictionary, frames, and both engines through one model.
-set(map_model model/model.c model/map_model.c model/map_model_keys.c model/map_twin.c
-  support/failing_allocator.c)
 
-bloomery_fuzzer(fuzz_map ${map_model})
+bloomery_fuzzer(fuzz_map)
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
 # Object against twin, in so many operations.
-bloomery_program(map_programs model/map_programs.c ${map_model})
+bloomery_model_program(map_programs)
 add_test(NAME model_map COMMAND map_programs 60000 400)
 bloomery_programs(model_map_long map_programs 100000 8000 1000000)
 add_test(NAME model_map_soak COMMAND map_programs $<IF:$<BOOL:${BLOOMERY_SANITIZE}>,1000000,20000000>
   2000 2000000)
 set_tests_properties(model_map_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
-bloomery_unit_test(test_dictionary support/failing_allocator.c)
-bloomery_unit_test(test_map support/failing_allocator.c)
-bloomery_unit_test(test_map_memory support/failing_allocator.c)
-bloomery_unit_test(test_map_save support/failing_allocator.c support/repair.c)
-bloomery_unit_test(test_map_values support/failing_allocator.c)
+bloomery_unit_test(test_dictionary)
+bloomery_unit_test(test_map)
+bloomery_unit_test(test_map_memory)
+bloomery_unit_test(test_map_save)
+bloomery_unit_test(test_map_values)
 bloomery_thread_test(test_map_threads)
-bloomery_program(test_map_rates stat/test_map_rates.c support/band.c support/failing_allocator.c)
+bloomery_program(test_map_rates stat/test_map_rates.c)
 bloomery_statistics(test_map_rates)
 
 # A second reader, in another language; it must also notice a key too few.
@@ -38,7 +36,7 @@ set_tests_properties(read_map_other PROPERTIES WILL_FAIL TRUE)
 
 # Real data: Debian's index of files in packages. Size is what it is about, so not under a sanitizer.
 if(NOT BLOOMERY_SANITIZE)
-  bloomery_program(contents_map soak/contents_map.c support/band.c)
+  bloomery_program(contents_map soak/contents_map.c)
   add_test(NAME contents_map COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/soak/contents_map.sh
     $<TARGET_FILE:contents_map> ${CMAKE_CURRENT_BINARY_DIR}/contents)
   set_tests_properties(contents_map PROPERTIES LABELS soak TIMEOUT 3600 SKIP_RETURN_CODE 77)
