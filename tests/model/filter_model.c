@@ -28,7 +28,7 @@ static bry_filter_options read_options(model_reader *reader)
     bry_filter_options options = BRY_FILTER_OPTIONS;
     unsigned kind = model_byte(reader);
     if (kind == 255) { /* two pieces; rare, since comparing them takes its time */
-        options.capacity = 3000;
+        options.capacity = 4000; /* which allows that many bits */
         options.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 3;
         options.hashes = 7;
     } else if (kind >= 128) { /* any shape */
