@@ -227,7 +227,8 @@ static bool is_asked_for(const bry__maplet *maplet, const bry_index_options *opt
 {
     bry__maplet_options wanted = bry__compact_index_maplet(options);
     return maplet->options.capacity == wanted.capacity && maplet->options.error == wanted.error &&
-           maplet->options.fixed == wanted.fixed;
+           maplet->options.fixed == wanted.fixed &&
+           (uint64_t)1 << maplet->options.value_bits <= BRY__INDEX_SLOTS;
 }
 
 /* ---- whole --------------------------------------------------------------------------------- */

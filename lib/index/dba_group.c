@@ -34,7 +34,8 @@ uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width)
 uint64_t bry__dba_group_bytes(const bry__dba_group *group)
 {
     uint64_t bytes = sizeof *group + group->width * sizeof *group->slot +
-                     group->table_room * sizeof *group->table;
+                     group->table_room * sizeof *group->table +
+                     (group->grown ? group->width * sizeof *group->grown : 0);
     for (uint32_t t = 0; t < group->tables; t++)
         bytes += bry__pieces_bytes_now(&group->table[t]);
     return bytes;
@@ -102,10 +103,17 @@ bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width,
     return group;
 }
 
+static void forget_grown(bry__dba_group *group, const bry_allocator *allocator)
+{
+    bry__free(allocator, group->grown, group->width * sizeof *group->grown);
+    group->grown = NULL;
+}
+
 void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator)
 {
     if (!group)
         return;
+    forget_grown(group, allocator);
     free_tables(group->table, 0, group->tables, allocator);
     bry__free(allocator, group->table, group->table_room * sizeof *group->table);
     bry__free(allocator, group->slot, group->width * sizeof *group->slot);
@@ -141,16 +149,30 @@ bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
         group->table = list;
         group->table_room = tables;
     }
-    bry_status status = init_tables(group->table, group->tables, tables,
-                                    table_bytes(group->shape.range, group->width), allocator);
+    uint64_t *grown = bry__alloc(allocator, group->width * sizeof *grown);
+    bry_status status = grown
+                            ? init_tables(group->table, group->tables, tables,
+                                          table_bytes(group->shape.range, group->width), allocator)
+                            : BRY_E_NOMEM;
     if (status == BRY_OK &&
         reach_tables(group->table, group->tables, tables, allocator) != BRY_OK) {
         free_tables(group->table, group->tables, tables, allocator);
         status = BRY_E_NOMEM;
     }
-    if (status == BRY_OK)
+    if (status == BRY_OK) {
         group->tables = tables;
+        group->grown = grown;
+    } else {
+        bry__free(allocator, grown, group->width * sizeof *grown);
+    }
     return status;
+}
+
+void bry__dba_group_extended(bry__dba_group *group, const bry__dba_shape *shape,
+                             const bry_allocator *allocator)
+{
+    group->shape = *shape;
+    forget_grown(group, allocator);
 }
 
 void bry__dba_group_cut(bry__dba_group *group, const bry_allocator *allocator)
@@ -158,6 +180,7 @@ void bry__dba_group_cut(bry__dba_group *group, const bry_allocator *allocator)
     uint32_t tables = tables_of(&group->shape);
     free_tables(group->table, tables, group->tables, allocator);
     group->tables = tables;
+    forget_grown(group, allocator);
 }
 
 /* ---- columns ------------------------------------------------------------------------------- */

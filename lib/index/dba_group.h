@@ -38,6 +38,9 @@ typedef struct bry__dba_group {
      * has hashes: additions reach them, questions do not. */
     uint32_t tables, table_room;
     bry__pieces *table;
+    /* While segments are being added: how many elements of each column have changed something in
+     * them. NULL otherwise. */
+    uint64_t *grown;
     uint32_t units, free, dirty; /* columns of each kind */
     uint32_t *slot; /* of each column, or what it is */
     unsigned char live[BRY__DBA_MASK]; /* the columns that have a unit */
@@ -65,9 +68,11 @@ void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator);
  * out, and columns under construction are dirty there. NULL: no memory. */
 bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allocator *allocator);
 
-/* Adds empty segments, or takes away those that the shape does not have. NOMEM. */
+/* Adds empty segments (NOMEM); makes them the shape's; or takes them away again. */
 bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
                                  const bry_allocator *allocator);
+void bry__dba_group_extended(bry__dba_group *group, const bry__dba_shape *shape,
+                             const bry_allocator *allocator);
 void bry__dba_group_cut(bry__dba_group *group, const bry_allocator *allocator);
 
 /* ---- columns ------------------------------------------------------------------------------- */

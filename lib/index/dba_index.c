@@ -339,7 +339,8 @@ static void drop(void *self, uint32_t slot, uint64_t elements)
     bry__dba_forget_unit(dba, slot);
     bry__dba_place *place = &dba->place[slot];
     bry__dba_group *group = place->group;
-    bry__dba_column_become(group, place->column, elements ? BRY__DBA_DIRTY : BRY__DBA_FREE);
+    bool clear = elements == 0 && !(group->grown && group->grown[place->column]);
+    bry__dba_column_become(group, place->column, clear ? BRY__DBA_FREE : BRY__DBA_DIRTY);
     dba->level[group->level].units--;
     uint32_t last = dba->list[--dba->units];
     dba->list[place->listed] = last;
@@ -390,7 +391,8 @@ static void add_second(bry__dba *self, uint32_t slot, bry__dba_probe *probe)
 {
     const bry__dba_place *place = &self->place[slot];
     if (bry__dba_positions(place->group) > place->group->shape.hashes)
-        bry__dba_column_set(place->group, place->column, probe, place->group->shape.hashes);
+        place->group->grown[place->column] +=
+            bry__dba_column_set(place->group, place->column, probe, place->group->shape.hashes);
     if (self->rebuild.kind == BRY__DBA_REBUILD && self->rebuild.slot == slot)
         self->rebuild.elements +=
             bry__dba_column_set(self->rebuild.group, self->rebuild.column, probe, 0);

@@ -117,6 +117,10 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
 uint32_t bry__dba_open_level(const bry__dba *self, bry__dba_level *raised);
 /* Whether there is to be a next level, and what it is. planned: for how many units. */
 bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__dba_level *raised);
+/* Whether a level that was read is the one that the options make, or one that follows the last
+ * level there is now. unit_error is not looked at. */
+bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored);
+bool bry__dba_is_next_level(const bry__dba *self, const bry__dba_level *stored);
 /* The width of a group that is made when there are `units` units, and to which groups are
  * combined. */
 uint32_t bry__dba_width(const bry_index_options *options, uint32_t units);

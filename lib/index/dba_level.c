@@ -75,14 +75,19 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
     return BRY_OK;
 }
 
+/* For how many units the next level is planned. */
+static uint32_t more_units(const bry__dba *self, uint32_t planned)
+{
+    uint64_t more = (uint64_t)planned * self->options.factor;
+    return more < BRY__INDEX_UNITS ? (uint32_t)more : BRY__INDEX_UNITS;
+}
+
 bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__dba_level *raised)
 {
     const bry__dba_level *last = &self->level[self->levels - 1];
     uint64_t capacity = last->shape.capacity;
     if (larger && capacity <= MAX_CAPACITY / self->options.factor)
         capacity *= self->options.factor;
-    if (planned > BRY__INDEX_UNITS)
-        planned = BRY__INDEX_UNITS;
     if (self->levels == BRY__DBA_LEVELS ||
         (planned == last->planned && capacity == last->shape.capacity))
         return false;
@@ -100,16 +105,48 @@ uint32_t bry__dba_open_level(const bry__dba *self, bry__dba_level *raised)
 {
     const bry__dba_level *last = &self->level[self->levels - 1];
     bool control = self->options.control != BRY_INDEX_UNCONTROLLED && !self->options.fixed;
-    if (control && self->units >= last->planned) {
-        uint64_t planned = (uint64_t)last->planned * self->options.factor;
-        if (planned > BRY__INDEX_UNITS)
-            planned = BRY__INDEX_UNITS;
-        if (bry__dba_raise(self, (uint32_t)planned, self->options.control == BRY_INDEX_LARGER,
-                           raised))
-            return self->levels;
-    }
+    if (control && self->units >= last->planned &&
+        bry__dba_raise(self, more_units(self, last->planned),
+                       self->options.control == BRY_INDEX_LARGER, raised))
+        return self->levels;
     *raised = *last;
     return self->levels - 1;
+}
+
+/*
+ * Logarithms may differ in their last bit from machine to machine, and a range that is searched for
+ * by them by a row, or by as many as a large one has in that bit.
+ */
+static bool is_near(const bry__dba_level *stored, const bry__dba_level *made)
+{
+    uint64_t a = stored->shape.range, b = made->shape.range;
+    return stored->shape.capacity == made->shape.capacity &&
+           stored->shape.hashes == made->shape.hashes && stored->planned == made->planned &&
+           (a > b ? a - b : b - a) <= 1 + (b >> 24);
+}
+
+bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored)
+{
+    bry__dba_level made = self->level[0];
+    if (self->options.unit_bits == 0)
+        return is_near(stored, &made);
+    /* The shape is given, and how many units that is planned for is rounded. */
+    bool planned = stored->planned >= 1 && stored->planned <= BRY__INDEX_UNITS &&
+                   stored->planned + 1 >= made.planned && stored->planned <= made.planned + 1;
+    return planned && bry__dba_shape_same(&stored->shape, &made.shape);
+}
+
+bool bry__dba_is_next_level(const bry__dba *self, const bry__dba_level *stored)
+{
+    bool larger = self->options.control == BRY_INDEX_LARGER;
+    uint32_t planned = self->level[self->levels - 1].planned;
+    bry__dba_level made;
+    if (self->options.control == BRY_INDEX_UNCONTROLLED || (self->options.fixed && !larger))
+        return false;
+    return (!self->options.fixed &&
+            bry__dba_raise(self, more_units(self, planned), larger, &made) &&
+            is_near(stored, &made)) ||
+           (larger && bry__dba_raise(self, planned, true, &made) && is_near(stored, &made));
 }
 
 double bry__dba_full_log(const bry__dba *self)

@@ -122,21 +122,38 @@ static void finish_unit(bry__dba *self, bry__index_slots *slots)
     bry__dba_touch(self, was.slot);
 }
 
-static void finish_extension(bry__dba *self)
+/* The last level that the added segments are enough for: it may have been raised meanwhile. */
+static uint32_t reached_level(const bry__dba *self, const bry__dba_group *group)
+{
+    uint32_t last = self->levels - 1;
+    while (last > group->level && (self->level[last].shape.hashes > group->tables ||
+                                   !extends(&group->shape, &self->level[last].shape)))
+        last--;
+    return last;
+}
+
+static void finish_extension(bry__dba *self, bry__index_slots *slots)
 {
     bry__dba_group *group = self->rebuild.group;
-    uint32_t last = self->levels - 1;
-    while (self->level[last].shape.hashes > group->tables) /* raised meanwhile: one after another */
-        last--;
+    uint32_t last = reached_level(self, group);
     self->rebuild = (bry__dba_rebuild){0};
     self->level[group->level].units -= group->units;
     self->level[last].units += group->units;
     self->rebuilds += group->units;
-    group->shape = self->level[last].shape;
     group->level = last;
-    for (uint32_t c = 0; c < group->width; c++)
-        if (group->slot[c] < BRY__DBA_BUILDING)
-            bry__dba_touch(self, group->slot[c]);
+    for (uint32_t c = 0; c < group->width; c++) {
+        if (group->slot[c] >= BRY__DBA_BUILDING)
+            continue;
+        /* Supplied were also those that the unit answered for by chance when they were added, and
+         * perhaps some that never were: they are in it now. */
+        bry__index_slot *unit = &slots->slot[group->slot[c]];
+        if (group->grown[c] > unit->elements) {
+            slots->elements += group->grown[c] - unit->elements;
+            unit->elements = group->grown[c];
+        }
+        bry__dba_touch(self, group->slot[c]);
+    }
+    bry__dba_group_extended(group, &self->level[last].shape, &self->allocator);
 }
 
 /* The column whose unit is to get its further positions; false: all have them. A unit that came to
@@ -181,15 +198,19 @@ BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry_ha
 static void take(bry__dba_rebuild *rebuild, const bry_hash *hashes, size_t n)
 {
     bry__dba_probe probe[AHEAD];
+    uint64_t changed = 0;
     unsigned from = rebuild->kind == BRY__DBA_EXTEND ? rebuild->group->shape.hashes : 0;
     for (size_t done = 0; done < n; done += AHEAD) {
         size_t here = n - done < AHEAD ? n - done : AHEAD;
         for (size_t i = 0; i < here; i++)
             fetch(rebuild->group, rebuild->column, hashes[done + i], &probe[i], from);
         for (size_t i = 0; i < here; i++)
-            rebuild->elements +=
-                bry__dba_column_set(rebuild->group, rebuild->column, &probe[i], from);
+            changed += bry__dba_column_set(rebuild->group, rebuild->column, &probe[i], from);
     }
+    if (rebuild->kind == BRY__DBA_EXTEND)
+        rebuild->group->grown[rebuild->column] += changed;
+    else
+        rebuild->elements += changed;
     rebuild->from += n;
 }
 
@@ -205,7 +226,7 @@ static bry_status rebuild_some(bry__dba *self, bry__index_slots *slots,
     }
     *used = 1;
     if (rebuild->kind == BRY__DBA_EXTEND && !extension_column(self)) {
-        finish_extension(self);
+        finish_extension(self, slots);
         return BRY_OK;
     }
     bry_hash hashes[SUPPLY];

@@ -166,24 +166,6 @@ static bry__dba_shape load_shape(const unsigned char *from, bool segmented)
     };
 }
 
-/* A level after others: no smaller and no looser than the one before. */
-static const char *check_level(const bry__dba *self, const bry__dba_level *level)
-{
-    const bry__dba_level *last = &self->level[self->levels - 1];
-    if (!bry__dba_shape_valid(&level->shape) || level->planned < 1 ||
-        level->planned > BRY__INDEX_UNITS)
-        return "the shape of a level is out of range";
-    if (level->shape.capacity < last->shape.capacity || level->planned < last->planned ||
-        level->shape.hashes < last->shape.hashes)
-        return "the levels of error control do not rise";
-    if (self->options.control == BRY_INDEX_UNCONTROLLED)
-        return "levels of error control where there is none";
-    if (level->shape.segmented && level->shape.capacity == last->shape.capacity &&
-        level->shape.range != last->shape.range)
-        return "the segments of a level differ from those before";
-    return NULL;
-}
-
 static bry_status read_levels(bry__frame_reader *reader, bry__dba *self, uint32_t *units)
 {
     unsigned char head[HEAD_SIZE], numbers[LEVEL_SIZE];
@@ -206,14 +188,10 @@ static bry_status read_levels(bry__frame_reader *reader, bry__dba *self, uint32_
             .shape = load_shape(numbers, self->options.segmented),
             .planned = bry__load32(numbers + AT_PLANNED),
         };
-        /* The first follows from the options, but rounding may differ from machine to machine. */
-        const char *problem = check_level(self, &level);
-        if (i > 0 && problem)
-            return bad(reader, problem);
-        if (i == 0 && (!bry__dba_shape_valid(&level.shape) || level.planned < 1 ||
-                       level.planned > BRY__INDEX_UNITS ||
-                       level.shape.capacity != self->level[0].shape.capacity))
+        if (i == 0 && !bry__dba_is_first_level(self, &level))
             return bad(reader, "the first level is not that of the options");
+        if (i > 0 && !bry__dba_is_next_level(self, &level))
+            return bad(reader, "a level of error control does not follow from the one before");
         level.unit_error = bry__dba_shape_error(&level.shape, (double)level.shape.capacity);
         self->levels = i + 1;
         self->level[i] = level;

@@ -24,8 +24,9 @@ void bry__index_write_units(const bry_index *index, bry__frame_writer *writer);
 bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, uint64_t units);
 void bry__index_store_record(unsigned char to[BRY__INDEX_RECORD], uint32_t slot,
                              const bry__index_slot *record);
-/* NULL, or what is wrong with it. */
-const char *bry__index_load_record(const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
+/* NULL, or why it cannot be of a unit of this index. */
+const char *bry__index_load_record(const bry_index *index,
+                                   const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
                                    bry__index_slot *record);
 
 /* As the public functions, on any file operations (index_folder.c). */

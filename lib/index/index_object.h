@@ -10,6 +10,8 @@
 #define BRY__INDEX_MIN_ERROR 1e-9
 #define BRY__INDEX_MAX_ERROR 0.5
 #define BRY__INDEX_NO_SLOT UINT32_MAX
+/* Of the last opening that there can be: nobody comes so far, but a file may say so. */
+#define BRY__INDEX_MAX_ORDER (UINT64_MAX - 1)
 
 /*
  * Number → slot, in pages that exist while one of their numbers is in use: an index that has opened

@@ -140,7 +140,7 @@ bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocato
         problem = "the engine has no such layout";
     uint64_t count = bry__load64(numbers + AT_UNITS);
     if (!problem && (read.next_number >= BRY__INDEX_UNITS || count > BRY__INDEX_UNITS ||
-                     count > read.last_order || read.last_order == UINT64_MAX ||
+                     count > read.last_order || read.last_order > BRY__INDEX_MAX_ORDER ||
                      (read.options.fixed && count > read.options.units)))
         problem = "the number of units is out of range";
     if (problem)
@@ -173,7 +173,8 @@ void bry__index_store_record(unsigned char to[BRY__INDEX_RECORD], uint32_t slot,
     bry__store32(to + AT_ZERO, 0);
 }
 
-const char *bry__index_load_record(const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
+const char *bry__index_load_record(const bry_index *index,
+                                   const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
                                    bry__index_slot *record)
 {
     *slot = bry__load32(from + AT_SLOT);
@@ -186,12 +187,14 @@ const char *bry__index_load_record(const unsigned char from[BRY__INDEX_RECORD], 
         .number = bry__load32(from + AT_NUMBER),
         .sealed = bry__load32(from + AT_SEALED) == 1,
     };
-    /* Each below 2^43, so that no sum over 2^20 units overflows. */
+    /* Below 2^43, so that no sum over 2^20 units overflows. */
     uint64_t most = (uint64_t)1 << 43;
-    if (record->capacity < 1 || record->capacity > most || record->elements > most ||
-        record->stale > record->elements || bry__load32(from + AT_SEALED) > 1 ||
-        bry__load32(from + AT_ZERO) != 0)
+    if (record->capacity < 1 || record->capacity > BRY__INDEX_MAX_CAPACITY ||
+        record->elements > most || record->stale > record->elements ||
+        bry__load32(from + AT_SEALED) > 1 || bry__load32(from + AT_ZERO) != 0)
         return "a unit's record is wrong";
+    if (index->engine->deletes && record->stale > 0)
+        return "stale elements in an engine that deletes";
     return NULL;
 }
 
@@ -214,6 +217,14 @@ void bry__index_write_units(const bry_index *index, bry__frame_writer *writer)
     }
 }
 
+/* Units may come from an index that is planned for fewer and larger ones, of compact: dba compares
+ * the capacity with its levels. */
+static bool is_too_large(const bry_index *index, const bry__index_slot *record)
+{
+    return index->engine->deletes &&
+           record->capacity > index->options.units * index->options.unit_capacity;
+}
+
 static bry_status read_records(bry__frame_reader *reader, bry_index *index,
                                const unsigned char *bytes, size_t length)
 {
@@ -221,7 +232,9 @@ static bry_status read_records(bry__frame_reader *reader, bry_index *index,
     for (size_t at = 0; at < length; at += BRY__INDEX_RECORD) {
         uint32_t slot;
         bry__index_slot record;
-        const char *problem = bry__index_load_record(bytes + at, &slot, &record);
+        const char *problem = bry__index_load_record(index, bytes + at, &slot, &record);
+        if (!problem && is_too_large(index, &record))
+            problem = "a unit is larger than all units are planned for";
         if (problem)
             return bad(reader, problem);
         bry_status status = bry__index_restore(index, slot, &record);
@@ -343,9 +356,12 @@ static bry_status install(bry_index *index, bry__frame_reader *reader, uint32_t 
         return status;
     uint32_t slot;
     bry__index_slot record;
-    const char *problem = bry__index_load_record(bytes, &slot, &record);
+    const char *problem = bry__index_load_record(index, bytes, &slot, &record);
     if (problem)
         return bad(reader, problem);
+    if (is_too_large(index, &record))
+        return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
+                                      "the unit was made for an index of another shape");
     if (bry__index_units_left(index) == 0)
         return bry__frame_reader_fail(reader, BRY_E_FULL, "no room for a further unit");
     status = index->engine->install(index->elements, &record, reader, &slot);

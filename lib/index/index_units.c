@@ -101,12 +101,14 @@ static bry_status put(bry_index *index, uint32_t slot, const bry__index_slot *re
 uint32_t bry__index_units_left(const bry_index *index)
 {
     uint32_t most = index->options.fixed ? index->options.units : BRY__INDEX_UNITS;
-    return most > index->slots.units ? most - index->slots.units : 0;
+    uint32_t left = most > index->slots.units ? most - index->slots.units : 0;
+    uint64_t orders = BRY__INDEX_MAX_ORDER - index->last_order;
+    return left < orders ? left : (uint32_t)orders;
 }
 
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
 {
-    if (index->slots.units == BRY__INDEX_UNITS)
+    if (index->slots.units == BRY__INDEX_UNITS || index->last_order >= BRY__INDEX_MAX_ORDER)
         return BRY_E_FULL;
     bry__index_slot made = *record;
     made.order = index->last_order + 1;
