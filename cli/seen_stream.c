@@ -356,7 +356,7 @@ int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *ho
     s->output = output;
     s->clock = seen_clock_start();
     s->latest = stats.time;
-    s->started = stats.time != 0;
+    s->started = stats.started;
     s->next_look = FIRST_LOOK;
     s->error = stats.estimated_error;
     s->first_then = 0;

@@ -91,7 +91,7 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
         free_of.max_bytes = 0;
         if (options.max_bytes && bry_window_plan(&free_of, &shape) == BRY_OK)
             return cli_misuse(command, "--max-bytes: a window takes at least %llu",
-                              (unsigned long long)shape.bytes_empty);
+                              (unsigned long long)shape.bytes_least);
         free_of.capacity = 1;
         if (options.capacity <= MOST_LINES && bry_window_plan(&free_of, &shape) == BRY_OK)
             return cli_misuse(command,

@@ -47,17 +47,20 @@ static void replicate_creation(server_context *context, server_string *name,
                   max_bytes);
 }
 
-/* Whether the ceilings leave room for a new table, and for what its creation asks for (0: nothing),
+/* Whether the ceilings leave room for a new table and, where CAPACITY was `asked` for, its plan,
  * as far as a client's command is concerned. */
 static bool has_room(server_context *context, const bry_counter_options *options,
-                     const held_object *made, uint64_t planned)
+                     const held_object *made, const bry_counter_shape *shape, bool asked)
 {
-    uint64_t bytes = made->account.bytes;
+    /* A quarter more for what the server's allocator rounds up. */
+    uint64_t first = shape->bytes_least - shape->bytes_empty;
+    uint64_t bytes = made->account.bytes + first + first / 4, planned = asked ? shape->bytes : 0;
     if (is_replayed(context))
         return true;
     if (options->max_bytes && options->max_bytes < bytes) {
         reply_error(context, "RANGE",
-                    "MAXMEM %" PRIu64 " is less than the %" PRIu64 " bytes of an empty table",
+                    "MAXMEM %" PRIu64 " is too little: a table with one counter takes %" PRIu64
+                    " bytes",
                     options->max_bytes, bytes);
         return false;
     }
@@ -99,7 +102,7 @@ static int put_new(server_context *context, server_string *key, opened_key *targ
         status = counter_create(options, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (!has_room(context, options, made, asked ? shape.bytes : 0)) {
+    if (!has_room(context, options, made, &shape, asked)) {
         object_free(made);
         return SERVER_OK;
     }

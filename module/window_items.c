@@ -300,7 +300,9 @@ static int forget_at(window_change *self, item_batch *batch)
     if (self->at || !is_by_events(&self->options))
         return read_moment(self) ? forget(self, batch) : SERVER_OK;
     self->now = self->before = bry_window_time(window_of(self->object));
-    if (self->now == 0) /* nothing has come yet, and this must not begin its time */
+    bry_window_stats stats;
+    bry_window_get_stats(window_of(self->object), &stats);
+    if (!stats.started) /* nothing has come yet, and this must not begin its time */
         return api.ReplyWithLongLong(self->context, 0);
     return forget(self, batch);
 }

@@ -109,8 +109,8 @@ static int reply_no_plan(server_context *context, const bry_window_options *opti
         return reply_status(context, status);
     if (options->max_bytes && bry_window_plan(&without, &shape) == BRY_OK)
         return reply_error(context, "RANGE",
-                           "MAXMEM is too little: an empty window takes %" PRIu64 " bytes",
-                           shape.bytes_empty);
+                           "MAXMEM is too little: this window takes at least %" PRIu64 " bytes",
+                           shape.bytes_least);
     return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
 }
 

@@ -53,7 +53,7 @@ typedef struct bry_counter_options {
                           max_bytes is */
     double error; /* chance that an increment is lost, 1e-12 to 0.5; 0: 1e-9 */
     uint64_t max_bytes; /* ceiling on window, names and counters together; 0: none. BRY_E_RANGE when
-                           less than plan's bytes_empty */
+                           less than plan's bytes_least */
     uint64_t max_skew; /* as in window.h; 0: no limit */
     uint64_t seed; /* for hashing ids; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
@@ -78,6 +78,7 @@ typedef struct bry_counter_shape {
     uint64_t bytes; /* of the window, at that moment; not less than bytes_empty */
     uint64_t bytes_per_counter; /* and for each counter, with a name of 16 bytes */
     uint64_t bytes_empty; /* allocated by create */
+    uint64_t bytes_least; /* the least max_bytes: one operation, with a name of 16 bytes */
 } bry_counter_shape;
 
 /*

@@ -61,7 +61,7 @@ typedef struct bry_window_options {
                              for up to one part is kept longer than promised. 0: compact 13, which
                              takes the least; fbf 8 */
     uint64_t max_bytes; /* ceiling on its memory; 0: none. BRY_E_RANGE when less than plan's
-                           bytes_empty. compact: BRY_E_UNSUPPORTED without `refuse` */
+                           bytes_least. compact: BRY_E_UNSUPPORTED without `refuse` */
     bool refuse; /* at the ceiling: true: BRY_E_FULL; false: error above target */
     bool fixed; /* no adaptation: fbf's generations end by time alone, compact's fingerprints have
                    one length (and are shorter); the error follows the load */
@@ -95,6 +95,7 @@ typedef struct bry_window_shape {
     double error; /* expected at the worst moment with `capacity` elements in each window */
     uint64_t bytes; /* at that moment */
     uint64_t bytes_empty; /* allocated by create */
+    uint64_t bytes_least; /* the least max_bytes with which elements can be added */
 } bry_window_shape;
 
 /*
@@ -209,6 +210,7 @@ typedef struct bry_window_stats {
     bry_window_mode mode;
     uint64_t seed;
     uint64_t time; /* T */
+    bool started; /* T was set, by `start` or by a change; 0 is a time like any other */
     uint64_t window; /* ms promised */
     uint64_t covered; /* ms that are remembered now, at least `window` once so much time passed */
     uint64_t items; /* elements remembered. compact: one that was in two windows which were merged,

@@ -194,6 +194,12 @@ double bry__levels_error(const bry__compact_window *window)
 
 /* ---- where a new entry goes ---------------------------------------------------------------- */
 
+/* What tables take that are planned to take so many bytes. */
+static uint64_t at_most(double planned)
+{
+    return sizeof(bry__compact_window) + (uint64_t)(planned * 1.04) + 1024;
+}
+
 /* What the entries that are remembered, and one more in `level`, take at most. It depends on those
  * alone, not on what is still to be reclaimed: so the same elements are refused everywhere. */
 #define NO_LEVEL BRY__WINDOW_LEVELS
@@ -207,7 +213,17 @@ static uint64_t bytes_at_most(const bry__compact_window *window, unsigned level)
         if (needed)
             bytes += (double)bry__level_plan_bytes(&window->shape, i, n);
     }
-    return sizeof *window + (uint64_t)(bytes * 1.04) + 1024;
+    return at_most(bytes);
+}
+
+uint64_t bry__levels_bytes_first(const bry__compact_shape *shape)
+{
+    return sizeof(bry__compact_window) + bry__level_plan_bytes(shape, 0, 1) + bry__segment_block(1);
+}
+
+uint64_t bry__levels_bytes_least(const bry__compact_shape *shape)
+{
+    return at_most((double)bry__level_plan_bytes(shape, 0, 1));
 }
 
 static bool is_under_ceiling(bry__compact_window *window, unsigned level)

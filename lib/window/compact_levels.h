@@ -123,6 +123,10 @@ bry_status bry__levels_place(bry__compact_window *window, unsigned *level);
  * what is added later. */
 bool bry__levels_may_merge(const bry__compact_window *window);
 
+/* What the first entry makes of a window, and the least max_bytes that takes it. */
+uint64_t bry__levels_bytes_first(const bry__compact_shape *shape);
+uint64_t bry__levels_bytes_least(const bry__compact_shape *shape);
+
 /* Whether max_bytes would refuse the next new entry. */
 bool bry__levels_at_ceiling(const bry__compact_window *window);
 

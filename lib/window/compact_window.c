@@ -67,8 +67,15 @@ static bry_status plan(const bry_window_options *options, bry_window_shape *shap
         .error = (double)inside.capacity / (double)range,
         .bytes = sizeof(bry__compact_window) + bry__level_plan_bytes(&inside, 0, inside.capacity),
         .bytes_empty = sizeof(bry__compact_window),
+        .bytes_least = bry__levels_bytes_least(&inside),
     };
     return BRY_OK;
+}
+
+static uint64_t bytes_first(const bry_window_options *options)
+{
+    bry__compact_shape shape;
+    return bry__compact_shape_of(options, &shape) == BRY_OK ? bry__levels_bytes_first(&shape) : 0;
 }
 
 static bry_status create(const bry_window_options *options, const bry_allocator *allocator,
@@ -609,6 +616,7 @@ static void stats(const void *self, uint64_t now, bry_window_stats *stats)
 const bry__window_engine bry__compact_window_engine = {
     .engine = BRY_ENGINE_COMPACT,
     .plan = plan,
+    .bytes_first = bytes_first,
     .create = create,
     .destroy = destroy,
     .clone = clone,

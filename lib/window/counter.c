@@ -33,6 +33,7 @@
  * to rise as it would if each id added its share of the error promised, and not above that.
  */
 #include "window/counter_object.h"
+#include "window/window_object.h"
 
 #include "common/allocator.h"
 #include "common/random.h"
@@ -98,7 +99,9 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
     };
     if (shape->bytes < shape->bytes_empty)
         shape->bytes = shape->bytes_empty;
-    return options->max_bytes && options->max_bytes < shape->bytes_empty ? BRY_E_RANGE : BRY_OK;
+    shape->bytes_least = shape->bytes_empty - planned.bytes_empty +
+                         bry__window_bytes_first(&window) + shape->bytes_per_counter;
+    return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
 }
 
 bry_status bry_counter_plan(const bry_counter_options *given, bry_counter_shape *shape)

@@ -52,7 +52,7 @@ static bry_status check(bry_counter *counters, batch *b)
             return BRY_E_RANGE;
     }
     uint64_t time = bry_window_time(counters->window), skew = counters->options.max_skew;
-    if (skew && time && b->now > time && b->now - time > skew) {
+    if (skew && counters->window->started && b->now > time && b->now - time > skew) {
         counters->refused_time++;
         return BRY_E_RANGE;
     }
@@ -253,7 +253,7 @@ static bry_status decide(bry_counter *counters, batch *b)
     bry_status status = attempt(counters, b);
     /* Once more with what has become too old out of the way. The time has moved then, as only
      * BRY_E_FULL may: whatever else stands in the way is left to the next try. */
-    if (status == BRY_E_FULL && b->now > bry_window_time(counters->window) &&
+    if (status == BRY_E_FULL && bry__window_moves(counters->window, b->now) &&
         advance(counters, b->now) == BRY_OK && attempt(counters, b) == BRY_OK)
         status = BRY_OK;
     counters->refused_full += status == BRY_E_FULL;
@@ -397,7 +397,7 @@ bry_status bry_counter_advance(bry_counter *counters, uint64_t now)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
-    if (now <= bry_window_time(counters->window))
+    if (!bry__window_moves(counters->window, now))
         return BRY_OK;
     bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
     if (status == BRY_OK)

@@ -164,7 +164,8 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
         return bad(problem, "a record of a type that there is not");
     if (bry__load32(record + 4) != 0 || (len > 0 && type != BRY__COUNTER_DEL))
         return bad(problem, "a record of a size that none of its type has");
-    if (time > bry_window_time(counters->window)) {
+    /* A record of time alone may be the first one, at time 0. */
+    if (type == BRY__COUNTER_TIME || time > bry_window_time(counters->window)) {
         bry_status status = bry_window_advance(counters->window, time);
         if (status != BRY_OK)
             return status;

@@ -57,6 +57,12 @@ static bry_status plan(const bry_window_options *options, bry_window_shape *shap
     return status;
 }
 
+static uint64_t bytes_first(const bry_window_options *options)
+{
+    bry__fbf_setting setting;
+    return bry__fbf_set(options, &setting) == BRY_OK ? bry__fbf_bytes_first(&setting) : 0;
+}
+
 bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator)
 {
     bry__fbf *fbf = bry__alloc(allocator, sizeof *fbf);
@@ -171,8 +177,8 @@ static bool is_sure(const bry__fbf *fbf, size_t n)
 {
     const bry__fbf_setting *setting = &fbf->setting;
     const bry__pieces *present = &fbf->present->bloom.table, *newest = &fbf->newest->bloom.table;
-    if (setting->hopeless || !present->piece || present->present < present->count ||
-        !newest->piece || newest->present < newest->count)
+    if (!present->piece || present->present < present->count || !newest->piece ||
+        newest->present < newest->count)
         return false;
     if (setting->mode != BRY_WINDOW_IMPROVED)
         return !setting->refuse || !setting->max_bytes;
@@ -264,6 +270,7 @@ static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t n
 const bry__window_engine bry__fbf_window_engine = {
     .engine = BRY_ENGINE_FBF,
     .plan = plan,
+    .bytes_first = bytes_first,
     .create = create,
     .destroy = bry__fbf_destroy,
     .clone = bry__fbf_clone,

@@ -36,13 +36,13 @@ typedef struct bry__fbf_filter {
 typedef struct bry__fbf_setting {
     bry_window_mode mode;
     bool refuse, fixed, refresh;
-    bool hopeless; /* the ceiling does not even leave room for the smallest filters */
     uint32_t generations;
     uint64_t window; /* ms promised */
     uint64_t length; /* ms of a period at first; in improved mode for good */
     uint64_t start;
     double error;
     uint64_t max_bytes; /* 0: none */
+    bool given; /* the options say how many bits */
     uint64_t bits; /* of a filter of ordinary size */
     uint32_t hashes;
     uint64_t limit; /* elements of a period that two such filters are planned for */
@@ -73,6 +73,9 @@ typedef struct bry__fbf {
 /* BRY_E_RANGE. */
 bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *setting);
 void bry__fbf_shape(const bry__fbf_setting *setting, uint64_t capacity, bry_window_shape *shape);
+
+/* A row with one element, at most. */
+uint64_t bry__fbf_bytes_first(const bry__fbf_setting *setting);
 
 typedef struct bry__fbf_size {
     uint64_t bits;

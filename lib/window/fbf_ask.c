@@ -221,8 +221,6 @@ static bool at_ceiling(const bry__fbf *fbf)
         return false;
     if (setting->mode != BRY_WINDOW_IMPROVED)
         return bry__fbf_paper_held(fbf);
-    if (setting->hopeless)
-        return true;
     if (setting->fixed)
         return false;
     for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)

@@ -44,6 +44,15 @@ uint64_t bry__fbf_cost(uint64_t bits)
     return sizeof(bry__fbf_filter) + bry__pieces_bytes_full(lines * BRY__LINE);
 }
 
+uint64_t bry__fbf_bytes_first(const bry__fbf_setting *setting)
+{
+    uint64_t cost = bry__fbf_cost(setting->bits);
+    uint64_t reached = sizeof(bry__fbf_filter) +
+                       bry__pieces_bytes_empty(setting->bits / 8 + BRY__LINE) +
+                       setting->hashes * (uint64_t)bry__lines_cost(BRY__PIECE_BYTES);
+    return sizeof(bry__fbf) + 2 * (reached < cost ? reached : cost);
+}
+
 /* ---- errors of a check --------------------------------------------------------------------- */
 
 bry__fbf_sum bry__fbf_sum_begin(bry_window_mode mode)
@@ -241,6 +250,7 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
         .error = options->error,
         .max_bytes = options->max_bytes,
         .filters = periods + (paper ? 1 : 2),
+        .given = options->bits != 0,
     };
     bound_adaptation(&made);
     if ((options->bits == 0) != (options->hashes == 0) || options->bits > BRY__FBF_MAX_BITS ||
@@ -256,15 +266,11 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
     }
     if (made.max_bytes) { /* a row that only time moves always has room */
         uint64_t left = made.max_bytes > sizeof(bry__fbf) ? made.max_bytes - sizeof(bry__fbf) : 0;
-        uint64_t each = left / made.filters, bits = bits_within(each);
-        made.hopeless = bits == 0;
-        if (bits == 0)
-            bits = BRY__FBF_LINE_BITS;
-        if (bry__fbf_cost(made.bits) > each) {
-            if (options->bits && options->bits > bits)
-                return BRY_E_RANGE;
-            made.bits = bits;
-        }
+        uint64_t each = left / made.filters;
+        if (bry__fbf_cost(made.bits) > each)
+            made.bits = options->bits ? 0 : bits_within(each);
+        if (made.bits == 0)
+            return BRY_E_RANGE;
     }
     made.limit = fits(made.bits, made.hashes, share(&made, made.filters)) / 2;
     *setting = made;
@@ -294,5 +300,8 @@ void bry__fbf_shape(const bry__fbf_setting *setting, uint64_t capacity, bry_wind
         .error = error,
         .bytes = sizeof(bry__fbf) + setting->filters * bry__fbf_cost(setting->bits),
         .bytes_empty = sizeof(bry__fbf) + 2 * sizeof(bry__fbf_filter),
+        .bytes_least =
+            sizeof(bry__fbf) +
+            setting->filters * bry__fbf_cost(setting->given ? setting->bits : BRY__FBF_LINE_BITS),
     };
 }

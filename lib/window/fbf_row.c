@@ -224,8 +224,6 @@ void bry__fbf_unset(bry__fbf_filter *filter, bry_hash hash, uint64_t mask)
 bry_status bry__fbf_store(bry__fbf *fbf, bry_hash hash, uint64_t now, bry__fbf_undo *undo)
 {
     bry__fbf_filter *present = fbf->present, *newest = fbf->newest;
-    if (fbf->setting.hopeless)
-        return BRY_E_NOMEM;
     bry_status status = reach_positions(present, hash, &fbf->allocator);
     if (status == BRY_OK)
         status = reach_positions(newest, hash, &fbf->allocator);

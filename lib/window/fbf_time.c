@@ -21,7 +21,7 @@
  * Ceiling. The ordinary size is such that a row which only time moves has room below it. What is
  * left is for larger filters and for those made early; where it does not suffice a filter made by
  * time is smaller than wanted, and a full period does not end (or, with `refuse`, takes no more).
- * Below one line for each filter of an ordinary row nothing can be stored: BRY_E_NOMEM.
+ * A ceiling below one line for each filter of an ordinary row is refused at creation.
  */
 #include "window/fbf.h"
 

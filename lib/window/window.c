@@ -80,7 +80,8 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
         return status;
     shape->bytes += sizeof(bry_window);
     shape->bytes_empty += sizeof(bry_window);
-    return options->max_bytes && options->max_bytes < shape->bytes_empty ? BRY_E_RANGE : BRY_OK;
+    shape->bytes_least += sizeof(bry_window);
+    return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
 }
 
 bry_status bry_window_plan(const bry_window_options *given, bry_window_shape *shape)
@@ -92,6 +93,17 @@ bry_status bry_window_plan(const bry_window_options *given, bry_window_shape *sh
     if (status == BRY_OK)
         *shape = planned;
     return status;
+}
+
+uint64_t bry__window_bytes_first(const bry_window_options *given)
+{
+    bry_window_options options;
+    const bry__window_engine *engine;
+    bry_window_shape shape;
+    if (bry__window_read_options(given, &options, &engine, &shape) != BRY_OK)
+        return 0;
+    bry_window_options rest = bry__window_engine_options(&options);
+    return sizeof(bry_window) + engine->bytes_first(&rest);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -267,7 +279,7 @@ bry_status bry_window_forget(bry_window *window, bry_hash hash, uint64_t now, br
 
 bry_status bry_window_advance(bry_window *window, uint64_t now)
 {
-    if (window->started && now <= window->time)
+    if (!bry__window_moves(window, now))
         return BRY_OK;
     return end_change(window, now, window->engine->advance(window->self, now));
 }
@@ -313,6 +325,7 @@ void bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
         .mode = window->options.mode,
         .seed = window->options.seed,
         .time = window->time,
+        .started = window->started,
         .window = window->options.window,
         .refused_full = window->refused_full,
         .refused_time = window->refused_time,

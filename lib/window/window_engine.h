@@ -33,6 +33,10 @@ typedef struct bry__window_engine {
      * fills the whole shape; bytes are those of `self` and all under it, without the facade. */
     bry_status (*plan)(const bry_window_options *options, bry_window_shape *shape);
 
+    /* What the instance takes with its first element in it, at most; for options that have a plan.
+     */
+    uint64_t (*bytes_first)(const bry_window_options *options);
+
     /* options->start is the time, or 0: the first change brings it. */
     bry_status (*create)(const bry_window_options *options, const bry_allocator *allocator,
                          void **self);

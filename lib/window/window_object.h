@@ -28,6 +28,9 @@ struct bry_window {
 bry_status bry__window_read_options(const bry_window_options *given, bry_window_options *options,
                                     const bry__window_engine **engine, bry_window_shape *shape);
 
+/* What a window takes with its first element in it, at most; for options that have a plan. */
+uint64_t bry__window_bytes_first(const bry_window_options *options);
+
 /* Has what adding this hash is going to read fetched into the cache, for who has something else to
  * do in the meantime. */
 static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
@@ -38,6 +41,12 @@ static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
 
 /* bry_window_add() of a hash for which bry_window_has() has just said BRY_ABSENT at that time. */
 bry_status bry__window_add_new(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
+
+/* Whether a change at `now` moves the window's time, or sets it. 0 is a time like any other. */
+static inline bool bry__window_moves(const bry_window *window, uint64_t now)
+{
+    return !window->started || now > window->time;
+}
 
 /* The same options as the engine gets them: max_bytes is what the facade leaves of it. */
 bry_window_options bry__window_engine_options(const bry_window_options *options);

@@ -2,6 +2,7 @@
 times."""
 
 import os
+import re
 import random
 import subprocess
 import time
@@ -383,6 +384,14 @@ class Misuse(SeenCase):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: a window takes at least "
                                       rb"\d+\n")
+        low = ["--engine", "fbf", "--on-full", "err", "--capacity", "100"]
+        lines = b"".join(b"%d\n" % i for i in range(100))
+        done = self.seen(*low, "--max-bytes", "1000", stdin=lines)
+        least = re.match(rb"bloomery: USAGE: --max-bytes: a window takes at least (\d+)\n",
+                         done.stderr).group(1).decode()
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        done = self.seen(*low, "--max-bytes", least, stdin=lines)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_help(self):
         done = self.seen("--help")

@@ -108,7 +108,7 @@ static void *create(model_reader *reader)
     model_expect(reader, bry_counter_plan(&both->options, &shape) == BRY_OK);
     both->longest = shape.longest;
     if (kind & 16)
-        both->options.max_bytes = shape.bytes_empty + 700 + (uint64_t)sizes * 16;
+        both->options.max_bytes = shape.bytes_least + (uint64_t)sizes * 16;
     model_expect(reader, reach(both) == BRY_OK);
     model_say(reader, "create %s%s%s, window %ju, capacity %ju, ceiling %ju, skew %ju",
               bry_engine_name(both->options.engine), both->in_folder ? ", folder" : "",

@@ -83,7 +83,7 @@ class Create(Counters):
             ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
             ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),
             ("RANGE", "MAXMEM '0' is not between 1", "WINDOW", 5, "MAXMEM", 0),
-            ("RANGE", "MAXMEM 100 is less than", "WINDOW", 5, "MAXMEM", 100),
+            ("RANGE", "MAXMEM 100 is too little", "WINDOW", 5, "MAXMEM", 100),
             ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
             ("RANGE", "CAPACITY", "WINDOW", 5, "CAPACITY", "2^40"),
             ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9",

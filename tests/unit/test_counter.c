@@ -93,10 +93,66 @@ static void ranges(void **state)
     /* Exactly what it takes is enough. */
     options = (bry_counter_options)BRY_COUNTER_OPTIONS;
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
-    options.max_bytes = shape.bytes_empty;
+    options.max_bytes = shape.bytes_least;
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
     options.max_bytes--;
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_E_RANGE);
+}
+
+/* With the least ceiling there is, an operation is applied. */
+static void least_ceiling(void **state)
+{
+    (void)state;
+    static const uint64_t capacities[] = {1, 1000, 1000000, 100000000};
+    for (int e = 0; e < ENGINES; e++)
+        for (int i = 0; i < 4; i++) {
+            bry_counter_options options = options_for(engines[e]);
+            options.capacity = capacities[i];
+            bry_counter_shape shape;
+            assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+            options.max_bytes = shape.bytes_least;
+            bry_counter *c = make(&options);
+            assert_int_equal(bry_counter_apply(c, bry_hash_key(1, "a", 1), "sixteen bytes ..", 16,
+                                               1, 5, NULL, NULL),
+                             BRY_OK);
+            bry_counter_destroy(c);
+        }
+}
+
+/* A time of 0 is a time: it is where max_skew begins, and a retry after it is a repeat. */
+static void time_zero(void **state)
+{
+    (void)state;
+    for (int e = 0; e < ENGINES; e++)
+        for (int way = 0; way < 2; way++) {
+            bry_counter_options options = options_for(engines[e]);
+            options.max_skew = 100;
+            bry_counter *c = make(&options);
+            bry_hash id = bry_hash_key(1, "a", 1);
+            int64_t value = 0;
+            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 0, NULL, &value), BRY_OK);
+            if (way) { /* the same after it was saved and loaded */
+                bry_buffer buffer = BRY_BUFFER;
+                bry_sink sink = bry_buffer_sink(&buffer);
+                assert_int_equal(bry_counter_save(c, &sink), BRY_OK);
+                bry_counter_destroy(c);
+                bry_view view = {buffer.bytes, buffer.len, 0};
+                bry_source source = bry_view_source(&view);
+                assert_int_equal(bry_counter_load(&source, NULL, &c), BRY_OK);
+                bry_buffer_free(&buffer);
+            }
+            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 1000000, NULL, NULL), BRY_E_RANGE);
+            bry_counter_outcome outcome = BRY_COUNTER_APPLIED;
+            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 100, &outcome, &value), BRY_OK);
+            assert_int_equal(outcome, BRY_COUNTER_REPEAT);
+            assert_int_equal(value, 1);
+            bry_counter_destroy(c);
+            /* Advancing to 0 begins time, too. */
+            c = make(&options);
+            assert_int_equal(bry_counter_advance(c, 0), BRY_OK);
+            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 101, NULL, NULL), BRY_E_RANGE);
+            bry_counter_destroy(c);
+        }
 }
 
 /* Two tables without a seed do not share one. */
@@ -579,6 +635,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
         cmocka_unit_test(ranges),
+        cmocka_unit_test(least_ceiling),
+        cmocka_unit_test(time_zero),
         cmocka_unit_test(seeds),
         cmocka_unit_test(once),
         cmocka_unit_test(names),

@@ -522,13 +522,6 @@ static void test_ceiling(void **state)
     assert_true(stats_of(window).at_ceiling);
     assert_true(stats_of(window).estimated_error > 0.001);
     bry_window_destroy(window);
-    /* One that leaves no room for filters at all. */
-    options.max_bytes = shape.bytes_empty;
-    window = make(options);
-    assert_int_equal(bry_window_add(window, key(1), 5, NULL), BRY_E_NOMEM);
-    assert_int_equal(bry_window_time(window), 0);
-    assert_true(stats_of(window).at_ceiling);
-    bry_window_destroy(window);
 }
 
 static void test_refresh(void **state)

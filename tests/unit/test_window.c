@@ -80,9 +80,9 @@ static void test_options(void **state)
         bry_window_shape shape;
         options.max_bytes = 0;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-        options.max_bytes = shape.bytes_empty - 1;
+        options.max_bytes = shape.bytes_least - 1;
         assert_int_equal(status_of(options), BRY_E_RANGE);
-        options.max_bytes = shape.bytes_empty;
+        options.max_bytes = shape.bytes_least;
         assert_int_equal(status_of(options), BRY_OK);
     }
 
@@ -113,6 +113,34 @@ static void test_options(void **state)
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.struct_size = sizeof options + 1;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
+}
+
+/* With the least ceiling there is, elements are taken, now and after time has gone on. */
+static void test_least_ceiling(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++)
+        for (int refuse = 0; refuse < 2; refuse++) {
+            bry_window_options options = options_of(&window_kinds[k]);
+            options.capacity = 100;
+            options.refuse = refuse;
+            bry_window_shape shape;
+            assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+            options.max_bytes = shape.bytes_least;
+            if (!refuse && options.engine == BRY_ENGINE_COMPACT)
+                continue;
+            assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
+            assert_int_equal(shape.bytes_least, options.max_bytes);
+            bry_window *window = make(options);
+            for (uint64_t i = 0; i < 20; i++) {
+                bry_status status = bry_window_add(window, key(i), 50000 * i, NULL);
+                assert_true(status == BRY_OK || (status == BRY_E_FULL && refuse && i % 2 == 1));
+                assert_true(stats_of(window).bytes <= options.max_bytes);
+            }
+            bry_window *copy = make(bry_window_options_like(window));
+            bry_window_destroy(copy);
+            bry_window_destroy(window);
+        }
 }
 
 static void test_plan(void **state)
@@ -499,6 +527,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_least_ceiling),
         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_promise),
         cmocka_unit_test(test_adding_again),
