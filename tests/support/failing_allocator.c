@@ -20,6 +20,10 @@ static void *give(void *opaque, size_t size)
     if (memory->fail_at && (memory->calls == memory->fail_at ||
                             (memory->keep_failing && memory->calls > memory->fail_at)))
         return NULL;
+    if (memory->limit && size > memory->limit - memory->now) {
+        memory->over_limit++;
+        return NULL;
+    }
     tag *block = malloc(sizeof(tag) + size);
     if (!block)
         return NULL;

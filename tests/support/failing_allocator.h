@@ -22,6 +22,8 @@ typedef struct failing_allocator {
     bry_allocator allocator; /* give this to the object; it points back here, so do not copy */
     uint64_t fail_at; /* this call fails, counted from 1 since the restart; 0: none does */
     bool keep_failing; /* and so do all after it */
+    uint64_t limit; /* a call that would make `now` pass this fails; 0: none does */
+    uint64_t over_limit; /* calls that failed for that */
     uint64_t calls; /* since the restart, the failed ones included */
     uint64_t now, peak; /* bytes given out */
     uint64_t blocks; /* given out now */

@@ -1,0 +1,12 @@
+# Objects of every job and engine, from options over their whole range: what is saved loads.
+set(kept model/model.c model/kept.c model/kept_filter.c model/kept_map.c model/kept_window.c
+  model/kept_counter.c model/kept_index.c support/failing_allocator.c support/recording_io.c)
+
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+bloomery_program(keep_programs model/keep_programs.c model/keep_model.c ${kept})
+bloomery_programs(model_keep keep_programs 300 200)
+add_test(NAME model_keep_soak COMMAND keep_programs 100000 200 1000000)
+set_tests_properties(model_keep_soak PROPERTIES LABELS soak TIMEOUT 7200)
