@@ -52,7 +52,7 @@ static int fit(request *asked)
 static int build(request *asked)
 {
     cli_file_index index;
-    int code = cli_target_check(asked->path, asked->force);
+    int code = cli_target_check(asked->path, asked->force, CLI_LOCK_WAIT);
     if (code == CLI_GO_ON)
         code = fit(asked);
     if (code != CLI_GO_ON)
@@ -65,10 +65,8 @@ static int build(request *asked)
         code = cli_fail(BRY_E_IO, "all files were skipped: an index of none is not made");
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
-    if (code == CLI_GO_ON) /* the files may have taken long */
-        code = cli_target_check(asked->path, asked->force);
     if (code == CLI_GO_ON)
-        code = cli_index_save(&index, asked->path);
+        code = cli_index_save(&index, asked->path, asked->force ? NULL : CLI_EXISTS);
     cli_index_close(&index);
     return code;
 }

@@ -3,6 +3,7 @@
 #include "index_fill.h"
 #include "index_paths.h"
 #include "map_pairs.h"
+#include "saved.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,13 +43,13 @@ int cli_index_add(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_paths_read(&files, command, list, argv + 1, words - 1);
     if (code == CLI_GO_ON)
-        code = cli_index_open(&index, max_bytes, argv[0]);
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)
         code = cli_index_put_all(&index, files.path, files.count, skip);
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)
-        code = cli_index_save(&index, argv[0]);
+        code = cli_index_save(&index, argv[0], NULL);
     cli_index_close(&index);
     cli_paths_free(&files);
     return code;
@@ -168,8 +169,10 @@ int cli_index_rm(int argc, char **argv)
         code = cli_misuse(command, "the name of a file is needed");
     if (code == CLI_GO_ON && nul && (!from || words > 1))
         code = cli_misuse(command, "-0 is for keys on standard input");
+    if (code == CLI_GO_ON && from && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
-        code = cli_index_open(&index, max_bytes, argv[0]);
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     tally count = {0};
     if (code == CLI_GO_ON && from)
         code = remove_elements(&index, from, argv + 1, words - 1, nul ? '\0' : '\n', &count);
@@ -178,7 +181,7 @@ int cli_index_rm(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = count.gone == 0 ? CLI_YES : from ? cli_index_tidy(&index) : cli_index_settle(&index);
     if (code == CLI_GO_ON)
-        code = cli_index_save(&index, argv[0]);
+        code = cli_index_save(&index, argv[0], NULL);
     cli_index_close(&index);
     return code == CLI_YES && count.absent ? CLI_NO : code;
 }

@@ -83,6 +83,15 @@ static bry_status ask_all(const cli_file_index *index, size_t file, cli_element_
     return BRY_OK;
 }
 
+static uint64_t files_bytes(const cli_file_index *index)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < index->names.count; i++)
+        if (index->names.files[i].name)
+            bytes += cli_path_bytes(index->names.files[i].name);
+    return bytes;
+}
+
 static verdict judge(const cli_file_index *index, size_t file, cli_progress *progress)
 {
     const cli_named_file *named = &index->names.files[file];
@@ -91,6 +100,7 @@ static verdict judge(const cli_file_index *index, size_t file, cli_progress *pro
     bry_status status = cli_elements_open(&reader, named->name, index->names.elements,
                                           bry_index_seed(index->index));
     bool opened = status == BRY_OK;
+    reader.lines.progress = progress;
     bool same = opened && cli_facts_equal(reader.facts, named->facts);
     if (named->apart && !same) {
         v.state = APART;
@@ -188,7 +198,7 @@ int cli_index_check(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_open(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON) {
-        cli_progress progress = cli_progress_start();
+        cli_progress progress = cli_progress_start(files_bytes(&index), true);
         r.end = nul ? '\0' : '\n';
         if (r.json) {
             cli_json_open(&r.out, NULL, '{');

@@ -1,9 +1,9 @@
 #include "index_elements.h"
 
 #include "output.h"
+#include "saved.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,31 +12,36 @@
 
 enum { BLOCK = 1 << 20 }; /* of a whole file that is hashed */
 
+static char end_of(cli_elements elements)
+{
+    return elements == CLI_ELEMENT_STRINGS ? '\0' : '\n';
+}
+
 bry_status cli_elements_open(cli_element_reader *reader, const char *path, cli_elements elements,
                              uint64_t seed)
 {
     struct stat facts;
     *reader = (cli_element_reader){.elements = elements, .seed = seed, .to = UINT64_MAX};
-    /* A pipe without a writer would keep the open waiting. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return BRY_E_IO;
-    bool known = fstat(fd, &facts) == 0;
-    if (!known || !S_ISREG(facts.st_mode)) {
-        int kept = errno;
-        if (known)
-            reader->problem =
-                S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a regular file";
-        close(fd);
-        errno = kept;
+    if (cli_is_stream(path)) {
+        reader->problem = "standard input cannot be read again; \"index unit -\" makes units of it";
         return BRY_E_IO;
     }
+    int fd = cli_open_regular(path, &facts, &reader->problem);
+    if (fd < 0)
+        return BRY_E_IO;
     reader->facts = (cli_file_facts){
         (uint64_t)facts.st_size,
         (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec,
     };
-    reader->lines = (cli_lines)CLI_LINES(fd, elements == CLI_ELEMENT_STRINGS ? '\0' : '\n');
+    reader->lines = (cli_lines)CLI_LINES(fd, end_of(elements));
     return BRY_OK;
+}
+
+void cli_elements_stream(cli_element_reader *reader, cli_elements elements, uint64_t seed)
+{
+    *reader = (cli_element_reader){.elements = elements, .seed = seed, .to = UINT64_MAX};
+    reader->facts.size = UINT64_MAX; /* until it was read */
+    reader->lines = (cli_lines)CLI_LINES(STDIN_FILENO, end_of(elements));
 }
 
 bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t to)
@@ -46,6 +51,12 @@ bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t
     reader->at = from;
     reader->to = to;
     return lseek(reader->lines.fd, (off_t)from, SEEK_SET) >= 0 ? BRY_OK : BRY_E_IO;
+}
+
+uint64_t cli_path_bytes(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? (uint64_t)facts.st_size : 0;
 }
 
 bry_status cli_elements_count(cli_element_reader *reader, uint64_t *count)
@@ -72,6 +83,8 @@ static bry_status hash_whole(cli_element_reader *reader, cli_element *element)
             if (got < 0 && errno != EINTR)
                 status = BRY_E_IO;
             ended = got == 0;
+            if (got > 0 && reader->lines.progress)
+                cli_progress_read(reader->lines.progress, (uint64_t)got);
             held += got > 0 ? (size_t)got : 0;
         }
         for (int i = 0; i < 8; i++) {
@@ -114,7 +127,8 @@ bry_status cli_elements_next(cli_element_reader *reader, cli_element *element, b
 void cli_elements_close(cli_element_reader *reader)
 {
     cli_lines_free(&reader->lines);
-    close(reader->lines.fd);
+    if (reader->lines.fd != STDIN_FILENO)
+        close(reader->lines.fd);
 }
 
 bool cli_facts_equal(cli_file_facts a, cli_file_facts b)

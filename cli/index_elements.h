@@ -26,9 +26,13 @@ typedef struct cli_element_reader {
     const char *problem; /* where errno does not tell why it failed */
 } cli_element_reader;
 
-/* BRY_E_IO with errno set, or 0 and a problem. Then there is nothing to close. */
+/* BRY_E_IO with errno set, or 0 and a problem. Then there is nothing to close. "-" is refused: it
+ * could not be read again. */
 bry_status cli_elements_open(cli_element_reader *reader, const char *path, cli_elements elements,
                              uint64_t seed);
+
+/* Standard input, of which there are units apart from an index. */
+void cli_elements_stream(cli_element_reader *reader, cli_elements elements, uint64_t seed);
 
 /* Only the elements from the one that begins at byte `from` to where byte `to` is reached. */
 bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t to);
@@ -36,6 +40,9 @@ bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t
 /* The next one; *more is false at the end. BRY_E_IO; BRY_E_LIMIT: longer than CLI_LINE_MAX;
  * BRY_E_NOMEM. */
 bry_status cli_elements_next(cli_element_reader *reader, cli_element *element, bool *more);
+
+/* Bytes of a file, for progress; 0 where that is not known. */
+uint64_t cli_path_bytes(const char *path);
 
 /* How many there are. Nothing has been read yet, and all can be read after. */
 bry_status cli_elements_count(cli_element_reader *reader, uint64_t *count);

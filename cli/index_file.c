@@ -1,8 +1,7 @@
 #include "index_file.h"
 
-#include "replace_file.h"
+#include "saved.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,10 +140,9 @@ static bry_status bind(cli_file_index *index)
     return status == BRY_OK && bound != count ? BRY_E_BADDATA : status;
 }
 
-static bry_status load(cli_file_index *index, FILE *file, bry_load *how)
+static bry_status load(cli_file_index *index, cli_input *input, bry_load *how)
 {
-    cli_input input = {file, 0};
-    bry_source source = cli_input_source(&input);
+    bry_source source = cli_input_source(input);
     bry_status status = cli_names_read(&index->names, CLI_NAMES_INDEX, &source, how);
     if (status != BRY_OK)
         return status;
@@ -158,12 +156,7 @@ static bry_status load(cli_file_index *index, FILE *file, bry_load *how)
     if (status != BRY_OK)
         how->problem =
             status == BRY_E_BADDATA ? "names and units do not agree" : bry_status_text(status);
-    if (status == BRY_OK && fgetc(file) != EOF) {
-        how->offset = input.given;
-        how->problem = "bytes follow the end";
-        status = BRY_E_BADDATA;
-    }
-    return status;
+    return status == BRY_OK ? cli_input_end(input, how) : status;
 }
 
 int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
@@ -171,16 +164,17 @@ int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
     *index = (cli_file_index){0};
     cli_memory_init(&index->memory, max_bytes);
     bry_load how = cli_memory_load(&index->memory);
-    errno = 0;
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return cli_load_failed(BRY_E_IO, &how, &index->memory, path, "index");
-    bry_status status = load(index, file, &how);
-    int problem = errno;
-    fclose(file);
-    errno = problem;
+    cli_input input;
+    bry_status status = cli_input_open(&input, path, &how) ? load(index, &input, &how) : BRY_E_IO;
+    cli_input_close(&input);
     return status == BRY_OK ? CLI_GO_ON
                             : cli_load_failed(status, &how, &index->memory, path, "index");
+}
+
+int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const char *path)
+{
+    int code = cli_target_check(path, true, CLI_LOCK_WAIT);
+    return code == CLI_GO_ON ? cli_index_open(index, max_bytes, path) : code;
 }
 
 int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
@@ -205,14 +199,9 @@ static bry_status write(const void *object, const bry_sink *sink)
     return status == BRY_OK ? bry_index_save(index->index, sink) : status;
 }
 
-static bry_status save(const void *object, const char *path)
+int cli_index_save(const cli_file_index *index, const char *path, const char *taken)
 {
-    return cli_replace_file(path, write, object);
-}
-
-int cli_index_save(const cli_file_index *index, const char *path)
-{
-    return cli_target_save(path, save, index);
+    return cli_target_save(path, taken, write, index);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------ */

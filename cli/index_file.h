@@ -36,14 +36,17 @@ int cli_index_create(cli_file_index *index, uint64_t max_bytes, const bry_index_
 /* The index in that file. Names and units agree: each unit is one piece of one file. */
 int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path);
 
+/* The same, after the file was locked for replacing it. */
+int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const char *path);
+
 /* What makes an index whose units can be installed in the one in that file. */
 int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
                    cli_elements *elements);
 
 void cli_index_close(cli_file_index *index);
 
-/* Replaces the file; returns CLI_YES. */
-int cli_index_save(const cli_file_index *index, const char *path);
+/* As cli_target_save(). */
+int cli_index_save(const cli_file_index *index, const char *path, const char *taken);
 
 /* The file that a unit belongs to. */
 static inline uint32_t cli_index_file_of(const cli_file_index *index, uint32_t unit)

@@ -103,6 +103,8 @@ static bry_status adopt(filling *f, const char *name)
     size_t file = cli_names_find(&f->index->names, name);
     if (file != CLI_NO_FILE)
         cli_index_drop(f->index, file);
+    if (f->reader.facts.size == UINT64_MAX) /* a stream, of which no more is known */
+        f->reader.facts.size = f->reader.at;
     bry_status status = cli_names_add(&f->index->names, name, f->reader.facts, &file);
     for (uint32_t i = 0; i < f->file.piece_count && status == BRY_OK; i++)
         status = cli_index_own(f->index, file, f->file.pieces[i]);
@@ -120,8 +122,12 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
 {
     filling f = {.index = index};
     bool read = true, failed = false;
-    bry_status status =
-        cli_elements_open(&f.reader, path, index->names.elements, bry_index_seed(index->index));
+    uint64_t seed = bry_index_seed(index->index);
+    bry_status status = BRY_OK;
+    if (fill->stream)
+        cli_elements_stream(&f.reader, index->names.elements, seed);
+    else
+        status = cli_elements_open(&f.reader, path, index->names.elements, seed);
     if (status != BRY_OK) {
         fill->skipped++;
         cli_progress_end(&fill->progress);
@@ -129,6 +135,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
         return fill->skip ? CLI_GO_ON : code;
     }
     int code = CLI_GO_ON;
+    f.reader.lines.progress = &fill->progress;
     status = open_piece(&f, 0);
     if (status == BRY_OK) {
         status = add_all(&f, &fill->progress, &read);
@@ -157,7 +164,10 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
 
 int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool skip)
 {
-    cli_fill fill = {.skip = skip, .progress = cli_progress_start()};
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += cli_path_bytes(paths[i]);
+    cli_fill fill = {.skip = skip, .progress = cli_progress_start(total, false)};
     uint64_t first = index->names.next_tag;
     int code = CLI_GO_ON;
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++) {

@@ -9,6 +9,7 @@
 /* How files are put in. */
 typedef struct cli_fill {
     bool skip; /* go on without those that cannot be read */
+    bool stream; /* what is read is standard input */
     uint64_t skipped;
     cli_progress progress;
 } cli_fill;

@@ -3,6 +3,7 @@
 #include "index_confirm.h"
 #include "json_line.h"
 #include "map_pairs.h"
+#include "saved.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -281,6 +282,8 @@ int cli_index_locate(int argc, char **argv)
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
     if (code != CLI_GO_ON)
         return code;
     cli_file_index index;

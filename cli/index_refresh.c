@@ -123,11 +123,22 @@ static int refresh_file(cli_file_index *index, size_t i, request *asked)
     return code;
 }
 
+static uint64_t bytes_to_read(const cli_file_index *index, const request *asked)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < index->names.count && asked->gone; i++) {
+        const cli_named_file *file = &index->names.files[i];
+        if (file->name && !file->apart && !asked->gone[i] && (asked->all || !is_fresh(index, i)))
+            bytes += cli_path_bytes(file->name);
+    }
+    return bytes;
+}
+
 static int refresh(cli_file_index *index, request *asked)
 {
     int code = survey(index, asked);
     size_t count = index->names.count; /* those put in anew come behind */
-    asked->fill.progress = cli_progress_start();
+    asked->fill.progress = cli_progress_start(bytes_to_read(index, asked), false);
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
         if (index->names.files[i].name && !index->names.files[i].apart)
             code = refresh_file(index, i, asked);
@@ -171,7 +182,7 @@ int cli_index_refresh(int argc, char **argv)
     if (code == CLI_GO_ON && asked.fill.skip && asked.drop_gone)
         code = cli_misuse(command, "--skip keeps files that are gone, --drop-gone does not");
     if (code == CLI_GO_ON)
-        code = cli_index_open(&index, max_bytes, argv[0]);
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)
         code = refresh(&index, &asked);
     bry_index_stats stats = {0};
@@ -182,7 +193,7 @@ int cli_index_refresh(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)
-        code = cli_index_save(&index, argv[0]);
+        code = cli_index_save(&index, argv[0], NULL);
     cli_index_close(&index);
     return code;
 }

@@ -6,9 +6,8 @@
 #include "index_fill.h"
 #include "index_shape.h"
 #include "replace_file.h"
+#include "saved.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- unit ---------------------------------------------------------------------------------- */
@@ -25,7 +24,8 @@ static bry_status write_units(const cli_file_index *index, const bry_sink *sink)
 static int ship(const cli_index_shape *shape, const char *path, const char *name)
 {
     cli_file_index index;
-    cli_fill fill = {.progress = cli_progress_start()};
+    cli_fill fill = {.stream = cli_is_stream(path),
+                     .progress = cli_progress_start(cli_path_bytes(path), false)};
     int code = cli_index_create(&index, shape->max_bytes, &shape->options, shape->elements);
     if (code == CLI_GO_ON)
         code = cli_index_put(&index, path, name, &fill);
@@ -52,8 +52,10 @@ int cli_index_unit(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE --like INDEX [options] > UNITS",
-        .about = "Makes the units of one file apart from the index that they are for, on another\n"
-                 "machine perhaps, and writes them to standard output, for index install.",
+        .about =
+            "Makes the units of one file apart from the index that they are for, on another\n"
+            "machine perhaps, and writes them to standard output, for index install. With - it\n"
+            "reads standard input.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index unit access.txt --like logs.idx --name other:access > unit",
@@ -68,6 +70,8 @@ int cli_index_unit(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
         code = cli_misuse(command, "--like or --seed is needed: units fit an index of their seed");
+    if (code == CLI_GO_ON && cli_is_stream(argv[0]) && !name)
+        code = cli_misuse(command, "--name is needed with \"-\"");
     if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
         code = cli_misuse(command, "units are not for a terminal: send them to a file or a pipe");
     if (code == CLI_GO_ON)
@@ -78,10 +82,9 @@ int cli_index_unit(int argc, char **argv)
 /* ---- install ------------------------------------------------------------------------------- */
 
 /* Units of the shipped file, in place of what the index has under its name. */
-static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
+static bry_status install(cli_file_index *index, cli_input *input, bry_load *load)
 {
-    cli_input input = {from, 0};
-    bry_source source = cli_input_source(&input);
+    bry_source source = cli_input_source(input);
     cli_names shipped;
     bry_status status = cli_names_read(&shipped, CLI_NAMES_UNITS, &source, load);
     if (status != BRY_OK)
@@ -102,7 +105,7 @@ static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
         index->names.files[number].apart = true;
     for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++) {
         cli_piece piece = file->pieces[i];
-        uint64_t before = input.given;
+        uint64_t before = input->given;
         load->problem = NULL;
         load->offset = 0;
         status = bry_index_install_unit(index->index, &source, load, &piece.unit);
@@ -114,29 +117,21 @@ static bry_status install(cli_file_index *index, FILE *from, bry_load *load)
         if (status == BRY_OK)
             status = cli_index_own(index, number, piece);
     }
-    if (status == BRY_OK && fgetc(from) != EOF) {
-        load->offset = input.given;
-        load->problem = "bytes follow the end";
-        status = BRY_E_BADDATA;
-    }
+    if (status == BRY_OK)
+        status = cli_input_end(input, load);
     cli_names_free(&shipped);
     return status;
 }
 
 static int install_file(cli_file_index *index, const char *path)
 {
-    bool standard = strcmp(path, "-") == 0;
     bry_load load = cli_memory_load(&index->memory);
     load.allocator = NULL;
-    errno = 0;
-    FILE *from = standard ? stdin : fopen(path, "rbe");
-    if (!from)
+    cli_input input;
+    if (!cli_input_open(&input, path, &load))
         return cli_load_failed(BRY_E_IO, &load, &index->memory, path, "unit");
-    bry_status status = install(index, from, &load);
-    int problem = errno;
-    if (!standard)
-        fclose(from);
-    errno = problem;
+    bry_status status = install(index, &input, &load);
+    cli_input_close(&input);
     if (status == BRY_OK)
         return CLI_GO_ON;
     cli_quoted name = cli_quote(path);
@@ -175,13 +170,13 @@ int cli_index_install(int argc, char **argv)
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_index_open(&index, max_bytes, argv[0]);
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
         code = install_file(&index, argv[i]);
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)
-        code = cli_index_save(&index, argv[0]);
+        code = cli_index_save(&index, argv[0], NULL);
     cli_index_close(&index);
     return code;
 }

@@ -1,6 +1,10 @@
 #include "lines.h"
 
+#include "output.h"
+
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,6 +38,8 @@ static bry_status read_more(cli_lines *lines, size_t room)
         return BRY_E_IO;
     lines->ended = got == 0;
     lines->held += (size_t)got;
+    if (lines->progress)
+        cli_progress_read(lines->progress, (uint64_t)got);
     return BRY_OK;
 }
 
@@ -129,6 +135,15 @@ bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact)
     *count = count_ends(lines->buffer, lines->held, lines->end);
     *count += lines->ended && lines->held > 0 && lines->buffer[lines->held - 1] != lines->end;
     return BRY_OK;
+}
+
+cli_place cli_lines_place(const cli_lines *lines, uint64_t number)
+{
+    cli_place place;
+    cli_quoted name = cli_quote(lines->name ? lines->name : "");
+    snprintf(place.text, sizeof place.text, "%s%sline %" PRIu64, lines->name ? name.text : "",
+             lines->name ? ", " : "", number);
+    return place;
 }
 
 void cli_lines_free(cli_lines *lines)

@@ -6,6 +6,8 @@
 #ifndef BLOOMERY_CLI_LINES_H
 #define BLOOMERY_CLI_LINES_H
 
+#include "progress.h"
+
 #include <bloomery/base.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +24,7 @@ typedef struct cli_text {
 typedef struct cli_lines {
     int fd;
     char end;
+    const char *name; /* of the file, for messages; NULL: standard input */
     uint64_t number; /* of the line that was handed out last, from 1 */
     char *buffer;
     size_t at, held, capacity;
@@ -30,6 +33,7 @@ typedef struct cli_lines {
      * a line. NULL: reads as it likes. */
     bool (*may_read)(void *context);
     void *context;
+    cli_progress *progress; /* told of what is read; may be NULL */
 } cli_lines;
 
 #define CLI_LINES(descriptor, mark)                                                                \
@@ -53,6 +57,12 @@ bool cli_lines_ready(const cli_lines *lines);
  * and kept for reading. BRY_E_IO, BRY_E_NOMEM.
  */
 bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact);
+
+/* Where a line is, for a message: "line 5" or "\"name\", line 5". */
+typedef struct cli_place {
+    char text[128];
+} cli_place;
+cli_place cli_lines_place(const cli_lines *lines, uint64_t number);
 
 void cli_lines_free(cli_lines *lines);
 

@@ -15,7 +15,8 @@ static const char command[] = "map build";
 
 typedef struct request {
     const char *path, *like;
-    const char *engine, *layout;
+    const char *engine, *layout, *delimiter;
+    char between; /* key and value */
     uint64_t raw_bits, max_bytes;
     bool json, nul, force;
     bry_map_options map;
@@ -114,21 +115,20 @@ static int build(request *asked)
 {
     cli_memory memory;
     cli_memory_init(&memory, asked->max_bytes);
-    int code = cli_target_check(asked->path, asked->force);
+    int code = cli_target_check(asked->path, asked->force, CLI_LOCK_WAIT);
     if (code != CLI_GO_ON)
         return code;
     cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
-                       .json = asked->json};
+                       .json = asked->json,
+                       .delimiter = asked->between};
     bry_map *map = NULL;
     code = create(asked, &memory, &pairs.lines, &map);
     if (code == CLI_GO_ON) {
         pairs.value_bits = bry_map_options_like(map).value_bits;
         code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
     }
-    if (code == CLI_GO_ON) /* the input may have taken long */
-        code = cli_target_check(asked->path, asked->force);
     if (code == CLI_GO_ON)
-        code = cli_map_save(map, asked->path);
+        code = cli_map_save(map, asked->path, asked->force ? NULL : CLI_EXISTS);
     bry_map_destroy(map);
     cli_lines_free(&pairs.lines);
     return code;
@@ -151,6 +151,7 @@ int cli_map_build(int argc, char **argv)
         /* Those above make the shape; the ones below go with --like too. */
         {"like", CLI_TEXT, "OTHER", "shape, seed and codes of that map, so that both can be joined",
          &asked.like, 0},
+        CLI_PAIR_DELIMITERS(&asked.delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",
          &asked.json, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &asked.nul, 0},
@@ -162,12 +163,14 @@ int cli_map_build(int argc, char **argv)
         .command = command,
         .usage = "FILE [options] < PAIRS",
         .about =
-            "Makes a map from lines \"key<TAB>value\": the key is what is before the first tab,\n"
-            "the value the rest of the line. Of a key that comes twice the last value counts.",
+            "Makes a map from lines \"key<TAB>value\" on standard input: the key is what is "
+            "before\n"
+            "the first tab, the value the rest of the line. If a key occurs twice, the last value\n"
+            "wins. With - for FILE the map goes to standard output.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
-                    "  bloomery map build more.map --like paths.map < more.tsv",
+                    "  bloomery map build users.map -d : < /etc/passwd",
         .more =
             "Without --items the lines are counted first where standard input is a file, or\n"
             "ends within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines\n"
@@ -184,6 +187,9 @@ int cli_map_build(int argc, char **argv)
         if (options[i].given)
             return cli_misuse(command, "--%s does not go with --like", options[i].name);
     asked.path = argv[0];
+    code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
+    if (code != CLI_GO_ON)
+        return code;
     code = asked.like ? CLI_GO_ON : check(&asked);
     return code == CLI_GO_ON ? build(&asked) : code;
 }

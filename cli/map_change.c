@@ -1,6 +1,7 @@
 /* bloomery map put and map del: changes of a map in a file, all of them or none. */
 #include "map_command.h"
 #include "map_pairs.h"
+#include "saved.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,8 +27,11 @@ int cli_map_put_command(int argc, char **argv)
 {
     static const char command[] = "map put";
     bool json = false, nul = false, known_new = false;
+    const char *delimiter = NULL;
+    cli_pairs pairs = {0};
     uint64_t max_bytes = 0;
     cli_option options[] = {
+        CLI_PAIR_DELIMITERS(&delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json,
          0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
@@ -58,24 +62,29 @@ int cli_map_put_command(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 2)
         code = cli_misuse(command, "the value is missing");
-    if (code == CLI_GO_ON && words == 3 && (json || nul))
-        code = cli_misuse(command, "--json-lines and -0 are for pairs on standard input");
+    if (code == CLI_GO_ON && words == 3 && (json || nul || delimiter))
+        code =
+            cli_misuse(command, "--json-lines, --delimiter and -0 are for pairs on standard input");
     if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map);
+        code = cli_pair_delimiter(command, delimiter, json, &pairs.delimiter);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "pairs");
+    if (code == CLI_GO_ON)
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     cli_map_how how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
     if (words == 3) {
         code = put_words(map, &memory, how, argv[1], argv[2]);
     } else {
-        cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n'),
-                           .json = json,
-                           .value_bits = bry_map_options_like(map).value_bits};
+        pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
+        pairs.json = json;
+        pairs.value_bits = bry_map_options_like(map).value_bits;
         code = cli_map_put_all(map, &memory, how, &pairs);
         cli_lines_free(&pairs.lines);
     }
     if (code == CLI_GO_ON)
-        code = cli_map_save(map, argv[0]);
+        code = cli_map_save(map, argv[0], NULL);
     bry_map_destroy(map);
     return code;
 }
@@ -148,8 +157,10 @@ int cli_map_del(int argc, char **argv)
     cli_memory memory;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     tally count = {0};
@@ -161,7 +172,7 @@ int cli_map_del(int argc, char **argv)
     if (words == 1)
         code = del_lines(map, &memory, nul ? '\0' : '\n', &count);
     if (code == CLI_GO_ON)
-        code = count.deleted ? cli_map_save(map, argv[0]) : CLI_YES;
+        code = count.deleted ? cli_map_save(map, argv[0], NULL) : CLI_YES;
     bry_map_destroy(map);
     return code == CLI_YES && count.absent ? CLI_NO : code;
 }

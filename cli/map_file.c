@@ -1,12 +1,19 @@
 #include "map_file.h"
 
-#include <errno.h>
+#include "saved.h"
 
 int cli_map_load(const char *path, cli_memory *memory, bry_map **map)
 {
     bry_load load = cli_memory_load(memory);
-    errno = 0;
-    bry_status status = bry_map_load_file(path, &load, map);
+    cli_input input;
+    bry_status status = BRY_E_IO;
+    if (cli_input_open(&input, path, &load)) {
+        bry_source source = cli_input_source(&input);
+        status = bry_map_load(&source, &load, map);
+        if (status == BRY_OK && (status = cli_input_end(&input, &load)) != BRY_OK)
+            bry_map_destroy(*map);
+    }
+    cli_input_close(&input);
     return status == BRY_OK ? CLI_GO_ON : cli_load_failed(status, &load, memory, path, "map");
 }
 
@@ -16,14 +23,20 @@ int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_m
     return cli_map_load(path, memory, map);
 }
 
-static bry_status save(const void *map, const char *path)
+int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map)
 {
-    return bry_map_save_file(map, path);
+    int code = cli_target_check(path, true, CLI_LOCK_WAIT);
+    return code == CLI_GO_ON ? cli_map_open(path, max_bytes, memory, map) : code;
 }
 
-int cli_map_save(const bry_map *map, const char *path)
+static bry_status write(const void *map, const bry_sink *sink)
 {
-    return cli_target_save(path, save, map);
+    return bry_map_save(map, sink);
+}
+
+int cli_map_save(const bry_map *map, const char *path, const char *taken)
+{
+    return cli_target_save(path, taken, write, map);
 }
 
 int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,

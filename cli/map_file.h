@@ -22,8 +22,11 @@ int cli_map_load(const char *path, cli_memory *memory, bry_map **map);
 /* The memory, max_bytes as --max-bytes gave it, and the map in it. */
 int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map);
 
-/* Replaces the file; returns CLI_YES. */
-int cli_map_save(const bry_map *map, const char *path);
+/* The same, after the file was locked for replacing it. */
+int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map);
+
+/* As cli_target_save(). */
+int cli_map_save(const bry_map *map, const char *path, const char *taken);
 
 /* Reports that a change of a map was refused; `where` names the line or the key. */
 int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,

@@ -2,6 +2,7 @@
 #include "json_line.h"
 #include "map_command.h"
 #include "map_pairs.h"
+#include "saved.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,7 +138,7 @@ int cli_map_get(int argc, char **argv)
     cli_option options[] = {
         {"all", CLI_FLAG, NULL, "a line for each key: answer, key and, if present, value", &how.all,
          0},
-        {"json-lines", CLI_FLAG, NULL, "the same as JSON, also with bytes that are not text",
+        {"json", CLI_FLAG, NULL, "a line of JSON for each key, also with bytes that are not text",
          &how.json, 0},
         {"0", CLI_FLAG, NULL, "keys and lines end with a NUL instead of a newline", &nul, 0},
         CLI_MAP_MAX_BYTES(&max_bytes),
@@ -152,10 +153,10 @@ int cli_map_get(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map get paths.map /usr/bin/awk /usr/bin/none\n"
-                    "  bloomery map get paths.map --all < keys",
+                    "  bloomery map get paths.map --json < keys",
         .more = "--all prints \"present<TAB>key<TAB>value\", \"absent<TAB>key\" or "
                 "\"unsure<TAB>key\";\n"
-                "--json-lines {\"key\":...,\"answer\":...,\"value\":...} for each key, where what "
+                "--json {\"key\":...,\"answer\":...,\"value\":...} for each key, where what "
                 "is not\n"
                 "UTF-8 is named key_base64 or value_base64.\n"
                 "Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf alone).",
@@ -166,6 +167,8 @@ int cli_map_get(int argc, char **argv)
     cli_memory memory;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
         code = cli_map_open(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)

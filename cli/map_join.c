@@ -1,6 +1,7 @@
 /* bloomery map join and map compress: whole maps. */
 #include "map_command.h"
 #include "map_file.h"
+#include "saved.h"
 
 #include <sys/stat.h>
 
@@ -11,6 +12,9 @@ static int check_distinct(char **paths, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         struct stat one, other;
+        for (size_t j = 0; j < i; j++)
+            if (cli_is_stream(paths[i]) && cli_is_stream(paths[j]))
+                return cli_misuse("map join", "\"-\" can be given once");
         if (stat(paths[i], &one) != 0)
             continue; /* loading it will say why */
         for (size_t j = 0; j < i; j++)
@@ -74,19 +78,19 @@ int cli_map_join(int argc, char **argv)
         return cli_misuse(command, "--force goes with --output");
     code = check_distinct(argv, words);
     if (code == CLI_GO_ON && output)
-        code = cli_target_check(output, force);
+        code = cli_target_check(output, force, CLI_LOCK_WAIT);
     if (code != CLI_GO_ON)
         return code;
 
     cli_memory memory;
     bry_map *into;
-    code = cli_map_open(argv[0], max_bytes, &memory, &into);
+    code = (output ? cli_map_open : cli_map_open_to_change)(argv[0], max_bytes, &memory, &into);
     if (code != CLI_GO_ON)
         return code;
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
         code = join_one(into, argv[i], &memory);
     if (code == CLI_GO_ON)
-        code = cli_map_save(into, output ? output : argv[0]);
+        code = cli_map_save(into, output ? output : argv[0], output && !force ? CLI_EXISTS : NULL);
     bry_map_destroy(into);
     return code;
 }
@@ -121,11 +125,11 @@ int cli_map_compress(int argc, char **argv)
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     bry_status status = bry_map_compress(map, error);
-    code = status == BRY_OK ? cli_map_save(map, argv[0])
+    code = status == BRY_OK ? cli_map_save(map, argv[0], NULL)
                             : cli_map_refused(status, map, &memory, cli_quote(argv[0]).text);
     bry_map_destroy(map);
     return code;

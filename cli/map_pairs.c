@@ -1,6 +1,7 @@
 #include "map_pairs.h"
 
 #include "base64.h"
+#include "fields.h"
 #include "json_line.h"
 
 #include <errno.h>
@@ -42,13 +43,21 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
     return number_value(value_bits, fits ? number : UINT64_MAX, value);
 }
 
+int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter)
+{
+    if (text && json)
+        return cli_misuse(command, "--delimiter does not go with --json-lines");
+    return cli_delimiter_read(command, text, delimiter);
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static const char *read_tabbed(const cli_pairs *pairs, cli_text line, cli_pair *pair)
+static const char *read_delimited(const cli_pairs *pairs, cli_text line, cli_pair *pair)
 {
-    char *tab = line.len ? memchr(line.bytes, '\t', line.len) : NULL;
+    char *tab = line.len ? memchr(line.bytes, pairs->delimiter, line.len) : NULL;
     if (!tab)
-        return "there is no tab between key and value";
+        return pairs->delimiter == '\t' ? "there is no tab between key and value"
+                                        : "there is no delimiter between key and value";
     pair->key = (cli_text){line.bytes, (size_t)(tab - line.bytes)};
     return cli_pair_value(pairs->value_bits, tab + 1, line.len - pair->key.len - 1, &pair->value);
 }
@@ -104,12 +113,15 @@ static const char *read_json(const cli_pairs *pairs, cli_text line, cli_pair *pa
 
 int cli_lines_failed(const cli_lines *lines, bry_status status)
 {
+    int problem = errno;
+    cli_place place = cli_lines_place(lines, lines->number + 1);
     if (status == BRY_E_IO)
-        return cli_fail(status, "standard input: %s", strerror(errno));
+        return cli_fail(status, "%s: %s",
+                        lines->name ? cli_quote(lines->name).text : "standard input",
+                        strerror(problem));
     if (status == BRY_E_LIMIT)
-        return cli_fail(status, "line %" PRIu64 ": it is longer than %zu bytes", lines->number + 1,
-                        CLI_LINE_MAX);
-    return cli_fail(status, "line %" PRIu64 ": %s", lines->number + 1, bry_status_text(status));
+        return cli_fail(status, "%s: it is longer than %zu bytes", place.text, CLI_LINE_MAX);
+    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
 }
 
 int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more)
@@ -123,7 +135,7 @@ int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more)
         return CLI_GO_ON;
     size_t column = 0;
     const char *problem =
-        pairs->json ? read_json(pairs, line, pair, &column) : read_tabbed(pairs, line, pair);
+        pairs->json ? read_json(pairs, line, pair, &column) : read_delimited(pairs, line, pair);
     if (!problem)
         return CLI_GO_ON;
     if (column)
@@ -177,7 +189,8 @@ int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli
     uint64_t seed = bry_map_seed(map);
     /* kbf decides key by key; compact never is unsure, and hides latency in a batch. */
     bool batches = bry_map_options_like(map).engine == BRY_ENGINE_COMPACT;
-    cli_progress progress = cli_progress_start();
+    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
+    pairs->lines.progress = &progress;
     batch now;
     int code;
     while ((code = fill(pairs, seed, &now)) == CLI_GO_ON && now.n > 0) {
@@ -196,5 +209,6 @@ int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli
         cli_progress_add(&progress, now.n);
     }
     cli_progress_end(&progress);
+    pairs->lines.progress = NULL;
     return code;
 }

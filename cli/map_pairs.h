@@ -1,5 +1,6 @@
 /*
- * Pairs of key and value from an input: lines "key<TAB>value", or JSON lines
+ * Pairs of key and value from an input: lines "key<TAB>value", with
+ * another byte for the tab where --delimiter has it, or JSON lines
  * {"key": …, "value": …}. In a map of integers the value is a whole number.
  */
 #ifndef BLOOMERY_CLI_MAP_PAIRS_H
@@ -17,11 +18,22 @@ typedef struct cli_pair {
 typedef struct cli_pairs {
     cli_lines lines;
     bool json;
+    char delimiter; /* of lines that are not JSON */
     uint32_t value_bits; /* of the map they are for; 0: its values are byte strings */
 } cli_pairs;
 
 /* What value a text stands for: NULL, or what is wrong with it. */
 const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, bry_map_value *value);
+
+/* Rows for a table of options. */
+#define CLI_PAIR_DELIMITERS(value)                                                                 \
+    {"d", CLI_TEXT, "C", "the byte between key and value (default: a tab)", (value), 0},           \
+    {                                                                                              \
+        "delimiter", CLI_TEXT, "C", "the same", (value), 0                                         \
+    }
+
+/* What they say; NULL is a tab. CLI_GO_ON, or an exit code after a message. */
+int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter);
 
 /* The next pair; *more is false at the end. CLI_GO_ON, or an exit code after a message that names
  * the line. */

@@ -1,4 +1,7 @@
-/* A line on stderr that tells how far a long job is: on a terminal alone, twice a second. */
+/*
+ * A line on stderr that tells how far a long job is: on a terminal alone, twice a second. Where it
+ * is known how much there is to read, it has the share that was read and the time that is left.
+ */
 #ifndef BLOOMERY_CLI_PROGRESS_H
 #define BLOOMERY_CLI_PROGRESS_H
 
@@ -7,13 +10,20 @@
 
 typedef struct cli_progress {
     bool on;
-    uint64_t done;
+    uint64_t done; /* keys */
+    uint64_t read, total; /* bytes; total 0: not known */
     uint64_t started_at, shown_at; /* in milliseconds */
     bool shown; /* the line is there */
 } cli_progress;
 
-cli_progress cli_progress_start(void);
+/* `prints`: the command writes lines meanwhile. Where both go to a terminal they are told apart by
+ * nobody, so there is no progress then. */
+cli_progress cli_progress_start(uint64_t total, bool prints);
 void cli_progress_add(cli_progress *progress, uint64_t keys);
+void cli_progress_read(cli_progress *progress, uint64_t bytes);
 void cli_progress_end(cli_progress *progress); /* takes the line away */
+
+/* Bytes from where a regular file is now to its end; 0 for anything else. */
+uint64_t cli_bytes_left(int fd);
 
 #endif

@@ -15,22 +15,9 @@ static bry_status write_some(void *file, const void *bytes, size_t len)
     return fwrite(bytes, 1, len, file) == len ? BRY_OK : BRY_E_IO;
 }
 
-static bry_status read_some(void *opaque, void *bytes, size_t len, size_t *got)
-{
-    cli_input *input = opaque;
-    *got = fread(bytes, 1, len, input->file);
-    input->given += *got;
-    return *got == 0 && ferror(input->file) ? BRY_E_IO : BRY_OK;
-}
-
 bry_sink cli_file_sink(FILE *file)
 {
     return (bry_sink){write_some, file};
-}
-
-bry_source cli_input_source(cli_input *input)
-{
-    return (bry_source){read_some, input};
 }
 
 /* The name and mode of the new file; a link that leads nowhere is replaced itself. */

@@ -19,11 +19,4 @@ bry_status cli_replace_file(const char *path, cli_writer *write, const void *obj
 
 bry_sink cli_file_sink(FILE *file);
 
-/* A file as a source, and how much of it was read. */
-typedef struct cli_input {
-    FILE *file;
-    uint64_t given;
-} cli_input;
-bry_source cli_input_source(cli_input *input);
-
 #endif

@@ -2,62 +2,63 @@
 
 #include "args.h"
 #include "json_find.h"
-#include "numbers.h"
 #include "output.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_FIELD 65535u
-
 /* ---- options ------------------------------------------------------------------------------- */
 
-static int read_field(const char *command, const char *option, const char *text, uint64_t *number)
+static int read_names(seen_fields *fields, const char *command, const char *text)
 {
-    const char *problem = cli_parse_count(text, number);
-    if (!problem && (*number == 0 || *number > MOST_FIELD))
-        problem = "is not a field: they are counted from 1 to 65535";
-    if (!problem)
-        return CLI_GO_ON;
-    return cli_misuse(command, "--%s: %s %s", option, cli_quote(text).text, problem);
+    fields->key_name = text;
+    for (const char *at = text; at; fields->name_count++) {
+        size_t len = strcspn(at, ",");
+        const char *problem = fields->name_count == CLI_MOST_FIELDS ? "has more than 8 names"
+                              : len == 0                            ? "has an empty name"
+                              : len > SEEN_MOST_NAME                ? "has too long a name"
+                                                                    : NULL;
+        if (problem)
+            return cli_misuse(command, "--key: %s %s", cli_quote(text).text, problem);
+        memcpy(fields->names[fields->name_count], at, len);
+        fields->names[fields->name_count][len] = '\0';
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    return CLI_GO_ON;
 }
 
-static int read_delimiter(const char *command, const char *text, char *delimiter)
+static int read_time(seen_fields *fields, const char *command, const char *text)
 {
-    if (text[0] && !text[1])
-        *delimiter = text[0];
-    else if (strcmp(text, "\\t") == 0)
-        *delimiter = '\t';
-    else
-        return cli_misuse(command, "--delimiter: %s is not one byte", cli_quote(text).text);
-    return CLI_GO_ON;
+    cli_fields one = {0};
+    int code = cli_fields_read(&one, command, "time", text);
+    if (code == CLI_GO_ON && one.count > 1)
+        code = cli_misuse(command, "--time: %s is more than one field", cli_quote(text).text);
+    fields->time = one.number[0];
+    return code;
 }
 
 int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
                      const char *delimiter, const char *unit)
 {
-    int code = CLI_GO_ON;
-    fields->delimiter = '\t';
     if (unit && !seen_unit_parse(unit, &fields->unit))
         return cli_misuse(command, "--time-unit: %s is none of s, ms, us and ns",
                           cli_quote(unit).text);
     if (fields->json) {
-        fields->key_name = key;
         fields->time_name = time;
         if (delimiter)
             return cli_misuse(command, "--delimiter does not go with --json-lines");
-        return key || time ? CLI_GO_ON
-                           : cli_misuse(command, "--json-lines goes with --key or --time");
+        if (!key && !time)
+            return cli_misuse(command, "--json-lines goes with --key or --time");
+        return key ? read_names(fields, command, key) : CLI_GO_ON;
     }
     if (delimiter && !key && !time)
         return cli_misuse(command, "--delimiter goes with --key or --time");
-    if (delimiter)
-        code = read_delimiter(command, delimiter, &fields->delimiter);
+    int code = cli_delimiter_read(command, delimiter, &fields->key.delimiter);
     if (code == CLI_GO_ON && key)
-        code = read_field(command, "key", key, &fields->key);
+        code = cli_fields_read(&fields->key, command, "key", key);
     if (code == CLI_GO_ON && time)
-        code = read_field(command, "time", time, &fields->time);
+        code = read_time(fields, command, time);
     return code;
 }
 
@@ -74,26 +75,24 @@ __attribute__((format(printf, 2, 3))) static bool fail(seen_problem *problem, co
     return false;
 }
 
-/* Both fields in one pass. */
-static bool read_delimited(const seen_fields *fields, cli_text line, cli_text *key, cli_text *time,
+/* What of a line was asked for: the parts of its key, then its time. */
+typedef struct found {
+    cli_text part[CLI_MOST_FIELDS + 1];
+    cli_text *time;
+} found;
+
+/* All fields in one pass. */
+static bool read_delimited(const seen_fields *fields, cli_text line, found *f,
                            seen_problem *problem)
 {
-    uint64_t last = fields->key > fields->time ? fields->key : fields->time;
-    char *at = line.bytes, *end = line.bytes + line.len;
-    for (uint64_t number = 1;; number++) {
-        char *mark = at < end ? memchr(at, fields->delimiter, (size_t)(end - at)) : NULL;
-        cli_text field = {at, (size_t)((mark ? mark : end) - at)};
-        if (number == fields->key)
-            *key = field;
-        if (number == fields->time)
-            *time = field;
-        if (number == last)
-            return true;
-        if (!mark)
-            return fail(problem, "there is no field %llu",
-                        (unsigned long long)(fields->key > number ? fields->key : fields->time));
-        at = mark + 1;
-    }
+    uint16_t number[CLI_MOST_FIELDS + 1];
+    size_t n = fields->key.count;
+    memcpy(number, fields->key.number, n * sizeof *number);
+    f->time = &f->part[n];
+    if (fields->time)
+        number[n++] = fields->time;
+    unsigned missing = cli_fields_find(fields->key.delimiter, number, n, line, f->part);
+    return !missing || fail(problem, "there is no field %u", missing);
 }
 
 static bool read_member(cli_text line, const char *name, cli_text *value, seen_problem *problem)
@@ -107,6 +106,23 @@ static bool read_member(cli_text line, const char *name, cli_text *value, seen_p
     return false;
 }
 
+static bool read_members(const seen_fields *fields, cli_text line, found *f, seen_problem *problem)
+{
+    for (unsigned i = 0; i < fields->name_count; i++)
+        if (!read_member(line, fields->names[i], &f->part[i], problem))
+            return false;
+    f->time = &f->part[fields->name_count];
+    if (!fields->time_name)
+        return true;
+    if (!read_member(line, fields->time_name, f->time, problem))
+        return false;
+    if (f->time->len >= 2 && f->time->bytes[0] == '"') {
+        f->time->bytes++;
+        f->time->len -= 2;
+    }
+    return true;
+}
+
 /* A field as a word of a message. */
 static cli_quoted quote(cli_text text)
 {
@@ -118,25 +134,22 @@ static cli_quoted quote(cli_text text)
     return cli_quote(word);
 }
 
-bool seen_fields_of(const seen_fields *fields, cli_text line, cli_text *key, uint64_t *time,
-                    seen_problem *problem)
+bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scratch, cli_text *key,
+                    uint64_t *time, seen_problem *problem)
 {
-    cli_text when = {NULL, 0};
+    found f;
+    size_t parts = fields->json ? fields->name_count : fields->key.count;
     *key = line;
-    if (fields->json) {
-        if ((fields->key_name && !read_member(line, fields->key_name, key, problem)) ||
-            (fields->time_name && !read_member(line, fields->time_name, &when, problem)))
-            return false;
-        if (when.len >= 2 && when.bytes[0] == '"') {
-            when.bytes++;
-            when.len -= 2;
-        }
-    } else if ((fields->key || fields->time) &&
-               !read_delimited(fields, line, key, &when, problem)) {
+    if (parts == 0 && !seen_fields_have_time(fields))
+        return true;
+    if (!(fields->json ? read_members : read_delimited)(fields, line, &f, problem))
         return false;
-    }
+    /* Values in JSON end where they end, so that any byte will do between them. */
+    char between = fields->json ? ',' : fields->key.delimiter;
+    if (parts > 0 && !cli_join(scratch, f.part, parts, between, key))
+        return fail(problem, "%s", bry_status_text(BRY_E_NOMEM));
     if (!seen_fields_have_time(fields))
         return true;
-    const char *wrong = seen_time_parse(when.bytes, when.len, fields->unit, time);
-    return !wrong || fail(problem, "its time %s %s", quote(when).text, wrong);
+    const char *wrong = seen_time_parse(f.time->bytes, f.time->len, fields->unit, time);
+    return !wrong || fail(problem, "its time %s %s", quote(*f.time).text, wrong);
 }

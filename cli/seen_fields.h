@@ -2,14 +2,19 @@
 #ifndef BLOOMERY_CLI_SEEN_FIELDS_H
 #define BLOOMERY_CLI_SEEN_FIELDS_H
 
-#include "lines.h"
+#include "fields.h"
 #include "seen_time.h"
+
+enum { SEEN_MOST_NAME = 255 };
 
 typedef struct seen_fields {
     bool json; /* fields are members of an object, */
-    const char *key_name, *time_name; /* of these names; NULL: the whole line, and none */
-    char delimiter; /* else they lie between these, */
-    uint64_t key, time; /* counted from 1; 0: the whole line, and none */
+    const char *key_name; /* of these names, with commas between them; NULL: the whole line */
+    const char *time_name; /* NULL: none */
+    char names[CLI_MOST_FIELDS][SEEN_MOST_NAME + 1]; /* those of key_name, */
+    unsigned name_count;
+    cli_fields key; /* else they are counted */
+    uint16_t time; /* 0: none */
     seen_unit unit;
 } seen_fields;
 
@@ -29,8 +34,14 @@ static inline bool seen_fields_have_time(const seen_fields *fields)
     return fields->time || fields->time_name;
 }
 
+/* Whether keys are put together from several fields, and so lie in the scratch. */
+static inline bool seen_fields_are_several(const seen_fields *fields)
+{
+    return fields->key.count > 1 || fields->name_count > 1;
+}
+
 /* The key, and the time where fields have one. False: the problem says why not. */
-bool seen_fields_of(const seen_fields *fields, cli_text line, cli_text *key, uint64_t *time,
-                    seen_problem *problem);
+bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scratch, cli_text *key,
+                    uint64_t *time, seen_problem *problem);
 
 #endif

@@ -2,11 +2,10 @@
 
 #include "args.h"
 #include "output.h"
-#include "replace_file.h"
+#include "saved.h"
 #include "section.h"
 #include "target.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +17,8 @@ typedef enum key_kind { KEY_LINE = 0, KEY_FIELD = 1, KEY_MEMBER = 2 } key_kind;
 typedef struct meaning {
     bool times; /* in the lines; else the clock's */
     key_kind kind;
-    char delimiter; /* of fields; else 0 */
-    uint64_t field; /* its number; else 0 */
-    const char *name; /* of a member, which no NUL ends */
+    cli_fields fields; /* else all 0 */
+    const char *name; /* of members, which no NUL ends */
     size_t name_len;
     uint64_t since;
 } meaning;
@@ -32,10 +30,9 @@ static meaning meaning_of(const seen_fields *fields)
         m.kind = KEY_MEMBER;
         m.name = fields->key_name;
         m.name_len = strlen(m.name);
-    } else if (fields->key) {
+    } else if (fields->key.count) {
         m.kind = KEY_FIELD;
-        m.field = fields->key;
-        m.delimiter = fields->delimiter;
+        m.fields = fields->key;
     }
     return m;
 }
@@ -99,23 +96,24 @@ static int check_meaning(const seen_request *asked, const meaning *has)
     if (has->kind != wants.kind && wants.kind != KEY_LINE)
         return has->kind == KEY_MEMBER ? differs(path, "--json-lines", "")
                                        : is_without(path, "--json-lines");
-    if (has->field != wants.field)
-        return differs_number(path, "--key", has->field, "");
+    if (has->fields.count != wants.fields.count ||
+        memcmp(has->fields.number, wants.fields.number, sizeof wants.fields.number) != 0)
+        return differs(path, "--key", cli_fields_say(&has->fields).text);
     if (has->name_len != wants.name_len ||
         (has->name_len > 0 && memcmp(has->name, wants.name, has->name_len) != 0)) {
         char name[sizeof((cli_quoted *)0)->text];
         snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
         return differs(path, "--key", cli_quote(name).text);
     }
-    if (has->delimiter != wants.delimiter)
-        return differs(path, "--delimiter", cli_quote((char[]){has->delimiter, '\0'}).text);
+    if (has->fields.delimiter != wants.fields.delimiter)
+        return differs(path, "--delimiter", cli_quote((char[]){has->fields.delimiter, '\0'}).text);
     return CLI_GO_ON;
 }
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
 static const char magic[8] = {'B', 'R', 'Y', 'S', 'T', 'A', 'T', 'E'};
-#define VERSION 1u
+#define VERSION 2u
 #define MOST_NAME (1u << 20) /* more than a command line takes */
 
 enum {
@@ -125,9 +123,9 @@ enum {
     AT_KIND = 13, /* u8 */
     AT_DELIMITER = 14, /* u8; a byte of 0 follows */
     AT_SINCE = 16, /* u64 */
-    AT_FIELD = 24, /* u64 */
-    AT_NAME_LEN = 32, /* u64 */
-    HEAD = 40 /* the name follows, and the checksum of the section */
+    AT_FIELDS = 24, /* eight u16 */
+    AT_NAME_LEN = 40, /* u64 */
+    HEAD = 48 /* the name follows, and the checksum of the section */
 };
 
 static bry_status write_meaning(const meaning *m, const bry_sink *sink)
@@ -139,9 +137,10 @@ static bry_status write_meaning(const meaning *m, const bry_sink *sink)
     cli_put(head + AT_VERSION, VERSION, 4);
     head[AT_TIMES] = m->times;
     head[AT_KIND] = (unsigned char)m->kind;
-    head[AT_DELIMITER] = (unsigned char)m->delimiter;
+    head[AT_DELIMITER] = (unsigned char)m->fields.delimiter;
     cli_put(head + AT_SINCE, m->since, 8);
-    cli_put(head + AT_FIELD, m->field, 8);
+    for (int i = 0; i < m->fields.count; i++)
+        cli_put(head + AT_FIELDS + 2 * i, m->fields.number[i], 2);
     cli_put(head + AT_NAME_LEN, m->name_len, 8);
     bry_status status = memory.write(memory.opaque, head, sizeof head);
     if (status == BRY_OK)
@@ -150,6 +149,17 @@ static bry_status write_meaning(const meaning *m, const bry_sink *sink)
         status = cli_section_write(&buffer, sink);
     bry_buffer_free(&buffer);
     return status;
+}
+
+static cli_fields read_fields(const unsigned char *head)
+{
+    cli_fields fields = {.delimiter = (char)head[AT_DELIMITER]};
+    for (int i = 0; i < CLI_MOST_FIELDS; i++) {
+        fields.number[i] = (uint16_t)cli_get(head + AT_FIELDS + 2 * i, 2);
+        if (fields.number[i] && fields.count == i)
+            fields.count++;
+    }
+    return fields;
 }
 
 static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *load,
@@ -175,15 +185,15 @@ static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *l
     const unsigned char *head = buffer->bytes;
     *m = (meaning){.times = head[AT_TIMES],
                    .kind = (key_kind)head[AT_KIND],
-                   .delimiter = (char)head[AT_DELIMITER],
-                   .field = cli_get(head + AT_FIELD, 8),
+                   .fields = read_fields(head),
                    .name = (const char *)head + HEAD,
                    .name_len = (size_t)len,
                    .since = cli_get(head + AT_SINCE, 8)};
     if (head[AT_TIMES] > 1 || head[AT_KIND] > KEY_MEMBER || head[AT_DELIMITER + 1] != 0)
         return cli_section_fail(load, BRY_E_BADDATA, AT_TIMES, unknown);
-    if ((m->kind == KEY_FIELD) != (m->field != 0) || (m->kind != KEY_FIELD && m->delimiter) ||
-        (m->kind == KEY_MEMBER) != (len != 0) || memchr(m->name, 0, m->name_len))
+    if ((m->kind == KEY_FIELD) != (m->fields.count != 0) ||
+        (m->kind != KEY_FIELD && m->fields.delimiter) || (m->kind == KEY_MEMBER) != (len != 0) ||
+        memchr(m->name, 0, m->name_len))
         return cli_section_fail(load, BRY_E_BADDATA, AT_KIND, unknown);
     load->offset = buffer->len;
     return BRY_OK;
@@ -191,36 +201,30 @@ static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *l
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-static bry_status load_file(FILE *file, bry_load *load, bry_buffer *buffer, meaning *has,
+static bry_status load_file(cli_input *input, bry_load *load, bry_buffer *buffer, meaning *has,
                             bry_window **window)
 {
-    cli_input input = {file, 0};
-    bry_source source = cli_input_source(&input);
+    bry_source source = cli_input_source(input);
     bry_status status = read_meaning(has, &source, load, buffer);
     if (status != BRY_OK)
         return status;
     load->offset = 0;
     status = bry_window_load(&source, load, window);
     load->offset += buffer->len;
-    if (status == BRY_OK && fgetc(file) != EOF)
-        status = cli_section_fail(load, BRY_E_BADDATA, input.given, "bytes follow the end");
-    return status;
+    return status == BRY_OK ? cli_input_end(input, load) : status;
 }
 
 int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept *kept)
 {
     bry_load load = cli_memory_load(memory);
-    errno = 0;
-    FILE *file = fopen(asked->state, "rbe");
-    if (!file)
+    cli_input input;
+    if (!cli_input_open(&input, asked->state, &load))
         return cli_load_failed(BRY_E_IO, &load, memory, asked->state, "window");
     meaning has = {0};
     bry_buffer buffer = BRY_BUFFER;
-    *kept = (seen_kept){NULL, SEEN_NEVER};
-    bry_status status = load_file(file, &load, &buffer, &has, &kept->window);
-    int problem = errno;
-    fclose(file);
-    errno = problem;
+    *kept = (seen_kept){.since = SEEN_NEVER};
+    bry_status status = load_file(&input, &load, &buffer, &has, &kept->window);
+    cli_input_close(&input);
     int code = status == BRY_OK ? check_window(asked, kept->window)
                                 : cli_load_failed(status, &load, memory, asked->state, "window");
     if (code == CLI_GO_ON)
@@ -249,14 +253,11 @@ static bry_status write(const void *object, const bry_sink *sink)
     return status == BRY_OK ? bry_window_save(state->window, sink) : status;
 }
 
-static bry_status save(const void *object, const char *path)
-{
-    return cli_replace_file(path, write, object);
-}
-
 int seen_state_save(const seen_request *asked, const seen_kept *kept)
 {
+    static const char taken[] =
+        "another run has made it meanwhile; what this run has seen is not in it";
     saved state = {meaning_of(asked->fields), kept->window};
     state.is.since = kept->since;
-    return cli_target_save(asked->state, save, &state);
+    return cli_target_save(asked->state, kept->fresh ? taken : NULL, write, &state);
 }

@@ -47,7 +47,8 @@ typedef struct batch {
     const void *key[BATCH];
     size_t len[BATCH];
     uint64_t time[BATCH];
-    bry_hash hash[BATCH];
+    bry_hash
+        hash[BATCH]; /* of keys that are put together, when they are: the next takes their room */
     uint8_t was[BATCH];
 } batch;
 
@@ -56,7 +57,10 @@ typedef struct stream {
     const cli_memory *memory;
     const seen_how *how;
     seen_tally *tally;
+    seen_inputs *inputs;
     cli_lines lines;
+    cli_scratch scratch;
+    cli_progress progress;
     seen_output output;
     seen_clock clock;
     bool started; /* there is a latest time */
@@ -136,10 +140,10 @@ static bool may_read(void *context)
 
 static int bad_line(const stream *s, bry_status status, const seen_problem *problem)
 {
+    cli_place place = cli_lines_place(&s->lines, s->lines.number);
     if (problem->column)
-        return cli_fail(status, "line %" PRIu64 ", column %zu: %s", s->lines.number,
-                        problem->column, problem->text);
-    return cli_fail(status, "line %" PRIu64 ": %s", s->lines.number, problem->text);
+        return cli_fail(status, "%s, column %zu: %s", place.text, problem->column, problem->text);
+    return cli_fail(status, "%s: %s", place.text, problem->text);
 }
 
 /* The line's time is the latest, if it is not itself later. */
@@ -172,13 +176,15 @@ static int take_line(stream *s, cli_text line, uint64_t now)
     b->line[place] = line;
     b->time[at] = now;
     bry_status status = BRY_OK;
-    if (!seen_fields_of(&s->how->fields, line, &key, &b->time[at], &problem))
+    if (!seen_fields_of(&s->how->fields, line, &s->scratch, &key, &b->time[at], &problem))
         status = BRY_E_BADDATA;
     else if (!settle_time(s, &b->time[at], &problem))
         status = BRY_E_RANGE;
     if (status == BRY_OK) {
         b->key[at] = key.bytes;
         b->len[at] = key.len;
+        if (seen_fields_are_several(&s->how->fields))
+            b->hash[at] = bry_hash_key(bry_window_seed(s->window), key.bytes, key.len);
         b->place[at] = (uint16_t)place;
         b->keys++;
         return CLI_GO_ON;
@@ -217,14 +223,13 @@ static int fill(stream *s)
 
 static int refused(const stream *s, bry_status status, size_t at)
 {
-    uint64_t number = s->now.number + s->now.place[at];
+    cli_place place = cli_lines_place(&s->lines, s->now.number + s->now.place[at]);
     if (status == BRY_E_NOMEM && s->memory->refused)
-        return cli_fail(BRY_E_FULL,
-                        "line %" PRIu64 ": the window holds three quarters of the machine's memory",
-                        number);
+        return cli_fail(BRY_E_FULL, "%s: the window holds three quarters of the machine's memory",
+                        place.text);
     if (status == BRY_E_FULL)
-        return cli_fail(status, "line %" PRIu64 ": the window has reached --max-bytes", number);
-    return cli_fail(status, "line %" PRIu64 ": %s", number, bry_status_text(status));
+        return cli_fail(status, "%s: the window has reached --max-bytes", place.text);
+    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
 }
 
 /* Keys from..to, which have one time. On failure the batch is cut there. */
@@ -251,7 +256,8 @@ static int add(stream *s)
 {
     batch *b = &s->now;
     int code = CLI_GO_ON;
-    bry_hash_key_n(bry_window_seed(s->window), b->key, b->len, b->keys, b->hash);
+    if (!seen_fields_are_several(&s->how->fields))
+        bry_hash_key_n(bry_window_seed(s->window), b->key, b->len, b->keys, b->hash);
     for (size_t from = 0, to; from < b->keys && code == CLI_GO_ON; from = to) {
         for (to = from + 1; to < b->keys && b->time[to] == b->time[from];)
             to++;
@@ -314,20 +320,32 @@ static void put_out(stream *s)
         seen_output_add(&s->output, &s->how->end, 1);
 }
 
+/* One batch, from the next input where one has ended. *more: there may be another. */
+static int step(stream *s, bool *more)
+{
+    int code = fill(s);
+    int added = add(s);
+    put_out(s);
+    cli_progress_add(&s->progress, s->now.lines);
+    if (added != CLI_GO_ON)
+        code = added;
+    if (s->tally->lines >= s->next_look)
+        look(s);
+    *more = code == CLI_GO_ON && !s->output.problem && !stopped_by;
+    if (*more && s->now.lines == 0)
+        code = seen_inputs_next(s->inputs, &s->lines, more);
+    return code;
+}
+
 static int run(stream *s)
 {
-    int code;
-    do {
-        code = fill(s);
-        int added = add(s);
-        put_out(s);
-        if (added != CLI_GO_ON)
-            code = added;
-        if (s->tally->lines >= s->next_look)
-            look(s);
-    } while (code == CLI_GO_ON && s->now.lines > 0 && !s->output.problem && !stopped_by);
+    bool more;
+    int code = seen_inputs_next(s->inputs, &s->lines, &more);
+    while (code == CLI_GO_ON && more)
+        code = step(s, &more);
     look(s);
     seen_output_flush(&s->output);
+    cli_progress_end(&s->progress);
     s->tally->unread = s->output.problem == EPIPE;
     if (s->tally->unread)
         code = CLI_FAILED;
@@ -336,31 +354,38 @@ static int run(stream *s)
     return code;
 }
 
-int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
-                seen_tally *tally)
+static void start(stream *s)
 {
-    *tally = (seen_tally){.since = SEEN_NEVER};
-    stream *s = malloc(sizeof *s);
-    seen_output output;
-    if (!s || !seen_output_init(&output, STDOUT_FILENO)) {
-        free(s);
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
-    }
     bry_window_stats stats;
-    bry_window_get_stats(window, &stats);
-    s->window = window;
-    s->memory = memory;
-    s->how = how;
-    s->tally = tally;
-    s->lines = (cli_lines){.fd = STDIN_FILENO, .end = how->end, .may_read = may_read, .context = s};
-    s->output = output;
+    bry_window_get_stats(s->window, &stats);
+    s->lines = (cli_lines){.fd = STDIN_FILENO,
+                           .end = s->how->end,
+                           .may_read = may_read,
+                           .context = s,
+                           .progress = &s->progress};
+    s->progress = cli_progress_start(s->inputs->bytes, !s->how->silent);
     s->clock = seen_clock_start();
     s->latest = stats.time;
     s->started = stats.started;
     s->next_look = FIRST_LOOK;
     s->error = stats.estimated_error;
-    s->first_then = 0;
+}
 
+int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
+                seen_inputs *inputs, seen_tally *tally)
+{
+    *tally = (seen_tally){.since = SEEN_NEVER};
+    stream *s = calloc(1, sizeof *s);
+    if (!s || !seen_output_init(&s->output, STDOUT_FILENO)) {
+        free(s);
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    }
+    s->window = window;
+    s->memory = memory;
+    s->how = how;
+    s->tally = tally;
+    s->inputs = inputs;
+    start(s);
     struct sigaction before[ENDS];
     stopped_by = 0;
     catch_signals(before);
@@ -369,6 +394,7 @@ int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *ho
     release_signals(before);
     cli_lines_free(&s->lines);
     seen_output_free(&s->output);
+    free(s->scratch.bytes);
     free(s);
     return code;
 }

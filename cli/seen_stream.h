@@ -1,11 +1,12 @@
 /*
- * The lines of standard input through a window: those that come for the first time and those that
+ * Lines through a window: those that come for the first time and those that
  * were seen before, told apart in batches and written as they come.
  */
 #ifndef BLOOMERY_CLI_SEEN_STREAM_H
 #define BLOOMERY_CLI_SEEN_STREAM_H
 
 #include "memory.h"
+#include "seen_inputs.h"
 #include "seen_window.h"
 
 /* What becomes of a line whose key or time cannot be read, or lies too far ahead. */
@@ -33,10 +34,10 @@ typedef struct seen_tally {
     bool unread; /* nobody reads what is written any more */
 } seen_tally;
 
-/* CLI_GO_ON when the input has ended and all is written; or an exit code after a message, but for a
- * pipe that nobody reads, which the tally tells: what came before the line that the message names
+/* CLI_GO_ON when the inputs have ended and all is written; or an exit code after a message, but for
+ * a pipe that nobody reads, which the tally tells: what came before the line that the message names
  * is written. The tally is right in either case. */
 int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
-                seen_tally *tally);
+                seen_inputs *inputs, seen_tally *tally);
 
 #endif

@@ -2,12 +2,11 @@
 
 #include "args.h"
 #include "output.h"
+#include "saved.h"
 #include "seen_state.h"
 #include "target.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * Lines to plan for where nothing is said. Engine compact takes memory for what it holds alone, and
@@ -19,28 +18,6 @@
 #define MOST_LINES ((uint64_t)1 << 40)
 
 #define DEFAULT_ERROR 1e-6
-
-enum { LOOK = 64 * 1024 };
-
-/* About so many lines has the file on standard input, by the length of its first ones, and a
- * quarter more; 0: it is none, or cannot be told. */
-static uint64_t estimate_lines(void)
-{
-    struct stat facts;
-    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    if (at < 0 || fstat(STDIN_FILENO, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        facts.st_size <= at)
-        return 0;
-    char *look = malloc(LOOK);
-    ssize_t got = look ? pread(STDIN_FILENO, look, LOOK, at) : 0;
-    uint64_t lines = 0;
-    for (ssize_t i = 0; i < got; i++)
-        lines += look[i] == '\n' || look[i] == '\0';
-    free(look);
-    if (got <= 0 || lines == 0)
-        return 0;
-    return (uint64_t)((double)(facts.st_size - at) / (double)got * (double)lines * 1.25);
-}
 
 /* Engine fbf soon takes what it is planned for, however few lines come, or, under a ceiling, holds
  * fewer than it was to; compact takes memory for those that come. */
@@ -78,7 +55,7 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
         options.generations = 1; /* nothing is ever forgotten, so nothing is kept apart for it */
     }
     if (options.capacity == 0) {
-        uint64_t lines = fbf ? 0 : estimate_lines(), least = fbf ? FBF_LINES : COMPACT_LINES;
+        uint64_t lines = fbf ? 0 : asked->lines, least = fbf ? FBF_LINES : COMPACT_LINES;
         options.capacity = lines < least ? least : lines > MOST_LINES ? MOST_LINES : lines;
     }
     if (options.error == 0)
@@ -114,11 +91,13 @@ int seen_window_open(const seen_request *asked, const char *command, cli_memory 
                      seen_kept *kept)
 {
     struct stat facts;
-    *kept = (seen_kept){NULL, SEEN_NEVER};
+    *kept = (seen_kept){.since = SEEN_NEVER, .fresh = true};
     cli_memory_init(memory, 0);
     if (!asked->state)
         return create(asked, command, memory, &kept->window);
-    int code = cli_target_check(asked->state, true);
+    if (cli_is_stream(asked->state))
+        return cli_misuse(command, "--state needs a file, and \"-\" is none");
+    int code = cli_target_check(asked->state, true, CLI_LOCK_REFUSE);
     if (code != CLI_GO_ON)
         return code;
     if (stat(asked->state, &facts) != 0) /* the check has said why, unless it is not there */

@@ -2,6 +2,7 @@
 
 #include "args.h"
 #include "output.h"
+#include "saved.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,16 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int cli_target_check(const char *path, bool replace)
+static int check_file(const char *path, bool replace)
 {
     cli_quoted name = cli_quote(path);
     struct stat facts;
     if (!replace && lstat(path, &facts) == 0)
-        return cli_fail(BRY_E_IO, "%s: it exists; --force replaces it", name.text);
+        return cli_fail(BRY_E_IO, "%s: %s", name.text, CLI_EXISTS);
     if (stat(path, &facts) == 0) {
         if (!S_ISREG(facts.st_mode))
             return cli_fail(BRY_E_IO, "%s: %s", name.text,
-                            S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a file");
+                            S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a regular file");
     } else if (errno != ENOENT) {
         return cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(errno));
     } else if (lstat(path, &facts) == 0) {
@@ -35,7 +36,27 @@ int cli_target_check(const char *path, bool replace)
     return problem == 0 ? CLI_GO_ON : cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(problem));
 }
 
-int cli_target_save(const char *path, cli_saver *save, const void *object)
+int cli_target_check(const char *path, bool replace, cli_lock_how how)
+{
+    if (cli_is_stream(path))
+        return isatty(STDOUT_FILENO) == 1
+                   ? cli_fail(BRY_E_IO,
+                              "standard output is a terminal: send it to a file or a pipe")
+                   : CLI_GO_ON;
+    int code = check_file(path, replace);
+    return code == CLI_GO_ON ? cli_lock(path, how) : code;
+}
+
+/* Main() says that standard output failed. */
+static int save_to_stdout(cli_writer *write, const void *object)
+{
+    bry_sink sink = cli_file_sink(stdout);
+    bry_status status = write(object, &sink);
+    return status == BRY_OK || ferror(stdout) ? CLI_YES
+                                              : cli_fail(status, "%s", bry_status_text(status));
+}
+
+static int replace(const char *path, cli_writer *write, const void *object)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     enum { ENDS = sizeof ends / sizeof ends[0] };
@@ -46,7 +67,7 @@ int cli_target_save(const char *path, cli_saver *save, const void *object)
     sigprocmask(SIG_BLOCK, &wait, &before);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a failed write like any other */
     errno = 0;
-    bry_status status = save(object, path);
+    bry_status status = cli_replace_file(path, write, object);
     int problem = errno;
     for (int i = 0; i < ENDS && status == BRY_OK; i++)
         signal(ends[i], SIG_IGN);
@@ -56,4 +77,19 @@ int cli_target_save(const char *path, cli_saver *save, const void *object)
     bool known = status == BRY_E_IO && problem;
     return cli_fail(status, "%s: %s", cli_quote(path).text,
                     known ? strerror(problem) : bry_status_text(status));
+}
+
+int cli_target_save(const char *path, const char *taken, cli_writer *write, const void *object)
+{
+    struct stat facts;
+    if (cli_is_stream(path))
+        return save_to_stdout(write, object);
+    if (!taken)
+        return replace(path, write, object);
+    int folder = cli_lock_folder(path);
+    int code = lstat(path, &facts) == 0 ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, taken)
+                                        : replace(path, write, object);
+    if (folder >= 0)
+        close(folder);
+    return code;
 }

@@ -63,15 +63,15 @@ _bloomery() {
             inner=""
             ;;
         "map build")
-            words="--error --items --values --engine --layout --raw --seed --fixed --like --json-lines -0 --force --max-bytes -h --help"
+            words="--error --items --values --engine --layout --raw --seed --fixed --like -d --delimiter --json-lines -0 --force --max-bytes -h --help"
             inner=""
             ;;
         "map get")
-            words="--all --json-lines -0 --max-bytes -h --help"
+            words="--all --json -0 --max-bytes -h --help"
             inner=""
             ;;
         "map put")
-            words="--json-lines -0 --new --max-bytes -h --help"
+            words="-d --delimiter --json-lines -0 --new --max-bytes -h --help"
             inner=""
             ;;
         "map del")

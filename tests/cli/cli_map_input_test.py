@@ -167,7 +167,7 @@ class JsonLines(MapCase):
     def test_many(self):
         """What JSON told of a map makes the same map."""
         self.build("m", numbered(0, 100000), "--error", "1e-6")
-        done = self.run_map("get", "m", "--json-lines", stdin=keys(0, 100000))
+        done = self.run_map("get", "m", "--json", stdin=keys(0, 100000))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(lines[77], {"key": "key77", "answer": "present", "value": "value77"})

@@ -13,7 +13,7 @@ from map_runner import ENGINES, MapCase, keys, numbered
 HELP = b"""\
 Usage: bloomery map COMMAND FILE [options]
 
-Maps in files: a value for each key in a few bytes a key. The keys themselves
+Maps in files: a value for each key in a few bytes per key. The keys themselves
 are not kept, so a map cannot list them, and errs at the rate it was made for.
 
 Commands:
@@ -25,8 +25,16 @@ Commands:
   join      adds other maps to one
   compress  makes a map as small as its keys allow
 
-"bloomery map COMMAND --help" tells the options of each. A file is replaced whole
-or, after any failure, left as it was.
+Options:
+  -h, --help  this text; after a command, the command's
+
+"bloomery help map COMMAND" tells the options of each. A file is replaced whole or,
+after any failure, left as it was.
+
+Examples:
+  bloomery map build paths.map --error 1e-4 < paths.tsv
+  bloomery map get paths.map /usr/bin/awk
+  bloomery map put paths.map /usr/bin/new package
 """
 
 HELP_GET = b"""\
@@ -38,15 +46,19 @@ keys that are absent.
 
 Options:
   --all          a line for each key: answer, key and, if present, value
-  --json-lines   the same as JSON, also with bytes that are not text
+  --json         a line of JSON for each key, also with bytes that are not text
   -0             keys and lines end with a NUL instead of a newline
   --max-bytes B  memory for maps (default 3/4 of the machine's)
   -h, --help     this text
 
 --all prints "present<TAB>key<TAB>value", "absent<TAB>key" or "unsure<TAB>key";
---json-lines {"key":...,"answer":...,"value":...} for each key, where what is not
+--json {"key":...,"answer":...,"value":...} for each key, where what is not
 UTF-8 is named key_base64 or value_base64.
 Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf alone).
+
+Examples:
+  bloomery map get paths.map /usr/bin/awk /usr/bin/none
+  bloomery map get paths.map --json < keys
 """
 
 UNSURE = "the stored value cannot be told, so nothing was changed"
@@ -80,7 +92,7 @@ class Help(MapCase):
         self.expect_misuse(["put", "f", "k"], "the value is missing")
         self.expect_misuse(["put", "f", "k", "v", "w"], '"w" is one argument too many')
         self.expect_misuse(["put", "f", "k", "v", "-0"],
-                           "--json-lines and -0 are for pairs on standard input")
+                           "--json-lines, --delimiter and -0 are for pairs on standard input")
         self.expect_misuse(["join"], "two files or more are needed")
         self.expect_misuse(["join", "f"], "two files or more are needed")
         self.expect_misuse(["join", "f", "g", "--force"], "--force goes with --output")
@@ -129,7 +141,7 @@ class Get(MapCase):
             self.expect(["get", engine, "b", "a"], 0, b"b\t\na\t1\n")
             self.expect(["get", "--all", engine, "z", "a"], 1, b"absent\tz\npresent\ta\t1\n")
             self.expect(["get", engine, "--all", "b"], 0, b"present\tb\t\n")
-            self.expect(["get", engine, "--json-lines", "z", "a"], 1,
+            self.expect(["get", engine, "--json", "z", "a"], 1,
                         b'{"key":"z","answer":"absent"}\n'
                         b'{"key":"a","answer":"present","value":"1"}\n')
             self.expect(["get", engine, "--", "--all"], 1)
@@ -144,7 +156,7 @@ class Get(MapCase):
             self.expect(["get", engine], 1, stdin=b"a\r\n")
             self.expect(["get", engine, "-0", "--all"], 1, b"present\ta\t1\0absent\tb\n\0",
                         stdin=b"a\0b\n\0")
-            self.expect(["get", engine, "--json-lines"], 1,
+            self.expect(["get", engine, "--json"], 1,
                         b'{"key":"\\u0009\\u0022"}\n'.replace(b'"}', b'","answer":"absent"}')
                         .replace(b"\\u0022", b'\\"'), stdin=b'\t"')
 
@@ -152,7 +164,7 @@ class Get(MapCase):
         value = bytes(range(256)).replace(b"\n", b"")
         self.build("m", b"\xff\xfe\t" + value + b"\nk\t\xc3\xa9\n")
         self.expect(["get", "m", b"\xff\xfe"], 0, value + b"\n")
-        done = self.run_map("get", "m", "--json-lines", b"\xff\xfe", "k", b"\xff")
+        done = self.run_map("get", "m", "--json", b"\xff\xfe", "k", b"\xff")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(lines[0]["key_base64"], "//4=")
         self.assertEqual(list(lines[0]), ["key_base64", "answer", "value_base64"])
@@ -174,7 +186,7 @@ class Get(MapCase):
         self.expect(["get", "m"], 4, b"b\t2\n", three, stdin=b"z\nb\na\n")
         self.expect(["get", "m", "--all", "a", "b", "z"], 4,
                     b"unsure\ta\npresent\tb\t2\nabsent\tz\n", three)
-        self.expect(["get", "m", "--json-lines", "a"], 4, b'{"key":"a","answer":"unsure"}\n', one)
+        self.expect(["get", "m", "--json", "a"], 4, b'{"key":"a","answer":"unsure"}\n', one)
 
     def test_answers_come_as_keys_do(self):
         self.build("m", b"a\t1\nb\t2\n")
@@ -293,7 +305,7 @@ class Change(MapCase):
             self.expect(["get", engine, "a", "b", "c", "d", "e"], 0,
                         b"a\t0\nb\t255\nc\t7\nd\t9\ne\t10\n")
             self.expect(["get", engine, "b"], 0, b"255\n")
-            self.expect(["get", engine, "b", "--json-lines"], 0,
+            self.expect(["get", engine, "b", "--json"], 0,
                         b'{"key":"b","answer":"present","value":255}\n')
             before = self.content(engine)
             whole = "the value is not a whole number, as this map takes them"
@@ -416,10 +428,10 @@ class Whole(MapCase):
     def test_info_of_a_pipe(self):
         """It has no size that could be told."""
         self.build("m", b"a\t1\n")
-        done = self.run_map("info", "/dev/stdin", stdin=self.content("m"))
+        done = self.run_map("info", "-", stdin=self.content("m"))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertRegex(done.stdout, rb"\nbytes +\d+: keys \d+, codes of values \d+, values \d+\n")
-        done = self.run_map("info", "/dev/stdin", "--json", stdin=self.content("m"))
+        done = self.run_map("info", "-", "--json", stdin=self.content("m"))
         self.assertIsNone(load(done.stdout)["file_bytes"])
 
     def test_info_of_layout_and_fixed(self):
@@ -514,7 +526,7 @@ class Files(MapCase):
                         err=f'bloomery: IO: "{name}": it exists; --force replaces it\n'.encode())
         for name, problem in (("folder", "Is a directory"), ("", "No such file or directory"),
                               ("no/where", "No such file or directory"),
-                              ("there/x", "Not a directory"), ("/dev/null", "it is not a file"),
+                              ("there/x", "Not a directory"), ("/dev/null", "it is not a regular file"),
                               ("link", "it is a link that leads nowhere")):
             self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
                         err=f'bloomery: IO: "{name}": {problem}\n'.encode())
@@ -556,7 +568,7 @@ class Output(MapCase):
     def test_lost(self):
         self.build("m", numbered(0, 20000))
         for arguments, stdin in ((["get", "m", "key1"], b""), (["get", "m"], keys(0, 20000)),
-                                 (["get", "m", "--json-lines"], keys(0, 20000)),
+                                 (["get", "m", "--json"], keys(0, 20000)),
                                  (["info", "m"], b""), (["info", "m", "--json"], b""),
                                  (["--help"], b"")):
             with open("/dev/full", "w") as full:

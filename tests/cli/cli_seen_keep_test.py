@@ -337,21 +337,21 @@ class State(SeenCase):
         """The section in front of the window, as doc/format.md has it."""
         self.expect(["--state", "kept", "--window", "10s", "--time", "1", "--key", "2", "-d", ";"],
                     b"7;x\n9;y\n", b"7;x\n9;y\n")
-        self.assertEqual(struct.unpack_from("<8sI4B3Q", self.content()),
-                         (b"BRYSTATE", 1, 1, 1, ord(";"), 0, 7000, 2, 0))
+        self.assertEqual(struct.unpack_from("<8sI4BQ8HQ", self.content()),
+                         (b"BRYSTATE", 2, 1, 1, ord(";"), 0, 7000, 2, *[0] * 8))
         self.expect(["--state", "other", "--json-lines", "--key", "name"], b'{"name":1}\n',
                     b'{"name":1}\n')
         with open(self.path("other"), "rb") as file:
             content = file.read()
-        head = struct.unpack_from("<8sI4B3Q4s", content)
-        self.assertEqual(head[:6] + head[7:], (b"BRYSTATE", 1, 0, 2, 0, 0, 0, 4, b"name"))
+        head = struct.unpack_from("<8sI4BQ8HQ4s", content)
+        self.assertEqual(head[:6] + head[7:], (b"BRYSTATE", 2, 0, 2, 0, 0, *[0] * 8, 4, b"name"))
 
     def test_bad_files(self):
         self.expect(["--state", "kept"], b"a\n", b"a\n")
         content = self.content()
         flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1:]
-                   for at in (0, 12, 13, 14, 15, 16, 24, 32, 39, 40, 55, 56)]
-        for damaged in (b"", b"x", content[:20], content[:40], content[:56], content[56:],
+                   for at in (0, 12, 13, 14, 15, 16, 24, 39, 40, 47, 48, 63, 64)]
+        for damaged in (b"", b"x", content[:20], content[:48], content[:64], content[64:],
                         *flipped, content[:-1], content + b"x",
                         content[:80] + bytes([content[80] ^ 1]) + content[81:]):
             with open(self.path("kept"), "wb") as file:

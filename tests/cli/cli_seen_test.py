@@ -335,10 +335,85 @@ class Fields(SeenCase):
         self.assertEqual(stats["bad"] + stats["first"] + stats["repeats"], 8000)
 
 
+class Files(SeenCase):
+    def write(self, name, content):
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write(content)
+
+    def test_one_after_the_other(self):
+        self.write("a", b"1\n2\n1\nlast")
+        self.write("b", b"2\n3\nlast\n")
+        self.write("empty", b"")
+        self.expect(["a", "b"], b"none of this", b"1\n2\nlast\n3\n")
+        self.expect(["empty", "b", "a", "empty"], b"", b"2\n3\nlast\n1\n")
+        self.expect(["a", "-", "b"], b"3\n4\n1\n", b"1\n2\nlast\n3\n4\n")
+        self.expect(["-"], b"3\n3\n", b"3\n")
+        self.expect(["--count", "a", "b"], b"", b"4\n")
+        self.expect(["--", "a"], b"", b"1\n2\nlast\n")
+
+    def test_many(self):
+        lines = [b"%d" % (i * i % 30011) for i in range(60000)]
+        for i in range(6):
+            self.write(f"f{i}", joined(lines[i * 10000:(i + 1) * 10000]))
+        self.expect([f"f{i}" for i in range(6)], b"", joined(first_ones(lines)))
+
+    def test_a_pipe_by_name(self):
+        os.mkfifo(os.path.join(self.folder, "pipe"))
+        process = self.start("pipe")
+        with open(os.path.join(self.folder, "pipe"), "wb") as pipe:
+            pipe.write(b"a\na\nb\n")
+        self.assertEqual(process.stdout.read(), b"a\nb\n")
+        self.assertEqual(process.wait(), 0)
+
+    def test_bad(self):
+        self.write("a", b"1\n")
+        self.write("short", b"1\t2\n1\n")
+        for arguments, problem in (
+                (["a", "none"], '"none": No such file or directory'),
+                (["a", "."], '".": Is a directory')):
+            self.expect(arguments, b"", b"", 3, f"bloomery: IO: {problem}\n".encode())
+        self.expect(["--key", "2", "short"], b"", b"1\t2\n", 3,
+                    b'bloomery: BADDATA: "short", line 2: there is no field 2\n')
+
+
+class Compound(SeenCase):
+    def test_fields(self):
+        lines = [b"a\tx\tc", b"a\ty\tc", b"a\tx\td", b"ac\t\t", b"a\t\tc\t", b"\t\tac"]
+        for key, kept in (("1,3", [0, 2, 3, 5]), ("3,1", [0, 2, 3, 5]), ("1,2,3", [0, 1, 2, 3, 4, 5]),
+                          ("1,1", [0, 3, 5])):
+            self.expect(["--key", key], joined(lines), joined([lines[i] for i in kept]))
+
+    def test_members(self):
+        lines = [b'{"a":1,"b":"x","c":2}', b'{"c":2,"a":1}', b'{"a":"1","c":2}', b'{"a":12,"c":2}',
+                 b'{"a":1,"c":"2,3"}', b'{"a":"1,2","c":3}']
+        self.expect(["--json-lines", "--key", "a,c"], joined(lines),
+                    joined(line for i, line in enumerate(lines) if i != 1))
+
+    def test_with_a_time(self):
+        lines = [b"0;a;b", b"1;a;c", b"2;a;b", b"20;a;b"]
+        self.expect(["--window", "10s", "--time", "1", "--key", "2,3", "-d", ";"], joined(lines),
+                    joined([lines[0], lines[1], lines[3]]))
+
+    def test_in_a_state(self):
+        line = b"a\tb\tc\n"
+        self.expect(["--state", "kept", "--key", "1,3"], line, line)
+        self.expect(["--state", "kept", "--key", "1,3"], b"a\tother\tc\n", b"")
+        for key in ("1", "1,2", "1,3,3", "3,1"):
+            self.expect(["--state", "kept", "--key", key], line, b"", 3,
+                        b'bloomery: MISMATCH: "kept": it was made with --key 1,3\n')
+        self.expect(["--state", "json", "--json-lines", "--key", "a,b"], b'{"a":1,"b":2}\n',
+                    b'{"a":1,"b":2}\n')
+        self.expect(["--state", "json", "--json-lines", "--key", "a,c"], b'{"a":1,"c":2}\n', b"",
+                    3, b'bloomery: MISMATCH: "json": it was made with --key "a,b"\n')
+
+    def test_many(self):
+        lines = [b"%d,%d,%d" % (i % 90, i, i % 77) for i in range(20000)]
+        self.expect(["--key", "1,3", "-d", ","], joined(lines), joined(lines[:6930]))
+
+
 class Misuse(SeenCase):
     def test_misuse(self):
         for arguments, problem in (
-                (["x"], '"x" is one argument too many'),
                 (["--windows", "60s"], 'there is no option "--windows"'),
                 (["--window", "60"], '--window: "60" needs a unit: ms, s, m, h or d'),
                 (["--window", "0s"], '--window: "0s" is not above 0'),
@@ -350,6 +425,12 @@ class Misuse(SeenCase):
                  '--key: "65536" is not a field: they are counted from 1 to 65535'),
                 (["--key", "name"],
                  '--key: "name" is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
+                (["--key", "1,"], '--key: "1," is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
+                (["--key", "1,2,3,4,5,6,7,8,9"],
+                 '--key: "1,2,3,4,5,6,7,8,9" has more than 8 fields'),
+                (["--json-lines", "--key", "a,,b"], '--key: "a,,b" has an empty name'),
+                (["--time", "1,2", "--window", "1s"], '--time: "1,2" is more than one field'),
+                (["--state", "-"], '--state needs a file, and "-" is none'),
                 (["--time", "1"], "--time goes with --window"),
                 (["--refresh"], "--refresh goes with --window"),
                 (["--skew", "1s"], "--skew goes with --time"),
@@ -396,7 +477,7 @@ class Misuse(SeenCase):
     def test_help(self):
         done = self.seen("--help")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertTrue(done.stdout.startswith(b"Usage: bloomery seen [options] < LINES\n\n"))
+        self.assertTrue(done.stdout.startswith(b"Usage: bloomery seen [FILE...] [options]\n\n"))
         for line in done.stdout.splitlines():
             self.assertLessEqual(len(line), 88, line)
 

@@ -51,6 +51,10 @@ Options:
 Settings of FILE replace these defaults, but not what options say, nor address,
 port, folder and log. Sizes are read as servers read them: 64mb is 64 x 2^20
 bytes, and so is 64MiB; 64m is 64 million.
+
+Examples:
+  bloomery serve --dir /var/lib/bloomery
+  bloomery serve --port 7000 --maxmemory 4gb --dry-run
 """
 
 

@@ -1,0 +1,291 @@
+"""Files of the program: streams in their place, what is no file, two changes at once, and what is
+shown while one is read."""
+
+import fcntl
+import os
+import pty
+import subprocess
+import tempfile
+import time
+import unittest
+
+from cli_runner import PROGRAM, main
+
+
+class FilesCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, **{
+            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            **options})
+
+    def run_program(self, *arguments, stdin=b"", code=0, err=b""):
+        done = subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=120,
+                              cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (code, err), arguments)
+        return done.stdout
+
+    def make_some(self):
+        self.write("lines", b"a\nb\n")
+        self.run_program("map", "build", "m", "--seed", "7", stdin=b"a\t1\n")
+        self.run_program("index", "build", "i", "lines", "--seed", "7")
+        self.run_program("seen", "--state", "s", stdin=b"a\n")
+
+
+class Streams(FilesCase):
+    def test_map(self):
+        self.make_some()
+        built = self.run_program("map", "build", "-", "--seed", "7", stdin=b"a\t1\n")
+        self.assertEqual(built, self.content("m"))
+        self.assertEqual(self.run_program("map", "get", "-", "a", stdin=built), b"1\n")
+        self.run_program("map", "put", "m", "b", "2")
+        changed = self.run_program("map", "put", "-", "b", "2", stdin=built)
+        self.assertEqual(changed, self.content("m"))
+        less = self.run_program("map", "del", "-", "b", stdin=changed)
+        self.run_program("map", "get", "-", "b", stdin=less, code=1)
+        self.write("n", built)
+        joined = self.run_program("map", "join", "n", "-", "--output", "-", stdin=changed)
+        self.assertEqual(self.run_program("map", "get", "-", "a", "b", stdin=joined),
+                         b"a\t1\nb\t2\n")
+        self.run_program("map", "compress", "-", stdin=changed)
+        self.run_program("map", "build", "like", "--like", "m", stdin=b"c\t1\n")
+
+    def test_index(self):
+        self.make_some()
+        built = self.run_program("index", "build", "-", "lines", "--seed", "7")
+        self.assertEqual(built, self.content("i"))
+        self.assertEqual(self.run_program("index", "locate", "-", "b", stdin=built), b"lines\n")
+        self.write("more", b"c\n")
+        changed = self.run_program("index", "add", "-", "more", stdin=built)
+        self.assertEqual(self.run_program("index", "locate", "-", "c", stdin=changed), b"more\n")
+        self.run_program("index", "rm", "-", "more", stdin=changed)
+        units = self.run_program("index", "unit", "-", "--like", "i", "--name", "shipped",
+                                 stdin=b"d\ne")
+        self.run_program("index", "install", "i", "-", stdin=units)
+        self.assertEqual(self.run_program("index", "locate", "i", "e"), b"shipped\n")
+
+    def test_one_stream_is_not_two(self):
+        self.make_some()
+        for arguments, what in ((["map", "get", "-"], "keys"), (["map", "put", "-"], "pairs"),
+                                (["map", "del", "-"], "keys"), (["index", "locate", "-"], "keys"),
+                                (["index", "rm", "-", "--from", "lines"], "keys")):
+            self.run_program(*arguments, code=2, err=(
+                f'bloomery: USAGE: standard input cannot be both "-" and the {what}\n'
+                f'Try "bloomery {" ".join(arguments[:2])} --help".\n').encode())
+        self.run_program("index", "build", "x", "-", code=3, err=(
+            b'bloomery: IO: "-": standard input cannot be read again; "index unit -" makes units '
+            b'of it\n'))
+        self.run_program("index", "unit", "-", "--like", "i", code=2, err=(
+            b'bloomery: USAGE: --name is needed with "-"\nTry "bloomery index unit --help".\n'))
+
+    def test_not_for_a_terminal(self):
+        inner, outer = pty.openpty()
+        process = self.start("map", "build", "-", stdout=outer)
+        out, err = process.communicate(b"a\t1\n")
+        self.assertEqual((process.returncode, err),
+                         (3, b"bloomery: IO: standard output is a terminal: send it to a file or "
+                             b"a pipe\n"))
+        os.close(inner)
+        os.close(outer)
+
+
+class NoFiles(FilesCase):
+    def test_pipes_devices_and_folders_are_refused(self):
+        """None of them is waited for: that would end in a timeout here."""
+        self.make_some()
+        os.mkfifo(self.path("pipe"))
+        os.mkdir(self.path("folder"))
+        for name, problem in (("pipe", "it is not a regular file"),
+                              ("/dev/zero", "it is not a regular file"),
+                              ("folder", "Is a directory")):
+            for arguments in (["map", "get", name, "a"], ["map", "put", name, "a", "1"],
+                              ["map", "del", name, "a"], ["map", "info", name],
+                              ["map", "join", "m", name], ["map", "join", name, "m"],
+                              ["map", "compress", name], ["map", "build", "x", "--like", name],
+                              ["map", "build", name, "--force"],
+                              ["index", "locate", name, "a"], ["index", "add", name, "lines"],
+                              ["index", "rm", name, "lines"], ["index", "refresh", name],
+                              ["index", "info", name], ["index", "check", name],
+                              ["index", "install", "i", name], ["index", "install", name, "i"],
+                              ["index", "unit", "lines", "--like", name],
+                              ["index", "build", name, "lines", "--force"],
+                              ["seen", "--state", name]):
+                self.run_program(*arguments, code=3,
+                                 err=f'bloomery: IO: "{name}": {problem}\n'.encode())
+
+
+class Locks(FilesCase):
+    def hold(self, name):
+        file = open(self.path(name), "rb")
+        self.addCleanup(file.close)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    def test_no_change_is_lost(self):
+        """Many at once, each adds a file or a key of its own."""
+        self.make_some()
+        for i in range(16):
+            self.write(f"f{i}", b"line of %d\n" % i)
+        for command in (lambda i: ["index", "add", "i", f"f{i}"],
+                        lambda i: ["map", "put", "m", f"k{i}", f"v{i}"]):
+            running = [self.start(*command(i), stdin=subprocess.DEVNULL) for i in range(16)]
+            for process in running:
+                out, err = process.communicate(timeout=120)
+                self.assertEqual((process.returncode, out, err), (0, b"", b""))
+        for i in range(16):
+            self.assertEqual(self.run_program("index", "locate", "i", f"line of {i}"),
+                             f"f{i}\n".encode())
+            self.assertEqual(self.run_program("map", "get", "m", f"k{i}"), f"v{i}\n".encode())
+
+    def test_changes_wait_and_say_for_whom(self):
+        self.make_some()
+        commands = (["index", "add", "i", "lines"], ["index", "refresh", "i"],
+                    ["index", "rm", "i", "none"], ["index", "build", "i", "lines", "--force"],
+                    ["map", "put", "m", "b", "2"], ["map", "del", "m", "b"],
+                    ["map", "compress", "m"], ["map", "build", "m", "--force"])
+        held = {name: self.hold(name) for name in ("i", "m")}
+        running = [self.start(*command, stdin=subprocess.DEVNULL) for command in commands]
+        for process, command in zip(running, commands):
+            note = process.stderr.readline()  # none of them ends before it
+            self.assertRegex(note.decode(), rf'^bloomery: waiting for (process {os.getpid()}|another '
+                                            rf'process), which is changing "{command[2]}"\n$')
+            self.assertIsNone(process.poll())
+        for file in held.values():
+            fcntl.flock(file, fcntl.LOCK_UN)
+        for process in running:
+            process.communicate(timeout=120)
+            self.assertIn(process.returncode, (0, 1))
+
+    def test_reading_does_not_wait(self):
+        self.make_some()
+        for name in ("i", "m"):
+            self.hold(name)
+        self.assertEqual(self.run_program("map", "get", "m", "a"), b"1\n")
+        self.assertEqual(self.run_program("index", "locate", "i", "a"), b"lines\n")
+        self.run_program("map", "join", "m", "m2", "--output", "x", code=3,
+                         err=b'bloomery: IO: "m2": No such file or directory\n')
+
+    def test_ctrl_c_ends_the_wait(self):
+        self.make_some()
+        before = self.content("i")
+        self.hold("i")
+        process = self.start("index", "add", "i", "lines")
+        process.stderr.readline()
+        process.terminate()
+        process.communicate()
+        self.assertEqual(process.returncode, -15)
+        self.assertEqual((self.content("i"), sorted(os.listdir(self.folder))),
+                         (before, ["i", "lines", "m", "s"]))
+
+    def test_a_state_in_use_is_refused(self):
+        self.make_some()
+        first = self.start("seen", "--state", "s")
+        first.stdin.write(b"b\n")
+        first.stdin.flush()
+        self.assertEqual(first.stdout.readline(), b"b\n")
+        done = subprocess.run([PROGRAM, "seen", "--state", "s"], input=b"c\n", cwd=self.folder,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertRegex(done.stderr.decode(), rf'^bloomery: IO: "s" is in use: (process {first.pid}'
+                                               r'|another process) has it\n$')
+        first.communicate()
+        self.assertEqual(self.run_program("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
+
+    def test_two_new_states(self):
+        """Neither finds the file; the second to end must not replace what the first has seen."""
+        running = [self.start("seen", "--state", "new") for _ in range(2)]
+        for process, line in zip(running, (b"a\n", b"b\n")):
+            process.stdin.write(line)
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), line)
+        running[0].communicate()
+        out, err = running[1].communicate()
+        self.assertEqual((running[0].returncode, running[1].returncode), (0, 3))
+        self.assertEqual(err, b'bloomery: IO: "new": another run has made it meanwhile; what this '
+                              b'run has seen is not in it\n')
+        self.assertEqual(self.run_program("seen", "--state", "new", stdin=b"a\nb\n"), b"b\n")
+
+
+class Progress(FilesCase):
+    """On a terminal, of what takes longer than half a second: the output is held up meanwhile."""
+
+    def watch(self, *arguments, stdin=None):
+        """What appears on the terminal that is standard error."""
+        inner, outer = pty.openpty()
+        process = self.start(*arguments, stdin=stdin, stderr=outer)
+        os.close(outer)
+        time.sleep(0.7)
+        lines = process.stdout.read()
+        shown = b""
+        try:
+            while piece := os.read(inner, 65536):
+                shown += piece
+        except OSError:
+            pass
+        os.close(inner)
+        process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        return lines, shown
+
+    def test_seen(self):
+        content = b"".join(b"line %d\n" % i for i in range(200000))
+        self.write("lines", content)
+        with open(self.path("lines"), "rb") as stdin:
+            for arguments, options in ((["lines"], {}), ([], {"stdin": stdin})):
+                lines, shown = self.watch("seen", *arguments, **options)
+                self.assertEqual(lines, content)
+                self.assertRegex(shown.split(b"\r")[0],
+                                 rb"^\d+ keys, \d+ keys/s, \d+%, 0:0\d left\x1b\[K$")
+                self.assertTrue(shown.endswith(b"\x1b[K"))
+
+    def test_without_a_size(self):
+        reading, writing = os.pipe()
+        feeder = subprocess.Popen(["seq", "200000"], stdout=writing)
+        os.close(writing)
+        lines, shown = self.watch("seen", stdin=reading)
+        os.close(reading)
+        feeder.wait()
+        self.assertRegex(shown.split(b"\r")[0], rb"^\d+ keys, \d+ keys/s\x1b\[K$")
+
+    def test_not_beside_lines_on_the_same_terminal(self):
+        self.write("lines", b"".join(b"%d\n" % i for i in range(50000)))
+        inner, outer = pty.openpty()
+        process = self.start("seen", "lines", stdout=outer, stderr=outer)
+        os.close(outer)
+        time.sleep(0.7)
+        shown = b""
+        try:
+            while piece := os.read(inner, 65536):
+                shown += piece
+        except OSError:
+            pass
+        os.close(inner)
+        process.communicate()
+        self.assertNotIn(b"keys/s", shown)
+
+    def test_nothing_in_a_pipe(self):
+        self.write("lines", b"".join(b"%d\n" % i for i in range(50000)))
+        process = self.start("seen", "lines")
+        time.sleep(0.7)
+        out, err = process.communicate()
+        self.assertEqual(err, b"")
+
+
+main()
