@@ -334,7 +334,9 @@ BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, co
 
 /*
  * Adds a unit that bry_index_save_unit() wrote, as the newest; *unit is its number here. load
- * bounds the memory of the unit; its allocator is not used. BRY_E_MISMATCH: engine, seed, error or
+ * bounds the memory of the unit; its allocator is not used. The unit is read to its end before
+ * the index changes, and a call that fails leaves no trace in what is saved, unless entries of
+ * dropped units had to be swept out for it. BRY_E_MISMATCH: engine, seed, error or
  * shape differ. BRY_E_FULL, BRY_E_NOMEM as bry_index_open(); BRY_E_BADDATA, BRY_E_VERSION,
  * BRY_E_LIMIT, or what the source returns. BRY_E_FULL too where compact could not keep its promise:
  * a unit brings fingerprints as long as those of the first `units`, which past that number, at

@@ -186,12 +186,19 @@ bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot)
     return BRY_OK;
 }
 
-bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity)
+static uint32_t next_slot(const void *self)
 {
-    bry__compact_index *index = self;
+    const bry__compact_index *index = self;
     uint32_t free = index->lowest;
     while (free < index->room && index->state[free] != BRY__SLOT_FREE)
         free++;
+    return free;
+}
+
+bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity)
+{
+    bry__compact_index *index = self;
+    uint32_t free = next_slot(index);
     while (free == BRY__INDEX_SLOTS && index->dead > 0) { /* all wait for the sweep: now, then */
         bry_status status = bry__compact_index_sweep(index, UINT64_MAX);
         if (status != BRY_OK)
@@ -458,6 +465,7 @@ const bry__index_engine bry__compact_index_engine = {
     .clone = clone,
     .clear = clear,
     .like = like,
+    .next_slot = next_slot,
     .open = bry__compact_index_open,
     .drop = bry__compact_index_drop,
     .combine = combine,

@@ -4,6 +4,8 @@
 #include "common/endian.h"
 #include "frame/frame.h"
 
+#include <string.h>
+
 #define UNIT BRY__FOUR('C', 'U', 'N', 'I')
 #define FINGERPRINTS BRY__FOUR('F', 'P', 'R', 'S')
 
@@ -38,12 +40,12 @@ static unsigned width_of(const bry__maplet *maplet, unsigned i)
 }
 
 /* Entries of one frame, collected before its length is known. */
-typedef struct list {
+typedef struct frame_list {
     unsigned char bytes[LIST_SIZE];
     unsigned table, count, width;
-} list;
+} frame_list;
 
-static void begin_list(list *entries, const bry__maplet *maplet, unsigned table)
+static void begin_list(frame_list *entries, const bry__maplet *maplet, unsigned table)
 {
     bry__store64(entries->bytes, table);
     entries->table = table;
@@ -51,7 +53,7 @@ static void begin_list(list *entries, const bry__maplet *maplet, unsigned table)
     entries->width = width_of(maplet, table);
 }
 
-static void end_list(const list *entries, bry__frame_writer *writer)
+static void end_list(const frame_list *entries, bry__frame_writer *writer)
 {
     if (entries->count)
         bry__frame_writer_write(writer, FINGERPRINTS, entries->bytes,
@@ -60,7 +62,7 @@ static void end_list(const list *entries, bry__frame_writer *writer)
 
 static void write_list(const bry__maplet *maplet, uint32_t slot, bry__frame_writer *writer)
 {
-    list entries;
+    frame_list entries;
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint;
     uint32_t value;
@@ -95,22 +97,35 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_w
     write_list(maplet, slot, writer);
 }
 
-/* What a unit is going to bring: entries of each table that are still to come. */
+/* The fingerprints that a unit brings to one table. */
+typedef struct arrival_list {
+    uint64_t *fingerprint;
+    uint64_t n, room;
+    uint64_t most; /* as the frame CUNI says */
+} arrival_list;
+
+/* What a unit brings: all of it is read before the first entry is put in. */
 typedef struct arrival {
-    uint64_t left[BRY__MAPLET_TABLES];
+    arrival_list list[BRY__MAPLET_TABLES];
     uint64_t sum, done;
 } arrival;
 
-/* Whether the promise holds with them, and without so many entries of each table. It must be known
- * before the first one is put in, or an index that refuses a unit would be in a state that it could
- * not be loaded in. */
+static void free_arrival(arrival *unit, const bry_allocator *allocator)
+{
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        bry__free(allocator, unit->list[i].fingerprint,
+                  unit->list[i].room * sizeof *unit->list[i].fingerprint);
+}
+
+/* Whether the promise holds with them, and without so many entries of each table. */
 static bool fits(const bry__maplet *maplet, const arrival *unit, const uint64_t *without)
 {
     if (maplet->options.fixed)
         return bry__maplet_count(maplet) - without[0] + unit->sum <= maplet->options.capacity;
     double error = 0; /* as bry__maplet_error_now() will have it, to the last bit */
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
-        uint64_t n = unit->left[i] + (i < maplet->tables ? maplet->table[i]->n - without[i] : 0);
+        uint64_t n =
+            unit->list[i].most + (i < maplet->tables ? maplet->table[i]->n - without[i] : 0);
         if (n > 0)
             error += (double)n / (double)(maplet->range << (2 * i));
     }
@@ -144,49 +159,73 @@ static bool fits_swept(const bry__compact_index *index, const arrival *unit)
 /* Opens the tables that are needed. */
 static bry_status reach_tables(bry__maplet *maplet, const arrival *unit)
 {
-    unsigned before = maplet->tables, most = BRY__MAPLET_TABLES;
-    while (most > 1 && unit->left[most - 1] == 0)
+    unsigned most = BRY__MAPLET_TABLES;
+    while (most > 1 && unit->list[most - 1].n == 0)
         most--;
     bry_status status = BRY_OK;
     while (maplet->tables < most && status == BRY_OK)
         status = bry__maplet_open_table(maplet);
-    while (status != BRY_OK && maplet->tables > before)
-        bry__maplet_close_table(maplet);
     return status;
 }
 
-/* Puts the fingerprints of a frame in. */
-static bry_status install_list(bry__compact_index *index, uint32_t slot, bry__frame_reader *reader,
-                               const unsigned char *bytes, size_t length, arrival *unit)
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bry_status more_room(arrival_list *list, uint64_t n, bry__frame_reader *reader,
+                            const bry_allocator *allocator)
 {
-    bry__maplet *maplet = &index->maplet;
+    if (n <= list->room)
+        return BRY_OK;
+    uint64_t room = list->room ? list->room : LIST_MOST;
+    while (room < n)
+        room *= 2;
+    room = room < list->most ? room : list->most;
+    bry_status status =
+        bry__frame_reader_claim(reader, (room - list->room) * sizeof *list->fingerprint);
+    if (status != BRY_OK)
+        return status;
+    uint64_t *larger = bry__alloc(allocator, room * sizeof *larger);
+    if (!larger)
+        return no_memory(reader);
+    if (list->n)
+        memcpy(larger, list->fingerprint, list->n * sizeof *larger);
+    bry__free(allocator, list->fingerprint, list->room * sizeof *larger);
+    list->fingerprint = larger;
+    list->room = room;
+    return BRY_OK;
+}
+
+/* Takes the fingerprints of a frame. */
+static bry_status read_list(const bry__maplet *maplet, bry__frame_reader *reader,
+                            const unsigned char *bytes, size_t length, arrival *unit)
+{
     uint64_t table = bry__load64(bytes);
-    if (table >= maplet->tables)
+    if (table >= BRY__MAPLET_TABLES || unit->list[table].most == 0)
         return bad(reader, "a fingerprint is of no table");
+    arrival_list *list = &unit->list[table];
     unsigned width = width_of(maplet, (unsigned)table);
-    if ((length - LIST_HEAD) % width != 0 || (length - LIST_HEAD) / width > unit->left[table])
+    uint64_t n = (length - LIST_HEAD) / width;
+    if ((length - LIST_HEAD) % width != 0 || n > list->most - list->n)
         return bad(reader, "more fingerprints than the unit has");
-    bry__table *into = maplet->table[table];
+    bry_status status = more_room(list, list->n + n, reader, &maplet->allocator);
+    if (status != BRY_OK)
+        return status;
     for (size_t at = LIST_HEAD; at < length; at += width) {
         uint64_t fingerprint = 0;
         for (unsigned i = 0; i < width; i++)
             fingerprint |= (uint64_t)bytes[at + i] << (8 * i);
-        if (fingerprint >= into->range)
+        if (fingerprint >= maplet->range << (2 * table))
             return bad(reader, "a fingerprint is out of range");
-        if (bry__table_insert(into, fingerprint, slot, &maplet->allocator) != BRY_OK)
-            return no_memory(reader);
-        unit->left[table]--;
-        unit->done++;
+        list->fingerprint[list->n++] = fingerprint;
     }
+    unit->done += n;
     return BRY_OK;
 }
 
-static bry_status install_lists(bry__compact_index *index, uint32_t slot, bry__frame_reader *reader,
-                                arrival *unit)
+/* All lists, and the end of the stream. */
+static bry_status read_lists(const bry__maplet *maplet, bry__frame_reader *reader, arrival *unit)
 {
     unsigned char bytes[LIST_SIZE];
     bry_status status = BRY_OK;
-    uint64_t claimed = bry__maplet_bytes(&index->maplet);
     while (unit->done < unit->sum && status == BRY_OK) {
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
@@ -196,14 +235,9 @@ static bry_status install_lists(bry__compact_index *index, uint32_t slot, bry__f
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, bytes, frame.length);
         if (status == BRY_OK)
-            status = install_list(index, slot, reader, bytes, frame.length, unit);
-        uint64_t now = bry__maplet_bytes(&index->maplet);
-        if (status == BRY_OK && now > claimed) {
-            status = bry__frame_reader_claim(reader, now - claimed);
-            claimed = now;
-        }
+            status = read_list(maplet, reader, bytes, frame.length, unit);
     }
-    return status;
+    return status == BRY_OK ? bry__frame_reader_end(reader) : status;
 }
 
 /* The frame CUNI; whether it fits the maplet and the record. */
@@ -217,12 +251,11 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
     if (bry__load64(numbers + AT_RANGE) != maplet->range)
         return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
                                       "the unit was made for an index of another shape");
-    *unit = (arrival){.sum = 0};
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
         uint64_t n = bry__load64(numbers + AT_ENTRIES + 8 * (size_t)i);
         if (n > elements - unit->sum || (n > 0 && maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i)))
             return bad(reader, "the unit does not have as many elements as it says");
-        unit->left[i] = n;
+        unit->list[i].most = n;
         unit->sum += n;
     }
     if (unit->sum != elements)
@@ -230,34 +263,87 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
     return BRY_OK;
 }
 
+/* ---- installing ---------------------------------------------------------------------------- */
+
+/* Puts the entries of one table in; *done is how many. */
+static bry_status put_list(bry__maplet *maplet, unsigned table, const arrival_list *list,
+                           uint32_t slot, uint64_t *done)
+{
+    bry_status status = BRY_OK;
+    for (*done = 0; *done < list->n && status == BRY_OK; *done += status == BRY_OK)
+        status = bry__table_insert(maplet->table[table], list->fingerprint[*done], slot,
+                                   &maplet->allocator);
+    return status;
+}
+
+/* Puts all entries in; none, where memory is short: then the index is the same again. */
+static bry_status put_lists(bry__compact_index *index, const arrival *unit, uint32_t *slot)
+{
+    bry__maplet *maplet = &index->maplet;
+    bry__table_mark marks[BRY__MAPLET_TABLES] = {0};
+    uint64_t done[BRY__MAPLET_TABLES] = {0}, capacity;
+    uint32_t lowest = index->lowest, opened = BRY__INDEX_SLOTS;
+    unsigned before = maplet->tables, value_bits = maplet->options.value_bits, marked = 0;
+    bry_status status = BRY_OK;
+    for (; marked < before && status == BRY_OK; marked += status == BRY_OK)
+        status = bry__table_mark_make(&marks[marked], maplet->table[marked],
+                                      unit->list[marked].fingerprint, unit->list[marked].n,
+                                      &maplet->allocator);
+    if (status == BRY_OK)
+        status = reach_tables(maplet, unit);
+    if (status == BRY_OK)
+        status = bry__compact_index_open(index, &opened, &capacity);
+    for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++)
+        status = put_list(maplet, i, &unit->list[i], opened, &done[i]);
+    while (status != BRY_OK && maplet->tables > before)
+        bry__maplet_close_table(maplet);
+    for (unsigned i = 0; i < marked; i++) {
+        if (status != BRY_OK)
+            bry__table_mark_return(&marks[i], maplet->table[i], unit->list[i].fingerprint, done[i],
+                                   opened, &maplet->allocator);
+        bry__table_mark_free(&marks[i], &maplet->allocator);
+    }
+    if (status == BRY_OK) {
+        *slot = opened;
+    } else {
+        maplet->options.value_bits = value_bits;
+        if (opened < BRY__INDEX_SLOTS)
+            bry__compact_index_drop(index, opened, 0);
+        index->lowest = lowest;
+    }
+    return status;
+}
+
+/* Makes room for it by sweeping, where that is enough. */
+static bry_status make_fit(bry__compact_index *index, const arrival *unit,
+                           bry__frame_reader *reader)
+{
+    static const uint64_t none[BRY__MAPLET_TABLES];
+    bool ready = fits(&index->maplet, unit, none);
+    if (!ready && !fits_swept(index, unit))
+        return bry__frame_reader_fail(reader, BRY_E_FULL,
+                                      "more entries than the promised error allows");
+    for (; !ready; ready = fits(&index->maplet, unit, none))
+        if (bry__compact_index_sweep(index, UINT64_MAX) != BRY_OK)
+            return no_memory(reader);
+    return BRY_OK;
+}
+
 bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
                                       bry__frame_reader *reader, uint32_t *slot)
 {
     bry__compact_index *index = self;
-    static const uint64_t none[BRY__MAPLET_TABLES];
     arrival unit = {.sum = 0};
     bry_status status = read_arrival(&index->maplet, record->elements, reader, &unit);
-    bool ready = status == BRY_OK && fits(&index->maplet, &unit, none);
-    if (status == BRY_OK && !ready && !fits_swept(index, &unit))
-        return bry__frame_reader_fail(reader, BRY_E_FULL,
-                                      "more entries than the promised error allows");
-    for (; status == BRY_OK && !ready; ready = fits(&index->maplet, &unit, none)) {
-        if (bry__compact_index_sweep(index, UINT64_MAX) != BRY_OK)
-            return no_memory(reader);
-    }
-    if (status != BRY_OK)
-        return status;
-    uint32_t opened;
-    uint64_t capacity;
-    status = reach_tables(&index->maplet, &unit);
     if (status == BRY_OK)
-        status = bry__compact_index_open(index, &opened, &capacity);
-    if (status != BRY_OK)
-        return bry__frame_reader_fail(reader, status, "no room for a further unit");
-    status = install_lists(index, opened, reader, &unit);
-    if (status != BRY_OK)
-        bry__compact_index_drop(index, opened, unit.done);
-    else
-        *slot = opened;
+        status = read_lists(&index->maplet, reader, &unit);
+    if (status == BRY_OK)
+        status = make_fit(index, &unit, reader);
+    if (status == BRY_OK) {
+        status = put_lists(index, &unit, slot);
+        if (status != BRY_OK)
+            bry__frame_reader_fail(reader, status, "no room for a further unit");
+    }
+    free_arrival(&unit, &index->maplet.allocator);
     return status;
 }

@@ -225,12 +225,13 @@ bry_status bry__dba_room(bry__dba *self, uint32_t slots)
     return slots > self->room ? grow_slots(self, slots) : BRY_OK;
 }
 
-uint32_t bry__dba_next_slot(const bry__dba *self)
+uint32_t bry__dba_next_slot(const void *self)
 {
-    for (uint32_t word = 0; word < self->room / 64; word++)
-        if (~self->taken[word])
-            return 64 * word + (uint32_t)__builtin_ctzll(~self->taken[word]);
-    return self->room;
+    const bry__dba *dba = self;
+    for (uint32_t word = 0; word < dba->room / 64; word++)
+        if (~dba->taken[word])
+            return 64 * word + (uint32_t)__builtin_ctzll(~dba->taken[word]);
+    return dba->room;
 }
 
 /* ---- units --------------------------------------------------------------------------------- */
@@ -461,6 +462,7 @@ const bry__index_engine bry__dba_index_engine = {
     .clone = clone,
     .clear = clear,
     .like = like,
+    .next_slot = bry__dba_next_slot,
     .open = open,
     .drop = drop,
     .combine = combine,

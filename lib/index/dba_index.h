@@ -106,8 +106,7 @@ void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_
 void bry__dba_touch(bry__dba *self, uint32_t slot);
 /* Takes a group without units off the list and frees it. */
 void bry__dba_group_done(bry__dba *self, bry__dba_group *group);
-/* The slot that open() takes next. */
-uint32_t bry__dba_next_slot(const bry__dba *self);
+uint32_t bry__dba_next_slot(const void *self);
 
 /* ---- dba_level.c --------------------------------------------------------------------------- */
 

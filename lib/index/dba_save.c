@@ -447,6 +447,8 @@ bry_status bry__dba_install(void *self, const bry__index_slot *record,
     const char *problem = status == BRY_OK ? check_count(&shape, set, record->elements) : NULL;
     if (problem)
         status = bad(reader, problem);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
     if (status != BRY_OK) {
         bry__dba_leave_column(dba, place.group, place.column, false);
         dba->levels = levels;

@@ -113,6 +113,10 @@ typedef struct bry__index_engine {
 
     /* ---- units ----------------------------------------------------------------------------- */
 
+    /* The slot that open() and install() will take, BRY__INDEX_SLOTS: none, unless they can free
+     * one. */
+    uint32_t (*next_slot)(const void *self);
+
     /* Makes an empty unit in a slot without one, below BRY__INDEX_SLOTS and as low as can be;
      * *capacity is what it takes. Memory for all its elements need not be there yet. FULL: no
      * slots left. NOMEM. */
@@ -219,8 +223,9 @@ typedef struct bry__index_engine {
     /* One unit, of which `slot` tells the rest, to be installed in another instance. The facade
      * has compared seed, engine and error before install() is called. */
     void (*write_unit)(const void *self, uint32_t slot, struct bry__frame_writer *writer);
-    /* As open() and read(): a further unit with what write_unit() wrote. record: as it was where it
-     * was written. MISMATCH: it has another shape. FULL: more than the promised error allows. */
+    /* As open() and read(): a further unit with what write_unit() wrote, of a stream that is read
+     * to its end before anything changes. record: as it was where it was written. MISMATCH: it has
+     * another shape. FULL: more than the promised error allows. */
     bry_status (*install)(void *self, const bry__index_slot *record,
                           struct bry__frame_reader *reader, uint32_t *slot);
 } bry__index_engine;

@@ -71,6 +71,10 @@ uint32_t bry__index_newest(bry_index *index);
 /* Units that may be opened still. */
 uint32_t bry__index_units_left(const bry_index *index);
 
+/* Memory for the unit that is entered next, and the opposite. BRY_E_NOMEM. */
+bry_status bry__index_reserve(bry_index *index);
+void bry__index_unreserve(bry_index *index);
+
 /* Enters a unit that the engine has opened in `slot`, as the newest; record->order and number are
  * not looked at. BRY_E_NOMEM: the slot stays the engine's to drop. */
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record);

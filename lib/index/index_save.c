@@ -364,17 +364,20 @@ static bry_status install(bry_index *index, bry__frame_reader *reader, uint32_t 
                                       "the unit was made for an index of another shape");
     if (bry__index_units_left(index) == 0)
         return bry__frame_reader_fail(reader, BRY_E_FULL, "no room for a further unit");
+    /* What could fail after the engine has the unit is done before. */
+    if (bry__index_reserve(index) != BRY_OK)
+        return no_memory(reader);
     status = index->engine->install(index->elements, &record, reader, &slot);
-    if (status != BRY_OK)
+    if (status != BRY_OK) {
+        bry__index_unreserve(index);
         return status;
-    status = bry__frame_reader_end(reader);
-    if (status == BRY_OK && bry__index_enter(index, slot, &record) != BRY_OK)
-        status = no_memory(reader);
-    if (status != BRY_OK)
+    }
+    if (bry__index_enter(index, slot, &record) != BRY_OK) { /* the engine had to make a slot free */
         index->engine->drop(index->elements, slot, record.elements);
-    else
-        *unit = index->slots.slot[slot].number;
-    return status;
+        return no_memory(reader);
+    }
+    *unit = index->slots.slot[slot].number;
+    return BRY_OK;
 }
 
 bry_status bry_index_install_unit(bry_index *index, const bry_source *source, bry_load *load,

@@ -106,15 +106,39 @@ uint32_t bry__index_units_left(const bry_index *index)
     return left < orders ? left : (uint32_t)orders;
 }
 
+/* Which number the next unit gets. */
+static uint32_t free_number(const bry_index *index)
+{
+    uint32_t number = index->next_number;
+    while (bry__index_slot_of(index, number) != BRY__INDEX_NO_SLOT)
+        number = (number + 1) % BRY__INDEX_UNITS;
+    return number;
+}
+
+bry_status bry__index_reserve(bry_index *index)
+{
+    uint32_t slot = index->engine->next_slot(index->elements);
+    uint32_t page = free_number(index) >> BRY__NUMBERS_SHIFT;
+    bry_status status = reach_page(&index->numbers, page, &index->allocator);
+    if (status == BRY_OK && slot < BRY__INDEX_SLOTS)
+        status = reach_slot(index, slot);
+    if (status != BRY_OK)
+        trim(&index->numbers, page, &index->allocator);
+    return status;
+}
+
+void bry__index_unreserve(bry_index *index)
+{
+    trim(&index->numbers, free_number(index) >> BRY__NUMBERS_SHIFT, &index->allocator);
+}
+
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
 {
     if (index->slots.units == BRY__INDEX_UNITS || index->last_order >= BRY__INDEX_MAX_ORDER)
         return BRY_E_FULL;
     bry__index_slot made = *record;
     made.order = index->last_order + 1;
-    made.number = index->next_number;
-    while (bry__index_slot_of(index, made.number) != BRY__INDEX_NO_SLOT)
-        made.number = (made.number + 1) % BRY__INDEX_UNITS;
+    made.number = free_number(index);
     bry_status status = put(index, slot, &made);
     if (status != BRY_OK)
         return status;

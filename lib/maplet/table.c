@@ -49,6 +49,12 @@ static void set_segments(bry__table *table, uint64_t segments)
     table->u_most[1] = table->u_most[0] >> 1;
 }
 
+/* Entries that are in segments. */
+static uint64_t dense(const bry__table *table)
+{
+    return table->n - table->overflow.n;
+}
+
 /* Where a fingerprint is: its segment's number, its name u there, and how many bits that has. */
 typedef struct spot {
     uint64_t i, u;
@@ -61,6 +67,17 @@ static inline spot spot_of(const bry__table *table, uint64_t fingerprint)
     unsigned deeper = i < table->split;
     uint64_t up = fingerprint >> table->level;
     return (spot){i + ((up & deeper) << table->level), up >> deeper, table->u_most[deeper]};
+}
+
+uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint)
+{
+    return spot_of(table, fingerprint).i;
+}
+
+uint64_t bry__table_most_splits(const bry__table *table, uint64_t n)
+{
+    uint64_t segments = (dense(table) + n) / TARGET + 1;
+    return segments > table->segments ? segments - table->segments : 0;
 }
 
 unsigned bry__table_level(const bry__table *table, uint64_t i)
@@ -111,8 +128,7 @@ bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *
     return BRY_OK;
 }
 
-/* Frees the groups behind the last segment. */
-static void trim(bry__table *table, const bry_allocator *allocator)
+void bry__table_trim(bry__table *table, const bry_allocator *allocator)
 {
     size_t needed = (size_t)((table->segments - 1) >> BRY__GROUP_SHIFT) + 1;
     while (table->groups > needed)
@@ -235,7 +251,7 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
             bry__segment_free(&half[0].segment, allocator);
     }
     if (status != BRY_OK) {
-        trim(table, allocator);
+        bry__table_trim(table, allocator);
         return status;
     }
     bry__segment_cursor cursor = {0};
@@ -299,15 +315,9 @@ static bry_status fold(bry__table *table, const bry_allocator *allocator)
     if (table->sweep <= high)
         revisit(table, low);
     set_segments(table, high);
-    trim(table, allocator);
+    bry__table_trim(table, allocator);
     bry__table_count_step(table, n);
     return BRY_OK;
-}
-
-/* Entries that are in segments. */
-static uint64_t dense(const bry__table *table)
-{
-    return table->n - table->overflow.n;
 }
 
 /* After an insertion: one split a time keeps up, two catch up when memory was short. It is not an

@@ -128,6 +128,11 @@ bry__segment *bry__table_segment(const bry__table *table, uint64_t i);
 unsigned bry__table_level(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i);
+/* The segment of a fingerprint, and how many segments n more entries will split at most. */
+uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint);
+uint64_t bry__table_most_splits(const bry__table *table, uint64_t n);
+/* Frees the groups behind the last segment. */
+void bry__table_trim(bry__table *table, const bry_allocator *allocator);
 /* Records that one operation has moved that many entries. */
 void bry__table_count_step(bry__table *table, uint64_t moved);
 /* For loading: a table of that many segments whose records bry__table_reach() still has to make,
@@ -137,5 +142,28 @@ bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uin
 bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *allocator);
 /* For loading: whether every entry of the overflow may be there. */
 const char *bry__table_check_overflow(const bry__table *table);
+
+/* ---- taking back (table_mark.c) ------------------------------------------------------------ */
+
+/* A table as it was before some insertions: copies of the segments that they change. */
+typedef struct bry__table_mark {
+    bry__table before; /* its numbers; what it points to is the table's */
+    uint64_t n; /* segments that are kept … */
+    uint64_t *which; /* … which ones … */
+    bry__segment *kept; /* … and what they were */
+} bry__table_mark;
+
+/* Keeps what inserting these fingerprints, each once, will change. BRY_E_NOMEM. */
+bry_status bry__table_mark_make(bry__table_mark *mark, const bry__table *table,
+                                const uint64_t *fingerprints, uint64_t n,
+                                const bry_allocator *allocator);
+
+/* Takes back the insertion of the first n of them, all with this value, nothing else having
+ * happened to the table: it is the same again, to the byte that is saved. The mark is gone. */
+void bry__table_mark_return(bry__table_mark *mark, bry__table *table, const uint64_t *fingerprints,
+                            uint64_t n, uint32_t value, const bry_allocator *allocator);
+
+/* Forgets the mark. Takes one that is all zeros. */
+void bry__table_mark_free(bry__table_mark *mark, const bry_allocator *allocator);
 
 #endif

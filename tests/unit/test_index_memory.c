@@ -220,6 +220,17 @@ static bry_buffer ship(bry_engine engine, failing_allocator *memory)
     return bytes;
 }
 
+/* To the byte: replicas do not hear of what one server had no memory for. */
+static void assert_same_bytes(const bry_index *index, const bry_buffer *bytes)
+{
+    bry_buffer now = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&now);
+    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    assert_int_equal(now.len, bytes->len);
+    assert_memory_equal(now.bytes, bytes->bytes, now.len);
+    bry_buffer_free(&now);
+}
+
 static void test_failing_allocations(void **state)
 {
     (void)state;
@@ -255,6 +266,8 @@ static void test_failing_allocations(void **state)
                     failures++;
                     if (!operations[o].many)
                         assert_same_index(before, index, ELEMENTS);
+                    if (operations[o].run == do_install)
+                        assert_same_bytes(index, &with.saved);
                     /* It goes on as if nothing had been. */
                     assert_int_equal(operations[o].run(index, &with), BRY_OK);
                 }
