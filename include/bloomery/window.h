@@ -70,7 +70,7 @@ typedef struct bry_window_options {
     uint64_t start; /* T at creation; 0: the first change sets it, whatever max_skew is */
     /* fbf: the exact shape, as options_like() copies it; 0 in both: planned from capacity and error
      */
-    uint64_t bits; /* of one filter */
+    uint64_t bits; /* of one filter; at most 4096 * (capacity + 4096) */
     uint32_t hashes; /* bits an element in it, 1 to 64 */
     uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */

@@ -22,6 +22,7 @@
 typedef struct bry__fbf_filter {
     struct bry__fbf_filter *older, *newer;
     bry__bloom bloom; /* no memory of its own until an element comes */
+    uint64_t set; /* bits of it that are set: counting them would read the whole filter */
     uint64_t salt; /* 0 in the papers' modes */
     uint64_t from; /* when period j - 1 began */
     uint64_t begin; /* of period j; UINT64_MAX before that */
@@ -57,6 +58,7 @@ typedef struct bry__fbf {
     bry__fbf_setting setting;
     bry__fbf_filter *oldest, *present, *newest;
     uint64_t row; /* filters from oldest to newest */
+    uint64_t extra; /* improved: what they cost beyond an ordinary row */
     uint64_t time;
     uint64_t last; /* when an element was stored last */
     uint64_t items; /* of all periods that can still be found */
@@ -128,6 +130,8 @@ bry__fbf_change bry__fbf_begin(const bry__fbf *fbf);
 void bry__fbf_commit(bry__fbf *fbf, const bry__fbf_change *change);
 void bry__fbf_rollback(bry__fbf *fbf, const bry__fbf_change *change);
 
+/* What a filter costs beyond its place in a row that only time moves. */
+uint64_t bry__fbf_extra(const bry__fbf *fbf, const bry__fbf_filter *filter);
 /* A filter behind the newest one, which it becomes. BRY_E_NOMEM. */
 bry_status bry__fbf_append(bry__fbf *fbf, uint64_t bits, uint32_t hashes);
 /* The oldest one goes; its memory with the commit. */
@@ -174,6 +178,12 @@ const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now);
 static inline uint64_t bry__fbf_after(uint64_t time, uint64_t by)
 {
     return time > UINT64_MAX - by ? UINT64_MAX : time + by;
+}
+
+/* The first multiple that is later; UINT64_MAX where time ends before. */
+static inline uint64_t bry__fbf_next_multiple(uint64_t of, uint64_t after)
+{
+    return bry__fbf_after(after / of * of, of);
 }
 
 /* Whether what ended then is out of the window. */

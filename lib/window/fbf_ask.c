@@ -166,7 +166,7 @@ void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t
 
 static double fill_of(const bry__fbf_filter *filter)
 {
-    return filter->bloom.table.present ? bry__bloom_fill_now(&filter->bloom) : 0;
+    return (double)filter->set / (double)filter->bloom.bits;
 }
 
 size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generation *generations,

@@ -55,6 +55,17 @@ typedef struct pattern {
     bool even; /* no bound has cut a step of t short */
 } pattern;
 
+/*
+ * Eq. 4.3 is a product over the filters from the newest on, and as time moves only the oldest go.
+ * So products of the newest ones are kept, one for every `stride` filters, and what is asked for
+ * begins with one of them: a jump costs as much as the filters it passes, not their square.
+ */
+enum { PRODUCTS = 64, STRIDE = 16 };
+typedef struct product {
+    const bry__fbf_filter *next; /* to be taken */
+    bry__fbf_sum sum; /* of those before */
+} product;
+
 /* The row's numbers while time moves. New filters are empty and need not exist to be counted. */
 typedef struct steps {
     const bry__fbf_setting *setting;
@@ -71,6 +82,10 @@ typedef struct steps {
     pattern pattern;
     double error[2]; /* predicted, by whether the oldest filter is asked alone */
     bool has_error[2];
+    /* Good while as many new filters stand in front; a third changes nothing. */
+    bool has_products;
+    uint64_t in_front, stride;
+    product products[PRODUCTS];
 } steps;
 
 static double filter_error(const bry__fbf_filter *filter)
@@ -86,18 +101,39 @@ static bool asks_alone(const steps *at)
     return at->oldest && (at->row >= at->count || at->oldest->before > 0);
 }
 
-/* Eq. 4.3, or its like for the simple check. */
-static double predicted(const steps *at)
+static void keep_products(steps *at, uint64_t in_front)
 {
-    bry__fbf_sum sum = bry__fbf_sum_begin(at->setting->mode);
-    for (uint64_t i = 0; i < at->made && i < 2; i++)
-        bry__fbf_sum_take(&sum, 0, false); /* a third empty filter changes nothing */
-    const bry__fbf_filter *filter = at->newest;
-    for (uint64_t left = at->row - at->made; left > 0; left--) {
-        bry__fbf_sum_take(&sum, filter_error(filter), left == 1 && asks_alone(at));
-        filter = filter->older;
+    product now = {at->newest, bry__fbf_sum_begin(at->setting->mode)};
+    uint64_t filters = at->row - at->made;
+    at->has_products = true;
+    at->in_front = in_front;
+    at->stride = STRIDE;
+    while (filters > PRODUCTS * at->stride)
+        at->stride *= 2;
+    for (uint64_t i = 0; i < in_front; i++)
+        bry__fbf_sum_take(&now.sum, 0, false);
+    for (uint64_t i = 0; i < filters; i++) {
+        if (i % at->stride == 0)
+            at->products[i / at->stride] = now;
+        bry__fbf_sum_take(&now.sum, filter_error(now.next), false);
+        now.next = now.next->older;
     }
-    return bry__fbf_sum_end(&sum);
+}
+
+/* Eq. 4.3, or its like for the simple check. */
+static double predicted(steps *at)
+{
+    uint64_t in_front = at->made < 2 ? at->made : 2, filters = at->row - at->made;
+    if (filters == 0)
+        return 0;
+    if (!at->has_products || at->in_front != in_front)
+        keep_products(at, in_front);
+    product from = at->products[(filters - 1) / at->stride];
+    for (uint64_t i = (filters - 1) / at->stride * at->stride; i < filters; i++) {
+        bry__fbf_sum_take(&from.sum, filter_error(from.next), i + 1 == filters && asks_alone(at));
+        from.next = from.next->older;
+    }
+    return bry__fbf_sum_end(&from.sum);
 }
 
 static double known_error(steps *at)
@@ -108,11 +144,6 @@ static double known_error(steps *at)
         at->has_error[alone] = true;
     }
     return at->error[alone];
-}
-
-static uint64_t next_multiple(uint64_t of, uint64_t after)
-{
-    return bry__fbf_after(after / of * of, of);
 }
 
 static bool has_room(const bry__fbf_setting *setting, uint64_t filters)
@@ -184,7 +215,7 @@ static bry_status refresh(steps *at)
     at->row++; /* the new one counts when it is decided what goes */
     drop_old(at, now);
     at->row--;
-    at->due = next_multiple(at->period, now);
+    at->due = bry__fbf_next_multiple(at->period, now);
     if (!has_room(at->setting, at->row + 1))
         return BRY_OK;
     at->row++;
@@ -286,7 +317,7 @@ static void skip(steps *at, uint64_t end)
     at->second += n * seconds;
     at->resizes += n * seconds;
     at->period += n * (at->period - at->pattern.period); /* modulo 2⁶⁴ where it is less */
-    at->due = next_multiple(at->period, at->second * SECOND);
+    at->due = bry__fbf_next_multiple(at->period, at->second * SECOND);
 }
 
 /* After an adaptation by which no filter went; t was `before`. */
@@ -322,7 +353,7 @@ static void adapt_to(steps *at, uint32_t count, uint64_t period, uint64_t now)
     at->second++;
     at->count = count;
     at->period = period;
-    at->due = next_multiple(period, at->second * SECOND);
+    at->due = bry__fbf_next_multiple(period, at->second * SECOND);
     at->resizes++;
     drop_old(at, at->second * SECOND);
     if (at->row == row)

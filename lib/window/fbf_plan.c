@@ -37,6 +37,8 @@
 #define PAPER_SHARE 0.85
 #define SECOND 1000u
 #define PAPER_MOST 1026u
+#define MOST_BITS_EACH 4096u /* of a filter whose bits are given, for an element of the capacity   \
+                              */
 
 uint64_t bry__fbf_cost(uint64_t bits)
 {
@@ -254,6 +256,7 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
     };
     bound_adaptation(&made);
     if ((options->bits == 0) != (options->hashes == 0) || options->bits > BRY__FBF_MAX_BITS ||
+        options->bits / MOST_BITS_EACH > options->capacity + MOST_BITS_EACH ||
         options->hashes > BRY__FBF_MAX_HASHES)
         return BRY_E_RANGE;
     if (options->bits) {

@@ -78,8 +78,15 @@ bry_status bry__fbf_append(bry__fbf *fbf, uint64_t bits, uint32_t hashes)
     return BRY_OK;
 }
 
+uint64_t bry__fbf_extra(const bry__fbf *fbf, const bry__fbf_filter *filter)
+{
+    uint64_t cost = bry__fbf_cost(filter->bloom.bits), ordinary = bry__fbf_cost(fbf->setting.bits);
+    return filter->early ? cost : cost > ordinary ? cost - ordinary : 0;
+}
+
 void bry__fbf_drop(bry__fbf *fbf)
 {
+    fbf->extra -= bry__fbf_extra(fbf, fbf->oldest);
     fbf->oldest = fbf->oldest->newer;
     fbf->row--;
 }
@@ -109,6 +116,7 @@ void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell)
     present->limit = newest->limit = fbf->setting.limit;
     present->early = newest->early = false;
     present->before = present->items = newest->before = newest->items = 0;
+    fbf->extra = 0;
     fbf->cell = cell;
     fbf->cell_items = 0;
     fbf->sub = 0;
@@ -146,6 +154,7 @@ void bry__fbf_empty(bry__fbf *fbf)
         if (filter->bloom.table.piece)
             bry__bloom_free(&filter->bloom, &fbf->allocator);
         filter->bloom = (bry__bloom){.bits = fbf->setting.bits, .hashes = fbf->setting.hashes};
+        filter->set = 0;
     }
     bry__fbf_relabel(fbf, fbf->time / fbf->setting.length);
     fbf->last = 0;
@@ -205,6 +214,7 @@ static uint64_t set_positions(bry__fbf_filter *filter, bry_hash hash)
         was_clear |= (uint64_t) !(*byte & bit) << i;
         *byte |= bit;
     }
+    filter->set += (uint64_t)__builtin_popcountll(was_clear);
     return was_clear;
 }
 
@@ -212,6 +222,7 @@ void bry__fbf_unset(bry__fbf_filter *filter, bry_hash hash, uint64_t mask)
 {
     bry__bloom *bloom = &filter->bloom;
     bry_hash own = salted(filter, hash);
+    filter->set -= (uint64_t)__builtin_popcountll(mask);
     for (unsigned i = 0; mask >> i; i++) {
         uint64_t position = bry__position(own, i, bloom->bits);
         if (mask >> i & 1)

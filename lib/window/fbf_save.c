@@ -128,8 +128,10 @@ static bry_status read_piece(bry__frame_reader *reader, bry__fbf_filter *filter,
         status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the bits");
     if (status == BRY_OK)
         status = bry__frame_reader_read(reader, table->piece[i], size);
-    if (status == BRY_OK && !has_bits(table, i))
+    uint64_t set = status == BRY_OK ? bry__kernels()->popcount(table->piece[i], size) : 0;
+    if (status == BRY_OK && set == 0)
         status = bad(reader, "a piece of the bits is empty");
+    filter->set += set;
     *lowest = i + 1;
     return status;
 }
@@ -140,13 +142,12 @@ static const char *check_bits(const bry__fbf_filter *filter)
     const bry__bloom *bloom = &filter->bloom;
     const bry__pieces *table = &bloom->table;
     double most = (double)(filter->before + filter->items) * bloom->hashes;
-    double set = table->present ? bry__bloom_fill_now(bloom) * (double)bloom->bits : 0;
-    if (set > most + 0.5)
+    if ((double)filter->set > most)
         return "a filter has more bits set than its elements set";
-    if (set < 0.5 && most > 0)
+    if (filter->set == 0 && most > 0)
         return "a filter has elements and no bits";
     /* What comes next is as large as what came. */
-    double likely = bry__fbf_likely(bloom->bits, bloom->hashes, (uint64_t)(set + 0.5));
+    double likely = bry__fbf_likely(bloom->bits, bloom->hashes, filter->set);
     if ((double)(filter->before + filter->items) > 2 * BRY__FBF_MOST(likely))
         return "a filter has more elements than its bits tell";
     uint64_t past = bloom->bits % BRY__FBF_LINE_BITS;
@@ -262,11 +263,12 @@ static const char *check_cell(bry__fbf *fbf)
 static const char *check_adaptation(const bry__fbf *fbf)
 {
     const bry__fbf_setting *setting = &fbf->setting;
-    bool over = fbf->time == UINT64_MAX && fbf->due == UINT64_MAX;
     if (fbf->count < BRY__FBF_PAPER_LEAST || fbf->count > setting->most_filters ||
         fbf->period < setting->shortest_period ||
         !bry__fbf_paper_covers(setting, fbf->count, fbf->period) ||
-        fbf->period > setting->longest_period || (fbf->due <= fbf->time && !over))
+        fbf->period > setting->longest_period ||
+        fbf->due != bry__fbf_next_multiple(fbf->period, fbf->time) ||
+        (fbf->due == UINT64_MAX && fbf->time < UINT64_MAX - fbf->period))
         return "the adaptation is out of range";
     return NULL;
 }
@@ -280,9 +282,12 @@ static const char *check_row(bry__fbf *fbf)
         fbf->present->end != UINT64_MAX || fbf->present->begin > fbf->time)
         return "the newest filters are not of this time";
     fbf->items = paper ? fbf->oldest->before : 0;
+    fbf->extra = 0;
     for (bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
         const bry__fbf_filter *older = filter->older;
         fbf->items += filter->items;
+        if (!paper)
+            fbf->extra += bry__fbf_extra(fbf, filter);
         if (fbf->items > MOST_ITEMS)
             return "a filter has too many elements";
         /* A merge may leave an improved filter elements whose pair is gone, but never a pair's
@@ -304,6 +309,21 @@ static const char *check_row(bry__fbf *fbf)
     return problem;
 }
 
+/* Whether the filters can have been made under the ceiling: by time and load, or by a merge. */
+static bool is_below_ceiling(const bry__fbf *fbf)
+{
+    const bry__fbf_setting *setting = &fbf->setting;
+    if (!setting->max_bytes)
+        return true;
+    uint64_t left = setting->max_bytes - sizeof *fbf, ordinary = bry__fbf_cost(setting->bits);
+    if (setting->mode != BRY_WINDOW_IMPROVED)
+        return fbf->row <= left / ordinary;
+    uint64_t all = 0;
+    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
+        all += bry__fbf_cost(filter->bloom.bits);
+    return all <= left || setting->filters * ordinary + fbf->extra <= left;
+}
+
 static bry_status read_row(bry__frame_reader *reader, bry__fbf *fbf, const unsigned char *numbers)
 {
     uint64_t filters = bry__load64(numbers + AT_FILTERS);
@@ -314,13 +334,18 @@ static bry_status read_row(bry__frame_reader *reader, bry__fbf *fbf, const unsig
         return status;
     const char *problem =
         fbf->newest && fbf->newest->older ? check_row(fbf) : "a row has two filters at least";
+    if (!problem && !is_below_ceiling(fbf))
+        problem = "the filters are larger than the window's ceiling";
     if (problem)
         return bad(reader, problem);
-    /* What the next element will allocate, where that is more than the options say. */
+    /* What the next elements will allocate. */
     for (const bry__fbf_filter *filter = fbf->present; filter && status == BRY_OK;
-         filter = filter->newer)
-        if (filter->bloom.table.present == 0 && filter->bloom.bits > fbf->setting.bits)
-            status = bry__frame_reader_claim(reader, bry__fbf_cost(filter->bloom.bits));
+         filter = filter->newer) {
+        uint64_t cost = bry__fbf_cost(filter->bloom.bits);
+        uint64_t has = sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);
+        if (has < cost)
+            status = bry__frame_reader_claim(reader, cost - has);
+    }
     return status;
 }
 

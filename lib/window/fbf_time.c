@@ -61,11 +61,7 @@ const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now)
 static uint64_t spare(const bry__fbf *fbf)
 {
     uint64_t ordinary = bry__fbf_cost(fbf->setting.bits);
-    uint64_t taken = sizeof *fbf + fbf->setting.filters * ordinary;
-    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
-        uint64_t cost = bry__fbf_cost(filter->bloom.bits);
-        taken += filter->early ? cost : cost > ordinary ? cost - ordinary : 0;
-    }
+    uint64_t taken = sizeof *fbf + fbf->setting.filters * ordinary + fbf->extra;
     return taken < fbf->setting.max_bytes ? fbf->setting.max_bytes - taken : 0;
 }
 
@@ -115,6 +111,7 @@ static bry_status end_period(bry__fbf *fbf, uint64_t now, bool early, const bry_
     newest->early = early;
     newest->sub = fbf->sub;
     newest->salt = bry__fbf_salt(fbf->cell, fbf->sub);
+    fbf->extra += bry__fbf_extra(fbf, newest);
     fbf->present = present;
     return BRY_OK;
 }

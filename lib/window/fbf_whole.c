@@ -183,6 +183,7 @@ static void join_filter(bry__fbf_filter *into, const bry__fbf_filter *from, cons
         if (table->piece[i])
             bry__kernels()->or_into(into->bloom.table.piece[i], table->piece[i],
                                     bry__piece_size(table, i));
+    into->set = own->both;
     into->items = joined(into->items, from->items, own, newer);
     into->before = joined(into->before, from->before, own, own); /* the oldest keeps this */
     if (into->newer)
@@ -242,9 +243,10 @@ static void count_again(bry__fbf *fbf)
     bool paper = fbf->setting.mode != BRY_WINDOW_IMPROVED;
     uint64_t cell_begin = fbf->cell * fbf->setting.length;
     fbf->items = paper ? fbf->oldest->before : 0;
-    fbf->cell_items = 0;
+    fbf->cell_items = fbf->extra = 0;
     for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
         fbf->items += filter->items;
+        fbf->extra += bry__fbf_extra(fbf, filter);
         if (!paper && filter->begin >= cell_begin)
             fbf->cell_items += filter->items;
     }
@@ -305,6 +307,7 @@ static void become(bry__fbf *into, bry__fbf *copy)
     into->present = copy->present;
     into->newest = copy->newest;
     into->row = copy->row;
+    into->extra = copy->extra;
     into->items = copy->items;
     into->last = copy->last;
     into->cell_items = copy->cell_items;

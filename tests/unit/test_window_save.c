@@ -335,6 +335,63 @@ static void test_forged_entries(void **state)
     bry_window_destroy(window);
 }
 
+/* fbf: filters of any size that a few bytes tell of, which the next element would allocate. */
+static void test_forged_filters(void **state)
+{
+    (void)state;
+    static forgery file;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = options_of(&window_kinds[k]);
+        if (options.engine != BRY_ENGINE_FBF)
+            continue;
+        options.window = 8000;
+        options.fixed = true;
+        bry_window *window = make(options), *loaded;
+        add(window, 1, NOW);
+        assert_int_equal(bry_window_advance(window, NOW + 3000), BRY_OK);
+        forge(&file, window);
+        bry_load load = BRY_LOAD;
+        load.max_bytes = 1 << 20;
+        assert_int_equal(load_bytes(file.bytes, file.len, &load, &loaded), BRY_OK);
+        bry_window_destroy(loaded);
+        /* The options ask for much more than their capacity needs, */
+        bry__store64(file.bytes + NUMBERS_AT + 56, UINT64_C(1) << 40);
+        assert_refused(&file, "the window's options are out of range");
+        /* or for a large capacity. An empty row has filters of this size and no bits. */
+        options.bits = UINT64_C(1) << 36;
+        options.hashes = 64;
+        options.capacity = UINT64_C(1) << 32;
+        bry_window *large = make(options);
+        assert_int_equal(bry_window_advance(large, NOW), BRY_OK);
+        forge(&file, large);
+        assert_true(file.len < 700);
+        assert_int_equal(load_bytes(file.bytes, file.len, &load, &loaded), BRY_E_LIMIT);
+        bry_window_destroy(large);
+        bry_window_destroy(window);
+    }
+}
+
+/* When a paper's next refresh is due follows from its time and t. */
+static void test_forged_due(void **state)
+{
+    (void)state;
+    static forgery file;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        if (window_kinds[k].mode == BRY_WINDOW_IMPROVED)
+            continue;
+        bry_window *window = busy(&window_kinds[k], 50);
+        forge(&file, window);
+        size_t due = ENGINE_AT + FRAME_HEAD + 56;
+        uint64_t is = bry__load64(file.bytes + due);
+        assert_true(is > NOW - 2000 && is < 2 * NOW);
+        bry__store64(file.bytes + due, is + 1);
+        assert_refused(&file, "the adaptation is out of range");
+        bry__store64(file.bytes + due, UINT64_MAX);
+        assert_refused(&file, "the adaptation is out of range");
+        bry_window_destroy(window);
+    }
+}
+
 /* Any one byte changed to anything, all checksums made right: it loads or it does not, but what
  * loads can be used. */
 static void test_any_byte_forged(void **state)
@@ -383,7 +440,8 @@ int main(void)
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_empty),
         cmocka_unit_test(test_files),          cmocka_unit_test(test_cut_short_and_flipped),
         cmocka_unit_test(test_ceiling),        cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_forged_entries), cmocka_unit_test(test_any_byte_forged),
+        cmocka_unit_test(test_forged_entries), cmocka_unit_test(test_forged_filters),
+        cmocka_unit_test(test_forged_due),     cmocka_unit_test(test_any_byte_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
