@@ -15,12 +15,17 @@ typedef struct account {
     size_t bytes, blocks;
     atomic_ullong *sum; /* bytes of all accounts of a family */
     size_t ceiling; /* nothing is given out beyond; 0: no ceiling */
-    bool denied; /* set when something was not */
+    size_t before; /* bytes when the ceiling was set */
+    struct server_context *asking; /* whose command the ceiling is for; NULL: it always holds */
+    bool denied; /* set when the ceiling was in the way */
 } account;
 
 /* Both may be called with a bry_allocator's opaque pointer, which account_allocator() sets. */
 void *account_alloc(void *opaque, size_t size);
 void account_free(void *opaque, void *block, size_t size);
+
+/* Counts the account's bytes in another sum. */
+void account_move(account *self, atomic_ullong *sum);
 
 bry_allocator account_allocator(account *self);
 

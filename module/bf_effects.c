@@ -20,7 +20,7 @@ static int carry_out(server_context *context, server_string **argv, int argc,
                      server_command_function *command)
 {
     if (!is_replayed(context))
-        return reply_error(context, "ERR", "this command is for replication alone");
+        return reply_internal(context);
     return command(context, argv, argc);
 }
 

@@ -143,7 +143,9 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
             object_free(object);
         return object_too_large(self->context, &filter_family);
     }
+    object_hold(self->context, object);
     size_t done = add_in_order(thing->filter, batch, &status);
+    status = object_let_go(object, status);
     bool fixed = thing->made.expansion == 0, changed = any_absent(batch, done);
     /* One that grows finds out while it adds that it is full; then what was added and taken back
      * may show in its bytes. */
@@ -154,6 +156,7 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
         if (is_new) {
             object_put(opened, object);
             bf_replicate_creation(self->context, self->argv[1], &thing->made);
+            object_changed(self->context, self->argv[1], "bf.reserve", false);
         }
         object_changed(self->context, self->argv[1], "bf.add", false);
     }
@@ -161,6 +164,8 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
         replicate_added(self, batch, stirred ? batch->n : done);
     if (is_new && !changed)
         object_free(object);
+    if (done == 0 && status == BRY_E_LIMIT)
+        return object_too_large(self->context, &filter_family);
     reply_added(self, batch, done, fixed && status == BRY_E_FULL);
     return SERVER_OK;
 }
@@ -220,14 +225,14 @@ int bf_add_as_told(server_context *context, server_string **argv, int argc)
 
 typedef struct insert_wish {
     bf_parameters parameters;
-    bool no_create, non_scaling, expansion_given;
+    bool no_create, non_scaling;
 } insert_wish;
 
-/* A number from 1 to `most`. */
-static bool is_number(const server_string *argument, uint64_t most, uint64_t *number)
+static bool is_number(const server_string *argument, long long least, uint64_t most,
+                      uint64_t *number)
 {
     long long read;
-    if (api.StringToLongLong(argument, &read) != SERVER_OK || read < 1 || (uint64_t)read > most)
+    if (api.StringToLongLong(argument, &read) != SERVER_OK || read < least || (uint64_t)read > most)
         return false;
     *number = (uint64_t)read;
     return true;
@@ -243,13 +248,12 @@ static const char *read_valued(const server_string *name, const server_string *v
                                insert_wish *wish)
 {
     if (is_word(name, "CAPACITY"))
-        return is_number(value, BF_MOST_CAPACITY, &wish->parameters.capacity) ? NULL
-                                                                              : "Bad capacity";
+        return is_number(value, 1, BF_MOST_CAPACITY, &wish->parameters.capacity) ? NULL
+                                                                                 : "Bad capacity";
     if (is_word(name, "ERROR"))
         return is_error_rate(value, &wish->parameters.error) ? NULL : "Bad error rate";
-    wish->expansion_given = true;
-    return is_number(value, BF_MOST_EXPANSION, &wish->parameters.expansion) ? NULL
-                                                                            : "Bad expansion";
+    return is_number(value, 0, BF_MOST_EXPANSION, &wish->parameters.expansion) ? NULL
+                                                                               : "Bad expansion";
 }
 
 static bool has_value(const server_string *name)
@@ -285,11 +289,7 @@ static int read_wish(server_context *context, server_string **argv, int argc, in
         api.WrongArity(context);
         return 0;
     }
-    if (wish->non_scaling && wish->expansion_given) {
-        bf_error(context, "Nonscaling filters cannot expand");
-        return 0;
-    }
-    if (wish->non_scaling)
+    if (wish->non_scaling) /* whatever EXPANSION says */
         wish->parameters.expansion = 0;
     return at + 1;
 }

@@ -269,7 +269,7 @@ static bool is_for_replicas(server_context *context, server_string *time, uint64
 {
     long long number;
     if (!is_replayed(context)) {
-        reply_error(context, "ERR", "this command is for replication alone");
+        reply_internal(context);
         return false;
     }
     if (!read_integer(context, time, "time", 0, LLONG_MAX, &number))

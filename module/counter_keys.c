@@ -1,6 +1,7 @@
 /* COUNTER.CREATE, INFO: whole tables. */
 #include "arguments.h"
 #include "counter_type.h"
+#include "number_text.h"
 #include "replies.h"
 
 #include <inttypes.h>
@@ -36,9 +37,9 @@ static bool read_wish(server_context *context, server_string **argv, int argc,
 static void replicate_creation(server_context *context, server_string *name,
                                const bry_counter_options *options)
 {
-    char window[24], error[32], capacity[24], seed[24], max_bytes[24];
+    char window[24], error[NUMBER_SIZE], capacity[24], seed[24], max_bytes[24];
     snprintf(window, sizeof window, "%" PRIu64, options->window);
-    snprintf(error, sizeof error, "%.17g", options->error);
+    number_text(options->error, error);
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
     snprintf(max_bytes, sizeof max_bytes, "%" PRIu64, options->max_bytes);

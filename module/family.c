@@ -1,9 +1,11 @@
 #include "family.h"
 
 #include "arguments.h"
+#include "number_text.h"
 #include "object.h"
 #include "replies.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +14,22 @@
 #define BLOOMERY_ENCODINGS_BACK 0
 #endif
 
+#define LONGEST_NAME 63u /* of a command */
+
 static int failed(server_context *context, const char *what, const char *name)
 {
     api.Log(context, "warning", "%s %s cannot be registered", what, name);
     return SERVER_ERR;
+}
+
+/* In lower case, as the server has its own commands: it prints names as they were registered, in
+ * INFO commandstats, in errors and in COMMAND. */
+static void lower_case(const char *name, char out[LONGEST_NAME + 1])
+{
+    size_t i = 0;
+    for (; name[i] && i < LONGEST_NAME; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    out[i] = '\0';
 }
 
 /* The first key's place for servers and proxies that look at the old triple. */
@@ -23,10 +37,11 @@ static int register_command(server_context *context, const module_command *comma
 {
     static const server_command_info_version version = {
         1, sizeof(server_command_history), sizeof(server_key_spec), sizeof(server_command_arg)};
-    if (api.CreateCommand(context, command->name, command->run, command->flags, 1, 1, 1) !=
-        SERVER_OK)
+    char name[LONGEST_NAME + 1];
+    lower_case(command->name, name);
+    if (api.CreateCommand(context, name, command->run, command->flags, 1, 1, 1) != SERVER_OK)
         return failed(context, "command", command->name);
-    server_command *made = api.GetCommand(context, command->name);
+    server_command *made = api.GetCommand(context, name);
     server_command_info info = {.version = &version,
                                 .summary = command->summary,
                                 .complexity = command->complexity,
@@ -105,28 +120,33 @@ static void add(server_info *info, const command_family *self, const char *what,
 /* As text: the server would print more digits than mean anything. */
 static void add_share(server_info *info, const command_family *self, const char *what, double share)
 {
-    char name[64], text[32];
+    char name[64], text[NUMBER_SIZE];
     snprintf(name, sizeof name, "%s_%s", self->name, what);
-    snprintf(text, sizeof text, "%.3g", share);
-    api.InfoAddFieldCString(info, name, text);
+    api.InfoAddFieldCString(info, name, number_rounded(share, text));
+}
+
+static void add_keys(server_info *info, const command_family *self)
+{
+    const family_totals *totals = &self->totals;
+    add(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
+    add(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
+    add(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
+    if (totals->judged > 0) { /* the mean of what was asked */
+        add_share(info, self, "promised_error", totals->promised / (double)totals->judged);
+        add_share(info, self, "estimated_error", totals->estimated / (double)totals->judged);
+    }
 }
 
 void family_info(server_info *info, const command_family *self)
 {
     const family_totals *totals = &self->totals;
+    add_keys(info, self);
     if (self->info) {
         self->info(info);
         return;
     }
-    add(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
-    add(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
-    add(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
     add(info, self, "operations", totals->operations);
     add(info, self, "refused", totals->refused);
     add(info, self, "unsure", totals->unsure);
     add(info, self, "repeats", totals->repeats);
-    if (totals->judged > 0) { /* the mean of what was asked */
-        add_share(info, self, "promised_error", totals->promised / (double)totals->judged);
-        add_share(info, self, "estimated_error", totals->estimated / (double)totals->judged);
-    }
 }

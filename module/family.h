@@ -64,7 +64,7 @@ typedef struct command_family {
     const size_t *command_count;
     int (*configure)(server_context *context); /* registers settings; may be NULL */
     void (*info)(server_info *info); /* for a family without a data type of its own (type_name and
-                                        what follows are empty): all its lines of INFO */
+                                        what follows are empty): its own lines of INFO */
 
     void *(*rdb_load)(server_io *io, int encoding);
     bry_status (*save)(const void *thing, const bry_sink *sink);

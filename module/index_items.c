@@ -199,17 +199,11 @@ static bool open_unit(addition *self)
     uint32_t unit = INDEX_NO_UNIT;
     if (!index_takes_unit(self->context, held, self->number))
         return false;
-    if (held->dba) /* it takes whole filters */
-        object_hold(self->context, self->object);
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)
         status = bry_index_open(held->index, self->number, &unit);
-    bool too_large = object_let_go(self->object) && status == BRY_E_NOMEM;
-    if (too_large) {
-        object_too_large(self->context, &index_family);
-        return false;
-    }
     if (status != BRY_OK) {
+        status = object_let_go(self->object, status);
         object_refused(self->context, &index_family, status);
         return false;
     }
@@ -243,6 +237,7 @@ static int add_all(addition *self)
         bry_status status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
         if (status != BRY_OK) {
             take_back(self, i);
+            status = object_let_go(self->object, status);
             return object_refused(self->context, &index_family, status);
         }
         batch->answers[i] = (uint8_t)was;
@@ -262,8 +257,12 @@ static void add(addition *self)
     const held_index *held = index_of(self->object);
     batch_hash(self->batch, bry_index_seed(held->index));
     self->unit = index_numbers_find(&held->numbers, self->number);
-    if (may_add(self) && (self->unit != INDEX_NO_UNIT || open_unit(self)))
+    if (!may_add(self))
+        return;
+    object_hold(self->context, self->object);
+    if (self->unit != INDEX_NO_UNIT || open_unit(self))
         add_all(self);
+    object_let_go(self->object, BRY_OK);
 }
 
 int index_command_add(server_context *context, server_string **argv, int argc)

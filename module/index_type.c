@@ -1,6 +1,7 @@
 #include "index_type.h"
 
 #include "arguments.h"
+#include "number_text.h"
 #include "replies.h"
 #include "settings.h"
 
@@ -133,10 +134,10 @@ bry_status index_create(bry_index_options *options, held_object **object)
 void index_replicate_creation(server_context *context, server_string *name,
                               const bry_index_options *options)
 {
-    char units[16], capacity[24], error[32], seed[24], group[16];
+    char units[16], capacity[24], error[NUMBER_SIZE], seed[24], group[16];
     snprintf(units, sizeof units, "%" PRIu32, options->units);
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->unit_capacity);
-    snprintf(error, sizeof error, "%.17g", options->error);
+    number_text(options->error, error);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
     snprintf(group, sizeof group, "%" PRIu32, options->group);
     const char *format = options->group ? "sccccccccccccc" : "sccccccccccc";

@@ -164,17 +164,16 @@ static int reply_refusal(const installation *self, bry_status status)
     return reply_status(context, status);
 }
 
-static bry_status put_unit(installation *self, bool *too_large)
+static bry_status put_unit(installation *self)
 {
     held_index *held = index_of(self->object);
     uint32_t unit = INDEX_NO_UNIT;
     bry_index_unit info = {0};
-    if (held->dba) /* it takes whole filters */
-        object_hold(self->context, self->object);
+    object_hold(self->context, self->object);
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)
         status = read_frame(self, held->index, &unit);
-    *too_large = object_let_go(self->object) && status == BRY_E_NOMEM;
+    status = object_let_go(self->object, status);
     if (status != BRY_OK)
         return status;
     bry_index_set_tag(held->index, unit, self->number);
@@ -192,7 +191,6 @@ static int install(installation *self, server_string **argv)
 {
     server_context *context = self->context;
     held_index *held = index_of(self->object);
-    bool too_large;
     if (index_numbers_find(&held->numbers, self->number) != INDEX_NO_UNIT)
         return reply_error(context, "ERR", "unit %" PRIu64 " is there already: INDEX.DROP it first",
                            self->number);
@@ -204,10 +202,8 @@ static int install(installation *self, server_string **argv)
     if (status != BRY_OK)
         return reply_refusal(self, status);
     uint64_t before = self->object->items;
-    status = put_unit(self, &too_large);
-    if (too_large)
-        return object_too_large(context, &index_family);
-    if (status == BRY_E_FULL)
+    status = put_unit(self);
+    if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within its limit */
         return object_refused(context, &index_family, status);
     if (status != BRY_OK)
         return reply_refusal(self, status);

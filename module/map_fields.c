@@ -200,20 +200,6 @@ static int reply_full(server_context *context, const bry_map *map, size_t more, 
     return reply_error(context, "FULL", "the map has grown as far as its ERROR allows");
 }
 
-/* What the library refused, to be replicated unless the map is a new one. */
-static int refuse(server_context *context, const held_object *object, const field_batch *self,
-                  bry_status status, bool is_new)
-{
-    if (status != BRY_E_FULL)
-        return is_new ? object_refused_here(context, &map_family, status)
-                      : object_refused(context, &map_family, status);
-    map_family.totals.refused++;
-    if (!is_new)
-        api.ReplicateVerbatim(context);
-    bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    return reply_full(context, map_of(object), count_answers(self, BRY_ABSENT), self->n);
-}
-
 /* What bloomery.max-key-bytes refuses, and what may help. */
 static int refuse_size(server_context *context, const held_object *object)
 {
@@ -227,6 +213,22 @@ static int refuse_size(server_context *context, const held_object *object)
     return reply_error(context, "FULL",
                        "the key would pass bloomery.max-key-bytes, which is %" PRIu64 "%s",
                        settings_max_key_bytes(), help);
+}
+
+/* What the library refused, to be replicated unless the map is a new one. */
+static int refuse(server_context *context, const held_object *object, const field_batch *self,
+                  bry_status status, bool is_new)
+{
+    if (status == BRY_E_LIMIT)
+        return refuse_size(context, object);
+    if (status != BRY_E_FULL)
+        return is_new ? object_refused_here(context, &map_family, status)
+                      : object_refused(context, &map_family, status);
+    map_family.totals.refused++;
+    if (!is_new)
+        api.ReplicateVerbatim(context);
+    bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
+    return reply_full(context, map_of(object), count_answers(self, BRY_ABSENT), self->n);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
@@ -254,8 +256,10 @@ static int set_all(server_context *context, server_string **argv, opened_key *op
     hash_fields(self, map_of(object), argv + 2, 2);
     if (!may_set(context, object, self))
         return refuse_size(context, object);
+    object_hold(context, object);
     bry_status status =
         bry_map_set_n(map_of(object), self->hashes, self->values, self->n, self->answers);
+    status = object_let_go(object, status);
     if (status != BRY_OK)
         return refuse(context, object, self, status, created != NULL);
     object_set_items(object, object->items + count_answers(self, BRY_ABSENT));
@@ -337,7 +341,9 @@ static int update_all(server_context *context, server_string **argv, held_object
     if (!was)
         return reply_status(context, BRY_E_NOMEM);
     size_t present;
+    object_hold(context, object);
     bry_status status = update_present(map, self, was, &present);
+    status = object_let_go(object, status);
     if (was != small)
         api.Free(was);
     if (status != BRY_OK) {

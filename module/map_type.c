@@ -1,5 +1,6 @@
 #include "map_type.h"
 
+#include "number_text.h"
 #include "settings.h"
 
 #include <inttypes.h>
@@ -58,10 +59,10 @@ bry_status map_create(bry_map_options *options, held_object **out)
 void map_replicate_creation(server_context *context, server_string *name,
                             const bry_map_options *options)
 {
-    char capacity[24], error[32], values[24], seed[24];
+    char capacity[24], error[NUMBER_SIZE], values[24], seed[24];
     bool raw = options->value_bits != 0;
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
-    snprintf(error, sizeof error, "%.17g", options->error);
+    number_text(options->error, error);
     snprintf(values, sizeof values, "%" PRIu64, raw ? options->value_bits : options->values);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
     api.Replicate(context, "MAP.CREATE", options->fixed ? "sccccccccccc" : "scccccccccc", name,

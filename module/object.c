@@ -11,6 +11,7 @@ held_object *object_new(command_family *family)
     if (!made)
         return NULL;
     made->family = family;
+    made->totals = &family->totals;
     chunks_init(&made->pieces, account_allocator(&made->account));
     atomic_fetch_add_explicit(&family->totals.keys, 1, memory_order_relaxed);
     return made;
@@ -19,9 +20,19 @@ held_object *object_new(command_family *family)
 void object_set_items(held_object *self, uint64_t items)
 {
     /* a sum of differences, each modulo 2^64 */
-    atomic_fetch_add_explicit(&self->family->totals.items, items - self->items,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->totals->items, items - self->items, memory_order_relaxed);
     self->items = items;
+}
+
+void object_count_among(held_object *self, family_totals *totals)
+{
+    uint64_t items = self->items;
+    object_set_items(self, 0);
+    atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&totals->keys, 1, memory_order_relaxed);
+    account_move(&self->account, &totals->bytes);
+    self->totals = totals;
+    object_set_items(self, items);
 }
 
 /* Asking the library takes some microseconds, so it is done before a command of many items, and
@@ -46,7 +57,7 @@ void object_count(held_object *self, size_t n)
 {
     if (self->family->errors)
         look_when_due(self, n);
-    family_totals *totals = &self->family->totals;
+    family_totals *totals = self->totals;
     totals->operations += n;
     totals->judged += n;
     totals->promised += (double)n * self->promised;
@@ -61,7 +72,7 @@ void object_free(held_object *self)
     if (self->thing)
         self->family->destroy(self->thing);
     chunks_free(&self->pieces);
-    atomic_fetch_sub_explicit(&self->family->totals.keys, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
     account_close(self);
 }
 
@@ -74,10 +85,13 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
 {
     bry_allocator allocator = account_allocator(&self->account);
     load->allocator = &allocator;
+    if (load->max_bytes) /* holds for what a family keeps beside the library as well */
+        self->account.ceiling = self->account.bytes + load->max_bytes;
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
-    if (status == BRY_E_NOMEM && !load->problem) /* of a family's own parts */
-        load->problem = "there is no memory for it";
+    status = object_let_go(self, status);
+    if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
+        load->problem = "there is no memory for it"; /* for a family's own parts */
     if (status == BRY_OK)
         object_set_items(self, self->family->items(self->thing));
     return status;
@@ -209,6 +223,8 @@ int object_tell(server_context *context, server_string **argv, int argc, command
 
 int object_refused_here(server_context *context, command_family *family, bry_status status)
 {
+    if (status == BRY_E_LIMIT)
+        return object_too_large(context, family);
     family->totals.refused++;
     return reply_status(context, status);
 }
@@ -228,17 +244,21 @@ bool object_may_grow(server_context *context, const held_object *object, uint64_
 
 void object_hold(server_context *context, held_object *object)
 {
+    account *memory = &object->account;
     uint64_t limit = settings_max_key_bytes();
-    if (object->account.bytes > limit / 8 && !is_replayed(context))
-        object->account.ceiling = limit + limit / 8;
+    memory->before = memory->bytes;
+    memory->ceiling = (memory->bytes > limit ? memory->bytes : limit) + limit / 8;
+    memory->asking = context;
 }
 
-bool object_let_go(held_object *object)
+bry_status object_let_go(held_object *object, bry_status status)
 {
-    bool denied = object->account.denied;
-    object->account.denied = false;
-    object->account.ceiling = 0;
-    return denied;
+    account *memory = &object->account;
+    bool denied = memory->denied;
+    memory->denied = false;
+    memory->ceiling = 0;
+    memory->asking = NULL;
+    return denied && status == BRY_E_NOMEM ? BRY_E_LIMIT : status;
 }
 
 int object_too_large(server_context *context, command_family *family)

@@ -30,6 +30,7 @@ typedef struct once_counts {
 typedef struct held_object {
     account account; /* first: the object's block is counted in it (account_open()) */
     command_family *family;
+    family_totals *totals; /* that it is counted in: its family's, or those of guards */
     void *thing; /* NULL while it is being restored */
     uint64_t items;
     double promised, estimated; /* the chance that an item is answered wrongly, where a family tells
@@ -49,6 +50,9 @@ void object_set_items(held_object *self, uint64_t items);
 
 /* Counts n items that a command asked for or changed, and what they add to the family's errors. */
 void object_count(held_object *self, size_t n);
+
+/* Counts the object among others from now on: keys, items and bytes. */
+void object_count_among(held_object *self, family_totals *totals);
 
 /* A second object with the same contents. The library's clones share their allocator, and each
  * object here has its own, so the contents go through frames. BRY_E_NOMEM. */
@@ -118,12 +122,14 @@ int object_refused_here(server_context *context, command_family *family, bry_sta
 bool object_may_grow(server_context *context, const held_object *object, uint64_t more);
 
 /*
- * For things that take memory in large pieces: while a client's command works on an object that is
- * not far from the limit, memory beyond it and an eighth is not to be had. object_let_go() ends
- * that, and tells whether some was refused.
+ * For commands that add to an object: from object_hold() to object_let_go() the object gets no
+ * memory beyond the limit (or beyond what it has, where that is more) and an eighth, nor megabytes
+ * beyond the server's maxmemory. A replayed command gets what it needs. object_let_go() returns the
+ * status of what was done meanwhile: BRY_E_LIMIT for BRY_E_NOMEM where the limit of a key was the
+ * reason, which object_refused() answers like object_too_large().
  */
 void object_hold(server_context *context, held_object *object);
-bool object_let_go(held_object *object);
+bry_status object_let_go(held_object *object, bry_status status);
 
 /* Counts and answers what that limit refuses. */
 int object_too_large(server_context *context, command_family *family);

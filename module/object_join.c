@@ -35,7 +35,7 @@ static bool open_sources(server_context *context, const object_joining *how, ser
 
 /* Joins all into one: into the target itself where that is one step, else into a copy, so that the
  * target stays as it is when a later step fails. */
-static bry_status join_all(const object_joining *how, held_object *target,
+static bry_status join_all(server_context *context, const object_joining *how, held_object *target,
                            held_object *const *sources, size_t count, held_object **result)
 {
     held_object *into = target;
@@ -47,8 +47,10 @@ static bry_status join_all(const object_joining *how, held_object *target,
         status = object_copy(target, &into);
     if (status != BRY_OK)
         return status;
+    object_hold(context, into);
     for (; next < count && status == BRY_OK; next++)
         status = how->join(into->thing, sources[next]->thing);
+    status = object_let_go(into, status);
     if (status == BRY_OK)
         *result = into;
     else if (into != target)
@@ -90,7 +92,7 @@ static int join(server_context *context, server_string **argv, int argc, const o
                                      target->object ? (long long)target->object->items : 0);
     if (!object_may_grow(context, target->object, more))
         return object_too_large(context, family);
-    bry_status status = join_all(how, target->object, sources, count, &result);
+    bry_status status = join_all(context, how, target->object, sources, count, &result);
     if (status != BRY_OK)
         return refuse(context, argv, argc, how, status);
     object_set_items(result, family->items(result->thing));

@@ -140,7 +140,7 @@ static bry_status read_rdb(void *opaque, void *bytes, size_t len, size_t *got)
     return BRY_OK;
 }
 
-static bry_status load_pieces(held_object *object, const bry_source *source)
+static bry_status load_pieces(held_object *object, const bry_source *source, bool from_client)
 {
     char bytes[4096];
     size_t got;
@@ -149,6 +149,8 @@ static bry_status load_pieces(held_object *object, const bry_source *source)
         status = source->read(source->opaque, bytes, sizeof bytes, &got);
         if (status == BRY_OK)
             status = chunks_append(&object->pieces, bytes, got);
+        if (from_client && object->account.bytes > settings_load_ceiling())
+            status = BRY_E_LIMIT;
     } while (status == BRY_OK && got > 0);
     return status;
 }
@@ -200,8 +202,9 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     rdb_source strings = {.io = io};
     bry_source source = {read_rdb, &strings};
     bry_load load = BRY_LOAD;
-    bry_status status =
-        whole ? load_whole(made, &source, is_from_client(io), &load) : load_pieces(made, &source);
+    bool from_client = is_from_client(io);
+    bry_status status = whole ? load_whole(made, &source, from_client, &load)
+                              : load_pieces(made, &source, from_client);
     drop_string(&strings);
     if (status == BRY_OK)
         return made;
@@ -236,13 +239,21 @@ static void aof_rewrite(server_io *io, server_string *key, void *value)
     cut(object, &cutter);
 }
 
+/* Nobody reads the reply to a command of the log, so what is wrong with one goes to the server's
+ * log. */
+static int refuse_piece(server_context *context, const command_family *family, const char *why)
+{
+    api.Log(context, "warning", "a piece of %s %s is refused: %s", article(family->name),
+            family->name, why);
+    return reply_ok(context);
+}
+
 /* The pieces are all there: they become the object, or the key goes. */
 static int finish(server_context *context, server_string **argv, opened_key *opened)
 {
     held_object *object = opened->object;
     bry_source source = chunks_source(&object->pieces);
     bry_load load = BRY_LOAD;
-    load.max_bytes = is_replayed(context) ? 0 : settings_load_ceiling();
     bry_status status = object_load(object, &source, &load);
     if (status == BRY_OK && object->pieces.len > 0) {
         status = BRY_E_BADDATA;
@@ -253,55 +264,38 @@ static int finish(server_context *context, server_string **argv, opened_key *ope
         const char *family = object->family->name;
         api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
                 article(family), family, load.problem, load.offset, bry_status_word(status));
-        reply_error(context, bry_status_word(status), "the %s is refused: %s at byte %" PRIu64,
-                    family, load.problem, load.offset);
         api.DeleteKey(opened->key);
-        /* What it did, and not the piece: a replica, which has no ceiling, shall not try it. */
-        api.Replicate(context, "DEL", "s", argv[1]);
-        return SERVER_OK;
+        api.Replicate(context, "DEL", "s", argv[1]); /* what it did, and not the piece */
+        return reply_ok(context);
     }
     object_changed(context, argv[1], "restore", true);
     return reply_ok(context);
 }
 
-/* Whether the key is one that pieces may go to; what has come so far is in opened->object. */
-static bool may_take_pieces(server_context *context, opened_key *opened,
-                            const command_family *family)
+/* NULL, or why this piece cannot be the next; what has come so far is in opened->object. */
+static const char *why_no_piece(opened_key *opened, const command_family *family, uint64_t offset)
 {
     if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
-        return true;
-    if (api.ModuleTypeGetType(opened->key) != family->type) {
-        reply_wrong_type(context);
-        return false;
-    }
+        return offset == 0 ? NULL : "the first piece has not come";
+    if (api.ModuleTypeGetType(opened->key) != family->type)
+        return "the key holds something else";
     held_object *there = api.ModuleTypeGetValue(opened->key);
-    if (there->thing) {
-        reply_error(context, "BUSYKEY", "Target key name already exists.");
-        return false;
-    }
+    if (there->thing)
+        return "the key exists already";
     opened->object = there;
-    return true;
+    return offset == 0 || offset == there->pieces.len ? NULL : "it is not the next one";
 }
 
 static int take_piece(server_context *context, server_string **argv, opened_key *opened,
-                      command_family *family, uint64_t offset, bool last)
+                      command_family *family, bool first, bool last)
 {
     size_t len;
     const char *bytes = api.StringPtrLen(argv[3], &len);
-    bool first = offset == 0;
-    held_object *object = first ? NULL : opened->object;
-    if (!first && !object)
-        return reply_error(context, "BADDATA", "the first piece has not come");
-    if (!first && offset != object->pieces.len)
-        return reply_error(context, "BADDATA", "this piece is not the next one");
-    if (!object_may_grow(context, object, len))
-        return object_too_large(context, family);
-    if (first)
-        object = object_new(family);
+    held_object *object = first ? object_new(family) : opened->object;
     if (!object || chunks_append(&object->pieces, bytes, len) != BRY_OK) {
         if (first)
             object_free(object);
-        return reply_status(context, BRY_E_NOMEM);
+        return refuse_piece(context, family, "there is no memory for it");
     }
     if (first)
         object_put(opened, object);
@@ -314,16 +308,17 @@ static int take_piece(server_context *context, server_string **argv, opened_key 
 int object_restore(server_context *context, server_string **argv, int argc, command_family *family)
 {
     long long offset;
-    if (argc < 4 || argc > 5)
-        return api.WrongArity(context);
-    if (!read_integer(context, argv[2], "offset", 0, INT64_MAX, &offset))
-        return SERVER_OK;
-    bool last = argc == 5;
-    if (last && !is_word(argv[4], "LAST"))
-        return reply_error(context, "ERR", "the last argument is LAST or nothing");
+    if (!is_replayed(context))
+        return reply_internal(context);
+    if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
+        api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)
+        return refuse_piece(context, family, "its arguments are not key offset bytes [LAST]");
     opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
-    if (may_take_pieces(context, &opened, family))
-        take_piece(context, argv, &opened, family, (uint64_t)offset, last);
+    const char *why = why_no_piece(&opened, family, (uint64_t)offset);
+    if (why)
+        refuse_piece(context, family, why);
+    else
+        take_piece(context, argv, &opened, family, offset == 0, argc == 5);
     object_close(&opened);
     return SERVER_OK;
 }

@@ -31,6 +31,16 @@ bry_window_options once_options_default(void)
     return options;
 }
 
+/*
+ * A guard is an ordinary window, and what is saved of one does not tell. INFO counts it apart once
+ * this server has made it by ONCE.CREATE or has used it in ONCE.
+ */
+void once_is_guard(held_object *object)
+{
+    if (object->totals != &once_family.totals)
+        object_count_among(object, &once_family.totals);
+}
+
 /* ---- ONCE.CREATE --------------------------------------------------------------------------- */
 
 /* False: the client has been told. */
@@ -67,6 +77,8 @@ int once_command_create(server_context *context, server_string **argv, int argc)
         !object_open_free(context, &window_family, argv[1], &target))
         return SERVER_OK;
     window_put_new(context, argv, &target, &options);
+    if (target.object)
+        once_is_guard(target.object);
     object_close(&target);
     return SERVER_OK;
 }

@@ -97,7 +97,9 @@ static bool remember_here(const once_check *self)
         object_too_large(self->context, &window_family);
         return false;
     }
+    object_hold(self->context, self->object);
     bry_status status = bry_window_add(window_of(self->object), self->hash, self->now, NULL);
+    status = object_let_go(self->object, status);
     if (status == BRY_OK) {
         self->object->once.applied++;
         self->object->once.expected_lost += self->error;
@@ -144,7 +146,6 @@ static int reply_repeat(const once_check *self)
 {
     self->object->once.repeated++;
     once_total.repeated++;
-    window_family.totals.repeats++;
     replicate_time(self, bry_window_time(window_of(self->object)));
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.repeated", self->guard);
     api.ReplyWithArray(self->context, 1);
@@ -200,6 +201,7 @@ static void run(once_check *self, const once_wish *wish)
     if (open_guard(self, SERVER_READ, &opened)) {
         const bry_window *window = window_of(self->object);
         self->hash = string_hash(bry_window_seed(window), self->id);
+        once_is_guard(self->object);
         window_count(self->object, 1);
         is_repeat = bry_window_has(window, self->hash, self->now) == BRY_PRESENT;
         self->error = self->object->estimated;

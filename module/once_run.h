@@ -48,6 +48,9 @@ bry_window_options once_options_default(void);
 /* Whether a window can be a guard: NULL, or why not. */
 const char *once_why_no_guard(const bry_window_options *options);
 
+/* Counts the window among the guards in INFO, if it is not yet. */
+void once_is_guard(held_object *object);
+
 int once_reply_no_guard(server_context *context);
 
 /* ---- commands that ONCE calls -------------------------------------------------------------- */

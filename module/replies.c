@@ -1,8 +1,11 @@
 #include "replies.h"
 
+#include "number_text.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LINE_SIZE 512
@@ -51,6 +54,11 @@ int reply_no_key(server_context *context)
     return reply_line(context, "ERR no such key");
 }
 
+int reply_internal(server_context *context)
+{
+    return reply_line(context, "ERR this command is for replication and the server's own log");
+}
+
 int reply_zeros(server_context *context, size_t n)
 {
     api.ReplyWithArray(context, (long)n);
@@ -71,10 +79,39 @@ void reply_pair_count(server_context *context, const char *name, uint64_t count)
     api.ReplyWithStringBuffer(context, text, (size_t)len);
 }
 
+/* Digits behind the point if the number were written without an exponent. */
+static int decimals_of(const char *text)
+{
+    const char *point = strchr(text, '.'), *power = strchr(text, 'e');
+    const char *end = power ? power : text + strlen(text);
+    return (point ? (int)(end - point) - 1 : 0) - (power ? atoi(power + 1) : 0);
+}
+
+/*
+ * The server's own ReplyWithDouble() shows 0.0005 as 0.00050000000000000001 on Redis 7.0. In RESP2
+ * a number with a fraction is a string, so ours goes there. In RESP3 it is a type of its own, which
+ * modules reach through the server alone: it prints long doubles with 17 decimals, less the zeros
+ * at the end, which is as short as ours where ours has no more.
+ */
+static void reply_number(server_context *context, double number)
+{
+    char text[NUMBER_SIZE];
+    number_text(number, text);
+    if (!(api.GetContextFlags(context) & SERVER_CLIENT_RESP3)) {
+        api.ReplyWithStringBuffer(context, text, strlen(text));
+        return;
+    }
+    int decimals = decimals_of(text);
+    if (number > 0 && number < 1 && decimals <= 17)
+        api.ReplyWithLongDouble(context, strtold(text, NULL));
+    else
+        api.ReplyWithDouble(context, number);
+}
+
 void reply_pair_number(server_context *context, const char *name, double number)
 {
     api.ReplyWithSimpleString(context, name);
-    api.ReplyWithDouble(context, number);
+    reply_number(context, number);
 }
 
 void reply_pair_text(server_context *context, const char *name, const char *text)

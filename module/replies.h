@@ -39,6 +39,9 @@ void reply_pair_number(server_context *context, const char *name, double number)
 void reply_pair_ahead(server_context *context, uint64_t time);
 void reply_pair_text(server_context *context, const char *name, const char *text);
 
+/* Tells a client that a command is not for it: only the log and replication use it. */
+int reply_internal(server_context *context);
+
 /* Whether the command comes from a master or out of the log: then it is carried out as it is, and
  * the limits of this node's configuration do not count. */
 bool is_replayed(server_context *context);

@@ -17,5 +17,7 @@ const char *server_api_load(server_context *context)
         missing = #name;
     SERVER_FUNCTIONS(X)
 #undef X
+    void *own; /* Valkey has every function under a name of its own as well */
+    api.is_valkey = head->get_api("ValkeyModule_CreateCommand", (void *)&own) == SERVER_OK;
     return missing;
 }

@@ -44,6 +44,8 @@ enum {
     SERVER_IS_MASTER = 1 << 2,
     SERVER_IS_REPLICA = 1 << 3,
     SERVER_IS_CLUSTER = 1 << 5,
+    SERVER_EVICTS = 1 << 9, /* keys, at maxmemory */
+    SERVER_OUT_OF_MEMORY = 1 << 10, /* by maxmemory */
     SERVER_IS_REPLICATED = 1 << 12,
     SERVER_IS_LOADING = 1 << 13,
     SERVER_CLIENT_RESP3 = 1 << 22,
@@ -75,7 +77,12 @@ typedef struct server_event {
 } server_event;
 
 /* Register…Config() */
-enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_IMMUTABLE = 1 << 0, SERVER_CONFIG_MEMORY = 1 << 7 };
+enum {
+    SERVER_CONFIG_DEFAULT = 0,
+    SERVER_CONFIG_IMMUTABLE = 1 << 0,
+    SERVER_CONFIG_MEMORY = 1 << 7,
+    SERVER_CONFIG_UNPREFIXED = 1 << 9, /* Redis 8: without the module's name in front */
+};
 
 typedef int server_command_function(server_context *context, server_string **argv, int argc);
 
@@ -248,6 +255,7 @@ typedef struct server_command_info {
     X(1, int, ReplyWithError, (server_context *, const char *))                                    \
     X(1, int, ReplyWithSimpleString, (server_context *, const char *))                             \
     X(1, int, ReplyWithLongLong, (server_context *, long long))                                    \
+    X(1, int, ReplyWithLongDouble, (server_context *, long double))                                \
     X(1, int, ReplyWithDouble, (server_context *, double))                                         \
     X(1, int, ReplyWithNull, (server_context *))                                                   \
     X(1, int, ReplyWithArray, (server_context *, long len))                                        \
@@ -290,7 +298,6 @@ typedef struct server_command_info {
       (server_context *, int64_t ms, void (*)(server_context *, void *), void *data))              \
     X(1, int, RegisterInfoFunc, (server_context *, void (*)(server_info *, int for_crash)))        \
     X(1, int, InfoAddSection, (server_info *, const char *name))                                   \
-    X(1, int, InfoAddFieldDouble, (server_info *, const char *, double))                           \
     X(1, int, InfoAddFieldULongLong, (server_info *, const char *, unsigned long long))            \
     X(1, int, InfoAddFieldCString, (server_info *, const char *, const char *))                    \
     /* configuration */                                                                            \
@@ -314,6 +321,7 @@ typedef struct server_api {
     result(*name) arguments; /* NOLINT(bugprone-macro-parentheses): a declaration */
     SERVER_FUNCTIONS(X)
 #undef X
+    bool is_valkey;
 } server_api;
 
 extern server_api api;

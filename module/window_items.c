@@ -176,26 +176,11 @@ static bry_status add_to(bry_window *window, item_batch *batch, uint64_t now)
     return status;
 }
 
-/* The same with engine fbf, which takes whole filters, so that the limit of a key's size comes in
- * between. *too_large: that, and not the lack of memory, is why it failed. */
-static bry_status add_filters(const window_change *self, item_batch *batch, bool *too_large)
+static bry_status add_below_limit(const window_change *self, item_batch *batch)
 {
     object_hold(self->context, self->object);
     bry_status status = add_to(window_of(self->object), batch, self->now);
-    *too_large = object_let_go(self->object) && status == BRY_E_NOMEM;
-    return status;
-}
-
-static bry_status add_below_limit(const window_change *self, item_batch *batch, bool *too_large)
-{
-    if (self->options.engine != BRY_ENGINE_FBF)
-        return add_to(window_of(self->object), batch, self->now);
-    bry_status status = add_filters(self, batch, too_large);
-    if (*too_large) {
-        make_room(self);
-        status = add_filters(self, batch, too_large);
-    }
-    return status;
+    return object_let_go(self->object, status);
 }
 
 static int add_all(const window_change *self, item_batch *batch)
@@ -204,10 +189,11 @@ static int add_all(const window_change *self, item_batch *batch)
     batch_hash(batch, bry_window_seed(window));
     if (!may_add(self, batch))
         return object_too_large(self->context, &window_family);
-    bool too_large = false;
-    bry_status status = add_below_limit(self, batch, &too_large);
-    if (too_large)
-        return object_too_large(self->context, &window_family);
+    bry_status status = add_below_limit(self, batch);
+    if (status == BRY_E_LIMIT) {
+        make_room(self);
+        status = add_below_limit(self, batch);
+    }
     if (status != BRY_OK)
         return refused(self, batch, status);
     size_t added = batch_count(batch, BRY_ABSENT);

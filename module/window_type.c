@@ -1,5 +1,6 @@
 #include "window_type.h"
 
+#include "number_text.h"
 #include "replies.h"
 #include "settings.h"
 
@@ -85,8 +86,8 @@ void window_replicate_creation(server_context *context, server_string *name,
                                const bry_window_options *options)
 {
     word_list words = {.context = context};
-    char error[32];
-    snprintf(error, sizeof error, "%.17g", options->error);
+    char error[NUMBER_SIZE];
+    number_text(options->error, error);
     say_count(&words, "WINDOW", options->window);
     say_count(&words, "CAPACITY", options->capacity);
     say(&words, "ERROR");

@@ -1,4 +1,4 @@
-"""Commands, payloads and pieces at random, on every family that the module registers: the server must
+"""Commands, payloads and frames at random, on every family that the module registers: the server must
 live, an error must leave the data as it is, and a replica and a restart must come to the same data.
 
     PROGRAM SERVER MODULE [PRELOAD]      4,000 steps; BLOOMERY_FUZZ_COMMANDS=n takes another number,
@@ -12,7 +12,7 @@ import sys
 import time
 
 import server_runner
-import xxhash
+from payloads import FOOTER, contents, payload_of, resealed, sealed
 from server_runner import Case, Client, Error, Server, pairs
 
 COMMANDS = int(os.environ.get("BLOOMERY_FUZZ_COMMANDS", "4000"))
@@ -26,92 +26,10 @@ ODD = ["", "0", "-1", "1", "1e3", "0.01", "1%", "1.5", "nan", "inf", "-inf", "-0
        "18446744073709551616", "9" * 400, "2^20", "60s", "1h", "64mb", "1tb", "x", "-", "+1", " 1",
        "1 ", "0x10", "\r\n", b"\xff\xfe", b"\0", b"1\0", "a" * 300, b"v" * 66000, "*", "$1", "(", "[",
        "AT", "ITEMS", "LAST", "LIKE", "SEED", "ENGINE", "auto", "kbf", "compact", "fbf", "dba"]
+FAMILIES = {b"bloom-map": b"MAP", b"bloom-win": b"WINDOW", b"bloom-cnt": b"COUNTER",
+            b"bloom-idx": b"INDEX", b"bloom-flt": b"BF"}
 # Errors after which an object may differ: the library counts these, or a restore is given up.
 COUNTED = {"FULL", "UNSURE", "BADDATA"}
-FOOTER = 10  # of a dump: two bytes of version, eight of checksum
-
-# ---- what a dump is made of ----------------------------------------------------------------------
-
-POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones's, reflected
-TABLE = []
-for _byte in range(256):
-    for _ in range(8):
-        _byte = _byte >> 1 ^ (POLYNOMIAL if _byte & 1 else 0)
-    TABLE.append(_byte)
-
-
-def crc64(data):
-    crc = 0
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc
-
-
-def sealed(body):
-    """A dump's body and version with the checksum that the server wants to see."""
-    return body + struct.pack("<Q", crc64(body))
-
-
-def length_at(dump, at):
-    """A length as the server writes it, or None for what is none; and the place behind it."""
-    first = dump[at]
-    if first >> 6 == 0:
-        return first & 63, at + 1
-    if first >> 6 == 1:
-        return (first & 63) << 8 | dump[at + 1], at + 2
-    if first == 0x80:
-        return struct.unpack_from(">I", dump, at + 1)[0], at + 5
-    if first == 0x81:
-        return struct.unpack_from(">Q", dump, at + 1)[0], at + 9
-    return None, at + 1
-
-
-def contents(dump):
-    """The strings in a module's value, one behind the other; None where the server has written one
-    as a number."""
-    _, at = length_at(dump, 1)  # the module's number
-    found = b""
-    while True:
-        opcode, at = length_at(dump, at)
-        if opcode == 0:
-            return found
-        size, at = length_at(dump, at)
-        if size is None:
-            return None
-        if opcode == 5:
-            found += dump[at:at + size]
-            at += size
-
-
-# ---- what our part of it is made of (doc/format.md) ----------------------------------------------
-
-MAGIC = b"\x8bBRY\r\n\x1a\n"
-HEADER = 64
-
-
-def resealed(contents_, change):
-    """Frames whose payloads went through `change`, with all checksums right again."""
-    start = contents_.find(MAGIC)
-    if start < 0:
-        return contents_
-    at, frames = start + HEADER, []
-    while not frames or frames[-1][0] != b"END ":
-        if at + 24 > len(contents_):
-            return contents_  # of an object that was not finished
-        kind, size = struct.unpack_from("<4sI", contents_, at)
-        frames.append((kind, contents_[at + 16:at + 16 + size]))
-        at += 24 + size
-    frames = change(frames[:-1])
-    end = struct.pack("<QQ", len(frames), sum(len(payload) for _, payload in frames))
-    header = contents_[start:start + 56]
-    chain = xxhash.xxh3_64_intdigest(header)
-    out = contents_[:start] + header + struct.pack("<Q", chain)
-    for kind, payload in [*frames, (b"END ", end)]:
-        head = struct.pack("<4sI", kind, len(payload))
-        check = xxhash.xxh3_64_intdigest(head, seed=chain)
-        chain = xxhash.xxh3_64_intdigest(payload, seed=check)
-        out += head + struct.pack("<Q", check) + payload + struct.pack("<Q", chain)
-    return out + resealed(contents_[at:], lambda others: others)
 
 
 class Source(random.Random):
@@ -250,7 +168,7 @@ class Fuzz(Case):
         names = sorted(self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))
         infos = self.client("COMMAND", "INFO", *names)
         docs = pairs(self.client("COMMAND", "DOCS", *names))
-        found = [Grammar(info[0], info[1], pairs(docs[name])) for name, info in zip(names, infos)]
+        found = [Grammar(info[0].upper(), info[1], pairs(docs[name])) for name, info in zip(names, infos)]
         self.assertGreater(len(found), 20)
         return found
 
@@ -286,11 +204,9 @@ class Fuzz(Case):
 
     def touch(self, key, source):
         """Whatever was taken in can be asked, changed and saved."""
-        family = self.loads.get(self.client("TYPE", key), b".").split(b".")[0]
-        if family == b"FILTER":
-            family = b"BF"
+        family = FAMILIES.get(self.client("TYPE", key))
         for grammar in source.sample(self.commands, 20):
-            if family in (b"", grammar.name.split(b".")[0]):
+            if family == grammar.name.split(b".")[0]:
                 self.client.ask(grammar.name, key, *grammar.plausible(source)[1:])
         self.client("DUMP", key)
         self.client("DEBUG", "DIGEST-VALUE", key)
@@ -316,32 +232,22 @@ class Fuzz(Case):
             self.touch("restored", source)
         self.client("DEL", "restored")
 
-    def step_load(self, step, source):
-        """Frames in pieces, as a log has them; most of them not as they should be."""
+    def step_frames(self, step, source):
+        """Frames that are not as they should be, with checksums that are."""
         kind, dump = self.some_dump(source)
         frames = contents(dump) if dump else None
         if not frames:
             return
-        loads = [grammar.name for grammar in self.commands if grammar.name.endswith(b".LOAD")]
-        intact = source.random() < 0.2
-        name = self.loads.get(kind) if source.random() < 0.9 else None
-        name = name or source.choice(loads)
-        if not intact and source.random() < 0.7:
-            frames = resealed(frames, source.damaged_frames)
-        elif not intact:
-            frames = source.damaged(frames)
-        else:
+        if source.random() < 0.2:
             self.assertEqual(resealed(frames, lambda same: same), frames)
-        cuts = sorted({0, *(source.randrange(len(frames) + 1)
-                            for _ in range(source.choice((0, 0, 1, 4))))})
-        for start, end in zip(cuts, cuts[1:] + [len(frames)]):
-            last = ["LAST"] if end == len(frames) else []
-            if source.random() < 0.03:
-                start += source.choice((-1, 1))
-            reply = self.client.ask(name, "loaded", start, frames[max(0, start):end], *last)
-        if reply == b"OK" and self.client("TYPE", "loaded") == kind:
-            self.loads[kind] = name  # so that is the one for this type
-            self.pieces += 1
+        elif source.random() < 0.7:
+            frames = resealed(frames, source.damaged_frames)
+        else:
+            frames = source.damaged(frames)
+        reply = self.client.ask("RESTORE", "loaded", 0, payload_of(dump, frames))
+        if reply == b"OK":
+            self.assertEqual(self.client("TYPE", "loaded"), kind)
+            self.loaded += 1
             self.touch("loaded", source)
         self.client("DEL", "loaded")
 
@@ -438,7 +344,7 @@ class Fuzz(Case):
     def test_anything(self):
         source = Source(SEED)
         self.commands = self.grammars()
-        self.names, self.loads, self.payloads, self.pieces = {}, {}, [0, 0], 0
+        self.names, self.payloads, self.loaded = {}, [0, 0], 0
         self.client("SET", "text", "not ours")
         self.client("RPUSH", "list", "not", "ours")
         with Server(**{"bloomery.map-capacity": "50", "bloomery.bf": "no"}) as other:
@@ -452,7 +358,7 @@ class Fuzz(Case):
                 elif kind < 0.72:
                     self.step_restore(step, source)
                 elif kind < 0.94:
-                    self.step_load(step, source)
+                    self.step_frames(step, source)
                 elif kind < 0.95:
                     self.step_chunks(step, source)
                 elif kind < 0.97:
@@ -481,7 +387,7 @@ class Fuzz(Case):
     def assertReached(self, steps):
         """The steps got somewhere: every command was tried and, where there were steps enough, refused
         once; most were carried out; payloads were refused and taken, loads were finished."""
-        print(f"{steps + 1} steps, payloads refused and taken: {self.payloads}, loads: {self.pieces}")
+        print(f"{steps + 1} steps, payloads refused and taken: {self.payloads}, frames: {self.loaded}")
         never = 0
         for grammar in self.commands:
             done, refused = self.names.get(grammar.name, [0, 0])
@@ -492,7 +398,7 @@ class Fuzz(Case):
             if steps >= 19_999:
                 self.assertGreater(refused, 0, grammar.name)
         self.assertLess(never, len(self.commands) // 5)
-        self.assertGreater(min(*self.payloads, self.pieces), steps // 2000)
+        self.assertGreater(min(*self.payloads, self.loaded), steps // 2000)
 
 
 if __name__ == "__main__":

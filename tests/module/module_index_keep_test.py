@@ -9,6 +9,7 @@ import server_runner
 import xxhash
 from keep_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
                         Replicated, frames_in)
+from payloads import payload_of
 from server_runner import Case, Error, Server, pairs
 
 ENGINES = ("compact", "dba")
@@ -174,7 +175,8 @@ class Crafted(Case):
         for unit in range(12):
             self.client("INDEX.ADD", "i", unit, "shared", *(f"{unit} {j}" for j in range(20)))
         self.client("INDEX.DROP", "i", 3)
-        return frames_in(self.client("DUMP", "i"))
+        self.dump = self.client("DUMP", "i")
+        return frames_in(self.dump)
 
     def setUp(self):
         super().setUp()
@@ -183,7 +185,7 @@ class Crafted(Case):
 
     def load(self, stream):
         self.client("DEL", "t")
-        return self.client.ask("INDEX.LOAD", "t", 0, stream, "LAST")
+        return self.client.ask("RESTORE", "t", 0, payload_of(self.dump, stream))
 
     def test_numbers_of_units(self):
         at_tag, size = 16, 56  # in a record of the frame UNIT
@@ -191,8 +193,8 @@ class Crafted(Case):
             header, frames = frames_of(self.index(engine))
             place = [kind for kind, _ in frames].index(b"UNIT")
             self.assertEqual(self.load(stream_of(header, frames)), b"OK")
-            for tags, word in (((5, 5), "BADDATA"), ((2**63, 5), "BADDATA"),
-                               ((2**63 - 1, 5), None), ((2**64 - 1, 5), "BADDATA")):
+            for tags, taken in (((5, 5), False), ((2**63, 5), False), ((2**63 - 1, 5), True),
+                                ((2**64 - 1, 5), False)):
                 records = bytearray(frames[place][1])
                 for number, tag in enumerate(tags):
                     struct.pack_into("<Q", records, size * number + at_tag, tag)
@@ -201,10 +203,10 @@ class Crafted(Case):
                 changed = list(frames)
                 changed[place] = (b"UNIT", bytes(records))
                 reply = self.load(stream_of(header, changed))
-                if word:
-                    self.assertEqual(reply.word, word, tags)
+                if not taken:
+                    self.assertIn("Bad data format", str(reply), tags)
                     self.assertIn("the number of a unit is out of range, or there is another",
-                                  str(reply))
+                                  self.server.log)
                     self.assertEqual(self.client("EXISTS", "t"), 0)
                 else:
                     self.assertEqual(reply, b"OK", tags)
@@ -253,7 +255,6 @@ class Crafted(Case):
                 reply = self.load(self.mutated(source, stream))
                 if isinstance(reply, Error):
                     self.assertEqual(self.client("EXISTS", "t"), 0)
-                    self.assertIn(reply.word, ("BADDATA", "VERSION", "LIMIT", "RANGE", "NOMEM"))
                     continue
                 loaded += 1
                 self.use("t")
@@ -284,6 +285,7 @@ class Crafted(Case):
         golden = pathlib.Path(__file__).resolve().parent.parent / "golden"
         unit = (golden / "index_unit.bry").read_bytes()
         for name in ("empty", "compact", "dba"):
+            self.index("compact")
             self.assertEqual(self.load((golden / f"index_{name}.bry").read_bytes()), b"OK")
             reply = self.client.ask("INDEX.INSTALL", "t", 7, unit)
             self.assertEqual(reply.word if name == "dba" else reply,

@@ -100,8 +100,7 @@ class Create(IndexCase):
             for command in (["CREATE", key], ["CREATE", "n", "LIKE", key], ["ADD", key, 1, "a"],
                             ["LOCATE", key, "a"], ["EXISTS", key, "a"], ["DEL", key, 1, "a"],
                             ["SEAL", key, 1], ["DROP", key, 1], ["EXPORT", key, 1],
-                            ["INSTALL", key, 1, "x"], ["INFO", key], ["INFO", key, 1],
-                            ["LOAD", key, "0", "x"]):
+                            ["INSTALL", key, 1, "x"], ["INFO", key], ["INFO", key, 1],):
                 self.refused("WRONGTYPE", f"INDEX.{command[0]}", *command[1:])
         self.refused("WRONGTYPE", "MAP.GET", "i", "a")
 

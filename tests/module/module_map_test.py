@@ -78,8 +78,7 @@ class Create(Case):
                         ["MAP.SET", "s", "a", "1"], ["MAP.GET", "s", "a"],
                         ["MAP.UPDATE", "s", "a", "1"], ["MAP.DEL", "s", "a"],
                         ["MAP.EXISTS", "s", "a"], ["MAP.JOIN", "s", "m"],
-                        ["MAP.JOIN", "m", "s"], ["MAP.COMPRESS", "s"], ["MAP.INFO", "s"],
-                        ["MAP.LOAD", "s", "0", "x"]):
+                        ["MAP.JOIN", "m", "s"], ["MAP.COMPRESS", "s"], ["MAP.INFO", "s"]):
             self.refused("WRONGTYPE", *command)
 
     def test_like(self):
@@ -97,8 +96,7 @@ class Create(Case):
                         ["MAP.UPDATE", "m", "a"], ["MAP.UPDATE", "m", "a", "1", "b"],
                         ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.JOIN", "m"],
                         ["MAP.COMPRESS"], ["MAP.COMPRESS", "m", "n"], ["MAP.INFO"],
-                        ["MAP.INFO", "m", "n"], ["MAP.LOAD", "m", "0"],
-                        ["MAP.LOAD", "m", "0", "x", "LAST", "y"]):
+                        ["MAP.INFO", "m", "n"]):
             self.refused("ERR", *command, text="wrong number of arguments")
 
 

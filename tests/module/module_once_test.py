@@ -426,11 +426,39 @@ class Once(Case):
         now = self.client.info("bloomery")
         self.assertEqual([now[f"bloomery_once_{what}"] - before[f"bloomery_once_{what}"]
                           for what in ("applied", "repeated", "failed", "refused")], [1, 2, 1, 2])
-        self.assertEqual(now["bloomery_window_repeats"] - before["bloomery_window_repeats"], 2)
-        self.assertEqual(now["bloomery_window_items"], 1)
+        self.assertEqual(now["bloomery_window_repeats"], before["bloomery_window_repeats"])
+        self.assertEqual((now["bloomery_once_keys"], now["bloomery_once_items"]), (1, 1))
         self.assertEqual([listener._read()[2] for _ in range(3)],
                          [b"once.applied", b"once.repeated", b"once.repeated"])
         listener.close()
+
+    def test_guards_are_counted_apart(self):
+        """From ONCE.CREATE on, or from the first ONCE that this server runs with the window."""
+        def counted():
+            now = self.client.info("bloomery")
+            return [now[f"bloomery_{family}_{what}"] for family in ("window", "once")
+                    for what in ("keys", "items")]
+        self.client("FLUSHALL")
+        self.client("WINDOW.CREATE", "w", "WINDOW", "1h")
+        self.client("WINDOW.CREATE", "x", "WINDOW", "1h")
+        self.client("WINDOW.MADD", "w", "ITEMS", 1, 2, 3)
+        self.client("WINDOW.MADD", "x", "ITEMS", 1, 2)
+        self.assertEqual(counted(), [2, 5, 0, 0])
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+        self.assertEqual(counted(), [2, 5, 1, 0])
+        self.client("ONCE", "g", "id", "INCR", "k")
+        self.client("ONCE", "x", "id", "INCR", "k")
+        self.assertEqual(counted(), [1, 3, 2, 4])
+        now = self.client.info("bloomery")
+        around = self.client("MEMORY", "USAGE", "w") - now["bloomery_window_bytes"]
+        usage = self.client("MEMORY", "USAGE", "g") + self.client("MEMORY", "USAGE", "x")
+        self.assertEqual(now["bloomery_once_bytes"], usage - 2 * around)
+        self.client("DEL", "g")
+        self.assertEqual(counted(), [1, 3, 1, 3])
+        self.client("DEBUG", "RELOAD")  # what is saved of a guard does not tell
+        self.assertEqual(counted(), [2, 6, 0, 0])
+        self.client("FLUSHALL", "SYNC")
+        self.assertEqual(counted(), [0, 0, 0, 0])
 
     def test_many_commands(self):
         """More names than are remembered at a time, twice."""

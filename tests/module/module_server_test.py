@@ -1,9 +1,10 @@
 """What the server sees of the module, whatever the family: access control, memory and its limits."""
 
+import re
 import sys
 
 import server_runner
-from server_runner import Case, Client, Error, pairs
+from server_runner import Case, Client, Error, Server, encode, pairs
 
 
 class Access(Case):
@@ -57,6 +58,59 @@ class Descriptions(Case):
         self.assertGreater(len(for_people), 40)
         for name, given in for_people.items():
             self.assertEqual(list(self.undescribed(given)), [], name)
+
+
+class Numbers(Case):
+    """With a fraction, as clients and people read them."""
+
+    def raw(self, version, *command):
+        client = Client(self.server.port)
+        self.addCleanup(client.close)
+        client("HELLO", version)
+        client.socket.sendall(encode(command))
+        client.socket.settimeout(1)
+        received = b""
+        while b"load" not in received:  # the last pair
+            received += client.socket.recv(65536)
+        return received
+
+    def test_as_short_as_can_be(self):
+        for error, decimals in (("0.0005", b"0.0005"), ("0.1", b"0.1"), ("0.3", b"0.3"),
+                                ("0.00012345678901", b"0.00012345678901")):
+            self.client("FLUSHALL")
+            self.client("MAP.CREATE", "m", "ERROR", error)
+            self.assertIn(b"error\r\n$%d\r\n%s\r\n" % (len(decimals), decimals),
+                          self.raw(2, "MAP.INFO", "m"))
+            self.assertIn(b"error\r\n,%s\r\n" % decimals, self.raw(3, "MAP.INFO", "m"))
+        # Those that have more than 17 decimals come to the same number, and are as the server has
+        # them.
+        self.client("FLUSHALL")
+        self.client("MAP.CREATE", "m", "ERROR", "1.23456789012345e-08")
+        self.assertIn(b"$20\r\n1.23456789012345e-08\r\n", self.raw(2, "MAP.INFO", "m"))
+        self.assertIn(1.23456789012345e-08,
+                      [float(x) for x in re.findall(rb",(\S+)", self.raw(3, "MAP.INFO", "m"))])
+
+    def test_the_same_after_replication(self):
+        with Server(appendonly="yes") as server:
+            for error in ("0.0005", "0.1", "1e-9", "0.00012345678901", "0.3333333333333333"):
+                server.client("MAP.CREATE", error, "ERROR", error)
+                server.client("WINDOW.CREATE", f"w{error}", "ERROR", error, "WINDOW", 5)
+            digest = server.client("DEBUG", "DIGEST")
+            server.restart()
+            self.assertEqual(server.client("DEBUG", "DIGEST"), digest)
+
+    def test_info_has_points(self):
+        """Else clients that look for one take the number for text, or for a whole number."""
+        self.client("MAP.CREATE", "m", "ERROR", "1e-6", "SEED", 1)
+        self.client("MAP.SET", "m", *range(100))
+        self.client("BF.ADD", "k", "a")
+        shown = {name: value for name, value in self.client.info("bloomery").items()
+                 if name.endswith("_error")}
+        self.assertGreaterEqual(len(shown), 4)
+        for name, value in shown.items():
+            self.assertRegex(value, r"^\d+\.\d+(e-\d+)?$", name)
+        self.assertEqual(shown["bloomery_map_promised_error"], "1.0e-06")
+        self.assertEqual(shown["bloomery_filter_promised_error"], "0.01")
 
 
 class Memory(Case):
@@ -135,13 +189,76 @@ class Memory(Case):
                 self.wait_until(lambda b=before, more=large: aside() == b + more,
                                 f"{family} of {n}: freed aside is {large}")
 
+    # Keys that are small until the first item, which then takes megabytes; and that item.
+    LEAPS = {
+        "INDEX.CREATE k ENGINE dba UNITS 16 CAPACITY 2000000": "INDEX.ADD k 1 a",
+        "WINDOW.CREATE k WINDOW 1h ENGINE fbf CAPACITY 8000000": "WINDOW.ADD k a",
+        "MAP.CREATE k ENGINE kbf CAPACITY 8000000": "MAP.SET k a 1",
+    }
+
+    def test_one_item_does_not_pass_the_limit_of_a_key(self):
+        """However small the key was. The limit is lowered after the key was made, so that the key is
+        one that could not have been made under it."""
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        leaps = 0
+        for create, add in self.LEAPS.items():
+            self.client("FLUSHALL")
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+            self.client(*create.split())
+            empty = self.client("MEMORY", "USAGE", "k")
+            self.client("COPY", "k", "other")
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", max(65536, 2 * empty))
+            digest = self.client("DEBUG", "DIGEST")
+            reply = self.client.ask(*add.split())
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+            self.client(*add.replace(" k ", " other ").split())
+            leap = self.client("MEMORY", "USAGE", "other") - empty
+            if leap < 1.2 * max(65536, 2 * empty):
+                continue
+            leaps += 1
+            self.assertIsInstance(reply, Error, (add, leap))
+            self.assertEqual(reply.word, "FULL", reply)
+            self.client("DEL", "other")
+            self.client("COPY", "k", "other")
+            if not add.startswith("WINDOW"):  # whose time has moved, to make room
+                self.assertEqual(self.client("DEBUG", "DIGEST"), digest, add)
+        self.assertGreaterEqual(leaps, 2)
+
+    def test_one_item_does_not_pass_maxmemory(self):
+        """By megabytes: the server looks before a command and not while it runs. Where it evicts, it
+        may."""
+        leaps = 0
+        for create, add in self.LEAPS.items():
+            for policy in ("noeviction", "allkeys-random"):
+                self.client("CONFIG", "SET", "maxmemory", 0)
+                self.client("FLUSHALL")
+                self.client(*create.split())
+                self.client("COPY", "k", "other")
+                before = self.used()
+                self.client(*add.replace(" k ", " other ").split())
+                leap = self.used() - before
+                self.client("DEL", "other")
+                if leap < 3 << 20:
+                    continue
+                leaps += 1
+                digest = self.client("DEBUG", "DIGEST")
+                self.limit(self.used() + (2 << 20), policy)
+                reply = self.client.ask(*add.split())
+                if policy == "noeviction":
+                    self.assertIsInstance(reply, Error, (add, leap))
+                    self.assertEqual(reply.word, "NOMEM", reply)
+                    self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+                else:
+                    self.assertNotIsInstance(reply, Error)
+        self.assertGreaterEqual(leaps, 2)
+
     def test_noeviction(self):
         """At the limit what may add memory is refused by the server, and nothing else is."""
         for family in self.FAMILIES:
             self.add(family, family, 0, 5000)
         self.limit(self.used() - 100_000)
         digest = self.client("DEBUG", "DIGEST")
-        flags = {info[0]: info[2] for info in self.client(
+        flags = {info[0].upper(): info[2] for info in self.client(
             "COMMAND", "INFO", *self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))}
         for command in (["MAP.CREATE", "new"], ["MAP.SET", "map", "a", "1"],
                         ["MAP.SET", "new", "a", "1"], ["MAP.UPDATE", "map", 1, "1"],

@@ -127,7 +127,7 @@ class Create(WindowCase):
                             ["WINDOW.EXISTS", key, "a"], ["WINDOW.MEXISTS", key, "a"],
                             ["WINDOW.FORGET", key, "a"], ["WINDOW.ADVANCE", key],
                             ["WINDOW.MERGE", key, "w"], ["WINDOW.MERGE", "w", key],
-                            ["WINDOW.INFO", key], ["WINDOW.LOAD", key, "0", "x"]):
+                            ["WINDOW.INFO", key]):
                 self.refused("WRONGTYPE", *command)
         self.refused("WRONGTYPE", "MAP.GET", "w", "a")
 

@@ -183,6 +183,12 @@ class Server:
         self.port = _free_port()
         return None if self._try_start() else self.process.returncode
 
+    def from_log(self, *commands):
+        """Starts it on a log of these commands."""
+        self.settings["appendonly"] = "yes"
+        (self.path / "appendonly.aof").write_bytes(b"".join(map(encode, commands)))
+        self.start()
+
     def _try_start(self):
         arguments = [SERVER, "--port", str(self.port), "--logfile", str(self.path / "log")]
         for name, value in self.settings.items():

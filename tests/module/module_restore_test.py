@@ -1,0 +1,122 @@
+"""What a log is made of after a rewrite, *.LOAD: read from a log, and refused to clients."""
+
+import sys
+
+import server_runner
+from payloads import contents
+from server_runner import Case, Error, Server, encode
+
+# A key of every type: the command that restores it, commands that make it, and one that asks it.
+KINDS = {
+    "MAP.LOAD": ((["MAP.SET", "k", "a", "1", "b", "2"],), ["MAP.GET", "k", "a"]),
+    "WINDOW.LOAD": ((["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"]),
+                    ["WINDOW.EXISTS", "k", "a"]),
+    "COUNTER.LOAD": ((["COUNTER.CREATE", "k", "WINDOW", "1h"],
+                      ["COUNTER.INCRBY", "k", "a", 5, "id"]), ["COUNTER.GET", "k", "a"]),
+    "INDEX.LOAD": ((["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 3, "a"]), ["INDEX.LOCATE", "k", "a"]),
+    "FILTER.LOAD": ((["BF.ADD", "k", "a"],), ["BF.EXISTS", "k", "a"]),
+}
+
+
+class Pieces(Case):
+    SETTINGS = {"rdbcompression": "no"}
+
+    def payload(self, load):
+        """What the log carries of such a key, and the key's digest."""
+        self.client("FLUSHALL")
+        for command in KINDS[load][0]:
+            self.client(*command)
+        return contents(self.client("DUMP", "k")), self.client("DEBUG", "DIGEST-VALUE", "k")
+
+    def loaded(self, *commands):
+        """A server that has read a log of these commands."""
+        server = Server()
+        self.addCleanup(server.__exit__)
+        server.from_log(*commands)
+        self.assertEqual(server.complaints(), "")
+        return server
+
+    def test_from_a_log(self):
+        for load, (_, asks) in KINDS.items():
+            payload, digest = self.payload(load)
+            pieces = [[load, "k", at, payload[at:at + 100]] for at in range(0, len(payload), 100)]
+            pieces[-1].append("LAST")
+            server = self.loaded([load, "k", 0, "begun and given up"], *pieces,
+                                 [load, "half", 0, payload[:100]])
+            client = server.client
+            self.assertEqual(client("DEBUG", "DIGEST-VALUE", "k"), digest)
+            self.assertEqual(client(*asks), self.client(*asks))
+            # One that was not finished answers nothing, and is kept as what it is.
+            reply = client.ask(asks[0], "half", *asks[2:])
+            self.assertEqual(reply.word, "BADDATA")
+            self.assertIn("is being restored", str(reply))
+            before = client("DEBUG", "DIGEST")
+            server.restart()
+            self.assertEqual(server.client("DEBUG", "DIGEST"), before)
+            server.client("COPY", "half", "copy")
+            self.assertEqual(*server.client("DEBUG", "DIGEST-VALUE", "half", "copy"))
+            self.assertNotIn("is refused", server.log)
+
+    def test_bad_pieces_in_a_log(self):
+        """They are named in the server's log and leave other keys alone."""
+        for load in KINDS:
+            payload, digest = self.payload(load)
+            bad = (b"", b"x", payload[:20], payload[:-1], payload + b"x",
+                   payload[:50] + b"?" + payload[51:])
+            server = self.loaded(
+                [load, "k", 0, payload, "LAST"], [load, "k", 0, "x"], [load, "t", 5, "x"],
+                [load, "u", 0, "xx"], [load, "u", 1, "x"], ["DEL", "u"], ["SET", "v", "x"],
+                [load, "v", 0, "x"], ["DEL", "v"], [load, "t", "first", "x"], [load, "t", -1, "x"],
+                [load, "t", 0, "x", "END"],
+                *([load, f"t{i}", 0, each, "LAST"] for i, each in enumerate(bad)))
+            for text, times in (("the key exists already", 1), ("the first piece has not come", 1),
+                                ("it is not the next one", 1), ("the key holds something else", 1),
+                                ("its arguments are not", 3), (" is refused: ", 6 + len(bad) + 1)):
+                self.assertEqual(server.log.count(text), times, text)
+            self.assertEqual(server.client("KEYS", "*"), [b"k"])
+            self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", "k"), digest)
+
+    def test_not_for_clients(self):
+        """However a client sends it: else 272 bytes of a forged index made a log unloadable."""
+        self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
+        for load in KINDS:
+            payload, _ = self.payload(load)
+            self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
+            command = [load, "t", 0, payload, "LAST"]
+            self.refused("ERR", *command, text="for replication and the server's own log")
+            self.refused("ERR", load, "k", 0, "x", text="for replication")
+            self.client("MULTI")
+            self.client(*command)
+            self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
+            self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
+                         text="for replication")
+            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE does not call")
+            self.assertEqual(self.client("EXISTS", "t"), 0)
+
+    def test_a_log_is_not_piped_in(self):
+        """It is loaded by starting a server on it. One with a snapshot in front is not even that."""
+        payload, _ = self.payload("MAP.LOAD")
+        log = [["SET", "s", "x"], ["MAP.LOAD", "k", 0, payload, "LAST"]]
+        self.client("FLUSHALL")
+        self.client.socket.sendall(b"".join(map(encode, log)))
+        replies = [self.client._read() for _ in log]
+        self.assertEqual(replies[0], b"OK")
+        self.assertIsInstance(replies[1], Error)
+        self.assertEqual(self.loaded(*log).client("MAP.GET", "k", "a"), [b"1"])
+
+    def test_replicas_get_keys(self):
+        """RESTORE and a replica that comes later do not need these commands."""
+        with Server() as other:
+            for load in KINDS:
+                self.payload(load)
+                self.client("RENAME", "k", load)
+                self.client("RESTORE", "again", 0, self.client("DUMP", load))
+            self.follow(other)
+            self.client("RESTORE", "once more", 0, self.client("DUMP", "again"))
+            self.caught_up()
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()

@@ -1,0 +1,100 @@
+"""What DUMP gives and RESTORE takes: taken apart, and put together with right checksums."""
+
+import struct
+
+import xxhash
+
+FOOTER = 10  # of a dump: two bytes of version, eight of checksum
+
+# ---- what a dump is made of ----------------------------------------------------------------------
+
+POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones's, reflected
+TABLE = []
+for _byte in range(256):
+    for _ in range(8):
+        _byte = _byte >> 1 ^ (POLYNOMIAL if _byte & 1 else 0)
+    TABLE.append(_byte)
+
+
+def crc64(data):
+    crc = 0
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc
+
+
+def sealed(body):
+    """A dump's body and version with the checksum that the server wants to see."""
+    return body + struct.pack("<Q", crc64(body))
+
+
+def length_at(dump, at):
+    """A length as the server writes it, or None for what is none; and the place behind it."""
+    first = dump[at]
+    if first >> 6 == 0:
+        return first & 63, at + 1
+    if first >> 6 == 1:
+        return (first & 63) << 8 | dump[at + 1], at + 2
+    if first == 0x80:
+        return struct.unpack_from(">I", dump, at + 1)[0], at + 5
+    if first == 0x81:
+        return struct.unpack_from(">Q", dump, at + 1)[0], at + 9
+    return None, at + 1
+
+
+def contents(dump):
+    """The strings in a module's value, one behind the other; None where the server has written one
+    as a number."""
+    _, at = length_at(dump, 1)  # the module's number
+    found = b""
+    while True:
+        opcode, at = length_at(dump, at)
+        if opcode == 0:
+            return found
+        size, at = length_at(dump, at)
+        if size is None:
+            return None
+        if opcode == 5:
+            found += dump[at:at + size]
+            at += size
+
+
+def payload_of(dump, strings):
+    """A dump of the same type, with other contents."""
+    _, at = length_at(dump, 1)
+    out = dump[:at] + b"\x02\x01"  # the object is whole
+    for start in range(0, max(1, len(strings)), 65536):
+        piece = strings[start:start + 65536]
+        out += b"\x02\x01\x05\x80" + struct.pack(">I", len(piece)) + piece
+    return sealed(out + b"\x02\x00\x00" + dump[-FOOTER:-8])
+
+
+# ---- what our part of it is made of (doc/format.md) ----------------------------------------------
+
+MAGIC = b"\x8bBRY\r\n\x1a\n"
+HEADER = 64
+
+
+def resealed(contents_, change):
+    """Frames whose payloads went through `change`, with all checksums right again."""
+    start = contents_.find(MAGIC)
+    if start < 0:
+        return contents_
+    at, frames = start + HEADER, []
+    while not frames or frames[-1][0] != b"END ":
+        if at + 24 > len(contents_):
+            return contents_  # of an object that was not finished
+        kind, size = struct.unpack_from("<4sI", contents_, at)
+        frames.append((kind, contents_[at + 16:at + 16 + size]))
+        at += 24 + size
+    frames = change(frames[:-1])
+    end = struct.pack("<QQ", len(frames), sum(len(payload) for _, payload in frames))
+    header = contents_[start:start + 56]
+    chain = xxhash.xxh3_64_intdigest(header)
+    out = contents_[:start] + header + struct.pack("<Q", chain)
+    for kind, payload in [*frames, (b"END ", end)]:
+        head = struct.pack("<4sI", kind, len(payload))
+        check = xxhash.xxh3_64_intdigest(head, seed=chain)
+        chain = xxhash.xxh3_64_intdigest(payload, seed=check)
+        out += head + struct.pack("<Q", check) + payload + struct.pack("<Q", chain)
+    return out + resealed(contents_[at:], lambda others: others)
