@@ -33,6 +33,7 @@
 #endif
 #define CHUNK_BYTES ((uint64_t)BLOOMERY_CHUNK_SIZE - HEAD_BYTES)
 #define NUMBER_BITS 20
+#define NUMBER_MASK (((uint64_t)1 << NUMBER_BITS) - 1)
 #define STATE_MASK UINT32_MAX
 #define HASHED_BYTES 4096u
 
@@ -169,7 +170,7 @@ static int dump(server_context *context, const held_object *object, uint64_t ite
     state_begin(&whole);
     object_save(object, &sink);
     uint64_t state = state_end(&whole);
-    uint64_t number = iterator & (((uint64_t)1 << NUMBER_BITS) - 1);
+    uint64_t number = iterator & NUMBER_MASK;
     if (iterator != 0 && iterator >> NUMBER_BITS != (state & STATE_MASK))
         return reply_error(context, "ERR",
                            "the filter is not what it was when this dump began: begin again at 0, "
@@ -272,8 +273,6 @@ static int take_next(server_context *context, server_string **argv, opened_key *
                      const chunk_head *head, const char *bytes, size_t len)
 {
     held_object *object = opened->object;
-    if (!object)
-        return bf_error(context, "ERR not found");
     if (object->thing || object->pieces.len != head->offset)
         return bf_error(context, bad_data);
     if (!object_may_grow(context, object, len))
@@ -308,6 +307,8 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
         opened.object = api.ModuleTypeGetValue(opened.key);
     if (there && !opened.object)
         reply_wrong_type(context);
+    else if (!there && ((uint64_t)iterator & NUMBER_MASK) != 1)
+        bf_error(context, "ERR not found"); /* whatever it is, it is not a first chunk */
     else if (!read_chunk(sent, len, (uint64_t)iterator, &head))
         bf_error(context, bad_data);
     else if (head.offset == 0)

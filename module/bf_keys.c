@@ -1,49 +1,47 @@
-/* BF.RESERVE, CARD, INFO, MERGE: whole filters. */
+/* BF.RESERVE, CARD, INFO, DEBUG, MERGE: whole filters. */
 #include "bf_type.h"
 
 #include "arguments.h"
+#include "number_text.h"
 #include "replies.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- BF.RESERVE ---------------------------------------------------------------------------- */
 
-/* What the options of BF.RESERVE say, and their order, in which clients expect complaints. */
-typedef struct reserve_options {
-    const server_string *expansion, *seed;
-    bool non_scaling;
-} reserve_options;
+#define RESERVE_MOST 7 /* words of the command, without SEED */
 
-/* NULL, or what is wrong. */
-static const char *read_options(server_string **argv, int argc, reserve_options *options)
+/* Options of BF.RESERVE are looked for, and words that are none of them passed over, as clients of
+ * RedisBloom expect. Where a word stands behind the fixed arguments, or 0. */
+static int find_word(server_string **argv, int argc, const char *word)
 {
-    for (int at = 4; at < argc; at++) {
-        bool last = at + 1 == argc;
-        if (is_word(argv[at], "NONSCALING"))
-            options->non_scaling = true;
-        else if (is_word(argv[at], "EXPANSION") && last)
-            return "ERR no expansion";
-        else if (is_word(argv[at], "EXPANSION"))
-            options->expansion = argv[++at];
-        else if (is_word(argv[at], "SEED") && !last)
-            options->seed = argv[++at];
-        else
-            return "Unknown argument received";
-    }
-    return NULL;
+    for (int at = 4; at < argc; at++)
+        if (is_word(argv[at], word))
+            return at;
+    return 0;
 }
 
-static const char *read_expansion(const reserve_options *options, uint64_t *expansion)
+/* NULL, or what is wrong. */
+static const char *read_expansion(server_string **argv, int argc, uint64_t *expansion)
 {
     long long number;
-    if (options->non_scaling)
+    bool fixed = find_word(argv, argc, "NONSCALING") != 0;
+    int at = find_word(argv, argc, "EXPANSION");
+    if (fixed)
         *expansion = 0;
-    if (!options->expansion)
+    if (at == 0)
         return NULL;
-    if (options->non_scaling)
-        return "Nonscaling filters cannot expand";
-    if (api.StringToLongLong(options->expansion, &number) != SERVER_OK ||
+    if (at + 1 == argc)
+        return "ERR no expansion";
+    if (api.StringToLongLong(argv[at + 1], &number) != SERVER_OK ||
         number > (long long)BF_MOST_EXPANSION)
-        return "ERR bad expansion";
-    if (number < 1)
+        return fixed ? "Nonscaling filters cannot expand" : "ERR bad expansion";
+    if (fixed && number != 0)
+        return "Nonscaling filters cannot expand";
+    if (number < 0)
         return "ERR expansion should be greater or equal to 1";
     *expansion = (uint64_t)number;
     return NULL;
@@ -71,17 +69,19 @@ static const char *read_plan(server_string **argv, bf_parameters *parameters)
 static bool read_reserve(server_context *context, server_string **argv, int argc,
                          bf_parameters *parameters)
 {
-    reserve_options options = {0};
+    int seed = find_word(argv, argc, "SEED");
     *parameters = bf_default_parameters();
+    if (argc > (seed ? RESERVE_MOST + 2 : RESERVE_MOST) || seed + 1 == argc) {
+        api.WrongArity(context);
+        return false;
+    }
     const char *problem = read_plan(argv, parameters);
     if (!problem)
-        problem = read_options(argv, argc, &options);
-    if (!problem)
-        problem = read_expansion(&options, &parameters->expansion);
+        problem = read_expansion(argv, argc, &parameters->expansion);
     if (problem)
         bf_error(context, problem);
-    return !problem && (!options.seed || read_plain(context, options.seed, "SEED", 1, UINT64_MAX,
-                                                    &parameters->seed));
+    return !problem &&
+           (!seed || read_plain(context, argv[seed + 1], "SEED", 1, UINT64_MAX, &parameters->seed));
 }
 
 int bf_command_reserve(server_context *context, server_string **argv, int argc)
@@ -202,6 +202,49 @@ int bf_command_info(server_context *context, server_string **argv, int argc)
         reply_one(context, opened.object, field);
     else
         reply_pairs(context, opened.object, 0, INFO_FIELDS);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- BF.DEBUG ------------------------------------------------------------------------------ */
+
+#define DEBUG_SIZE 200
+#define HASH_BITS 64
+
+static int reply_debug_line(server_context *context, const char *line)
+{
+    return api.ReplyWithStringBuffer(context, line, strlen(line));
+}
+
+/* The number of items, then a line for each filter of RedisBloom's chain. Here there is one table,
+ * whatever BF.INFO counts. */
+static int tell_debug(server_context *context, const held_object *object)
+{
+    const bf_parameters *made = &bf_of(object)->made;
+    char line[DEBUG_SIZE], error[NUMBER_SIZE];
+    size_t bytes = object->account.bytes;
+    api.ReplyWithArray(context, 2);
+    snprintf(line, sizeof line, "size:%" PRIu64, object->items);
+    reply_debug_line(context, line);
+    snprintf(line, sizeof line,
+             "bytes:%zu bits:%zu hashes:1 hashwidth:%d capacity:%" PRIu64 " size:%" PRIu64
+             " ratio:%s",
+             bytes, bytes * CHAR_BIT, HASH_BITS, chain_of(made, object->items).capacity,
+             object->items, number_text(made->error, error));
+    return reply_debug_line(context, line);
+}
+
+int bf_command_debug(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        tell_debug(context, opened.object);
+    else
+        bf_error(context, "ERR not found");
     object_close(&opened);
     return SERVER_OK;
 }

@@ -15,24 +15,69 @@ enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
 static const char *const choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
 static int choice = BF_AUTO;
 
-bool bf_read_arguments(server_context *context, server_string **argv, int argc)
+static bool read_choice(const server_string *value)
+{
+    int found = 0;
+    while (found < BF_CHOICES && !is_word(value, choices[found]))
+        found++;
+    if (found < BF_CHOICES)
+        choice = found;
+    return found < BF_CHOICES;
+}
+
+/* RedisBloom's own for the filters that are not here. */
+static bool read_expansions(const server_string *value)
+{
+    long long number;
+    return api.StringToLongLong(value, &number) == SERVER_OK && number >= 1;
+}
+
+/* Ours, and those of RedisBloom, old and new. */
+static const struct {
+    const char *name;
+    bool (*read)(const server_string *value);
+    const char *range;
+} arguments[] = {
+    {"bf", read_choice, "auto, yes or no"},
+    {"INITIAL_SIZE", bf_preset_capacity, "a whole number from 1 to 2^40"},
+    {"bf-initial-size", bf_preset_capacity, "a whole number from 1 to 2^40"},
+    {"ERROR_RATE", bf_preset_error, "a number from 1e-9 to 0.99"},
+    {"bf-error-rate", bf_preset_error, "a number from 1e-9 to 0.99"},
+    {"bf-expansion-factor", bf_preset_expansion, "a whole number from 0 to 2^32 - 1"},
+    {"CF_MAX_EXPANSIONS", read_expansions, "a whole number from 1"},
+    {"cf-max-expansions", read_expansions, "a whole number from 1"},
+};
+#define ARGUMENTS (sizeof arguments / sizeof arguments[0])
+
+static bool read_argument(server_context *context, const server_string *name,
+                          const server_string *value)
 {
     char text[QUOTED_SIZE];
-    choice = BF_AUTO;
-    if (argc == 0)
-        return true;
-    if (argc != 2 || !is_word(argv[0], "bf")) {
+    size_t i = 0;
+    while (i < ARGUMENTS && !is_word(name, arguments[i].name))
+        i++;
+    if (i == ARGUMENTS)
         api.Log(
             context, "warning",
-            "bloomery takes no arguments but bf auto, bf yes or bf no: settings are bloomery.*");
-        return false;
-    }
-    while (choice < BF_CHOICES && !is_word(argv[1], choices[choice]))
-        choice++;
-    if (choice < BF_CHOICES)
+            "bloomery does not know the argument %s: there are bf, INITIAL_SIZE, ERROR_RATE and "
+            "the settings bloomery.*",
+            quoted(name, text));
+    else if (!value)
+        api.Log(context, "warning", "%s is without a value", arguments[i].name);
+    else if (!arguments[i].read(value))
+        api.Log(context, "warning", "%s %s is not %s", arguments[i].name, quoted(value, text),
+                arguments[i].range);
+    else
         return true;
-    api.Log(context, "warning", "bf %s is not one of auto, yes and no", quoted(argv[1], text));
     return false;
+}
+
+bool bf_read_arguments(server_context *context, server_string **argv, int argc)
+{
+    for (int at = 0; at < argc; at += 2)
+        if (!read_argument(context, argv[at], at + 1 < argc ? argv[at + 1] : NULL))
+            return false;
+    return true;
 }
 
 int bf_register_choice(server_context *context)
@@ -77,5 +122,7 @@ int bf_register_commands(server_context *context)
                 taken);
     if (taken || choice == BF_NO)
         return SERVER_OK;
+    if (api.AddACLCategory) /* fails where there is one already, which will do */
+        api.AddACLCategory(context, "bloom");
     return family_add_commands(context, bf_commands, bf_command_count);
 }

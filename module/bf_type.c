@@ -5,6 +5,7 @@
  */
 #include "bf_type.h"
 
+#include "number_text.h"
 #include "payload_head.h"
 #include "replies.h"
 #include "settings.h"
@@ -24,17 +25,54 @@ int bf_error(server_context *context, const char *line)
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
+#define MOST_PRESET 0.99
+
 static long long default_capacity = 100;
-static share_setting default_error = {.value = 0.01, .least = BF_LEAST_ERROR, .most = MOST_ERROR};
+static share_setting default_error = {.value = 0.01, .least = BF_LEAST_ERROR, .most = MOST_PRESET};
 static long long default_expansion = 2;
 
+static bool preset_number(const server_string *value, long long least, uint64_t most,
+                          long long *preset)
+{
+    long long number;
+    if (api.StringToLongLong(value, &number) != SERVER_OK || number < least ||
+        (uint64_t)number > most)
+        return false;
+    *preset = number;
+    return true;
+}
+
+bool bf_preset_capacity(const server_string *value)
+{
+    return preset_number(value, 1, BF_MOST_CAPACITY, &default_capacity);
+}
+
+bool bf_preset_expansion(const server_string *value)
+{
+    return preset_number(value, 0, BF_MOST_EXPANSION, &default_expansion);
+}
+
+bool bf_preset_error(const server_string *value)
+{
+    double error;
+    if (api.StringToDouble(value, &error) != SERVER_OK ||
+        !(error >= BF_LEAST_ERROR && error <= MOST_PRESET))
+        return false;
+    default_error.value = error;
+    return true;
+}
+
+/* RedisBloom's names, and where the server lets a module have settings without its name in front,
+ * none is. */
 static int configure(server_context *context)
 {
-    if (settings_register_count(context, "bf-capacity", 100, 1, (long long)BF_MOST_CAPACITY,
-                                &default_capacity) ||
-        settings_register_share(context, "bf-error", "0.01", &default_error) ||
-        settings_register_count(context, "bf-expansion", 2, 1, (long long)BF_MOST_EXPANSION,
-                                &default_expansion))
+    char error[NUMBER_SIZE];
+    number_text(default_error.value, error);
+    if (settings_register_known_count(context, "bf-initial-size", default_capacity, 1,
+                                      (long long)BF_MOST_CAPACITY, &default_capacity) ||
+        settings_register_known_share(context, "bf-error-rate", error, &default_error) ||
+        settings_register_known_count(context, "bf-expansion-factor", default_expansion, 0,
+                                      (long long)BF_MOST_EXPANSION, &default_expansion))
         return SERVER_ERR;
     return bf_register_choice(context);
 }
@@ -72,21 +110,6 @@ static bf_filter *filter_new(account *bill)
 static void filter_free(bf_filter *self)
 {
     account_free(self->account, self, sizeof *self);
-}
-
-/* Whether a filter that holds what it was reserved for fits a key. */
-static bool fits_a_key(server_context *context, const bry_filter_options *options,
-                       const bf_parameters *made)
-{
-    bry_filter_options full = *options;
-    bry_filter_shape shape = {0};
-    full.capacity = made->capacity;
-    if (bry_filter_plan(&full, &shape) == BRY_OK && object_may_grow(context, NULL, shape.bytes))
-        return true;
-    reply_error(context, "RANGE",
-                "capacity and error rate make %" PRIu64 " bytes, more than bloomery.max-key-bytes",
-                shape.bytes);
-    return false;
 }
 
 static bry_status create(bf_parameters *parameters, const bry_filter_options *options,
@@ -127,8 +150,10 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
         reply_error(context, "RANGE", "this error rate cannot be had at this capacity");
         return NULL;
     }
-    if (!fits_a_key(context, &options, parameters))
+    if (!object_may_grow(context, NULL, shape.bytes_empty)) {
+        object_too_large(context, &filter_family);
         return NULL;
+    }
     bry_status status = create(parameters, &options, &made);
     if (status != BRY_OK)
         reply_status(context, status);
@@ -138,8 +163,8 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
 void bf_replicate_creation(server_context *context, server_string *name,
                            const bf_parameters *parameters)
 {
-    char error[32], capacity[24], expansion[24], seed[24];
-    snprintf(error, sizeof error, "%.17g", parameters->error);
+    char error[NUMBER_SIZE], capacity[24], expansion[24], seed[24];
+    number_text(parameters->error, error);
     snprintf(capacity, sizeof capacity, "%" PRIu64, parameters->capacity);
     snprintf(expansion, sizeof expansion, "%" PRIu64, parameters->expansion);
     snprintf(seed, sizeof seed, "%" PRIu64, parameters->seed);

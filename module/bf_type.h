@@ -56,6 +56,12 @@ static inline bf_filter *bf_of(const held_object *object)
 /* As the settings say. */
 bf_parameters bf_default_parameters(void);
 
+/* Set what a setting has where nothing else is said, before it is registered. False: that cannot
+ * be. */
+bool bf_preset_capacity(const server_string *value);
+bool bf_preset_error(const server_string *value);
+bool bf_preset_expansion(const server_string *value);
+
 /*
  * An object with a new filter; parameters without a seed get one. NULL when that cannot be: the
  * client has been told.
@@ -84,7 +90,8 @@ int bf_error(server_context *context, const char *line);
 
 /* ---- whether there are commands BF.* (bf_names.c) ------------------------------------------- */
 
-/* Reads the module's arguments: none, or `bf auto|yes|no`. False after a line in the log. */
+/* Reads the module's arguments, pairs of a name and a value: `bf auto|yes|no`, and what RedisBloom
+ * takes. False after a line in the log. */
 bool bf_read_arguments(server_context *context, server_string **argv, int argc);
 
 /* Registers the setting bloomery.bf, whose preset the arguments are. SERVER_OK or SERVER_ERR. */
@@ -96,6 +103,6 @@ int bf_register_commands(server_context *context);
 
 server_command_function bf_command_reserve, bf_command_add, bf_command_madd, bf_command_insert,
     bf_command_exists, bf_command_mexists, bf_command_del, bf_command_card, bf_command_info,
-    bf_command_merge, bf_command_scandump, bf_command_loadchunk, bf_add_as_told;
+    bf_command_debug, bf_command_merge, bf_command_scandump, bf_command_loadchunk, bf_add_as_told;
 
 #endif

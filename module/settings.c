@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define REDIS_8 0x00080000 /* as GetServerVersion() tells it */
 #define DEFAULT_MAX_KEY_BYTES (256LL << 20)
 #define MOST_KEY_BYTES (1LL << 40)
 
@@ -43,6 +44,23 @@ int settings_register_count(server_context *context, const char *name, long long
 {
     return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_DEFAULT, least, most,
                                      get_number, set_number, NULL, setting);
+}
+
+/* Servers that do not know the flag log a line about it, so they are not asked. A name that
+ * somebody else has is refused; then ours goes in front. */
+static bool may_be_unprefixed(void)
+{
+    return !api.is_valkey && api.GetServerVersion && api.GetServerVersion() >= REDIS_8;
+}
+
+int settings_register_known_count(server_context *context, const char *name, long long preset,
+                                  long long least, long long most, long long *setting)
+{
+    if (may_be_unprefixed() &&
+        api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, least, most,
+                                  get_number, set_number, NULL, setting) == SERVER_OK)
+        return SERVER_OK;
+    return settings_register_count(context, name, preset, least, most, setting);
 }
 
 int settings_register_bytes(server_context *context, const char *name, long long preset,
@@ -119,6 +137,16 @@ int settings_register_share(server_context *context, const char *name, const cha
 {
     return api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_DEFAULT, get_share,
                                     set_share, NULL, setting);
+}
+
+int settings_register_known_share(server_context *context, const char *name, const char *preset,
+                                  share_setting *setting)
+{
+    if (may_be_unprefixed() &&
+        api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, get_share,
+                                 set_share, NULL, setting) == SERVER_OK)
+        return SERVER_OK;
+    return settings_register_share(context, name, preset, setting);
 }
 
 /* ---- all families -------------------------------------------------------------------------- */

@@ -41,4 +41,11 @@ int settings_register_choice_at_start(server_context *context, const char *name,
                                       const char **names, const int *values, int count,
                                       int *setting);
 
+/* Settings that Redis 8 knows from RedisBloom: there they go without `bloomery.` in front, unless
+ * somebody else has them; elsewhere with it. */
+int settings_register_known_count(server_context *context, const char *name, long long preset,
+                                  long long least, long long most, long long *setting);
+int settings_register_known_share(server_context *context, const char *name, const char *preset,
+                                  share_setting *setting);
+
 #endif

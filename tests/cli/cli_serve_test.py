@@ -558,7 +558,7 @@ class Page(Serve):
             for choice in limits.split(", "):
                 self.assertTrue(takes(choice), (name, choice))
             self.assertFalse(takes("other"), name)
-        elif name.endswith("-error"):
+        elif name.endswith(("-error", "-error-rate")):
             least, most = map(float, limits.split(" to "))
             shares = (least, most, f"{most * 100}%", least / 2, most + 0.1)
             self.assertEqual([takes(share) for share in shares], [True, True, True, False, False],
@@ -575,8 +575,8 @@ class Page(Serve):
     def test_every_field_of_info(self):
         _, port = self.start()
         for field in re.findall(r"(?m)^bloomery(_\w+):", ask(port, "INFO", "bloomery")):
-            plain = re.sub("^_(map|window|counter|filter|index)", "", field)
-            self.assertRegex(self.PAGE, rf"`(bloomery)?{plain}`")
+            plain = re.sub("^_(map|window|counter|filter|index|once)", "", field)
+            self.assertRegex(self.PAGE, rf"`(bloomery)?(_once)?{plain}`")
 
     def test_users(self):
         _, port = self.start()

@@ -79,7 +79,7 @@ class Filters(Family):
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["BF.ADD", "k", "a"],)
     asked, absent = ["BF.EXISTS", "k", "a"], 0
-    others = {"bloomery.bf-error": "0.1", "bloomery.bf-capacity": "5"}
+    others = {"bloomery.bf-error-rate": "0.1", "bloomery.bf-initial-size": "5"}
 
     def change(self, key):
         self.client("BF.DEL", key, 1, "k1")
@@ -125,7 +125,8 @@ class Log(Logged, Keep):
         self.client("BF.ADD", "k", "a")
         self.client("BF.INSERT", "i", "CAPACITY", 9, "ITEMS", "a")
         before = self.client("DEBUG", "DIGEST")
-        more = {"bloomery.bf-error": "0.1", "bloomery.bf-capacity": "5", "bloomery.bf-expansion": "9"}
+        more = {"bloomery.bf-error-rate": "0.1", "bloomery.bf-initial-size": "5",
+                "bloomery.bf-expansion-factor": "9"}
         self.server.settings |= more
         self.server.restart()
         info = pairs(self.client("BF.INFO", "k"))
@@ -234,51 +235,15 @@ class WithoutTheNames(Compared, Filters, Case):
         self.fill(self.client)
         self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
         for command in self.EFFECTS:
-            self.refused("ERR", *command, text="for replication alone")
+            self.refused("ERR", *command, text="for replication and the server")
             self.client("MULTI")
             self.client(*command)
             self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
             self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
-                         text="for replication alone")
+                         text="for replication and the server")
             self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE does not call")
         self.assertEqual(self.client("EXISTS", "k"), 0)
         self.assertEqual(self.client("BF.EXISTS", "grown", "k1"), 1)
-
-
-class Pieces(Case):
-    """The command that the log is made of."""
-
-    def payload(self):
-        """What a chunk carries behind its head is what the log carries."""
-        self.client("BF.MADD", "k", *range(500))
-        return self.client("BF.SCANDUMP", "k", 0)[1][40:]
-
-    def test_in_pieces(self):
-        payload = self.payload()
-        for at in range(0, len(payload), 100):
-            last = ["LAST"] if at + 100 >= len(payload) else []
-            self.assertEqual(self.client("FILTER.LOAD", "t", at, payload[at:at + 100], *last), b"OK")
-            if not last:
-                self.refused("BADDATA", "BF.EXISTS", "t", 1, text="is being restored")
-        self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
-        self.refused("BUSYKEY", "FILTER.LOAD", "t", 0, "x")
-
-    def test_bad_pieces(self):
-        payload = self.payload()
-        for bad in (b"", b"x", payload[:20], payload[:32], payload[:-1], payload + b"x",
-                    payload[:50] + b"?" + payload[51:]):
-            self.refused("BADDATA", "FILTER.LOAD", "t", 0, bad, "LAST", text="the filter is refused")
-            self.assertEqual(self.client("EXISTS", "t"), 0)
-
-    def test_begun_anew(self):
-        """Who went away in the middle leaves what answers nothing, and another one may begin."""
-        payload = self.payload()
-        other = Client(self.server.port)
-        other("FILTER.LOAD", "t", 0, payload[:100])
-        other.close()
-        self.refused("BADDATA", "BF.ADD", "t", "a")
-        self.client("FILTER.LOAD", "t", 0, payload, "LAST")
-        self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
 
 
 if __name__ == "__main__":
