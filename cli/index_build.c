@@ -9,9 +9,10 @@
 static const char command[] = "index build";
 
 typedef struct request {
-    const char *path, *list;
+    const char *path;
+    cli_paths_how how;
     cli_paths files;
-    bool skip, force;
+    bool force;
     cli_index_shape shape;
 } request;
 
@@ -27,7 +28,7 @@ static int count_all(const request *asked, uint64_t *counts)
             status = cli_elements_count(&reader, &counts[i]);
             cli_elements_close(&reader);
         }
-        if (status != BRY_OK && !asked->skip)
+        if (status != BRY_OK && !asked->how.skip)
             return cli_elements_failed(&reader, status, asked->files.path[i]);
     }
     return CLI_GO_ON;
@@ -60,7 +61,7 @@ static int build(request *asked)
     code = cli_index_create(&index, asked->shape.max_bytes, &asked->shape.options,
                             asked->shape.elements);
     if (code == CLI_GO_ON)
-        code = cli_index_put_all(&index, asked->files.path, asked->files.count, asked->skip);
+        code = cli_index_put_all(&index, asked->files.path, asked->files.count, asked->how.skip);
     if (code == CLI_GO_ON && index.names.live == 0) /* and so would be the index that it replaces */
         code = cli_fail(BRY_E_IO, "all files were skipped: an index of none is not made");
     if (code == CLI_GO_ON)
@@ -76,8 +77,7 @@ int cli_index_build(int argc, char **argv)
     request asked = {.shape = {.options = BRY_INDEX_OPTIONS}};
     cli_option options[] = {
         CLI_INDEX_SHAPE_ROWS(&asked.shape),
-        CLI_FILES_FROM(&asked.list),
-        {"skip", CLI_FLAG, NULL, "go on without files that cannot be read", &asked.skip, 0},
+        CLI_FILES_ROWS(&asked.how),
         {"force", CLI_FLAG, NULL, "replace INDEX where it exists", &asked.force, 0},
     };
     const cli_syntax syntax = {
@@ -85,17 +85,20 @@ int cli_index_build(int argc, char **argv)
         .usage = "INDEX FILE... [options]",
         .about =
             "Makes an index of files: each file is a unit, each of its lines an element. Asked\n"
-            "for a line, it then names the files that may hold it. With --whole an element is\n"
-            "the content of a file, and it is asked for copies of a file.",
+            "for a line, it then names the files that may hold it. With --key elements are fields\n"
+            "of lines, with --words the words in them; with --whole an element is the content of\n"
+            "a file, and it is asked for copies of a file.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples =
-            "  bloomery index build logs.idx access-*.txt\n"
+            "  bloomery index build logs.idx access-*.txt --words\n"
+            "  bloomery index build logs.idx -r /var/log/nginx --key 1 -d ' '\n"
             "  find . -name '*.log' -print0 | bloomery index build logs.idx --files0-from -",
         .more =
             "Without --units or --unit-capacity the lines are counted first, and the rest is\n"
             "planned for these files and a quarter more. A file with more lines than a unit\n"
-            "takes is several units. Names are kept as given, and files are found again from\n"
+            "takes is several units. A word is a run of letters, digits and _, with . - : and @\n"
+            "inside, such as 192.0.2.7. Names are kept as given, and files are found again from\n"
             "the folder that the program runs in. INDEX appears when all is read, or not at all.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
@@ -106,8 +109,9 @@ int cli_index_build(int argc, char **argv)
         code = cli_index_shape_read(&asked.shape, command, options);
     if (code != CLI_GO_ON)
         return code;
-    asked.path = argv[0];
-    code = cli_paths_read(&asked.files, command, asked.list, argv + 1, words - 1);
+    asked.path = asked.how.except = argv[0];
+    asked.how.command = command;
+    code = cli_paths_read(&asked.files, &asked.how, argv + 1, words - 1);
     if (code == CLI_GO_ON)
         code = build(&asked);
     cli_paths_free(&asked.files);

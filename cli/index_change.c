@@ -15,12 +15,10 @@
 int cli_index_add(int argc, char **argv)
 {
     static const char command[] = "index add";
-    const char *list = NULL;
-    bool skip = false;
+    cli_paths_how how = {.command = command};
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        CLI_FILES_FROM(&list),
-        {"skip", CLI_FLAG, NULL, "go on without files that cannot be read", &skip, 0},
+        CLI_FILES_ROWS(&how),
         CLI_INDEX_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -30,7 +28,8 @@ int cli_index_add(int argc, char **argv)
                  "it held before is forgotten.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery index add logs.idx access-new.txt",
+        .examples = "  bloomery index add logs.idx access-new.txt\n"
+                    "  bloomery index add logs.idx -r logs --skip",
         .more = "Past the units that an index was planned for, engine dba keeps its error by\n"
                 "reading the files again that it has: they have to be there, and unchanged.",
         .most_words = (size_t)-1,
@@ -40,12 +39,13 @@ int cli_index_add(int argc, char **argv)
     cli_paths files = {0};
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
+    how.except = argv[0];
     if (code == CLI_GO_ON)
-        code = cli_paths_read(&files, command, list, argv + 1, words - 1);
+        code = cli_paths_read(&files, &how, argv + 1, words - 1);
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)
-        code = cli_index_put_all(&index, files.path, files.count, skip);
+        code = cli_index_put_all(&index, files.path, files.count, how.skip);
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)
@@ -118,7 +118,7 @@ static int remove_elements(cli_file_index *index, const char *name, char **keys,
                            tally *count)
 {
     size_t file = cli_names_find(&index->names, name);
-    if (index->names.elements == CLI_ELEMENT_WHOLE)
+    if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
         return cli_misuse("index rm", "--from: an index of whole files has one element a file");
     if (file == CLI_NO_FILE)
         return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);

@@ -28,7 +28,7 @@ static const cli_group group = {
     .more =
         "\"bloomery help index COMMAND\" tells the options of each. An index is one file, which\n"
         "is replaced whole or, after any failure, left as it was.",
-    .examples = "  bloomery index build logs.idx access-*.txt\n"
+    .examples = "  bloomery index build logs.idx access-*.txt --words\n"
                 "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
                 "  bloomery index refresh logs.idx",
 };

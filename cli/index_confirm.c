@@ -159,7 +159,7 @@ int cli_confirm(const cli_file_index *index, const cli_text *keys, const bry_has
 {
     if (count == 0)
         return CLI_GO_ON;
-    if (index->names.elements != CLI_ELEMENT_WHOLE)
+    if (index->names.elements.kind != CLI_ELEMENT_WHOLE)
         return confirm_lines(index, keys, hashes, candidates, count);
     int code = CLI_GO_ON;
     for (size_t i = 0; i < count; i++)

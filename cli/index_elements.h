@@ -1,6 +1,7 @@
 /*
- * The elements of a file, one after the other, with their hashes: its lines, the strings that NULs
- * end in it, or all of it as one. Only regular files are read, since they are read again later.
+ * The elements of a file, one after the other, with their hashes: its lines, their fields or words,
+ * the strings that NULs end in it, or all of it as one. Only regular files are read, since they are
+ * read again later.
  */
 #ifndef BLOOMERY_CLI_INDEX_ELEMENTS_H
 #define BLOOMERY_CLI_INDEX_ELEMENTS_H
@@ -13,7 +14,7 @@
 typedef struct cli_element {
     cli_text text; /* {NULL, 0} of a whole file */
     bry_hash hash;
-    uint64_t end; /* the byte of the file behind it and its end mark */
+    uint64_t end; /* the byte of the file behind it and its end mark, from where reading goes on */
 } cli_element;
 
 typedef struct cli_element_reader {
@@ -23,6 +24,8 @@ typedef struct cli_element_reader {
     cli_file_facts facts;
     uint64_t at, to; /* bytes of the file: what was read, and where the reading ends */
     bool done;
+    cli_text rest; /* of a line whose words are not all read */
+    cli_scratch scratch; /* for fields that are put together */
     const char *problem; /* where errno does not tell why it failed */
 } cli_element_reader;
 
@@ -44,7 +47,8 @@ bry_status cli_elements_next(cli_element_reader *reader, cli_element *element, b
 /* Bytes of a file, for progress; 0 where that is not known. */
 uint64_t cli_path_bytes(const char *path);
 
-/* How many there are. Nothing has been read yet, and all can be read after. */
+/* About how many different ones there are, for planning: lines are counted, of words those that
+ * differ are estimated. Nothing has been read yet, and nothing can be read after. */
 bry_status cli_elements_count(cli_element_reader *reader, uint64_t *count);
 
 void cli_elements_close(cli_element_reader *reader);

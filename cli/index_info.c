@@ -63,6 +63,11 @@ static void print_json(const facts *f)
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "engine", bry_engine_name(s->engine));
     cli_json_text(&json, "element", cli_elements_name(f->index->names.elements));
+    if (f->index->names.elements.fields.count) {
+        const cli_fields *fields = &f->index->names.elements.fields;
+        cli_json_text(&json, "fields", cli_fields_say(fields).text);
+        cli_json_bytes(&json, "delimiter", (char[]){fields->delimiter, '\0'}, 1);
+    }
     cli_json_count(&json, "files", f->index->names.live);
     cli_json_count(&json, "units", s->units);
     cli_json_count(&json, "planned_units", f->options.units);
@@ -107,11 +112,12 @@ static void print_text(const facts *f)
     if (s->engine == BRY_ENGINE_DBA)
         printf(", %u group%s of at most %u unit%s%s", s->groups, ending(s->groups), s->group,
                ending(s->group), f->options.segmented ? ", segmented" : "");
-    printf("\nfiles       %zu, by %s, in %u unit%s\n", f->index->names.live,
-           f->index->names.elements == CLI_ELEMENT_WHOLE
+    const cli_fields *fields = &f->index->names.elements.fields;
+    printf("\nfiles       %zu, by %s%s%s, in %u unit%s\n", f->index->names.live,
+           f->index->names.elements.kind == CLI_ELEMENT_WHOLE
                ? "whole content"
                : cli_elements_name(f->index->names.elements),
-           s->units, ending(s->units));
+           fields->count ? " " : "", cli_fields_say(fields).text, s->units, ending(s->units));
     printf("planned     %u unit%s%s of %" PRIu64 " elements\n", f->options.units,
            ending(f->options.units), f->options.fixed ? " at most" : "", s->unit_capacity);
     printf("elements    %" PRIu64 ", %" PRIu64 " of them stale\n", s->elements, s->stale);

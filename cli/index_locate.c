@@ -4,6 +4,7 @@
 #include "json_line.h"
 #include "map_pairs.h"
 #include "saved.h"
+#include "words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,14 +94,22 @@ static bool add_many(asking *a, size_t key, size_t total)
 static bool hash_key(asking *a, size_t i)
 {
     uint64_t seed = bry_index_seed(a->index->index);
-    if (a->index->names.elements != CLI_ELEMENT_WHOLE) {
+    cli_element_kind kind = a->index->names.elements.kind;
+    if (kind == CLI_ELEMENT_WORDS && !cli_is_word(a->keys[i])) {
+        cli_fail(BRY_E_RANGE, "%s is not one word, and the elements of this index are words",
+                 cli_quote_text(a->keys[i]).text);
+        a->failed = true;
+        return false;
+    }
+    if (kind != CLI_ELEMENT_WHOLE) {
         a->hashes[i] = bry_hash_key(seed, a->keys[i].bytes, a->keys[i].len);
         return true;
     }
     cli_element_reader reader;
     cli_element element;
     bool more;
-    bry_status status = cli_elements_open(&reader, a->keys[i].bytes, CLI_ELEMENT_WHOLE, seed);
+    bry_status status =
+        cli_elements_open(&reader, a->keys[i].bytes, a->index->names.elements, seed);
     if (status == BRY_OK) {
         status = cli_elements_next(&reader, &element, &more);
         cli_elements_close(&reader);
@@ -209,7 +218,7 @@ static int ask_words(asking *a, char **words, size_t count)
 /* A name of a file, for an index of whole files, has to end with a NUL. */
 static bool end_key(const asking *a, cli_text *key)
 {
-    if (a->index->names.elements != CLI_ELEMENT_WHOLE)
+    if (a->index->names.elements.kind != CLI_ELEMENT_WHOLE)
         return true;
     if (memchr(key->bytes, '\0', key->len))
         return false;

@@ -11,8 +11,15 @@
 
 const char *cli_elements_name(cli_elements elements)
 {
-    static const char *const names[] = {"lines", "strings", "whole"};
-    return names[elements];
+    static const char *const names[] = {"lines", "strings", "whole", "words", "fields"};
+    return names[elements.kind];
+}
+
+bool cli_elements_equal(cli_elements a, cli_elements b)
+{
+    return a.kind == b.kind && a.fields.delimiter == b.fields.delimiter &&
+           a.fields.count == b.fields.count &&
+           memcmp(a.fields.number, b.fields.number, sizeof a.fields.number) == 0;
 }
 
 /* ---- the table of names -------------------------------------------------------------------- */
@@ -123,17 +130,19 @@ void cli_names_free(cli_names *names)
 /* ---- bytes --------------------------------------------------------------------------------- */
 
 static const char magic[8] = {'B', 'R', 'Y', 'N', 'A', 'M', 'E', 'S'};
-#define VERSION 1u
+#define VERSION 2u
 
 enum { /* the head */
        AT_MAGIC = 0,
        AT_VERSION = 8, /* u32 */
        AT_KIND = 12, /* u8 */
-       AT_ELEMENTS = 13, /* u8; two bytes of 0 follow */
+       AT_ELEMENTS = 13, /* u8 */
+       AT_DELIMITER = 14, /* u8; a byte of 0 follows */
        AT_BYTES = 16, /* u64: of the records */
        AT_FILES = 24, /* u64 */
        AT_NEXT_TAG = 32, /* u64 */
-       HEAD = 40
+       AT_FIELDS = 40, /* CLI_FIELDS_BYTES */
+       HEAD = AT_FIELDS + CLI_FIELDS_BYTES
 };
 
 enum { /* the record of a file; its name and its pieces follow */
@@ -188,7 +197,9 @@ bry_status cli_names_write(const cli_names *names, cli_names_kind kind, const br
     memcpy(head + AT_MAGIC, magic, sizeof magic);
     cli_put(head + AT_VERSION, VERSION, 4);
     head[AT_KIND] = (unsigned char)kind;
-    head[AT_ELEMENTS] = (unsigned char)names->elements;
+    head[AT_ELEMENTS] = (unsigned char)names->elements.kind;
+    head[AT_DELIMITER] = (unsigned char)names->elements.fields.delimiter;
+    cli_put_fields(head + AT_FIELDS, &names->elements.fields);
     cli_put(head + AT_BYTES, bytes, 8);
     cli_put(head + AT_FILES, names->live, 8);
     cli_put(head + AT_NEXT_TAG, names->next_tag, 8);
@@ -214,8 +225,8 @@ static bry_status check_head(const unsigned char *head, cli_names_kind kind, bry
     if (cli_get(head + AT_VERSION, 4) != VERSION)
         return cli_section_fail(load, BRY_E_VERSION, AT_VERSION,
                                 "its names are of another version");
-    if (head[AT_KIND] > CLI_NAMES_UNITS || head[AT_ELEMENTS] > CLI_ELEMENT_WHOLE ||
-        cli_get(head + AT_ELEMENTS + 1, 2) != 0)
+    if (head[AT_KIND] > CLI_NAMES_UNITS || head[AT_ELEMENTS] > CLI_ELEMENT_FIELDS ||
+        head[AT_DELIMITER + 1] != 0)
         return cli_section_fail(load, BRY_E_BADDATA, AT_KIND, "its names are of an unknown kind");
     if (head[AT_KIND] != kind)
         return cli_section_fail(load, BRY_E_BADDATA, AT_KIND,
@@ -283,7 +294,11 @@ static bry_status read_all(cli_names *names, cli_names_kind kind, const bry_sour
     end -= CLI_SECTION_SUM;
     if (!cli_section_is_whole(buffer))
         return cli_section_fail(load, BRY_E_BADDATA, end, "the checksum of the names is wrong");
-    names->elements = (cli_elements)buffer->bytes[AT_ELEMENTS];
+    names->elements = (cli_elements){
+        .kind = (cli_element_kind)buffer->bytes[AT_ELEMENTS],
+        .fields = cli_get_fields(buffer->bytes + AT_FIELDS, (char)buffer->bytes[AT_DELIMITER])};
+    if ((names->elements.kind == CLI_ELEMENT_FIELDS) != (names->elements.fields.count > 0))
+        return cli_section_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are of no known kind");
     names->next_tag = cli_get(buffer->bytes + AT_NEXT_TAG, 8);
     uint64_t at = HEAD;
     while (at < end && status == BRY_OK)

@@ -8,17 +8,27 @@
 #ifndef BLOOMERY_CLI_INDEX_NAMES_H
 #define BLOOMERY_CLI_INDEX_NAMES_H
 
+#include "fields.h"
+
 #include <bloomery/base.h>
 
 /* What of a file is an element. */
-typedef enum cli_elements {
+typedef enum cli_element_kind {
     CLI_ELEMENT_LINES = 0,
     CLI_ELEMENT_STRINGS = 1, /* ended by NULs */
     CLI_ELEMENT_WHOLE = 2, /* all of its content */
+    CLI_ELEMENT_WORDS = 3, /* words.h */
+    CLI_ELEMENT_FIELDS = 4, /* of its lines; a line that lacks one has none */
+} cli_element_kind;
+
+typedef struct cli_elements {
+    cli_element_kind kind;
+    cli_fields fields; /* all 0 where they are none */
 } cli_elements;
 
-/* "lines", "strings" or "whole". */
+/* "lines", "strings", "whole", "words" or "fields". */
 const char *cli_elements_name(cli_elements elements);
+bool cli_elements_equal(cli_elements a, cli_elements b);
 
 /* How a file was when it was read. */
 typedef struct cli_file_facts {

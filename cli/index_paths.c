@@ -3,9 +3,11 @@
 #include "args.h"
 #include "lines.h"
 #include "output.h"
+#include "saved.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,35 +58,98 @@ static int read_list(cli_paths *paths, const char *list, int fd)
     return code;
 }
 
-int cli_paths_read(cli_paths *paths, const char *command, const char *list, char **words,
-                   size_t count)
+static int keep_copy(cli_paths *paths, const char *path)
+{
+    char *copy = strdup(path);
+    if (copy && keep(paths, copy))
+        return CLI_GO_ON;
+    free(copy);
+    return out_of_memory();
+}
+
+/* ---- folders ------------------------------------------------------------------------------- */
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* One entry of a folder, or the word itself. */
+static int visit(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry,
+                 const struct stat *except)
+{
+    switch (entry->fts_info) {
+    case FTS_F:
+        if (entry->fts_statp->st_ino == except->st_ino &&
+            entry->fts_statp->st_dev == except->st_dev)
+            return CLI_GO_ON; /* the index itself */
+        return keep_copy(paths, entry->fts_path);
+    case FTS_DNR:
+    case FTS_ERR:
+    case FTS_NS: {
+        int code = cli_fail(BRY_E_IO, "%s: %s", cli_quote(entry->fts_path).text,
+                            strerror(entry->fts_errno));
+        return how->skip ? CLI_GO_ON : code;
+    }
+    default: /* folders are gone through; links in them, pipes and devices are passed over */
+        return CLI_GO_ON;
+    }
+}
+
+static int walk(cli_paths *paths, const cli_paths_how *how, char *word)
+{
+    char *roots[] = {word, NULL};
+    struct stat except = {0};
+    if (stat(how->except, &except) != 0)
+        except = (struct stat){0};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+    if (!tree)
+        return out_of_memory();
+    int code = CLI_GO_ON;
+    for (FTSENT *entry; code == CLI_GO_ON && (entry = fts_read(tree));)
+        code = visit(paths, how, entry, &except);
+    fts_close(tree);
+    return code;
+}
+
+static int keep_word(cli_paths *paths, const cli_paths_how *how, char *word)
+{
+    struct stat facts;
+    if (!*word)
+        return cli_misuse(how->command, "a file has no name");
+    bool folder = how->recursive && stat(word, &facts) == 0 && S_ISDIR(facts.st_mode);
+    return folder ? walk(paths, how, word) : keep_copy(paths, word);
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+static int keep_list(cli_paths *paths, const char *list)
+{
+    int fd = cli_is_stream(list) ? STDIN_FILENO : open(list, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(list).text, strerror(errno));
+    int code = read_list(paths, list, fd);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return code;
+}
+
+int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, size_t count)
 {
     *paths = (cli_paths){0};
-    if (count == 0 && !list)
-        return cli_misuse(command, "the name of a file is needed");
-    if (list) { /* what it names comes first, so that the rest is known not to be its own */
-        int fd = strcmp(list, "-") == 0 ? STDIN_FILENO : open(list, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            return cli_fail(BRY_E_IO, "%s: %s", cli_quote(list).text, strerror(errno));
-        int code = read_list(paths, list, fd);
-        paths->owned = paths->count;
-        if (fd != STDIN_FILENO)
-            close(fd);
-        if (code != CLI_GO_ON)
-            return code;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!*words[i])
-            return cli_misuse(command, "a file has no name");
-        if (!keep(paths, words[i]))
-            return out_of_memory();
-    }
-    return CLI_GO_ON;
+    if (count == 0 && !how->list)
+        return cli_misuse(how->command, "the name of a file is needed");
+    int code = how->list ? keep_list(paths, how->list) : CLI_GO_ON;
+    for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
+        code = keep_word(paths, how, words[i]);
+    if (code == CLI_GO_ON && count > 0 && paths->count == 0)
+        code = cli_fail(BRY_E_IO, "there is no file in these folders");
+    return code;
 }
 
 void cli_paths_free(cli_paths *paths)
 {
-    for (size_t i = 0; i < paths->owned; i++)
+    for (size_t i = 0; i < paths->count; i++)
         free(paths->path[i]);
     free(paths->path);
     *paths = (cli_paths){0};

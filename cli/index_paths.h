@@ -1,25 +1,36 @@
-/* Names of files: the words of a command, and those in a list that NULs end (--files0-from). */
+/* Names of files: the words of a command, what is in folders, and the names in a list that NULs
+ * end (--files0-from). */
 #ifndef BLOOMERY_CLI_INDEX_PATHS_H
 #define BLOOMERY_CLI_INDEX_PATHS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct cli_paths {
     char **path;
     size_t count, capacity;
-    size_t owned; /* the first so many are copies */
 } cli_paths;
 
-#define CLI_FILES_FROM(value)                                                                      \
+typedef struct cli_paths_how {
+    const char *command;
+    const char *list; /* --files0-from, or NULL */
+    bool recursive; /* folders are gone through, and their files taken, by name */
+    bool skip; /* go on where a folder cannot be read */
+    const char *except; /* the index, which may lie in one of them */
+} cli_paths_how;
+
+/* Rows for a table of options. */
+#define CLI_FILES_ROWS(value)                                                                      \
+    {"r", CLI_FLAG, NULL, "folders: all files in them, and in theirs", &(value)->recursive, 0},    \
+        {"skip", CLI_FLAG, NULL, "go on without files that cannot be read", &(value)->skip, 0},    \
     {                                                                                              \
         "files0-from", CLI_TEXT, "LIST",                                                           \
-            "also the files named in LIST, ended by NULs; - is stdin", (value), 0                  \
+            "also the files named in LIST, ended by NULs; - is stdin", &(value)->list, 0           \
     }
 
 /* All of them; at least one. CLI_GO_ON, or an exit code after a message. cli_paths_free() is due in
  * both cases. */
-int cli_paths_read(cli_paths *paths, const char *command, const char *list, char **words,
-                   size_t count);
+int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, size_t count);
 void cli_paths_free(cli_paths *paths);
 
 #endif

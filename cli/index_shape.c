@@ -4,6 +4,30 @@
 #define LEAST_UNITS 8u
 #define LEAST_CAPACITY 64u
 
+static int check_elements(cli_index_shape *asked, const char *command)
+{
+    cli_elements *elements = &asked->elements;
+    if (asked->strings && (asked->whole || asked->words || asked->key))
+        return cli_misuse(command, "-0 has no meaning with --%s",
+                          asked->whole   ? "whole"
+                          : asked->words ? "words"
+                                         : "key");
+    if (asked->whole + asked->words + (asked->key != NULL) > 1)
+        return cli_misuse(command, "only one of --key, --words and --whole can be given");
+    if (asked->delimiter && !asked->key)
+        return cli_misuse(command, "--delimiter goes with --key");
+    elements->kind = asked->whole     ? CLI_ELEMENT_WHOLE
+                     : asked->words   ? CLI_ELEMENT_WORDS
+                     : asked->key     ? CLI_ELEMENT_FIELDS
+                     : asked->strings ? CLI_ELEMENT_STRINGS
+                                      : CLI_ELEMENT_LINES;
+    if (!asked->key)
+        return CLI_GO_ON;
+    int code = cli_delimiter_read(command, asked->delimiter, &elements->fields.delimiter);
+    return code == CLI_GO_ON ? cli_fields_read(&elements->fields, command, "key", asked->key)
+                             : code;
+}
+
 static int check(cli_index_shape *asked, const char *command)
 {
     bry_index_options *options = &asked->options;
@@ -21,17 +45,15 @@ static int check(cli_index_shape *asked, const char *command)
                           (unsigned long long)asked->group);
     if (asked->units > MOST_UNITS)
         return cli_misuse(command, "--units: an index has at most 2^20");
-    if (asked->strings && asked->whole)
-        return cli_misuse(command, "-0 has no meaning with --whole");
     if (options->fixed && !asked->units)
         return cli_misuse(command, "--fixed needs --units");
     options->group = (uint32_t)asked->group;
     options->units = (uint32_t)asked->units;
-    asked->elements = asked->whole     ? CLI_ELEMENT_WHOLE
-                      : asked->strings ? CLI_ELEMENT_STRINGS
-                                       : CLI_ELEMENT_LINES;
     if (asked->whole && !options->unit_capacity)
         options->unit_capacity = 1;
+    int code = check_elements(asked, command);
+    if (code != CLI_GO_ON)
+        return code;
     bry_index_shape shape;
     if (bry_index_plan(options, &shape) != BRY_OK)
         return cli_misuse(command,
@@ -79,7 +101,9 @@ void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t 
         most = counts[i] > most ? counts[i] : most;
     bry_index_options tried = *options;
     uint64_t best = UINT64_MAX;
-    for (uint64_t capacity = most; capacity >= LEAST_CAPACITY; capacity -= capacity / 2) {
+    /* Words of one piece of a file are in the next one too, so such files are not cut. */
+    uint64_t least = asked->elements.kind == CLI_ELEMENT_WORDS ? most : LEAST_CAPACITY;
+    for (uint64_t capacity = most; capacity >= least; capacity -= capacity / 2) {
         uint64_t units = units_for(counts, n, capacity);
         tried.units = asked->units ? (uint32_t)asked->units : with_spare(units);
         tried.unit_capacity = capacity;

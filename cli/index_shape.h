@@ -5,16 +5,16 @@
 #include "index_file.h"
 
 typedef struct cli_index_shape {
-    const char *engine, *like;
+    const char *engine, *like, *key, *delimiter;
     uint64_t units, group;
     uint64_t max_bytes;
-    bool strings, whole;
+    bool strings, whole, words;
     bry_index_options options;
     cli_elements elements;
 } cli_index_shape;
 
 /* Rows of a table of options; of these CLI_INDEX_SHAPING at its beginning go not with --like. */
-#define CLI_INDEX_SHAPING 10
+#define CLI_INDEX_SHAPING 14
 #define CLI_INDEX_SHAPE_ROWS(asked)                                                                  \
     {"error",                                                                                        \
      CLI_SHARE,                                                                                      \
@@ -51,6 +51,12 @@ typedef struct cli_index_shape {
          0},                                                                                         \
         {"0", CLI_FLAG, NULL, "elements end with a NUL instead of a newline", &(asked)->strings, 0}, \
         {"whole", CLI_FLAG, NULL, "the content of a file is one element", &(asked)->whole, 0},       \
+        {"key",         CLI_TEXT, "FIELD", "an element is this field of a line, or fields as 1,3",   \
+         &(asked)->key, 0},                                                                          \
+        {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &(asked)->delimiter, 0},    \
+        {"delimiter", CLI_TEXT, "C", "the same", &(asked)->delimiter, 0},                            \
+        {"words",         CLI_FLAG, NULL, "each word is an element, such as an address",             \
+         &(asked)->words, 0},                                                                        \
         {"like", CLI_TEXT, "OTHER", "shape, seed and elements of that index", &(asked)->like, 0},    \
         CLI_INDEX_MAX_BYTES(&(asked)->max_bytes)
 

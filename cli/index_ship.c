@@ -89,7 +89,7 @@ static bry_status install(cli_file_index *index, cli_input *input, bry_load *loa
     bry_status status = cli_names_read(&shipped, CLI_NAMES_UNITS, &source, load);
     if (status != BRY_OK)
         return status;
-    if (shipped.elements != index->names.elements || shipped.live != 1) {
+    if (!cli_elements_equal(shipped.elements, index->names.elements) || shipped.live != 1) {
         load->problem = shipped.live == 1 ? "its elements are of another kind than the index's"
                                           : "there is not one file in it";
         status = shipped.live == 1 ? BRY_E_MISMATCH : BRY_E_BADDATA;

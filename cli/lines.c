@@ -1,7 +1,5 @@
 #include "lines.h"
 
-#include "output.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -135,6 +133,16 @@ bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact)
     *count = count_ends(lines->buffer, lines->held, lines->end);
     *count += lines->ended && lines->held > 0 && lines->buffer[lines->held - 1] != lines->end;
     return BRY_OK;
+}
+
+cli_quoted cli_quote_text(cli_text text)
+{
+    char word[sizeof((cli_quoted *)0)->text];
+    size_t len = text.len < sizeof word - 1 ? text.len : sizeof word - 1;
+    for (size_t i = 0; i < len; i++)
+        word[i] = text.bytes[i] ? text.bytes[i] : '\x01'; /* a NUL would end it */
+    word[len] = '\0';
+    return cli_quote(word);
 }
 
 cli_place cli_lines_place(const cli_lines *lines, uint64_t number)

@@ -6,6 +6,7 @@
 #ifndef BLOOMERY_CLI_LINES_H
 #define BLOOMERY_CLI_LINES_H
 
+#include "output.h"
 #include "progress.h"
 
 #include <bloomery/base.h>
@@ -57,6 +58,9 @@ bool cli_lines_ready(const cli_lines *lines);
  * and kept for reading. BRY_E_IO, BRY_E_NOMEM.
  */
 bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact);
+
+/* As cli_quote(). */
+cli_quoted cli_quote_text(cli_text text);
 
 /* Where a line is, for a message: "line 5" or "\"name\", line 5". */
 typedef struct cli_place {

@@ -5,6 +5,8 @@
 #ifndef BLOOMERY_CLI_SECTION_H
 #define BLOOMERY_CLI_SECTION_H
 
+#include "fields.h"
+
 #include <bloomery/base.h>
 
 enum { CLI_SECTION_SUM = 16 }; /* bytes of the hash of all before, scheme 1, seed 0 */
@@ -22,6 +24,12 @@ static inline uint64_t cli_get(const unsigned char *from, int bytes)
         value |= (uint64_t)from[i] << (8 * i);
     return value;
 }
+
+/* Fields of a key: eight numbers of two bytes, zeros where there are fewer. Their delimiter is kept
+ * elsewhere. */
+enum { CLI_FIELDS_BYTES = 2 * CLI_MOST_FIELDS };
+void cli_put_fields(unsigned char *to, const cli_fields *fields);
+cli_fields cli_get_fields(const unsigned char *from, char delimiter);
 
 /* Sends what is in the buffer, and its checksum. */
 bry_status cli_section_write(const bry_buffer *buffer, const bry_sink *sink);

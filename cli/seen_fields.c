@@ -123,17 +123,6 @@ static bool read_members(const seen_fields *fields, cli_text line, found *f, see
     return true;
 }
 
-/* A field as a word of a message. */
-static cli_quoted quote(cli_text text)
-{
-    char word[sizeof((cli_quoted *)0)->text];
-    size_t len = text.len < sizeof word - 1 ? text.len : sizeof word - 1;
-    for (size_t i = 0; i < len; i++)
-        word[i] = text.bytes[i] ? text.bytes[i] : '\x01'; /* a NUL would end it */
-    word[len] = '\0';
-    return cli_quote(word);
-}
-
 bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scratch, cli_text *key,
                     uint64_t *time, seen_problem *problem)
 {
@@ -151,5 +140,5 @@ bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scrat
     if (!seen_fields_have_time(fields))
         return true;
     const char *wrong = seen_time_parse(f.time->bytes, f.time->len, fields->unit, time);
-    return !wrong || fail(problem, "its time %s %s", quote(*f.time).text, wrong);
+    return !wrong || fail(problem, "its time %s %s", cli_quote_text(*f.time).text, wrong);
 }

@@ -123,7 +123,7 @@ enum {
     AT_KIND = 13, /* u8 */
     AT_DELIMITER = 14, /* u8; a byte of 0 follows */
     AT_SINCE = 16, /* u64 */
-    AT_FIELDS = 24, /* eight u16 */
+    AT_FIELDS = 24, /* CLI_FIELDS_BYTES */
     AT_NAME_LEN = 40, /* u64 */
     HEAD = 48 /* the name follows, and the checksum of the section */
 };
@@ -139,8 +139,7 @@ static bry_status write_meaning(const meaning *m, const bry_sink *sink)
     head[AT_KIND] = (unsigned char)m->kind;
     head[AT_DELIMITER] = (unsigned char)m->fields.delimiter;
     cli_put(head + AT_SINCE, m->since, 8);
-    for (int i = 0; i < m->fields.count; i++)
-        cli_put(head + AT_FIELDS + 2 * i, m->fields.number[i], 2);
+    cli_put_fields(head + AT_FIELDS, &m->fields);
     cli_put(head + AT_NAME_LEN, m->name_len, 8);
     bry_status status = memory.write(memory.opaque, head, sizeof head);
     if (status == BRY_OK)
@@ -149,17 +148,6 @@ static bry_status write_meaning(const meaning *m, const bry_sink *sink)
         status = cli_section_write(&buffer, sink);
     bry_buffer_free(&buffer);
     return status;
-}
-
-static cli_fields read_fields(const unsigned char *head)
-{
-    cli_fields fields = {.delimiter = (char)head[AT_DELIMITER]};
-    for (int i = 0; i < CLI_MOST_FIELDS; i++) {
-        fields.number[i] = (uint16_t)cli_get(head + AT_FIELDS + 2 * i, 2);
-        if (fields.number[i] && fields.count == i)
-            fields.count++;
-    }
-    return fields;
 }
 
 static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *load,
@@ -185,7 +173,7 @@ static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *l
     const unsigned char *head = buffer->bytes;
     *m = (meaning){.times = head[AT_TIMES],
                    .kind = (key_kind)head[AT_KIND],
-                   .fields = read_fields(head),
+                   .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),
                    .name = (const char *)head + HEAD,
                    .name_len = (size_t)len,
                    .since = cli_get(head + AT_SINCE, 8)};

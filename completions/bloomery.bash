@@ -95,7 +95,7 @@ _bloomery() {
             inner=""
             ;;
         "index build")
-            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --like --max-bytes --files0-from --skip --force -h --help"
+            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --key -d --delimiter --words --like --max-bytes -r --skip --files0-from --force -h --help"
             inner=""
             ;;
         "index locate")
@@ -103,7 +103,7 @@ _bloomery() {
             inner=""
             ;;
         "index add")
-            words="--files0-from --skip --max-bytes -h --help"
+            words="-r --skip --files0-from --max-bytes -h --help"
             inner=""
             ;;
         "index refresh")
@@ -115,7 +115,7 @@ _bloomery() {
             inner=""
             ;;
         "index unit")
-            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --like --max-bytes --name -h --help"
+            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --key -d --delimiter --words --like --max-bytes --name -h --help"
             inner=""
             ;;
         "index install")

@@ -438,8 +438,9 @@ def parse_names(content):
     """The names in front of an index, as doc/format.md has them: an independent reader."""
     magic, version, kind, elements, zero, size, files, next_tag = struct.unpack_from(
         "<8sIBBHQQQ", content)
-    assert (magic, version, kind, zero) == (b"BRYNAMES", 1, 0, 0)
-    at, found = 40, []
+    assert (magic, version, kind, zero) == (b"BRYNAMES", 2, 0, 0)
+    assert content[40:56] == bytes(16)
+    at, found = 56, []
     for _ in range(files):
         length, changed, name_len, pieces, flags, zero = struct.unpack_from("<QqIIII", content, at)
         assert zero == 0
@@ -450,7 +451,7 @@ def parse_names(content):
         at += 24 * pieces
         assert all(tag < next_tag for tag, _, _ in parts)
         found.append((name, length, changed, flags, [(begin, end) for _, begin, end in parts]))
-    assert at == 40 + size
+    assert at == 56 + size
     return elements, found, at + 16
 
 
