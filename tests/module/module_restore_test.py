@@ -104,6 +104,43 @@ class Pieces(Case):
         self.assertIsInstance(replies[1], Error)
         self.assertEqual(self.loaded(*log).client("MAP.GET", "k", "a"), [b"1"])
 
+    def test_clients_have_a_ceiling(self):
+        """Half as much again as max-key-bytes, whichever way they bring a key along; replicas and logs
+        have none."""
+        large = {
+            "map": ["MAP.SET", "map", *(x for i in range(40000) for x in (i, i % 99))],
+            "window": ["WINDOW.MADD", "window", "ITEMS", *range(70_000)],
+            "counter": ["COUNTER.MINCRBY", "counter", *(x for i in range(25000)
+                                                        for x in (i % 9, 1, i))],
+            "index": ["INDEX.ADD", "index", 1, *range(50000)],
+            "filter": ["BF.MADD", "filter", *range(100_000)],
+        }
+        self.client("WINDOW.CREATE", "window", "WINDOW", "1h", "CAPACITY", 70_000)
+        self.client("COUNTER.CREATE", "counter", "WINDOW", "1h", "CAPACITY", 25000)
+        self.client("INDEX.CREATE", "index", "SEED", 1)
+        self.client("INDEX.CREATE", "other", "LIKE", "index")
+        for command in large.values():
+            self.client(*command)
+        dumps = {key: self.client("DUMP", key) for key in large}
+        unit, chunk = self.client("INDEX.EXPORT", "index", 1), self.client("BF.SCANDUMP", "filter", 0)
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        for key, dump in dumps.items():
+            self.assertGreater(self.client("MEMORY", "USAGE", key), 110_000, key)
+            self.assertIn("Bad data format", str(self.client.ask("RESTORE", "new", 0, dump)))
+        self.refused("FULL", "INDEX.INSTALL", "other", 1, unit)
+        self.assertEqual(self.client.ask("BF.LOADCHUNK", "new", *chunk).word, "FULL")
+        self.assertEqual(self.client("EXISTS", "new"), 0)
+        with Server(**{"bloomery.max-key-bytes": "64kb"}) as other:
+            self.follow(other)  # by a snapshot
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+            for key, dump in dumps.items():
+                self.client("RESTORE", f"{key} again", 0, dump)
+            self.client("INDEX.INSTALL", "other", 1, unit)
+            self.client("BF.LOADCHUNK", "new", *chunk)
+            self.caught_up()
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+
     def test_replicas_get_keys(self):
         """RESTORE and a replica that comes later do not need these commands."""
         with Server() as other:

@@ -98,3 +98,23 @@ def resealed(contents_, change):
         chain = xxhash.xxh3_64_intdigest(payload, seed=check)
         out += head + struct.pack("<Q", check) + payload + struct.pack("<Q", chain)
     return out + resealed(contents_[at:], lambda others: others)
+
+
+# ---- chunks of BF.SCANDUMP (module/bf_dump.c) ----------------------------------------------------
+
+CHUNK_HEAD = 40
+
+
+def _hash(data, seed=0):
+    return xxhash.xxh3_128_intdigest(data, seed=seed) & (1 << 64) - 1
+
+
+def chunk_of(payload):
+    """The iterator and the one chunk of a filter that has this payload."""
+    state = 0
+    for start in range(0, len(payload) // 4096 * 4096, 4096):
+        state = _hash(payload[start:start + 4096], state)
+    state = _hash(payload[len(payload) // 4096 * 4096:], state)
+    head = b"BRYCHUNK" + struct.pack("<QQQ", 0, len(payload), state)
+    check = _hash(payload, _hash(head))
+    return (state & 0xffffffff) << 20 | 1, head + struct.pack("<Q", check) + payload
