@@ -53,11 +53,9 @@ static void *create(model_reader *reader)
     }
     failing_allocator_init(&both->memory);
     both->isa_before = both->isa = bry__kernels()->isa;
-    bry__maplet_options options = {
-        .capacity = capacities[model_below(reader, 8)],
-        .error = errors[model_below(reader, 8)],
-        .value_bits = widths[model_below(reader, 8)],
-    };
+    bry__maplet_options options = {.capacity = capacities[model_below(reader, 8)]};
+    options.error = errors[model_below(reader, 8)];
+    options.value_bits = widths[model_below(reader, 8)];
     options.fixed = model_below(reader, 6) == 5;
     unsigned keys = model_byte(reader);
     both->keys = (key_kind)(keys % KEY_KINDS);

@@ -256,9 +256,9 @@ static void test_beside_a_twin(void **state)
     for (uint64_t program = 0; program < 400; program++) {
         generator numbers = {program};
         static beside both;
-        both = (beside){.options = compact(capacities[generator_below(&numbers, 4)],
-                                           errors[generator_below(&numbers, 4)],
-                                           generator_below(&numbers, 2))};
+        uint64_t capacity = capacities[generator_below(&numbers, 4)];
+        double error = errors[generator_below(&numbers, 4)];
+        both = (beside){.options = compact(capacity, error, generator_below(&numbers, 2))};
         failing_allocator_init(&both.memory);
         both.options.allocator = &both.memory.allocator;
         for (int i = 0; i < 2; i++)

@@ -323,8 +323,10 @@ static void any_byte(void **state)
         uint64_t good = 0;
         for (int i = 0; i < 20000; i++) {
             memcpy(forged, saved.bytes, saved.len);
-            for (int k = 0; k <= i % 3; k++)
-                forged[generator_below(&from, saved.len)] = (unsigned char)generator_next(&from);
+            for (int k = 0; k <= i % 3; k++) {
+                uint64_t at = generator_below(&from, saved.len);
+                forged[at] = (unsigned char)generator_next(&from);
+            }
             repair_stream(forged, saved.len);
             failing_allocator memory;
             failing_allocator_init(&memory);

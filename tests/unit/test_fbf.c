@@ -132,9 +132,9 @@ static void check_promise(const bry_window *window, const twin *known, generator
 /* What questions say of a later time is what they will say then. */
 static void check_ahead(const bry_window *window, const twin *known, generator *from)
 {
-    uint64_t ahead = bry_window_time(window) +
-                     generator_below(from, 3 * window->options.window) * generator_below(from, 2) +
-                     generator_below(from, window->options.window);
+    uint64_t ahead = bry_window_time(window) + generator_below(from, window->options.window);
+    if (generator_below(from, 2))
+        ahead += generator_below(from, 3 * window->options.window);
     bry_window *later = clone_of(window), *steps = clone_of(window);
     advance(later, ahead);
     for (uint64_t t = bry_window_time(window); t < ahead;

@@ -37,8 +37,8 @@ static bry_window *loaded_row(generator *from, bry_window_mode mode)
     static const uint64_t windows[] = {60000, 600000, 2000001, 7000001};
     static const uint32_t generations[] = {2, 3, 4, 8, 20};
     static const double errors[] = {0.3, 0.01, 1e-4};
-    bry_window_options options =
-        fbf_options(mode, windows[generator_below(from, 4)], 100, errors[generator_below(from, 3)]);
+    double error = errors[generator_below(from, 3)];
+    bry_window_options options = fbf_options(mode, windows[generator_below(from, 4)], 100, error);
     options.generations = generations[generator_below(from, 5)];
     if (generator_below(from, 3) == 0) /* where the number of filters cannot double */
         options.max_bytes = 2000 + 40 * generator_below(from, 4000);

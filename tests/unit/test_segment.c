@@ -595,10 +595,10 @@ static void test_rubbish(void **state)
     for (unsigned i = 0; i < 20000; i++) {
         unsigned bits = 9 + (unsigned)generator_below(&numbers, 54);
         uint64_t u_most = (UINT64_C(1) << bits) - 1;
-        bry__segment segment = {.n = (uint16_t)generator_below(&numbers, 60),
-                                .steps = (uint16_t)generator_below(&numbers, 40),
-                                .remainder_bits = (uint8_t)generator_below(&numbers, 64),
-                                .value_bits = (uint8_t)generator_below(&numbers, 40)};
+        bry__segment segment = {.n = (uint16_t)generator_below(&numbers, 60)};
+        segment.steps = (uint16_t)generator_below(&numbers, 40);
+        segment.remainder_bits = (uint8_t)generator_below(&numbers, 64);
+        segment.value_bits = (uint8_t)generator_below(&numbers, 40);
         size_t size = bry__segment_block(segment.steps);
         segment.bytes = malloc(size);
         assert_non_null(segment.bytes);

@@ -166,7 +166,8 @@ int main(int argc, char **argv)
     bool inserted = look_up("eve", mail), deleted = look_up("user7", mail);
     printf("one inserted: %d found; one deleted: %d found\n", inserted, deleted);
     command("DEL example:names");
-    int without = look_up("eve", mail) + look_up("user8", mail);
+    int without = look_up("eve", mail);
+    without += look_up("user8", mail);
     printf("the filter is lost: 2 users, %d found\n", without);
     right = right && inserted && !deleted && without == 2;
 
