@@ -58,15 +58,19 @@ test:
 	@echo "== thread sanitizer"
 	@$(call build,build-tsan,$(sanitized) -DBLOOMERY_SANITIZE=thread,--target thread_tests)
 	@$(ctest) --test-dir build-tsan -L thread -LE soak
-	@echo "== all tests passed: plain, address, thread"
+	@echo "== AArch64, under an emulator"
+	@scripts/test-aarch64 build-aarch64 $(JOBS) quick
+	@echo "== all tests passed: plain, address, thread, AArch64"
 
-# Every long check: the tests with the label soak, then each fuzzer for SOAK_TIME seconds.
+# Every long check: the tests with the label soak, all unit tests on AArch64, then each fuzzer for
+# SOAK_TIME seconds.
 soak:
 	@scripts/packages soak
 	@$(call build,build-test,$(tests))
 	@$(ctest) --test-dir build-test -L soak --no-tests=ignore
 	@$(call build,build-asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
 	@$(ctest) --test-dir build-asan -L soak --no-tests=ignore
+	@scripts/test-aarch64 build-aarch64 $(JOBS) unit
 	@$(MAKE) --no-print-directory fuzz TIME=$(SOAK_TIME)
 
 # Each fuzzer for TIME seconds.
@@ -108,13 +112,13 @@ clean-room:
 	@scripts/clean-room
 
 clean:
-	@rm -rf build build-test build-asan build-tsan build-fuzz build-bench build-lint
+	@rm -rf build build-test build-asan build-tsan build-aarch64 build-fuzz build-bench build-lint
 
 help:
 	@echo "make              the program, the library and the server module, in build/"
 	@echo "make run          a server with data to try; ends by itself where there is no terminal"
 	@echo "make examples     builds and runs the examples"
-	@echo "make test         all tests: plain, address and undefined behaviour, threads"
+	@echo "make test         all tests: plain, address and undefined behaviour, threads, AArch64"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        measures, beside other libraries; writes the README's table"

@@ -42,6 +42,7 @@ interrupt) kill -INT $PPID; exit 130 ;;
 kill) kill -KILL $PPID ;;
 esac
 """,
+    "uname": 'echo "${FAKE_MACHINE:-x86_64}"\n',
     "id": 'echo "${FAKE_UID:-0}"\n',
     "sudo": 'echo "sudo $1" >>"$FAKE/log"\nexec "$@"\n',
     "systemctl": 'echo "systemctl $*" >>"$FAKE/log"\n',
@@ -112,7 +113,10 @@ class Packages(unittest.TestCase):
         self.run_script("all", "test", "test")
         self.assertTrue(self.lines[1].endswith(
             " --no-install-recommends libcmocka-dev python3 python3-xxhash redis-server"
-            " redis-tools libhiredis-dev libsqlite3-dev python3-redis nodejs npm"), self.lines)
+            " redis-tools libhiredis-dev libsqlite3-dev python3-redis nodejs npm"
+            " gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"), self.lines)
+        self.run_script("test", FAKE_MACHINE="aarch64")
+        self.assertTrue(self.lines[1].endswith(" nodejs npm"), self.lines)
 
     def test_programs_from_elsewhere(self):
         """Debian's Node is wanted only where there is none."""
