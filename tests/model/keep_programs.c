@@ -36,6 +36,7 @@ int main(int argc, char **argv)
     if (!programs_read(&these, "keep_programs", argc < 4 ? argc : 4, argv))
         return 2;
     bool good = true;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 4; i < argc; i++) {
         const kept_job *job = kept_find(argv[i]);
         if (!job) {

@@ -55,6 +55,8 @@ typedef struct kept_job {
     bry_status (*save)(const void *object, const bry_sink *sink);
     bry_status (*load)(const bry_source *source, bry_load *load, void **object);
     void (*destroy)(void *object);
+    /* Makes an empty one of the options that the object was created with; NULL: not possible. */
+    void *(*like)(const void *object, const bry_allocator *allocator);
     /* Another way to keep it: saves and loads. NULL: there is none; UNSUPPORTED: not now. */
     bry_status (*elsewhere)(const void *object, bry_load *load, void **loaded);
 } kept_job;
@@ -71,7 +73,8 @@ const kept_job *kept_find(const char *name);
 
 /* ---- for the jobs: their calls ---- */
 
-/* save(), load() and destroy() of a job for objects of any type; `type` such as bry_map. */
+/* save(), load(), destroy() and like() of a job for objects of any type; `type` such as bry_map.
+ * KEPT_OPTIONS(object) is defined before: the options that it was created with. */
 #define KEPT_CALLS(type)                                                                           \
     static bry_status save(const void *object, const bry_sink *sink)                               \
     {                                                                                              \
@@ -87,12 +90,19 @@ const kept_job *kept_find(const char *name);
     static void destroy(void *object)                                                              \
     {                                                                                              \
         type##_destroy(object);                                                                    \
+    }                                                                                              \
+    static void *like(const void *object, const bry_allocator *allocator)                          \
+    {                                                                                              \
+        type *made = NULL;                                                                         \
+        type##_options options = KEPT_OPTIONS((const type *)object);                               \
+        options.allocator = allocator;                                                             \
+        return type##_create(&options, &made) == BRY_OK ? made : NULL;                             \
     }
 
 /* The job of that name and engine, from the functions of its file. */
 #define KEPT_JOB(name, engine, elsewhere)                                                          \
     {                                                                                              \
-        name, engine, create, use, look, save, load, destroy, elsewhere                            \
+        name, engine, create, use, look, save, load, destroy, like, elsewhere                      \
     }
 
 /* ---- for the jobs: options and operands ---- */

@@ -1,6 +1,8 @@
 /* Tables of counters with both engines, as kept.h wants them. */
 #include "model/kept.h"
 
+#include "window/counter_object.h"
+
 #include <bloomery/counter.h>
 
 #include <string.h>
@@ -150,6 +152,7 @@ static void look(const void *object, kept_notes *notes)
                     bry_counter_has(object, kept_key(i), stats.time + i % 4 * (stats.window / 3)));
 }
 
+#define KEPT_OPTIONS(object) (object)->options
 KEPT_CALLS(bry_counter)
 
 const kept_job kept_counter_compact = KEPT_JOB("counter-compact", BRY_ENGINE_COMPACT, NULL);

@@ -89,6 +89,7 @@ static void look(const void *object, kept_notes *notes)
         kept_number(notes, "has", bry_filter_has(object, kept_key(i)));
 }
 
+#define KEPT_OPTIONS(object) bry_filter_options_like(object)
 KEPT_CALLS(bry_filter)
 
 const kept_job kept_filter_bloom = KEPT_JOB("filter-bloom", BRY_ENGINE_BLOOM, NULL);

@@ -2,6 +2,7 @@
 #include "model/kept.h"
 
 #include "index/index_keep.h"
+#include "index/index_object.h"
 #include "support/recording_io.h"
 
 #include <bloomery/index.h>
@@ -17,7 +18,7 @@ static void read_dba(model_reader *reader, bry_index_options *options)
     options->segmented = kept_chance(reader, 2);
     options->control = (bry_index_control)model_below(reader, 3);
     options->factor = kept_chance(reader, 2) ? 2 + model_below(reader, 15) : 0;
-    if (kept_chance(reader, 3) && false) {
+    if (kept_chance(reader, 3)) {
         options->hashes = 1 + model_below(reader, 64);
         options->unit_bits = kept_scaled(reader, 1, (uint64_t)1 << 48);
         if (options->segmented && kept_chance(reader, 2))
@@ -85,23 +86,25 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
 }
 
 /*
- * dba does not save how its units are grouped nor a rebuild under way. So two of them agree after a
- * step that left nothing to do, and part after any other.
+ * dba saves neither how its units are grouped, by which it chooses what to rebuild first, nor a
+ * rebuild under way. So two of them part in a step with a supplier, and for good if it is not done.
  */
 static void step(bry_index *index, model_reader *reader, kept_notes *notes)
 {
     bool dba = bry_index_options_like(index).engine == BRY_ENGINE_DBA;
-    supplied these = {model_pair(reader) % 512, model_byte(reader) * 0};
+    supplied these = {model_pair(reader) % 512, model_byte(reader)};
     bry_index_supplier supplier = {supply, &these};
     const bry_index_supplier *given = kept_chance(reader, 4) ? NULL : &supplier;
     uint64_t left = 1, budget = kept_scaled(reader, 1, 1 << 20);
     bool to_the_end = !kept_chance(reader, 8);
-    model_say(reader, "  of %ju%s, %u supplied from %u", (uintmax_t)budget,
-              to_the_end ? ", to the end" : "", given ? these.count : 0, these.first);
+    model_say(reader, "  of %ju%s, %s, %u supplied from %u", (uintmax_t)budget,
+              to_the_end ? ", to the end" : "", given ? "supplier" : "no supplier", these.count,
+              these.first);
     bry_status status = BRY_OK;
     for (int i = 0; status == BRY_OK && left && i < (to_the_end ? 5000 : 1); i++)
         status = bry_index_step(index, given, budget, &left);
     kept_status(notes, "step", status);
+    notes->parted |= dba && given;
     notes->parted_for_good |= dba && left > 0;
     if (!dba)
         kept_number(notes, "left", left);
@@ -218,8 +221,8 @@ static void look(const void *object, kept_notes *notes)
     for (size_t i = 0; i < count && i < MOST_UNITS; i++) {
         bry_index_unit info;
         kept_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
+        /* Not wants_refresh: of dba that also tells of work under way, which is not saved. */
         kept_number(notes, "sealed", info.sealed);
-        kept_number(notes, "wants_refresh", info.wants_refresh);
         kept_number(notes, "tag", info.tag);
         kept_number(notes, "capacity of a unit", info.capacity);
         kept_number(notes, "elements of a unit", info.elements);
@@ -233,6 +236,7 @@ static void look(const void *object, kept_notes *notes)
     }
 }
 
+#define KEPT_OPTIONS(object) (object)->options
 KEPT_CALLS(bry_index)
 
 /* To a folder and from there; the file system in memory has room for so many files. */

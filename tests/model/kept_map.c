@@ -1,6 +1,8 @@
 /* Maps of both engines, as kept.h wants them. */
 #include "model/kept.h"
 
+#include "map/map_object.h"
+
 #include <bloomery/map.h>
 
 #include <string.h>
@@ -169,6 +171,7 @@ static void look(const void *object, kept_notes *notes)
         note_value(notes, object, kept_key(i));
 }
 
+#define KEPT_OPTIONS(object) (object)->options
 KEPT_CALLS(bry_map)
 
 const kept_job kept_map_compact = KEPT_JOB("map-compact", BRY_ENGINE_COMPACT, NULL);

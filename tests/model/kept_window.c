@@ -1,6 +1,8 @@
 /* Windows of both engines, as kept.h wants them. */
 #include "model/kept.h"
 
+#include "window/window_object.h"
+
 #include <bloomery/window.h>
 
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
@@ -146,6 +148,7 @@ static void look(const void *object, kept_notes *notes)
     }
 }
 
+#define KEPT_OPTIONS(object) (object)->options
 KEPT_CALLS(bry_window)
 
 const kept_job kept_window_compact = KEPT_JOB("window-compact", BRY_ENGINE_COMPACT, NULL);

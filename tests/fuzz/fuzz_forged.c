@@ -1,0 +1,84 @@
+/*
+ * Streams of every job and engine, changed frame by frame with checksums that are right
+ * (model/forge.h): loads them and uses what loads (model/forged.h). An input is
+ *
+ *   byte 0       the job, by its number in kept_jobs; from 128 on, a unit for an index
+ *   bytes 1–8    the seed of the operations
+ *   then         the stream
+ *
+ * and the mutator below makes a new stream of it; of one that is none, an honest one to begin with.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/endian.h"
+#include "model/forge.h"
+#include "model/forged.h"
+
+enum { HEAD = 9 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+static bool is_unit(const uint8_t *data)
+{
+    return data[0] >= 128;
+}
+
+static const kept_job *job_of(const uint8_t *data)
+{
+    if (is_unit(data))
+        return data[0] % 2 ? &kept_index_dba : &kept_index_compact;
+    return kept_jobs[data[0] % KEPT_JOBS];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < HEAD)
+        return 0;
+    bry_buffer stream = {malloc(size - HEAD + 1), size - HEAD, 0};
+    if (!stream.bytes)
+        abort();
+    memcpy(stream.bytes, data + HEAD, stream.len);
+    generator operations = {bry__load64(data + 1)};
+    model_failure failure = {0};
+    bool good =
+        (is_unit(data) ? forged_unit : forged_stream)(job_of(data), &stream, &operations, &failure);
+    if (!good) {
+        fprintf(stderr, "%s: %s\n", job_of(data)->name, failure.text);
+        abort();
+    }
+    free(stream.bytes);
+    return 0;
+}
+
+/* The seed of the operations is also that of the index that a unit goes to: it stays, mostly. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    generator numbers = {seed};
+    bry_buffer out = BRY_BUFFER;
+    if (size < HEAD) {
+        if (max_size < HEAD)
+            return size;
+        generator_fill(&numbers, data, HEAD);
+        size = HEAD;
+    }
+    if (generator_below(&numbers, 8) == 0 && !is_unit(data))
+        generator_fill(&numbers, data + 1, 8);
+    bool good = generator_below(&numbers, 64) &&
+                forge_stream(data + HEAD, size - HEAD, &numbers, &out) &&
+                out.len <= max_size - HEAD;
+    if (!good) {
+        bry_buffer_free(&out);
+        out = (bry_buffer)BRY_BUFFER;
+        generator_fill(&numbers, data, HEAD);
+        generator same = {bry__load64(data + 1)};
+        good =
+            forged_honest(job_of(data), &same, is_unit(data), &out) && out.len <= max_size - HEAD;
+    }
+    if (good && out.len)
+        memcpy(data + HEAD, out.bytes, out.len);
+    size_t len = HEAD + (good ? out.len : 0);
+    bry_buffer_free(&out);
+    return len;
+}
