@@ -273,7 +273,7 @@ static int take_next(server_context *context, server_string **argv, opened_key *
                      const chunk_head *head, const char *bytes, size_t len)
 {
     held_object *object = opened->object;
-    if (object->thing || object->pieces.len != head->offset)
+    if (!object || object->thing || object->pieces.len != head->offset)
         return bf_error(context, bad_data);
     if (!object_may_grow(context, object, len))
         return object_too_large(context, &filter_family);

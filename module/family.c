@@ -27,7 +27,7 @@ static int failed(server_context *context, const char *what, const char *name)
 static void lower_case(const char *name, char out[LONGEST_NAME + 1])
 {
     size_t i = 0;
-    for (; name[i] && i < LONGEST_NAME; i++)
+    for (; i < LONGEST_NAME && name[i]; i++)
         out[i] = (char)tolower((unsigned char)name[i]);
     out[i] = '\0';
 }

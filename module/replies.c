@@ -84,7 +84,7 @@ static int decimals_of(const char *text)
 {
     const char *point = strchr(text, '.'), *power = strchr(text, 'e');
     const char *end = power ? power : text + strlen(text);
-    return (point ? (int)(end - point) - 1 : 0) - (power ? atoi(power + 1) : 0);
+    return (point ? (int)(end - point) - 1 : 0) - (power ? (int)strtol(power + 1, NULL, 10) : 0);
 }
 
 /*

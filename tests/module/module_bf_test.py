@@ -247,6 +247,19 @@ class Numbers(Case):
         self.client("BF.DEL", "k", *there)
         self.assertEqual(self.client("BF.ADD", "k", "one more"), 1)
 
+    def test_reserved_beyond_the_limit(self):
+        """Nothing is allocated, so nothing is refused before items come."""
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        for key, *more in (["scales"], ["fixed", "NONSCALING"]):
+            self.client("BF.RESERVE", key, "1e-6", 300_000_000, *more)
+            self.assertLess(self.client("MEMORY", "USAGE", key), 6000)
+            replies = self.client.pipeline(["BF.MADD", key, *range(i, i + 500)]
+                                           for i in range(0, 20000, 500))
+            self.assertEqual(replies[0], [1] * 500)
+            self.assertEqual(replies[-1].word, "FULL")
+            self.assertLess(self.client("MEMORY", "USAGE", key), 66000)
+
     def test_info_of_the_server(self):
         self.client("BF.MADD", "k", *range(3000))
         self.client("BF.MEXISTS", "k", *range(3000))
