@@ -9,7 +9,5 @@ if(NOT BLOOMERY_SANITIZE AND NOT BLOOMERY_FUZZ)
   endif()
   add_link_options(-Wl,-z,relro,-z,now)
   # The fortified functions need an optimising build.
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-  endif()
+  add_compile_options("$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
 endif()

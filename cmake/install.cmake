@@ -5,13 +5,10 @@ include(CMakePackageConfigHelpers)
 set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counter.h index.h)
 list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
 install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
-
-install(TARGETS bloomery RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# What the configuration of a Redis or Valkey server names with loadmodule. Servers load no module
-# that lacks the execute permission, and CMake's default on Debian is none.
-install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloomery
-  PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-install(FILES ${PROJECT_SOURCE_DIR}/doc/bloomery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/include/bloomery.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(BLOOMERY_PROGRAMS)
+  include(cmake/install-programs.cmake)
+endif()
 
 # Two export sets: users of the shared library need not have libxxhash's development files.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
@@ -22,15 +19,22 @@ foreach(kind shared static)
     DESTINATION ${package_dir})
 endforeach()
 
-# Before 1.0 a minor version may change the interface.
-configure_package_config_file(cmake/bloomery-config.cmake.in bloomery-config.cmake
+# Before 1.0 a minor version may change the interface. The files are not put where find_package() sees
+# them before they are installed: it also looks beside the programs in PATH.
+set(package ${PROJECT_BINARY_DIR}/package)
+configure_package_config_file(cmake/bloomery-config.cmake.in ${package}/bloomery-config.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(bloomery-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery-config.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/bloomery-config-version.cmake DESTINATION ${package_dir})
+write_basic_package_version_file(${package}/bloomery-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${package}/bloomery-config.cmake ${package}/bloomery-config-version.cmake
+  DESTINATION ${package_dir})
 
 # The prefix in bloomery.pc is relative to the file, so that an installed tree may be moved.
 cmake_path(APPEND pc_dir ${CMAKE_INSTALL_FULL_LIBDIR} pkgconfig)
 file(RELATIVE_PATH pc_to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/bloomery.pc.in bloomery.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The system's linker has to learn of the shared library. Under DESTDIR that is up to whoever puts the
+# files in their place.
+install(CODE "set(libdir \"${CMAKE_INSTALL_LIBDIR}\")")
+install(SCRIPT cmake/ldconfig.cmake)

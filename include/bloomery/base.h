@@ -31,6 +31,8 @@
  *  - Threads: functions that take a const object may run at the same time as each other. A function
  *    that changes the object needs it for itself. The library has no threads and no locks.
  *  - Time is an argument, in milliseconds. The library reads no clock.
+ *
+ * Bloomery runs on 64-bit machines only. <bloomery.h> includes all headers.
  */
 #ifndef BLOOMERY_BASE_H
 #define BLOOMERY_BASE_H
@@ -38,6 +40,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#if SIZE_MAX < UINT64_MAX
+#error "Bloomery needs a 64-bit machine: sizes and counts are 64 bits wide."
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,5 @@
 /* A user's program in C: the installed headers and library alone. Exits 0 when all is well. */
-#include <bloomery/base.h>
-#include <bloomery/filter.h>
-#include <bloomery/hash.h>
+#include <bloomery.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,11 +1,6 @@
 // A user's program in C++17: the headers must compile and the names must link. Exits 0 when all is
 // well.
-#include <bloomery/base.h>
-#include <bloomery/filter.h>
-#include <bloomery/hash.h>
-#include <bloomery/index.h>
-#include <bloomery/map.h>
-#include <bloomery/window.h>
+#include <bloomery.h>
 #include <memory>
 #include <string_view>
 

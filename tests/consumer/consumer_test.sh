@@ -1,6 +1,7 @@
 #!/bin/sh
 # consumer_test.sh BUILD WORK: installs what BUILD holds below WORK, and builds and runs users of it
-# there: by find_package(), by pkg-config, shared and static, in C and C++.
+# there: by find_package(), by pkg-config, shared and static, in C and C++. Then the same from the
+# sources, by add_subdirectory() and FetchContent.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 work=$2
@@ -23,8 +24,8 @@ cc=${CC:-cc} cxx=${CXX:-c++}
 warnings="-Wall -Wextra -Wpedantic -Werror"
 
 # Each header stands alone, in both languages.
-for header in "$prefix"/include/bloomery/*.h; do
-    name=bloomery/$(basename "$header")
+for header in "$prefix"/include/bloomery.h "$prefix"/include/bloomery/*.h; do
+    name=${header#"$prefix"/include/}
     echo "#include <$name>" >"$work/alone.c"
     cp "$work/alone.c" "$work/alone.cpp"
     $cc -std=c11 $warnings -I"$prefix/include" -fsyntax-only "$work/alone.c" || fail "$name in C11"
@@ -32,19 +33,53 @@ for header in "$prefix"/include/bloomery/*.h; do
         fail "$name in C++17"
 done
 
+# <bloomery.h> has all others. On a 32-bit machine it says why it cannot be used.
+for header in "$prefix"/include/bloomery/*.h; do
+    grep -q "<bloomery/$(basename "$header")>" "$prefix/include/bloomery.h" ||
+        fail "<bloomery.h> lacks $(basename "$header")"
+done
+if [ "$(uname -m)" = x86_64 ]; then
+    echo "#include <bloomery.h>" >"$work/alone.c"
+    ! $cc -m32 -ffreestanding -I"$prefix/include" -fsyntax-only "$work/alone.c" 2>"$work/m32.log" ||
+        fail "<bloomery.h> compiles for 32 bits"
+    grep -q 'needs a 64-bit machine' "$work/m32.log" || fail "for 32 bits: $(cat "$work/m32.log")"
+fi
+
 needs_shared()
 {
     LC_ALL=C readelf -d "$1" | grep -q 'NEEDED.*libbloomery\.so'
 }
 
-# By find_package(). CMake sets a run path, so the programs find the staged library.
-cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cmake.log"
-cmake --build "$work/cmake" >>"$work/cmake.log" || { cat "$work/cmake.log"; exit 1; }
-for program in consumer_shared consumer_static consumer_cpp; do
-    "$work/cmake/$program" || fail "find_package: $program"
+# by FOLDER OPTION...: builds the project, and runs its programs. CMake sets a run path, so that they
+# find the shared library.
+by()
+{
+    folder=$work/$1
+    shift
+    cmake -S "$here" -B "$folder" "$@" >"$folder.log" 2>&1 &&
+        cmake --build "$folder" --parallel 2 >>"$folder.log" 2>&1 ||
+        { cat "$folder.log"; fail "cmake $*"; }
+    for program in consumer_shared consumer_static consumer_cpp; do
+        "$folder/$program" || fail "$*: $program"
+    done
+    needs_shared "$folder/consumer_shared" || fail "$*: consumer_shared has no shared library"
+    ! needs_shared "$folder/consumer_static" || fail "$*: consumer_static has the shared library"
+}
+by cmake -DBY=package -DCMAKE_PREFIX_PATH="$prefix"
+
+# From the sources. To the project around it Bloomery does nothing: the build type stays unset, there
+# are no further programs, and nothing of it is installed.
+source=$(cd "$here/../.." && pwd)
+for way in fetch subdirectory; do
+    by source -DBY=$way -DBLOOMERY_SOURCE="$source"
+    ! grep 'warning:' "$work/source.log" || fail "$way: warnings"
+    grep -q '^CMAKE_BUILD_TYPE:STRING=$' "$work/source/CMakeCache.txt" || fail "$way: build type"
+    [ -z "$(find "$work/source" -name bloomery -type f -o -name 'bloomery.so')" ] ||
+        fail "$way: programs were built"
+    DESTDIR=$work/installed cmake --install "$work/source" >>"$work/source.log"
+    [ "$(find "$work/installed" ! -type d -printf '%f ')" = "consumer_shared " ] ||
+        fail "$way: installs $(find "$work/installed" ! -type d)"
 done
-needs_shared "$work/cmake/consumer_shared" || fail "consumer_shared does not use the shared library"
-! needs_shared "$work/cmake/consumer_static" || fail "consumer_static uses the shared library"
 
 # By pkg-config.
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
@@ -57,6 +92,21 @@ LD_LIBRARY_PATH=$libdir "$work/pc_cpp" || fail "pkg-config: C++"
 flags=$(pkg-config --static --cflags --libs bloomery)
 $cc -std=c11 $warnings -static "$here/consumer.c" -o "$work/pc_static" $flags
 "$work/pc_static" || fail "pkg-config: static"
+
+# What comes with the program.
+for file in lib/systemd/system/bloomery.service share/doc/bloomery/examples/bloomery.conf \
+    share/doc/bloomery/README.md share/doc/bloomery/doc/server.md \
+    share/doc/bloomery/examples/quickstart.c share/bash-completion/completions/bloomery \
+    share/zsh/site-functions/_bloomery share/fish/vendor_completions.d/bloomery.fish \
+    share/man/man1/bloomery.1; do
+    [ -f "$prefix/$file" ] || fail "$file is not installed"
+done
+unit=$prefix/lib/systemd/system/bloomery.service
+grep -q '^WantedBy=' "$unit" || fail "the service cannot be enabled"
+program=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$unit")
+[ -x "$work/stage$program" ] || fail "the service starts $program, which is not installed"
+"$prefix/bin/bloomery" serve --dry-run --server /bin/true --dir "$work" \
+    --config "$prefix/share/doc/bloomery/examples/bloomery.conf" >/dev/null || fail "bloomery.conf"
 
 # The installed program needs nothing of the build folder.
 "$prefix/bin/bloomery" --version | grep -q '^bloomery [0-9]' || fail "bloomery --version"

@@ -1,12 +1,6 @@
 /* All headers in one file, those of jobs to come included: no name stands twice, and every
  * initializer fits its options. */
-#include <bloomery/base.h>
-#include <bloomery/counter.h>
-#include <bloomery/filter.h>
-#include <bloomery/hash.h>
-#include <bloomery/index.h>
-#include <bloomery/map.h>
-#include <bloomery/window.h>
+#include <bloomery.h>
 
 const bry_load contract_load = BRY_LOAD;
 const bry_filter_options contract_filter = BRY_FILTER_OPTIONS;

@@ -1,0 +1,21 @@
+# Runs at the end of an installation: tells the dynamic linker of the new library, or the user how to.
+if(DEFINED ENV{DESTDIR} AND NOT "$ENV{DESTDIR}" STREQUAL "")
+  return()
+endif()
+cmake_path(ABSOLUTE_PATH libdir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE)
+
+find_program(ldconfig ldconfig PATHS /sbin /usr/sbin)
+set(known "")
+if(ldconfig)
+  execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(user STREQUAL "0")
+    message(STATUS "Running ${ldconfig}")
+    execute_process(COMMAND ${ldconfig})
+  endif()
+  execute_process(COMMAND ${ldconfig} -p OUTPUT_VARIABLE known ERROR_QUIET)
+endif()
+string(FIND "${known}" "${libdir}/libbloomery.so" place)
+if(place EQUAL -1)
+  message(STATUS "The dynamic linker does not look into ${libdir}: run ldconfig as root, or programs with "
+    "LD_LIBRARY_PATH=${libdir}")
+endif()
