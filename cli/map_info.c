@@ -55,6 +55,7 @@ static void print_json(const facts *f)
     cli_json_count(&json, "refused_unsure", s->refused_unsure);
     cli_json_count(&json, "refused_full", s->refused_full);
     if (is_kbf) {
+        cli_json_count(&json, "ghosts", s->ghosts);
         cli_json_open(&json, "cells", '[');
         for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
             cli_json_count(&json, NULL, s->cells[i]);
@@ -89,6 +90,8 @@ static void print_text(const facts *f)
     printf("tables      %u, load %.3f\n", s->tables, s->load);
     printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->refused_unsure,
            s->refused_full);
+    if (is_kbf)
+        printf("ghosts      about %" PRIu64 " keys that could not be deleted\n", s->ghosts);
     printf("bytes       %" PRIu64 ": keys %" PRIu64 ", codes of values %" PRIu64
            ", values %" PRIu64,
            s->bytes, s->bytes_main, s->bytes_secondary, s->bytes_dictionary);

@@ -190,7 +190,7 @@ static void reply_errors(server_context *context, const char *what, const bry_ma
     }
 }
 
-#define INFO_PAIRS 22
+#define INFO_PAIRS 23
 
 static int reply_info(server_context *context, const held_object *object)
 {
@@ -215,6 +215,7 @@ static int reply_info(server_context *context, const held_object *object)
     reply_errors(context, "estimated", &stats.estimated);
     reply_pair_count(context, "refused_unsure", stats.refused_unsure);
     reply_pair_count(context, "refused_full", stats.refused_full);
+    reply_pair_count(context, "ghosts", stats.ghosts);
     reply_pair_count(context, "bytes", object->account.bytes);
     reply_pair_count(context, "bytes_keys", stats.bytes_main);
     reply_pair_count(context, "bytes_values", stats.bytes_secondary + stats.bytes_dictionary);

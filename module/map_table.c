@@ -180,7 +180,7 @@ const module_command map_commands[] = {
         .args = key_args,
         .summary = "Tells what a map is made of, what it holds, and its errors as promised and as "
                    "estimated.",
-        .complexity = "O(n), n fields: reads the map once",
+        .complexity = "O(1)",
         .since = SINCE,
         .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",
     },

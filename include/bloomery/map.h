@@ -21,6 +21,14 @@
  * is refused; in exchange two maps can be joined, and a part taken out again by
  * bry_map_remove(), without looking anything up. It takes about seven times the memory.
  *
+ * kbf drifts where keys come and go. A key that it is unsure of cannot be deleted and stays as a
+ * ghost: one in so many deletions as estimated.false_negative says, which begins at the error or
+ * below and rises with the ghosts. Planned for 20,000 keys at an error of 0.001, it counts 1 %
+ * too many after 20 turnovers of all keys, 9 % after 120, 40 % after 400; a fixed map of 24,000
+ * then refuses many new keys as unsure or full. stats.ghosts tells how many there are, and
+ * bry_map_rebuild() removes them. Callers who know the value can use bry_map_remove(), which leaves
+ * none.
+ *
  * At capacity: a map grows unless it is created `fixed`. Growing, it adds tables that are planned
  * at a falling share of the error, so that the promise holds for any number of keys; stats show
  * what that costs. A fixed map refuses further keys with BRY_E_FULL.
@@ -140,8 +148,8 @@ BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map)
 BRY_API bry_map_options bry_map_options_like(const bry_map *other);
 
 /*
- * An empty map with the engine, seed, shape, allocator *and the codes of the values* of `other`.
- * BRY_E_NOMEM.
+ * An empty map with the engine, seed, shape and allocator of `other` and, with kbf, *the codes of
+ * its values*. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_map_create_like(const bry_map *other, bry_map **map);
 
@@ -234,13 +242,13 @@ BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n,
  * Adds everything in `from` to `into`. The order of joins makes no difference as long as no key is
  * in two of the maps. A key that is in both gets the value of `from` with compact, and becomes
  * undecodable with kbf, which cannot see that it happens.
- * BRY_E_RANGE: kbf, both are one map (compact: nothing changes). BRY_E_MISMATCH: engine, seed, kind of values or shape differ (for compact the shape is capacity,
- * error and fixed); or, kbf, one code names a different value in each: maps made by
- * bry_map_create_like() agree on all values that were known then, as long as only one of them
- * learns new ones, and none has lost them by becoming empty (see values_left); integers always
- * agree. BRY_E_FULL: a fixed map would pass its capacity; the codes do not suffice; or the keys of
- * both together err more than was promised, since joined keys cannot be given longer fingerprints.
- * BRY_E_NOMEM, needing as much again as `into` has.
+ * BRY_E_RANGE: kbf, both are one map (compact: nothing changes). BRY_E_MISMATCH: engine, seed, kind
+ * of values or shape differ (for compact the shape is capacity, error and fixed); or, kbf, one code
+ * names a different value in each: maps made by bry_map_create_like() agree on all values that were
+ * known then, as long as only one of them learns new ones, and none has lost them by becoming empty
+ * (see values_left); integers always agree. BRY_E_FULL: a fixed map would pass its capacity; the
+ * codes do not suffice; or the keys of both together err more than was promised, since joined keys
+ * cannot be given longer fingerprints. BRY_E_NOMEM, needing as much again as `into` has.
  */
 BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
 
@@ -256,6 +264,28 @@ BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
  */
 BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
 
+/*
+ * Hands the pairs of a map over. supply stores up to `room` pairs, beginning with number `from` in
+ * an order of its own that does not change during the rebuild, and sets *got, to 0 when there are
+ * no more. Each key comes once; with kbf, one that comes twice is undecodable. Values are copied
+ * before the next call. A status other than BRY_OK ends the rebuild. It must not call into the map.
+ */
+typedef struct bry_map_supplier {
+    bry_status (*supply)(void *opaque, uint64_t from, bry_hash *hashes, bry_map_value *values,
+                         size_t room, size_t *got);
+    void *opaque;
+} bry_map_supplier;
+
+/*
+ * Makes the map anew from the pairs that should be in it: afterwards it holds these and no others,
+ * without ghosts. Engine, seed, shape and what was refused stay; the codes of values stay with kbf,
+ * so that it can be joined as before. Meanwhile it needs the memory of both.
+ * BRY_E_RANGE: a value is out of its range, or *got is more than room. BRY_E_FULL: more pairs than
+ * a fixed map takes, or values than there are codes. BRY_E_NOMEM, or what the supplier returns. The
+ * map is unchanged in all these cases.
+ */
+BRY_API bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier);
+
 typedef struct bry_map_stats {
     bry_engine engine;
     uint64_t seed;
@@ -266,14 +296,17 @@ typedef struct bry_map_stats {
     double load; /* keys by capacity of all tables */
     uint64_t values; /* distinct values that have a code; integers: 0 */
     uint64_t values_left; /* codes left for new values; integers: 0. A code comes back when no key
-                             can have it: compact when a scan of all keys, made now and then, does
-                             not meet it; kbf when the map is empty, at the deletion that makes it
-                             so where values have 64 KB or half of the codes, else when codes have
-                             run out */
+                             can have it: compact when the last key that has it is deleted or gets
+                             another value; kbf when the map is empty, at the deletion that makes
+                             it so where values have 64 KB or half of the codes, else when codes
+                             have run out */
     bry_map_errors promised; /* expected at capacity for the options given */
     bry_map_errors estimated; /* for what the tables hold now */
     uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
     uint64_t refused_full; /* changes refused with BRY_E_FULL */
+    uint64_t ghosts; /* kbf: about how many of the items are keys that should be gone: deletions
+                        refused as unsure, at most the items. Right where each key is deleted once
+                        and was there; a deletion that is tried again counts again */
     uint64_t cells[8]; /* kbf: cells by counter; [7] is stuck and unreadable for good */
     uint64_t bytes; /* allocated now; of these: */
     uint64_t bytes_main; /* the tables of keys */
@@ -281,7 +314,7 @@ typedef struct bry_map_stats {
     uint64_t bytes_dictionary; /* the values' bytes */
 } bry_map_stats;
 
-/* Reads the whole map once. */
+/* Does not read the keys: quick, however many there are. */
 BRY_API void bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */

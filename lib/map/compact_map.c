@@ -10,10 +10,9 @@
  * one by one, so that the hundredth value costs no rewriting of ten million keys at once.
  *
  * A batch is all or nothing. It is carried out key by key beside a list of what each key had, and
- * taken back in reverse order if one fails. Taking back must not need memory: a key that was added
- * is removed, which never does, and a value that was replaced is put back in place, which never
- * does either unless the segment has spilled to the maplet's overflow. Uniform hashes never lead to
- * that; where hashes do, the batch works on a copy.
+ * taken back in reverse order if one fails. Taking back must not need memory, and does not: a key
+ * that was added is removed, and a value that was replaced is put back in its place, which is wide
+ * enough since it was there.
  *
  * The dictionary keeps its values' codes in an instance of its own, through add(), find() and
  * take(), in which a fingerprint has as many codes as values share it.
@@ -164,32 +163,66 @@ static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t c
     bry__maplet_get_n(&((const bry__compact_map *)self)->maplet, hashes, n, codes_out, answers);
 }
 
+/* Of the codes that one table has under a fingerprint, page by page. */
+static bool find_in(const bry__table *table, uint64_t fingerprint, bry__map_match *match,
+                    void *context, uint32_t *code)
+{
+    enum { ROOM = 16 };
+    uint32_t found[ROOM], from = 0;
+    for (;;) {
+        uint64_t got = bry__table_get_from(table, fingerprint, from, found, ROOM);
+        for (uint64_t i = 0; i < got && i < ROOM; i++)
+            if (match(context, found[i])) {
+                *code = found[i];
+                return true;
+            }
+        if (got <= ROOM)
+            return false;
+        from = found[ROOM - 1] + 1; /* each code is there once */
+    }
+}
+
 static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
                        void *context, uint32_t *code)
 {
-    enum { ROOM = 16 };
     (void)codes;
-    const bry__compact_map *map = self;
-    uint32_t found[ROOM];
-    uint64_t total = bry__maplet_get_all(&map->maplet, hash, found, ROOM);
-    for (uint64_t i = 0; i < total && i < ROOM; i++)
-        if (match(context, found[i])) {
-            *code = found[i];
+    const bry__maplet *maplet = &((const bry__compact_map *)self)->maplet;
+    for (unsigned i = maplet->tables; i-- > 0;) {
+        const bry__table *table = maplet->table[i];
+        if (find_in(table, bry__fingerprint(hash, table->range), match, context, code))
             return BRY_PRESENT;
-        }
-    return total > ROOM ? BRY_UNSURE : BRY_ABSENT;
+    }
+    return BRY_ABSENT;
 }
 
-static bool used(const void *self, uint64_t codes, uint64_t *bits)
+static bool is_blank(const void *self)
+{
+    return items(self) == 0;
+}
+
+/* ---- codes that keys carry ------------------------------------------------------------------ */
+
+static void watch(void *self, bry__map_carried *carried, void *context)
+{
+    bry__compact_map *map = self;
+    map->carried = carried;
+    map->context = context;
+}
+
+static void tell(const bry__compact_map *map, uint32_t code, bool got)
+{
+    if (map->carried)
+        map->carried(map->context, code, got);
+}
+
+static void recount(const void *self)
 {
     const bry__compact_map *map = self;
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint;
     uint32_t code;
     while (bry__maplet_next(&map->maplet, &cursor, &fingerprint, &code))
-        if (code < codes)
-            bits[code / 64] |= (uint64_t)1 << (code % 64);
-    return true;
+        tell(map, code, true);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
@@ -199,24 +232,6 @@ typedef struct undo {
     uint32_t *old;
     uint8_t *was;
 } undo;
-
-/* Whether a value of this fingerprint is replaced without memory. */
-static bool replaces_in_place(const bry__table *table, uint64_t fingerprint)
-{
-    uint64_t segment = fingerprint & (((uint64_t)2 << table->level) - 1);
-    if (segment >= table->segments)
-        segment &= ((uint64_t)1 << table->level) - 1;
-    return !bry__table_segment(table, segment)->spilled;
-}
-
-/* The same for all tables that have the key. */
-static bool is_plain(const bry__maplet *maplet, bry_hash hash)
-{
-    for (unsigned i = 0; i < maplet->tables; i++)
-        if (!replaces_in_place(maplet->table[i], bry__fingerprint(hash, maplet->table[i]->range)))
-            return false;
-    return true;
-}
 
 /* Takes back the first n keys; as many tables as before. */
 static void take_back(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
@@ -233,57 +248,36 @@ static void take_back(bry__maplet *maplet, const bry_hash *hashes, const uint32_
         bry__maplet_close_table(maplet);
 }
 
-/* In order until one fails or, when *plain, is not plain; *done is how many were done. */
-static bry_status set_some(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
-                           size_t n, const undo *log, bool *plain, size_t *done)
-{
-    bry_status status = BRY_OK;
-    uint32_t ahead[SMALL_BATCH];
-    uint8_t answers[SMALL_BATCH];
-    size_t i = 0;
-    for (; i < n && status == BRY_OK; i++) {
-        if (i % SMALL_BATCH == 0) /* for what it fetches into the cache */
-            bry__maplet_get_n(maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH, ahead,
-                              answers);
-        if (*plain && !is_plain(maplet, hashes[i])) {
-            *plain = false;
-            break;
-        }
-        bry_answer was;
-        status = bry__maplet_upsert(maplet, hashes[i], codes_in[i], &was, &log->old[i]);
-        if (status != BRY_OK)
-            break;
-        log->was[i] = (uint8_t)was;
-    }
-    *done = i;
-    return status;
-}
-
 static bry_status set_logged(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
                              size_t n, const undo *log)
 {
     unsigned tables = maplet->tables;
-    bool plain = true;
-    size_t done;
-    bry_status status = set_some(maplet, hashes, codes_in, n, log, &plain, &done);
-    if (status == BRY_OK && plain)
-        return BRY_OK;
-    take_back(maplet, hashes, codes_in, done, log, tables);
-    if (plain)
-        return status;
-
-    bry__maplet copy;
-    status = bry__maplet_clone(maplet, &copy);
-    if (status != BRY_OK)
-        return status;
-    status = set_some(&copy, hashes, codes_in, n, log, &plain, &done);
-    if (status != BRY_OK) {
-        bry__maplet_free(&copy);
-        return status;
+    uint32_t ahead[SMALL_BATCH];
+    uint8_t answers[SMALL_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        if (i % SMALL_BATCH == 0 && n > 1) /* for what it fetches into the cache */
+            bry__maplet_get_n(maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH, ahead,
+                              answers);
+        bry_answer was;
+        bry_status status = bry__maplet_upsert(maplet, hashes[i], codes_in[i], &was, &log->old[i]);
+        if (status != BRY_OK) {
+            take_back(maplet, hashes, codes_in, i, log, tables);
+            return status;
+        }
+        log->was[i] = (uint8_t)was;
     }
-    bry__maplet_free(maplet);
-    *maplet = copy;
     return BRY_OK;
+}
+
+/* What the keys got and lost. */
+static void tell_all(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
+                     const undo *log)
+{
+    for (size_t i = 0; i < n; i++)
+        tell(map, codes_in[i], true);
+    for (size_t i = 0; i < n; i++)
+        if (log->was[i] == BRY_PRESENT)
+            tell(map, log->old[i], false);
 }
 
 static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
@@ -292,14 +286,6 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
     bry__compact_map *map = self;
     const bry_allocator *allocator = &map->maplet.allocator;
     bry__compact_widen(map, codes);
-    if (n == 1) {
-        bry_answer answer;
-        bry_status status = bry__maplet_upsert(&map->maplet, hashes[0], codes_in[0], &answer, NULL);
-        if (status == BRY_OK && was)
-            was[0] = (uint8_t)answer;
-        return status;
-    }
-
     uint32_t old[SMALL_BATCH];
     uint8_t answers[SMALL_BATCH];
     undo log = {old, answers};
@@ -311,9 +297,11 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
     }
     bry_status status =
         log.old && log.was ? set_logged(&map->maplet, hashes, codes_in, n, &log) : BRY_E_NOMEM;
-    if (status == BRY_OK && was)
-        for (size_t i = 0; i < n; i++)
+    if (status == BRY_OK) {
+        tell_all(map, codes_in, n, &log);
+        for (size_t i = 0; was && i < n; i++)
             was[i] = log.was[i];
+    }
     if (n > SMALL_BATCH) {
         bry__free(allocator, log.old, n * sizeof *log.old);
         bry__free(allocator, log.was, n);
@@ -321,13 +309,21 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
     return status;
 }
 
-static bry_status insert_n(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n)
+/* All that the key has: after a join, an older table may hold a value that a newer one hides. */
+static bool remove_all(bry__compact_map *map, bry_hash hash)
 {
-    uint64_t codes = 0;
-    for (size_t i = 0; i < n; i++)
-        if (codes_in[i] >= codes)
-            codes = (uint64_t)codes_in[i] + 1;
-    return set_n(self, hashes, codes_in, n, codes, NULL);
+    bry__maplet *maplet = &map->maplet;
+    bool removed = false;
+    uint32_t code;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        uint64_t fingerprint = bry__fingerprint(hash, maplet->table[i]->range);
+        while (bry__table_get(maplet->table[i], fingerprint, &code)) {
+            bry__table_remove(maplet->table[i], fingerprint, code, &maplet->allocator);
+            tell(map, code, false);
+            removed = true;
+        }
+    }
+    return removed;
 }
 
 static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was)
@@ -340,7 +336,7 @@ static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t c
         if (i % SMALL_BATCH == 0 && n > 1)
             bry__maplet_get_n(&map->maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH,
                               found, answers);
-        uint64_t removed = bry__maplet_remove(&map->maplet, hashes[i]);
+        bool removed = remove_all(map, hashes[i]);
         if (was)
             was[i] = removed ? BRY_PRESENT : BRY_ABSENT;
     }
@@ -356,14 +352,16 @@ static bry_status update(void *self, bry_hash hash, uint32_t code, uint64_t code
     if (answer == BRY_PRESENT) {
         bry__compact_widen(map, codes);
         status = bry__maplet_upsert(&map->maplet, hash, code, &answer, NULL);
+        if (status == BRY_OK) {
+            tell(map, code, true);
+            tell(map, before, false);
+        }
     }
     if (status == BRY_OK)
         *was = answer;
     return status;
 }
 
-/* All that the key has goes, not this code alone: after a join an older table may hold a value that
- * a newer one hides. */
 static bry_answer remove_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     bry__compact_map *map = self;
@@ -371,7 +369,7 @@ static bry_answer remove_pair(void *self, bry_hash hash, uint32_t code, uint64_t
     (void)codes;
     if (bry__maplet_get(&map->maplet, hash, &before) != BRY_PRESENT || before != code)
         return BRY_ABSENT;
-    bry__maplet_remove(&map->maplet, hash);
+    remove_all(map, hash);
     return BRY_PRESENT;
 }
 
@@ -464,9 +462,10 @@ const bry__map_engine bry__compact_map_engine = {
     .get = get,
     .get_n = get_n,
     .find = find,
-    .used = used,
+    .is_blank = is_blank,
+    .watch = watch,
+    .recount = recount,
     .set_n = set_n,
-    .insert_n = insert_n,
     .del_n = del_n,
     .update = update,
     .remove = remove_pair,

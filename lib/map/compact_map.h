@@ -9,6 +9,8 @@
 /* A maplet in which a fingerprint has at most one value in each table. */
 typedef struct bry__compact_map {
     bry__maplet maplet;
+    bry__map_carried *carried; /* NULL: nobody wants to know */
+    void *context;
 } bry__compact_map;
 
 /* Allows codes below `codes`, which is at most 2^32. */

@@ -13,12 +13,19 @@
  * another, and no value ever gets two codes.
  *
  *   entry   63   free
- *           62   about to be freed, within bry__dictionary_keep() alone
+ *           62   new: given by a call that is not done
  *           16–61  place of the bytes (value_bytes.h)
  *           0–15   length
  *
- * Codes come back when the map finds that no key carries them (bry__dictionary_keep()). The bytes
- * are packed anew then.
+ * With compact each code also has the number of keys that carry it, and its value goes with the
+ * last of them; with kbf nobody knows, and codes come back when the map is empty. The smallest free
+ * code is given first, and free codes at the end are cut off, 64 with each that is freed: so what
+ * happens next is decided by what a file has, too.
+ *
+ * Values that go leave gaps between the others. Where these are more than the values, each value
+ * that goes pays for looking at some codes, in turn, and for moving those whose piece is mostly
+ * gaps to the end. No step is long, and gaps stay below what the values and the list of their
+ * places take, about.
  */
 #include "map/dictionary.h"
 
@@ -26,18 +33,27 @@
 
 #include <string.h>
 
-#define FREE ((uint64_t)1 << 63)
-#define LEAVING ((uint64_t)1 << 62)
+#define FREE BRY__ENTRY_FREE
+#define NEW ((uint64_t)1 << 62)
 #define LENGTH_BITS 16u
+#define PLACE_BITS 46u
+
+/* What one value that goes pays for, where gaps are more than the values and a few bytes. */
+enum { CUT = 64, LOOK = 16, LOOK_BYTES = 64, MOVE = 256, FEW_BYTES = 4096 };
 
 static size_t length_of(uint64_t entry)
 {
     return (size_t)(entry & ((1u << LENGTH_BITS) - 1));
 }
 
+static uint64_t place_of(uint64_t entry)
+{
+    return entry >> LENGTH_BITS & (((uint64_t)1 << PLACE_BITS) - 1);
+}
+
 static const unsigned char *bytes_of(const bry__dictionary *dictionary, uint64_t entry)
 {
-    return bry__value_bytes_at(&dictionary->bytes, entry >> LENGTH_BITS);
+    return bry__value_bytes_at(&dictionary->bytes, place_of(entry));
 }
 
 static uint64_t entry_of(const bry__dictionary *dictionary, uint64_t code)
@@ -79,7 +95,7 @@ bry_status bry__dictionary_plan(const bry__map_engine *engine, const bry_map_opt
     bry_status status = engine->plan(&secondary, &shape);
     if (status == BRY_OK) {
         *bytes_empty = shape.bytes_empty;
-        *bytes = shape.bytes + values * sizeof(uint64_t);
+        *bytes = shape.bytes + values * BRY__ENTRY_BYTES;
     }
     return status;
 }
@@ -105,7 +121,6 @@ static void free_arrays(bry__dictionary *dictionary)
     const bry_allocator *allocator = &dictionary->allocator;
     bry__value_bytes_free(&dictionary->bytes, allocator);
     bry__value_entries_free(&dictionary->entries, allocator);
-    bry__free(allocator, dictionary->free, dictionary->free_room * sizeof *dictionary->free);
 }
 
 void bry__dictionary_free(bry__dictionary *dictionary)
@@ -131,13 +146,20 @@ void bry__dictionary_clear(bry__dictionary *dictionary)
 
 static bry_status clone_entries(const bry__dictionary *dictionary, bry__value_entries *copy)
 {
+    const bry__value_entries *entries = &dictionary->entries;
     bry_status status = BRY_OK;
     for (size_t code = 0; code < dictionary->codes && status == BRY_OK; code++) {
         status = bry__value_entries_reserve(copy, code, (size_t)dictionary->codes,
                                             &dictionary->allocator);
-        if (status == BRY_OK)
-            *bry__value_entry(copy, code) = entry_of(dictionary, code);
+        if (status != BRY_OK)
+            break;
+        *bry__value_entry(copy, code) = *bry__value_entry(entries, code);
+        *bry__value_uses(copy, code) = *bry__value_uses(entries, code);
+        bry__entries_piece *piece = &copy->piece[code >> BRY__ENTRIES_SHIFT];
+        piece->free = entries->piece[code >> BRY__ENTRIES_SHIFT].free;
+        piece->from = entries->piece[code >> BRY__ENTRIES_SHIFT].from;
     }
+    copy->lowest = entries->lowest;
     return status;
 }
 
@@ -148,11 +170,7 @@ bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__diction
     made.secondary = NULL;
     made.bytes = (bry__value_bytes){0};
     made.entries = (bry__value_entries){0};
-    made.free_room = dictionary->free_count;
-    made.free = made.free_room ? bry__alloc(allocator, made.free_room * sizeof *made.free) : NULL;
-    bry_status status = BRY_E_NOMEM;
-    if (!made.free == !made.free_room)
-        status = clone_entries(dictionary, &made.entries);
+    bry_status status = clone_entries(dictionary, &made.entries);
     if (status == BRY_OK)
         status = bry__value_bytes_clone(&dictionary->bytes, &made.bytes, allocator);
     if (status == BRY_OK)
@@ -161,8 +179,6 @@ bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__diction
         bry__dictionary_free(&made);
         return status;
     }
-    if (made.free_count)
-        memcpy(made.free, dictionary->free, made.free_count * sizeof *made.free);
     *copy = made;
     return BRY_OK;
 }
@@ -177,7 +193,8 @@ bool bry__dictionary_has(const bry__dictionary *dictionary, uint64_t code)
 bry_map_value bry__dictionary_value(const bry__dictionary *dictionary, uint32_t code)
 {
     uint64_t entry = entry_of(dictionary, code);
-    return bry_map_bytes(bytes_of(dictionary, entry), length_of(entry));
+    size_t len = length_of(entry);
+    return bry_map_bytes(len ? (const void *)bytes_of(dictionary, entry) : "", len);
 }
 
 typedef struct wanted {
@@ -223,19 +240,22 @@ bool bry__dictionary_find(const bry__dictionary *dictionary, const void *bytes, 
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* Gives the value that code. What was reserved on the way may stay when this fails. */
+/* Gives the value that code, whose entry it does not look at. What was reserved on the way may stay
+ * when this fails. */
 static bry_status assign(bry__dictionary *dictionary, bry_hash hash, const void *bytes, size_t len,
                          uint32_t code)
 {
-    bry_status status = bry__value_bytes_reserve(&dictionary->bytes, len, &dictionary->allocator);
+    bry_status status = BRY_OK;
+    uint64_t place = 0; /* the empty string has none */
+    if (len)
+        status = bry__value_bytes_reserve(&dictionary->bytes, len, &dictionary->allocator);
     if (status == BRY_OK)
         status = dictionary->engine->add(dictionary->secondary, hash, code);
     if (status != BRY_OK)
         return status;
-    set_entry(dictionary, code,
-              bry__value_bytes_put(&dictionary->bytes, bytes, len) << LENGTH_BITS | len);
-    dictionary->value_bytes += len;
-    dictionary->since_scan += dictionary->since_scan < UINT32_MAX;
+    if (len)
+        place = bry__value_bytes_put(&dictionary->bytes, bytes, len);
+    set_entry(dictionary, code, place << LENGTH_BITS | len);
     return BRY_OK;
 }
 
@@ -267,8 +287,10 @@ bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes
 bry_status bry__dictionary_append_free(bry__dictionary *dictionary)
 {
     bry_status status = reserve_entry(dictionary);
-    if (status == BRY_OK)
-        set_entry(dictionary, dictionary->codes++, FREE);
+    if (status == BRY_OK) {
+        bry__value_entry_free(&dictionary->entries, dictionary->codes++);
+        dictionary->free_count++;
+    }
     return status;
 }
 
@@ -283,134 +305,152 @@ bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes
     uint32_t given = (uint32_t)dictionary->codes;
     bry_status status;
     if (dictionary->free_count > 0) {
-        given = dictionary->free[dictionary->free_count - 1];
+        given = (uint32_t)bry__value_entries_first_free(&dictionary->entries);
         status = assign(dictionary, hash, bytes, len, given);
-        if (status == BRY_OK)
+        if (status == BRY_OK) {
+            bry__value_entry_take(&dictionary->entries, given);
             dictionary->free_count--;
+        }
     } else {
         status = append(dictionary, hash, bytes, len);
     }
-    if (status == BRY_OK)
+    if (status == BRY_OK) {
+        set_entry(dictionary, given, entry_of(dictionary, given) | NEW);
         *code = given;
+    }
     return status;
 }
 
 /* ---- going back ---------------------------------------------------------------------------- */
 
-bry__dictionary_mark bry__dictionary_remember(const bry__dictionary *dictionary)
-{
-    const bry__value_bytes *bytes = &dictionary->bytes;
-    return (bry__dictionary_mark){
-        .codes = dictionary->codes,
-        .since_scan = dictionary->since_scan,
-        .free_count = dictionary->free_count,
-        .pieces = bytes->pieces,
-        .used = bytes->pieces ? bytes->piece[bytes->pieces - 1].used : 0,
-    };
-}
-
+/* Takes the value from a code, which is free then. */
 static void drop(bry__dictionary *dictionary, uint32_t code)
 {
-    uint64_t entry = entry_of(dictionary, code);
-    bry_hash hash = hash_of(dictionary, bytes_of(dictionary, entry), length_of(entry));
+    bry_map_value value = bry__dictionary_value(dictionary, code);
+    bry_hash hash = hash_of(dictionary, value.bytes, value.len);
     dictionary->engine->take(dictionary->secondary, hash, code, dictionary->codes);
-    dictionary->value_bytes -= length_of(entry);
-    set_entry(dictionary, code, FREE);
+    if (value.len)
+        bry__value_bytes_drop(&dictionary->bytes, place_of(entry_of(dictionary, code)), value.len,
+                              &dictionary->allocator);
+    bry__value_entry_free(&dictionary->entries, code);
+    dictionary->free_count++;
 }
 
-void bry__dictionary_forget(bry__dictionary *dictionary, const bry__dictionary_mark *mark)
+/* Cuts off free codes at the end, down to `least` and not more than `most` of them. */
+static void cut(bry__dictionary *dictionary, uint64_t least, uint64_t most)
 {
-    for (uint64_t code = dictionary->codes; code-- > mark->codes;)
-        drop(dictionary, (uint32_t)code);
-    /* Codes that were free are above what is left of the list, untouched. */
-    while (dictionary->free_count < mark->free_count)
-        drop(dictionary, dictionary->free[dictionary->free_count++]);
-    dictionary->codes = mark->codes;
-    bry__value_bytes *bytes = &dictionary->bytes;
-    while (bytes->pieces > mark->pieces) {
-        bry__value_piece *last = &bytes->piece[--bytes->pieces];
-        bry__free(&dictionary->allocator, last->bytes, last->room);
+    while (dictionary->codes > least && most-- > 0 &&
+           !bry__dictionary_has(dictionary, dictionary->codes - 1)) {
+        bry__value_entry_take(&dictionary->entries, --dictionary->codes);
+        dictionary->free_count--;
     }
-    if (mark->pieces)
-        bytes->piece[mark->pieces - 1].used = mark->used;
-    dictionary->since_scan = mark->since_scan;
+    bry__value_entries_trim(&dictionary->entries, (size_t)dictionary->codes,
+                            &dictionary->allocator);
+}
+
+void bry__dictionary_confirm(bry__dictionary *dictionary, const uint32_t *codes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *bry__value_entry(&dictionary->entries, codes[i]) &= ~NEW;
+}
+
+void bry__dictionary_forget(bry__dictionary *dictionary, uint64_t before, const uint32_t *codes,
+                            size_t n)
+{
+    while (n-- > 0) { /* the last first: its bytes are the last */
+        uint64_t entry = codes[n] < dictionary->codes ? entry_of(dictionary, codes[n]) : 0;
+        if (entry & NEW)
+            drop(dictionary, codes[n]);
+    }
+    cut(dictionary, before, UINT64_MAX);
+}
+
+void bry__dictionary_cut(bry__dictionary *dictionary, uint64_t codes)
+{
+    for (uint64_t code = dictionary->codes; code-- > codes;)
+        drop(dictionary, (uint32_t)code);
+    cut(dictionary, codes, UINT64_MAX);
 }
 
 /* ---- codes that nobody uses ---------------------------------------------------------------- */
 
-bry_status bry__dictionary_list_free(bry__dictionary *dictionary)
+void bry__dictionary_gain(bry__dictionary *dictionary, uint32_t code)
 {
-    size_t count = 0, at = 0;
-    for (uint64_t code = 0; code < dictionary->codes; code++)
-        count += !bry__dictionary_has(dictionary, code);
-    uint32_t *list = count ? bry__alloc(&dictionary->allocator, count * sizeof *list) : NULL;
-    if (count && !list)
-        return BRY_E_NOMEM;
-    for (uint64_t code = dictionary->codes; code-- > 0;)
-        if (!bry__dictionary_has(dictionary, code))
-            list[at++] = (uint32_t)code;
-    bry__free(&dictionary->allocator, dictionary->free,
-              dictionary->free_room * sizeof *dictionary->free);
-    dictionary->free = list;
-    dictionary->free_count = dictionary->free_room = count;
+    uint32_t *uses = bry__value_uses(&dictionary->entries, code);
+    *uses += *uses < UINT32_MAX;
+    *bry__value_entry(&dictionary->entries, code) &= ~NEW;
+}
+
+/* Moves the value to the end of the others. BRY_E_NOMEM. */
+static bry_status move(bry__dictionary *dictionary, uint64_t code)
+{
+    bry__value_bytes *bytes = &dictionary->bytes;
+    uint64_t entry = entry_of(dictionary, code);
+    size_t len = length_of(entry);
+    bry_status status = bry__value_bytes_reserve(bytes, len, &dictionary->allocator);
+    if (status != BRY_OK)
+        return status;
+    uint64_t place = bry__value_bytes_put(bytes, bytes_of(dictionary, entry), len);
+    bry__value_bytes_drop(bytes, place_of(entry), len, &dictionary->allocator);
+    set_entry(dictionary, code, place << LENGTH_BITS | len);
     return BRY_OK;
 }
 
-/* Copies the values into new pieces without gaps; without memory for that, all stays. */
-static void pack(bry__dictionary *dictionary)
+/* Looks at so many codes, in turn, and moves values out of pieces that are gaps in one of so many
+ * bytes, until so many bytes have moved. */
+static void tidy(bry__dictionary *dictionary, unsigned one_of, uint64_t look, uint64_t most)
 {
-    const bry_allocator *allocator = &dictionary->allocator;
-    bry__value_bytes packed = {0};
-    bry__value_entries entries = {0};
-    bry_status status = clone_entries(dictionary, &entries);
-    for (uint64_t code = 0; code < dictionary->codes && status == BRY_OK; code++) {
-        uint64_t entry = entry_of(dictionary, code);
-        size_t len = length_of(entry);
-        if (entry & FREE)
+    for (uint64_t moved = 0; look > 0 && moved < most; look--) {
+        if (dictionary->tidied >= dictionary->codes)
+            dictionary->tidied = 0;
+        uint64_t code = dictionary->tidied++, entry = entry_of(dictionary, code);
+        if ((entry & FREE) || length_of(entry) == 0 ||
+            !bry__value_bytes_sparse(&dictionary->bytes, place_of(entry), one_of))
             continue;
-        status = bry__value_bytes_reserve(&packed, len, allocator);
-        if (status == BRY_OK)
-            *bry__value_entry(&entries, code) =
-                bry__value_bytes_put(&packed, bytes_of(dictionary, entry), len) << LENGTH_BITS |
-                len;
+        moved += length_of(entry);
+        if (move(dictionary, code) != BRY_OK)
+            return;
     }
-    if (status != BRY_OK) {
-        bry__value_bytes_free(&packed, allocator);
-        bry__value_entries_free(&entries, allocator);
-        return;
-    }
-    bry__value_bytes_free(&dictionary->bytes, allocator);
-    bry__value_entries_free(&dictionary->entries, allocator);
-    dictionary->bytes = packed;
-    dictionary->entries = entries;
 }
 
-void bry__dictionary_keep(bry__dictionary *dictionary, const uint64_t *used)
+void bry__dictionary_lose(bry__dictionary *dictionary, uint32_t code)
 {
-    uint64_t before = dictionary->codes;
-    for (uint64_t code = 0; code < dictionary->codes; code++)
-        if (bry__dictionary_has(dictionary, code) && !(used[code / 64] >> (code % 64) & 1))
-            set_entry(dictionary, code,
-                      entry_of(dictionary, code) | FREE | LEAVING); /* still with its place */
-    while (dictionary->codes > 0 && !bry__dictionary_has(dictionary, dictionary->codes - 1))
-        dictionary->codes--;
-    bool listed = bry__dictionary_list_free(dictionary) == BRY_OK;
-    for (uint64_t code = 0; code < before; code++) {
-        uint64_t entry = entry_of(dictionary, code);
-        if (!(entry & LEAVING))
-            continue;
-        set_entry(dictionary, code, entry & ~(FREE | LEAVING));
-        if (listed)
-            drop(dictionary, (uint32_t)code);
-    }
-    if (!listed) {
-        dictionary->codes = before;
+    uint32_t *uses = bry__value_uses(&dictionary->entries, code);
+    if (*uses == 0 || *uses == UINT32_MAX || --*uses > 0)
+        return;
+    size_t len = length_of(entry_of(dictionary, code));
+    drop(dictionary, code);
+    if (bry__dictionary_count(dictionary) == 0) {
+        bry__dictionary_clear(dictionary);
         return;
     }
-    dictionary->since_scan = dictionary->lost = 0;
-    if (bry__value_bytes_used(&dictionary->bytes) > dictionary->value_bytes)
-        pack(dictionary);
+    cut(dictionary, 0, CUT);
+    if (dictionary->bytes.used - dictionary->bytes.live > dictionary->bytes.live + FEW_BYTES)
+        tidy(dictionary, 2, LOOK + len / LOOK_BYTES, MOVE + 2 * len);
 }
+
+void bry__dictionary_unuse(bry__dictionary *dictionary)
+{
+    for (uint64_t code = 0; code < dictionary->codes; code++)
+        *bry__value_uses(&dictionary->entries, code) = 0;
+}
+
+void bry__dictionary_pack(bry__dictionary *dictionary)
+{
+    for (uint64_t code = dictionary->codes; code-- > 0;)
+        if (bry__dictionary_has(dictionary, code) && bry__dictionary_uses(dictionary, code) == 0)
+            drop(dictionary, (uint32_t)code);
+    if (bry__dictionary_count(dictionary) == 0) {
+        bry__dictionary_clear(dictionary);
+        return;
+    }
+    cut(dictionary, 0, UINT64_MAX);
+    bry__value_bytes_leave(&dictionary->bytes, &dictionary->allocator);
+    dictionary->tidied = 0;
+    tidy(dictionary, 8, dictionary->codes, UINT64_MAX);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
 
 uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary)
 {
@@ -422,6 +462,5 @@ uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary)
 uint64_t bry__dictionary_bytes(const bry__dictionary *dictionary)
 {
     return bry__value_entries_allocated(&dictionary->entries) +
-           dictionary->free_room * sizeof *dictionary->free +
            bry__value_bytes_allocated(&dictionary->bytes);
 }

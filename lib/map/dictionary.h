@@ -15,13 +15,10 @@ typedef struct bry__dictionary {
     void *secondary; /* value's hash → code */
     uint64_t most; /* codes that there may be */
     uint64_t codes; /* 0 to codes - 1 are assigned or free */
-    uint64_t value_bytes; /* of all values that have a code */
-    uint64_t since_scan; /* codes assigned since the last scan for unused ones, and … */
-    uint64_t lost; /* … keys that were deleted or got another code since: the map counts them */
-    bry__value_entries entries; /* for each code the place of its bytes */
-    uint32_t *free; /* the free codes, largest first: the last of them is the next to be given */
-    size_t free_count, free_room;
+    uint64_t free_count; /* codes that are free: the smallest is the next to be given */
+    bry__value_entries entries; /* for each code the place of its bytes, and its keys */
     bry__value_bytes bytes;
+    uint64_t tidied; /* code before which no value was found among gaps, so far */
 } bry__dictionary;
 
 /* What a dictionary without values allocates, and what one with all values of the options does
@@ -55,32 +52,44 @@ bool bry__dictionary_find(const bry__dictionary *dictionary, const void *bytes, 
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* A state to come back to. */
-typedef struct bry__dictionary_mark {
-    uint64_t codes, since_scan;
-    size_t free_count, pieces, used; /* used: of the last piece */
-} bry__dictionary_mark;
-
-bry__dictionary_mark bry__dictionary_remember(const bry__dictionary *dictionary);
-
-/* Forgets the values that came since, in reverse order. Nothing else may have happened since. */
-void bry__dictionary_forget(bry__dictionary *dictionary, const bry__dictionary_mark *mark);
-
 /* The code of a value, which gets one if it has none. BRY_E_RANGE: too long. BRY_E_FULL: no code is
- * left. BRY_E_NOMEM. */
+ * left. BRY_E_NOMEM. A code that it gives is a new one until the call that asked for it is done:
+ * bry__dictionary_confirm() or, where keys are counted, bry__dictionary_gain(); or
+ * bry__dictionary_forget() where that failed. */
 bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes, size_t len,
                                   uint32_t *code);
 
 /* Gives the next code to a value that has none. As intern. */
 bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes, size_t len);
 
-/* For loading: the next code is a free one; and, after the last, finds all that are. */
+/* For loading: the next code is a free one. */
 bry_status bry__dictionary_append_free(bry__dictionary *dictionary);
-bry_status bry__dictionary_list_free(bry__dictionary *dictionary);
 
-/* Frees the codes whose bit is not set, and packs the others' bytes. Without memory for that they
- * all stay, and so do the counts since the last scan. */
-void bry__dictionary_keep(bry__dictionary *dictionary, const uint64_t *used);
+/* Of n codes that intern gave: those that are new stay, or go again. There were `codes` before. */
+void bry__dictionary_confirm(bry__dictionary *dictionary, const uint32_t *codes, size_t n);
+void bry__dictionary_forget(bry__dictionary *dictionary, uint64_t before, const uint32_t *codes,
+                            size_t n);
+
+/* Drops the values of all codes from this one on. */
+void bry__dictionary_cut(bry__dictionary *dictionary, uint64_t codes);
+
+/* ---- codes that no key carries ------------------------------------------------------------- */
+
+/* One key more carries the code, or one less: with the last one its value goes, and a little of the
+ * work that gaps make is done. */
+void bry__dictionary_gain(bry__dictionary *dictionary, uint32_t code);
+void bry__dictionary_lose(bry__dictionary *dictionary, uint32_t code);
+
+static inline uint32_t bry__dictionary_uses(const bry__dictionary *dictionary, uint64_t code)
+{
+    return *bry__value_uses(&dictionary->entries, code);
+}
+
+/* No key carries any, for counting anew. */
+void bry__dictionary_unuse(bry__dictionary *dictionary);
+
+/* Drops all values that no key carries, and all gaps as far as there is memory for that. */
+void bry__dictionary_pack(bry__dictionary *dictionary);
 
 uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary);
 uint64_t bry__dictionary_bytes(const bry__dictionary *dictionary); /* without the secondary */

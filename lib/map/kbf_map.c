@@ -357,11 +357,8 @@ static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map
     return sure ? BRY_ABSENT : BRY_UNSURE;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): another engine writes to it */
-static bool used(const void *self, uint64_t codes, uint64_t *bits)
+static bool is_blank(const void *self)
 {
-    (void)codes;
-    (void)bits;
     const bry__kbf_map *map = self;
     for (unsigned i = 0; i < map->tables; i++)
         if (!bry__kbf_is_zero(&map->table[i]))
@@ -422,7 +419,7 @@ const bry__map_engine bry__kbf_map_engine = {
     .get = get,
     .get_n = get_n,
     .find = find,
-    .used = used,
+    .is_blank = is_blank,
     .set_n = bry__kbf_map_set_n,
     .insert_n = bry__kbf_map_insert_n,
     .del_n = bry__kbf_map_del_n,

@@ -2,9 +2,10 @@
  * The map job: options become an engine and a shape, values become codes, and what the engine does
  * with hashes and codes becomes what the header promises of keys and values.
  *
- * A change goes: look whether codes can be taken back; remember the dictionary's state; give codes
- * to values that have none; let the engine act; and, if it would not, go back to that state. The
- * engines' own calls are all or nothing, so every call here is.
+ * A change goes: give codes to values that have none; let the engine act; and, if it would not,
+ * take these codes back. The engines' own calls are all or nothing, so every call here is. An
+ * engine that can tell says which codes keys get and lose meanwhile (watch), and a value goes with
+ * its last key.
  */
 #include "map/map_object.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #define SMALL_BATCH 64u
-#define FEW_BYTES ((uint64_t)1 << 16) /* of values, which may stay when nobody uses them */
+#define FEW_BYTES ((uint64_t)1 << 16) /* of kbf's values, which stay when the map is empty */
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -82,6 +83,21 @@ bry_status bry_map_plan(const bry_map_options *given, bry_map_shape *shape)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
+static void carried(void *context, uint32_t code, bool got)
+{
+    bry_map *map = context;
+    if (got)
+        bry__dictionary_gain(&map->dictionary, code);
+    else
+        bry__dictionary_lose(&map->dictionary, code);
+}
+
+void bry__map_watch(bry_map *map)
+{
+    if (bry__map_has_dictionary(map) && map->engine->watch)
+        map->engine->watch(map->keys, carried, map);
+}
+
 bry_status bry_map_create(const bry_map_options *given, bry_map **map)
 {
     bry_map_options options;
@@ -98,7 +114,8 @@ bry_status bry_map_create(const bry_map_options *given, bry_map **map)
     bry_map *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    *made = (bry_map){.allocator = allocator, .options = options, .engine = engine};
+    *made = (bry_map){
+        .allocator = allocator, .options = options, .engine = engine, .promised = shape.errors};
     status = engine->create(&options, &allocator, &made->keys);
     if (status == BRY_OK && bry__map_has_dictionary(made))
         status =
@@ -107,6 +124,7 @@ bry_status bry_map_create(const bry_map_options *given, bry_map **map)
         bry_map_destroy(made);
         return status;
     }
+    bry__map_watch(made);
     *map = made;
     return BRY_OK;
 }
@@ -126,7 +144,7 @@ bry_status bry_map_create_like(const bry_map *other, bry_map **map)
     bry_status status = bry_map_create(&options, &made);
     if (status != BRY_OK)
         return status;
-    if (bry__map_has_dictionary(other)) {
+    if (bry__map_has_dictionary(other) && !other->engine->recodes) {
         bry__dictionary copy;
         status = bry__dictionary_clone(&other->dictionary, &copy);
         if (status != BRY_OK) {
@@ -167,6 +185,7 @@ bry_status bry_map_clone(const bry_map *map, bry_map **copy)
         bry_map_destroy(made);
         return status;
     }
+    bry__map_watch(made);
     *copy = made;
     return BRY_OK;
 }
@@ -176,7 +195,7 @@ void bry_map_clear(bry_map *map)
     map->engine->clear(map->keys);
     if (bry__map_has_dictionary(map))
         bry__dictionary_clear(&map->dictionary);
-    map->refused_unsure = map->refused_full = 0;
+    map->refused_unsure = map->refused_full = map->ghosts = 0;
 }
 
 uint64_t bry_map_seed(const bry_map *map)
@@ -234,101 +253,43 @@ static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *
     return is_valid(map, value);
 }
 
-void bry__map_take_codes_back(bry_map *map)
+/* kbf: when there is no key left, all codes come back. */
+static void take_codes_back(bry_map *map)
 {
-    bry__dictionary *dictionary = &map->dictionary;
-    if (!map->engine->recodes && map->engine->items(map->keys) > 0)
-        return;
-    if (dictionary->codes == 0) {
-        dictionary->since_scan = dictionary->lost = 0;
+    if (!map->engine->recodes && map->engine->is_blank(map->keys))
+        bry__dictionary_clear(&map->dictionary);
+}
+
+void bry__map_recount(bry_map *map)
+{
+    if (!map->engine->watch) {
+        take_codes_back(map);
         return;
     }
-    size_t words = (size_t)(dictionary->codes + 63) / 64, any = 0;
-    uint64_t *used = bry__alloc(&map->allocator, words * sizeof *used);
-    if (!used)
-        return; /* what is due stays due */
-    if (map->engine->used(map->keys, dictionary->codes, used)) {
-        for (size_t i = 0; i < words; i++)
-            any += used[i] != 0;
-        if (any)
-            bry__dictionary_keep(dictionary, used);
-        else
-            bry__dictionary_clear(dictionary);
-    } else {
-        dictionary->since_scan = dictionary->lost = 0;
-    }
-    bry__free(&map->allocator, used, words * sizeof *used);
+    bry__dictionary_unuse(&map->dictionary);
+    map->engine->recount(map->keys);
+    bry__dictionary_pack(&map->dictionary);
 }
 
-/*
- * Where values take many bytes, more than the list of their places, a scan for those that nobody
- * uses is also due when so many keys have lost theirs that half of the values may be without one.
- * Then it costs each of these keys as much as two values have bytes, where some are dropped; and
- * the reading of four others, unless all keys are few beside the values' bytes.
- */
-static bool bytes_are_due(const bry_map *map)
+static bry_status count_refused(bry_map *map, bry_status status)
 {
-    const bry__dictionary *dictionary = &map->dictionary;
-    uint64_t bytes = dictionary->value_bytes, lost = dictionary->lost;
-    return bytes >= FEW_BYTES && bytes >= dictionary->codes * sizeof(uint64_t) && lost > 0 &&
-           lost >= bry__dictionary_count(dictionary) / 2 &&
-           4 * lost + bytes / 256 >= map->engine->items(map->keys);
-}
-
-/*
- * Codes that no key carries any more come back after a scan of all keys. Each key that is deleted
- * or gets another code leaves at most one such code behind, so a scan is due when there were many
- * of these and also many codes were given since the last one: then it costs each of them the
- * reading of 64 keys, and values that nobody uses are at most a 64th of the keys, or as many as
- * were there before. A map that only grows is never scanned.
- */
-static bool scan_is_due(const bry_map *map)
-{
-    const bry__dictionary *dictionary = &map->dictionary;
-    uint64_t least =
-        dictionary->since_scan < dictionary->lost ? dictionary->since_scan : dictionary->lost;
-    return map->engine->recodes &&
-           ((least >= 1024 && least >= map->engine->items(map->keys) / 64) || bytes_are_due(map));
-}
-
-/* What there was before a change. */
-typedef struct change {
-    bry__dictionary_mark mark;
-    uint64_t items;
-} change;
-
-static uint64_t items_now(const bry_map *map)
-{
-    return map->engine->recodes ? map->engine->items(map->keys) : 0;
-}
-
-/* Before values that may be new and are valid: it may drop others, which a call that is refused for
- * its values must not. */
-static change begin_change(bry_map *map)
-{
-    if (!bry__map_has_dictionary(map))
-        return (change){.items = 0};
-    if (scan_is_due(map))
-        bry__map_take_codes_back(map);
-    return (change){bry__dictionary_remember(&map->dictionary), items_now(map)};
-}
-
-void bry__map_count_lost(bry_map *map, uint64_t keys)
-{
-    uint64_t lost = map->dictionary.lost;
-    map->dictionary.lost = keys < UINT32_MAX - lost ? lost + keys : UINT32_MAX;
-}
-
-/* What the engine said of so many keys; after a failure no new value has a code. */
-static bry_status end_change(bry_map *map, const change *began, size_t n, bry_status status)
-{
-    if (status != BRY_OK && bry__map_has_dictionary(map))
-        bry__dictionary_forget(&map->dictionary, &began->mark);
-    else if (map->engine->recodes && bry__map_has_dictionary(map)) /* the others were there */
-        bry__map_count_lost(map, n - (items_now(map) - began->items));
     map->refused_full += status == BRY_E_FULL;
     map->refused_unsure += status == BRY_E_UNSURE;
     return status;
+}
+
+/* What the engine said of n keys with these codes; after a failure no new value has one. There were
+ * `before` codes. */
+static bry_status end_change(bry_map *map, uint64_t before, const uint32_t *codes, size_t n,
+                             bry_status status)
+{
+    if (bry__map_has_dictionary(map)) {
+        if (status != BRY_OK)
+            bry__dictionary_forget(&map->dictionary, before, codes, n);
+        else if (!map->engine->watch) /* else they are confirmed by the keys that got them */
+            bry__dictionary_confirm(&map->dictionary, codes, n);
+    }
+    return count_refused(map, status);
 }
 
 /*
@@ -339,45 +300,50 @@ static void end_deletion(bry_map *map, uint64_t items_before)
 {
     const bry__dictionary *dictionary = &map->dictionary;
     uint64_t items = map->engine->items(map->keys);
-    bool due;
-    if (!bry__map_has_dictionary(map))
+    if (map->ghosts > items)
+        map->ghosts = items;
+    if (!bry__map_has_dictionary(map) || map->engine->recodes || items_before == 0 || items > 0)
         return;
-    if (map->engine->recodes) {
-        bry__map_count_lost(map, items_before - items);
-        due = items < items_before && bytes_are_due(map);
-    } else {
-        due = items == 0 && items_before > 0 &&
-              (dictionary->value_bytes >= FEW_BYTES || dictionary->codes > dictionary->most / 2);
-    }
-    if (due)
-        bry__map_take_codes_back(map);
+    if (dictionary->bytes.live >= FEW_BYTES || dictionary->codes > dictionary->most / 2)
+        take_codes_back(map);
 }
 
-static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes)
+/* In order until one fails: *done is how many were done. */
+static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
+                             size_t *done)
 {
     bry_status status = BRY_OK;
-    for (size_t i = 0; i < n && status == BRY_OK; i++)
-        status =
-            bry__dictionary_intern(&map->dictionary, values[i].bytes, values[i].len, &codes[i]);
+    for (*done = 0; *done < n; ++*done) {
+        const bry_map_value *value = &values[*done];
+        status = bry__dictionary_intern(&map->dictionary, value->bytes, value->len, &codes[*done]);
+        if (status != BRY_OK)
+            break;
+    }
     return status;
 }
 
-/* A code for each of these values, which are valid. When codes run out, some may come back. */
-static bry_status give_codes(bry_map *map, change *began, const bry_map_value *values, size_t n,
-                             uint32_t *codes)
+/* A code for each of these values, which are valid; none is new where this fails. *before is how
+ * many codes there were. When the codes of kbf run out, they may come back. */
+static bry_status give_codes(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
+                             uint64_t *before)
 {
+    *before = 0;
     if (!bry__map_has_dictionary(map)) {
         for (size_t i = 0; i < n; i++)
             codes[i] = (uint32_t)values[i].number;
         return BRY_OK;
     }
-    bry_status status = intern_all(map, values, n, codes);
-    if (status != BRY_E_FULL)
-        return status;
-    bry__dictionary_forget(&map->dictionary, &began->mark);
-    bry__map_take_codes_back(map);
-    began->mark = bry__dictionary_remember(&map->dictionary);
-    return intern_all(map, values, n, codes);
+    bry_status status = BRY_E_FULL;
+    for (int tries = 0; tries < 2 && status == BRY_E_FULL; tries++) {
+        size_t done;
+        if (tries > 0)
+            take_codes_back(map);
+        *before = map->dictionary.codes;
+        status = intern_all(map, values, n, codes, &done);
+        if (status != BRY_OK)
+            bry__dictionary_forget(&map->dictionary, *before, codes, done);
+    }
+    return status;
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
@@ -386,15 +352,16 @@ bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_ans
 {
     if (!is_valid(map, &value))
         return BRY_E_RANGE;
-    change began = begin_change(map);
     uint32_t code;
     uint8_t answer;
-    bry_status status = give_codes(map, &began, &value, 1, &code);
-    if (status == BRY_OK)
-        status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
+    uint64_t before;
+    bry_status status = give_codes(map, &value, 1, &code, &before);
+    if (status != BRY_OK)
+        return count_refused(map, status);
+    status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
-    status = end_change(map, &began, 1, status);
+    status = end_change(map, before, &code, 1, status);
     if (status == BRY_OK && was)
         *was = (bry_answer)answer;
     return status;
@@ -408,11 +375,12 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
     bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
     bry_status status = BRY_OK;
     if (answer != BRY_ABSENT) { /* an absent key gives no value a code */
-        change began = begin_change(map);
-        status = answer == BRY_UNSURE ? BRY_E_UNSURE : give_codes(map, &began, &value, 1, &code);
-        if (status == BRY_OK)
-            status = map->engine->update(map->keys, hash, code, bry__map_codes(map), &answer);
-        status = end_change(map, &began, 1, status);
+        uint64_t before;
+        status = answer == BRY_UNSURE ? BRY_E_UNSURE : give_codes(map, &value, 1, &code, &before);
+        if (status != BRY_OK)
+            return count_refused(map, status);
+        status = map->engine->update(map->keys, hash, code, bry__map_codes(map), &answer);
+        status = end_change(map, before, &code, 1, status);
     }
     if (status == BRY_OK && was)
         *was = answer;
@@ -421,14 +389,7 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
 
 bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value)
 {
-    if (!is_valid(map, &value))
-        return BRY_E_RANGE;
-    change began = begin_change(map);
-    uint32_t code;
-    bry_status status = give_codes(map, &began, &value, 1, &code);
-    if (status == BRY_OK)
-        status = map->engine->insert_n(map->keys, &hash, &code, 1);
-    return end_change(map, &began, 1, status);
+    return bry_map_insert_n(map, &hash, &value, 1);
 }
 
 bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
@@ -436,10 +397,11 @@ bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
     uint8_t answer;
     uint64_t before = map->engine->items(map->keys);
     bry_status status = map->engine->del_n(map->keys, &hash, 1, bry__map_codes(map), &answer);
-    end_deletion(map, before);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
     map->refused_unsure += status == BRY_E_UNSURE;
+    map->ghosts += status == BRY_E_UNSURE;
+    end_deletion(map, before);
     if (status == BRY_OK && was)
         *was = (bry_answer)answer;
     return status;
@@ -468,6 +430,16 @@ static uint64_t count_unsure(const uint8_t *was, size_t n)
     return unsure;
 }
 
+static bry_status put_codes(bry_map *map, const bry_hash *hashes, const uint32_t *codes, size_t n,
+                            bool known_absent, uint8_t *was)
+{
+    if (n == 0)
+        return BRY_OK;
+    return known_absent && map->engine->insert_n
+               ? map->engine->insert_n(map->keys, hashes, codes, n)
+               : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
+}
+
 /* set_n, or insert_n where `known_absent`. */
 static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                            size_t n, bool known_absent, uint8_t *was)
@@ -481,13 +453,13 @@ static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_v
         if (!codes)
             return BRY_E_NOMEM;
     }
-    change began = begin_change(map);
-    bry_status status = give_codes(map, &began, values, n, codes);
-    if (status == BRY_OK && n > 0)
-        status = known_absent
-                     ? map->engine->insert_n(map->keys, hashes, codes, n)
-                     : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
-    status = end_change(map, &began, n, status);
+    uint64_t before;
+    bry_status status = give_codes(map, values, n, codes, &before);
+    if (status != BRY_OK)
+        count_refused(map, status);
+    else
+        status =
+            end_change(map, before, codes, n, put_codes(map, hashes, codes, n, known_absent, was));
     if (n > SMALL_BATCH)
         bry__free(&map->allocator, codes, n * sizeof *codes);
     if (status == BRY_OK)
@@ -512,8 +484,9 @@ bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t
     uint64_t before = map->engine->items(map->keys);
     bry_status status =
         n > 0 ? map->engine->del_n(map->keys, hashes, n, bry__map_codes(map), was) : BRY_OK;
+    uint64_t unsure = status == BRY_OK ? count_unsure(was, n) : 0;
+    map->ghosts += unsure;
+    map->refused_unsure += unsure + (status == BRY_E_UNSURE);
     end_deletion(map, before);
-    map->refused_unsure +=
-        status == BRY_OK ? count_unsure(was, n) : (uint64_t)(status == BRY_E_UNSURE);
     return status;
 }

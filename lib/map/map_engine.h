@@ -25,6 +25,9 @@ struct bry__frame_reader;
 /* Whether a code is the one that is looked for. */
 typedef bool bry__map_match(void *context, uint32_t code);
 
+/* A key has got a code, or lost it. */
+typedef void bry__map_carried(void *context, uint32_t code, bool got);
+
 typedef struct bry__map_engine {
     bry_engine engine;
 
@@ -66,12 +69,17 @@ typedef struct bry__map_engine {
     bry_answer (*find)(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
                        void *context, uint32_t *code);
 
+    /* Whether no key can be there: kbf, every cell is zero. */
+    bool (*is_blank)(const void *self);
+
     /*
-     * Sets bit c of used, which comes zeroed and has room for `codes`, for each code that a key may
-     * carry, and returns true; or false: it cannot tell, all of them may be in use. kbf: true when
-     * every cell is zero.
+     * For codes that come back: from now on carried() is told of every key that gets a code or
+     * loses one, once a change is done, and first of those that are got. NULL: this engine cannot
+     * tell. recount() tells it of all keys that are there, and so must follow join and compress,
+     * which do not.
      */
-    bool (*used)(const void *self, uint64_t codes, uint64_t *used);
+    void (*watch)(void *self, bry__map_carried *carried, void *context);
+    void (*recount)(const void *self);
 
     /* ---- changing -------------------------------------------------------------------------- */
 
@@ -82,7 +90,7 @@ typedef struct bry__map_engine {
      */
     bry_status (*set_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
                         uint64_t codes, uint8_t *was);
-    /* Keys known to be absent: kbf does not look, compact does as set_n(). FULL, NOMEM. */
+    /* Keys known to be absent: it does not look. NULL: this engine always does. FULL, NOMEM. */
     bry_status (*insert_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n);
     /* BRY_E_UNSURE and was as set_n(). Never FULL or NOMEM where n is 1. */
     bry_status (*del_n)(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was);
@@ -104,7 +112,7 @@ typedef struct bry__map_engine {
      * to change and this engine cannot do that. BRY_E_FULL, BRY_E_NOMEM.
      */
     bry_status (*join)(void *into, const void *from, const uint32_t *recode, uint64_t codes);
-    bool recodes; /* whether join() can change codes, and used() tells them apart */
+    bool recodes; /* whether join() can change codes */
 
     /* max_error is above 0. */
     bry_status (*compress)(void *self, double max_error, uint64_t codes);

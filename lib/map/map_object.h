@@ -15,6 +15,8 @@ struct bry_map {
     void *keys; /* the engine's instance: hash → code */
     bry__dictionary dictionary; /* of byte strings; unused in a map of integers */
     uint64_t refused_unsure, refused_full;
+    uint64_t ghosts; /* kbf: deletions refused as unsure */
+    bry_map_errors promised; /* what the options give: planning takes longer than all other stats */
 };
 
 static inline bool bry__map_has_dictionary(const bry_map *map)
@@ -34,12 +36,13 @@ static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
                                         : bry_map_number(code);
 }
 
-/* Takes back the codes of a dictionary that no key carries; where that cannot be told, or there is
- * no memory for it, none. */
-void bry__map_take_codes_back(bry_map *map);
+/* From now on values go with the last key that has them, where the engine can tell. For a map that
+ * was just made or loaded, keys counted by bry__map_recount() where there are any. */
+void bry__map_watch(bry_map *map);
 
-/* Counts keys of a compact map that no longer carry the code they had. */
-void bry__map_count_lost(bry_map *map, uint64_t keys);
+/* Counts the keys of every value anew, and takes back the codes that none carries; where the engine
+ * cannot tell, all of them in an empty map. */
+void bry__map_recount(bry_map *map);
 
 /*
  * Options as this version knows them, with their defaults, the engine that they name, and what it

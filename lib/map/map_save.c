@@ -24,8 +24,7 @@ enum {
     AT_HASHES = 36, /* u32 */
     AT_CELLS = 40, /* u64 */
     AT_CODES = 48, /* u64, assigned or free; 0 where values are integers */
-    AT_SINCE_SCAN = 56, /* u32 */
-    AT_LOST = 60, /* u32 */
+    AT_GHOSTS = 56, /* u64 */
     AT_REFUSED_UNSURE = 64, /* u64 */
     AT_REFUSED_FULL = 72, /* u64 */
     NUMBERS_SIZE = 80
@@ -88,8 +87,7 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink)
     bry__store32(numbers + AT_HASHES, options->hashes);
     bry__store64(numbers + AT_CELLS, options->cells);
     bry__store64(numbers + AT_CODES, values ? map->dictionary.codes : 0);
-    bry__store32(numbers + AT_SINCE_SCAN, values ? (uint32_t)map->dictionary.since_scan : 0);
-    bry__store32(numbers + AT_LOST, values ? (uint32_t)map->dictionary.lost : 0);
+    bry__store64(numbers + AT_GHOSTS, map->ghosts);
     bry__store64(numbers + AT_REFUSED_UNSURE, map->refused_unsure);
     bry__store64(numbers + AT_REFUSED_FULL, map->refused_full);
 
@@ -218,35 +216,26 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
             status = read_values_frame(reader, dictionary, codes, buffer, frame.length);
     }
     bry__free(&dictionary->allocator, buffer, BUFFER_SIZE);
-    if (status == BRY_OK && bry__dictionary_list_free(dictionary) != BRY_OK)
-        status = no_memory(reader);
     return status;
 }
 
-/* Whether every key has a code that is not free. */
-static bry_status check_codes(bry__frame_reader *reader, const bry_map *map)
+/* Counts the keys of every value; whether none has a code that is free. */
+static bry_status count_codes(bry__frame_reader *reader, bry_map *map)
 {
     const bry__dictionary *dictionary = &map->dictionary;
-    if (!bry__map_has_dictionary(map) || dictionary->free_count == 0)
+    if (!bry__map_has_dictionary(map) || !map->engine->watch)
         return BRY_OK;
-    size_t words = (size_t)(dictionary->codes + 63) / 64;
-    uint64_t *used = bry__alloc(&map->allocator, words * sizeof *used);
-    if (!used)
-        return no_memory(reader);
-    bry_status status = BRY_OK;
-    map->engine->used(map->keys, dictionary->codes, used);
-    for (size_t i = 0; i < dictionary->free_count && status == BRY_OK; i++) {
-        uint32_t code = dictionary->free[i];
-        if (used[code / 64] >> (code % 64) & 1)
-            status = bad(reader, "a key has a code that no value has");
-    }
-    bry__free(&map->allocator, used, words * sizeof *used);
-    return status;
+    bry__map_watch(map);
+    map->engine->recount(map->keys);
+    for (uint64_t code = 0; code < dictionary->codes && dictionary->free_count > 0; code++)
+        if (!bry__dictionary_has(dictionary, code) && bry__dictionary_uses(dictionary, code) > 0)
+            return bad(reader, "a key has a code that no value has");
+    return BRY_OK;
 }
 
 /* All that follows NUMS, into a map that has its options alone. */
 static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t values,
-                             uint64_t codes, uint32_t since_scan, uint32_t lost)
+                             uint64_t codes)
 {
     bry_status status = BRY_OK;
     if (bry__map_has_dictionary(map)) {
@@ -255,15 +244,15 @@ static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t v
         if (status != BRY_OK)
             return no_memory(reader);
         status = read_values(reader, &map->dictionary, codes);
-        map->dictionary.since_scan = since_scan;
-        map->dictionary.lost = lost;
     }
     if (status == BRY_OK)
         status = map->engine->read(&map->options, bry__map_codes(map), reader, &map->allocator,
                                    &map->keys);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
-    return status == BRY_OK ? check_codes(reader, map) : status;
+    if (status == BRY_OK && map->ghosts > map->engine->items(map->keys))
+        status = bad(reader, "more ghosts than keys");
+    return status == BRY_OK ? count_codes(reader, map) : status;
 }
 
 static bry_status read_map(bry__frame_reader *reader, const bry_allocator *allocator, bry_map **map)
@@ -273,6 +262,7 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
     if (status != BRY_OK)
         return status;
     bry_map read = {.allocator = *allocator,
+                    .ghosts = bry__load64(numbers + AT_GHOSTS),
                     .refused_unsure = bry__load64(numbers + AT_REFUSED_UNSURE),
                     .refused_full = bry__load64(numbers + AT_REFUSED_FULL)};
     bry_map_shape shape;
@@ -281,13 +271,14 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
     if (problem)
         return bad(reader, problem);
     uint64_t codes = bry__load64(numbers + AT_CODES);
-    uint32_t since_scan = bry__load32(numbers + AT_SINCE_SCAN);
-    uint32_t lost = bry__load32(numbers + AT_LOST);
     uint64_t unused, dictionary = 0;
-    if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && (codes || since_scan || lost)))
+    if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && codes))
         return bad(reader, "the number of values is out of range");
+    if (read.ghosts && read.options.engine != BRY_ENGINE_KBF)
+        return bad(reader, "ghosts in a map that has none");
     if (bry__map_has_dictionary(&read))
         bry__dictionary_plan(read.engine, &read.options, shape.values, &dictionary, &unused);
+    read.promised = shape.errors;
     status = bry__frame_reader_claim(reader, sizeof read + dictionary);
     if (status != BRY_OK)
         return status;
@@ -295,7 +286,7 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
     if (!made)
         return no_memory(reader);
     *made = read;
-    status = read_parts(reader, made, shape.values, codes, since_scan, lost);
+    status = read_parts(reader, made, shape.values, codes);
     if (status == BRY_OK)
         *map = made;
     else

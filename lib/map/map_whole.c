@@ -32,13 +32,12 @@ static bry_status extend_codes(bry_map *into, const bry_map *from)
     return status;
 }
 
-/* recode[c]: the code in `into` of the value that is c in `from`, where a key has it. */
-static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *recode, uint64_t *used)
+/* recode[c]: the code in `into` of the value that is c in `from`, where a key has it; else 0. */
+static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *recode)
 {
     bry_status status = BRY_OK;
-    from->engine->used(from->keys, from->dictionary.codes, used);
     for (uint64_t code = 0; code < from->dictionary.codes && status == BRY_OK; code++) {
-        if (!(used[code / 64] >> (code % 64) & 1))
+        if (bry__dictionary_uses(&from->dictionary, code) == 0)
             continue;
         bry_map_value value = bry__map_value_of(from, (uint32_t)code);
         status = bry__dictionary_intern(&into->dictionary, value.bytes, value.len, &recode[code]);
@@ -49,25 +48,28 @@ static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *reco
 static bry_status join_recoded(bry_map *into, const bry_map *from)
 {
     const bry_allocator *allocator = &into->allocator;
-    size_t codes = (size_t)from->dictionary.codes, words = (codes + 63) / 64;
+    size_t codes = (size_t)from->dictionary.codes;
+    uint64_t before = into->dictionary.codes;
     uint32_t *recode = bry__alloc(allocator, codes * sizeof *recode);
-    uint64_t *used = bry__alloc(allocator, words * sizeof *used);
-    uint64_t sum = into->engine->items(into->keys) + from->engine->items(from->keys);
-    bry_status status = recode && used ? match_codes(into, from, recode, used) : BRY_E_NOMEM;
+    bry_status status = recode ? match_codes(into, from, recode) : BRY_E_NOMEM;
     if (status == BRY_OK)
         status = into->engine->join(into->keys, from->keys, recode, bry__map_codes(into));
     if (status == BRY_OK) /* keys of both have the code of one */
-        bry__map_count_lost(into, sum - into->engine->items(into->keys));
-    bry__free(allocator, used, words * sizeof *used);
+        bry__map_recount(into);
+    else if (recode)
+        bry__dictionary_forget(&into->dictionary, before, recode, codes);
     bry__free(allocator, recode, codes * sizeof *recode);
     return status;
 }
 
 static bry_status join_extended(bry_map *into, const bry_map *from)
 {
+    uint64_t before = into->dictionary.codes;
     bry_status status = extend_codes(into, from);
     if (status == BRY_OK)
         status = into->engine->join(into->keys, from->keys, NULL, bry__map_codes(into));
+    if (status != BRY_OK)
+        bry__dictionary_cut(&into->dictionary, before);
     return status;
 }
 
@@ -79,14 +81,14 @@ bry_status bry_map_join(bry_map *into, const bry_map *from)
     if (into == from) /* kbf: every encoding would cancel itself */
         return into->engine->recodes ? BRY_OK : BRY_E_RANGE;
     bry_status status;
-    if (bry__map_has_dictionary(into)) {
-        bry__dictionary_mark mark = bry__dictionary_remember(&into->dictionary);
-        status = into->engine->recodes ? join_recoded(into, from) : join_extended(into, from);
-        if (status != BRY_OK)
-            bry__dictionary_forget(&into->dictionary, &mark);
-    } else {
+    if (!bry__map_has_dictionary(into))
         status = into->engine->join(into->keys, from->keys, NULL, bry__map_codes(into));
-    }
+    else if (into->engine->recodes)
+        status = join_recoded(into, from);
+    else
+        status = join_extended(into, from);
+    if (status == BRY_OK)
+        into->ghosts += from->ghosts;
     into->refused_full += status == BRY_E_FULL;
     return status;
 }
@@ -99,24 +101,67 @@ bry_status bry_map_compress(bry_map *map, double max_error)
         return BRY_E_RANGE;
     bry_status status = map->engine->compress(map->keys, max_error, bry__map_codes(map));
     if (status == BRY_OK && bry__map_has_dictionary(map))
-        bry__map_take_codes_back(map);
+        bry__map_recount(map);
     return status;
 }
+
+/* ---- making anew --------------------------------------------------------------------------- */
+
+/* All that the supplier has, into a map that is empty. */
+static bry_status insert_all(bry_map *map, const bry_map_supplier *supplier)
+{
+    enum { ROOM = 64 };
+    bry_hash hashes[ROOM];
+    bry_map_value values[ROOM];
+    uint64_t done = 0;
+    for (;;) {
+        size_t got = 0;
+        bry_status status = supplier->supply(supplier->opaque, done, hashes, values, ROOM, &got);
+        if (status == BRY_OK && got > ROOM)
+            status = BRY_E_RANGE;
+        if (status == BRY_OK)
+            status = bry_map_insert_n(map, hashes, values, got);
+        if (status != BRY_OK || got == 0)
+            return status;
+        done += got;
+    }
+}
+
+bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
+{
+    bry_map *made;
+    bry_status status = bry_map_create_like(map, &made);
+    if (status != BRY_OK)
+        return status;
+    status = insert_all(made, supplier);
+    if (status == BRY_OK) {
+        bry_map old = *map;
+        map->keys = made->keys;
+        map->dictionary = made->dictionary;
+        map->ghosts = 0;
+        bry__map_watch(map);
+        made->keys = old.keys;
+        made->dictionary = old.dictionary;
+    }
+    bry_map_destroy(made);
+    return status;
+}
+
+/* ---- telling ------------------------------------------------------------------------------- */
 
 void bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
 {
     const bry__dictionary *dictionary = &map->dictionary;
-    bry_map_shape shape = {.capacity = 0};
-    map->engine->plan(&map->options, &shape);
     *stats = (bry_map_stats){
         .engine = map->options.engine,
         .seed = map->options.seed,
         .capacity = bry_map_options_like(map).capacity,
-        .promised = shape.errors,
+        .promised = map->promised,
         .refused_unsure = map->refused_unsure,
         .refused_full = map->refused_full,
     };
     map->engine->stats(map->keys, bry__map_codes(map), stats);
+    stats->ghosts = map->ghosts < stats->items ? map->ghosts : stats->items;
     if (bry__map_has_dictionary(map)) {
         stats->values = bry__dictionary_count(dictionary);
         stats->values_left = dictionary->most - stats->values;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define FIRST_PIECE ((size_t)256)
+#define FEW_BYTES ((size_t)1024)
 
 void bry__value_bytes_free(bry__value_bytes *values, const bry_allocator *allocator)
 {
@@ -15,7 +16,9 @@ void bry__value_bytes_free(bry__value_bytes *values, const bry_allocator *alloca
 bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_bytes *copy,
                                   const bry_allocator *allocator)
 {
-    bry__value_bytes made = {.room = values->room};
+    bry__value_bytes made = *values;
+    made.pieces = 0;
+    made.piece = NULL;
     if (made.room) {
         made.piece = bry__alloc(allocator, made.room * sizeof *made.piece);
         if (!made.piece)
@@ -23,13 +26,16 @@ bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_byt
     }
     for (; made.piece && made.pieces < values->pieces; made.pieces++) {
         bry__value_piece piece = values->piece[made.pieces];
-        unsigned char *bytes = bry__alloc(allocator, piece.room);
-        if (!bytes) {
-            bry__value_bytes_free(&made, allocator);
-            return BRY_E_NOMEM;
+        if (piece.bytes) {
+            unsigned char *bytes = bry__alloc(allocator, piece.room);
+            if (!bytes) {
+                bry__value_bytes_free(&made, allocator);
+                return BRY_E_NOMEM;
+            }
+            memcpy(bytes, piece.bytes, piece.used);
+            piece.bytes = bytes;
         }
-        memcpy(bytes, piece.bytes, piece.used);
-        made.piece[made.pieces] = (bry__value_piece){bytes, piece.room, piece.used};
+        made.piece[made.pieces] = piece;
     }
     *copy = made;
     return BRY_OK;
@@ -37,18 +43,7 @@ bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_byt
 
 uint64_t bry__value_bytes_allocated(const bry__value_bytes *values)
 {
-    uint64_t bytes = values->room * sizeof *values->piece;
-    for (size_t i = 0; i < values->pieces; i++)
-        bytes += values->piece[i].room;
-    return bytes;
-}
-
-uint64_t bry__value_bytes_used(const bry__value_bytes *values)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < values->pieces; i++)
-        bytes += values->piece[i].used;
-    return bytes;
+    return values->room * sizeof *values->piece + values->allocated;
 }
 
 void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, size_t least,
@@ -70,7 +65,8 @@ void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, 
 }
 
 /* Doubles a piece until it has room for len more bytes, which are not too many for any. */
-static bry_status grow(bry__value_piece *piece, size_t len, const bry_allocator *allocator)
+static bry_status grow(bry__value_bytes *values, bry__value_piece *piece, size_t len,
+                       const bry_allocator *allocator)
 {
     size_t room = piece->room;
     while (room < piece->used + len)
@@ -80,42 +76,94 @@ static bry_status grow(bry__value_piece *piece, size_t len, const bry_allocator 
         return BRY_E_NOMEM;
     memcpy(grown, piece->bytes, piece->used);
     bry__free(allocator, piece->bytes, piece->room);
+    values->allocated += room - piece->room;
     piece->bytes = grown;
     piece->room = room;
     return BRY_OK;
 }
 
-bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,
-                                    const bry_allocator *allocator)
+/* Whether it is better left to be emptied than made larger. */
+static bool has_gaps(const bry__value_piece *piece)
 {
-    bry__value_piece *last = values->pieces ? &values->piece[values->pieces - 1] : NULL;
-    if (last && len <= last->room - last->used)
-        return BRY_OK;
-    if (last && last->used + len <= BRY__VALUE_PIECE)
-        return grow(last, len, allocator);
+    return piece->used > FEW_BYTES && 2 * piece->live <= piece->used;
+}
 
-    bry__value_piece *piece = bry__reserve_element(values->piece, &values->room, values->pieces,
-                                                   sizeof *piece, 4, allocator);
-    if (!piece)
+/* A number for a new piece: of one that was given back, or the next. */
+static size_t free_number(const bry__value_bytes *values)
+{
+    size_t i = 0;
+    while (i < values->pieces && values->piece[i].bytes)
+        i++;
+    return i;
+}
+
+static bry_status open_piece(bry__value_bytes *values, size_t len, const bry_allocator *allocator)
+{
+    size_t i = free_number(values);
+    bry__value_piece *list =
+        bry__reserve_element(values->piece, &values->room, i, sizeof *list, 4, allocator);
+    if (!list)
         return BRY_E_NOMEM;
-    values->piece = piece;
-    size_t room = values->pieces ? BRY__VALUE_PIECE : FIRST_PIECE;
-    while (room < len)
+    values->piece = list;
+    size_t room = FIRST_PIECE;
+    while (room < len || (room < BRY__VALUE_PIECE && room < values->live))
         room *= 2;
     unsigned char *bytes = bry__alloc(allocator, room);
     if (!bytes)
         return BRY_E_NOMEM;
-    values->piece[values->pieces++] = (bry__value_piece){bytes, room, 0};
+    values->piece[i] = (bry__value_piece){bytes, room, 0, 0};
+    values->pieces += i == values->pieces;
+    values->open = i;
+    values->allocated += room;
     return BRY_OK;
+}
+
+void bry__value_bytes_leave(bry__value_bytes *values, const bry_allocator *allocator)
+{
+    const bry__value_piece *open = values->pieces ? &values->piece[values->open] : NULL;
+    if (open && open->live > 0 && open->live < open->used)
+        (void)open_piece(values, 0, allocator);
+}
+
+bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,
+                                    const bry_allocator *allocator)
+{
+    bry__value_piece *open = values->pieces ? &values->piece[values->open] : NULL;
+    if (open && len <= open->room - open->used)
+        return BRY_OK;
+    if (open && open->used + len <= BRY__VALUE_PIECE && !has_gaps(open))
+        return grow(values, open, len, allocator);
+    return open_piece(values, len, allocator);
 }
 
 uint64_t bry__value_bytes_put(bry__value_bytes *values, const void *bytes, size_t len)
 {
-    size_t i = values->pieces - 1;
-    bry__value_piece *last = &values->piece[i];
-    uint64_t place = (uint64_t)i << BRY__VALUE_PIECE_SHIFT | last->used;
+    bry__value_piece *open = &values->piece[values->open];
+    uint64_t place = (uint64_t)values->open << BRY__VALUE_PIECE_SHIFT | open->used;
     if (len)
-        memcpy(last->bytes + last->used, bytes, len);
-    last->used += len;
+        memcpy(open->bytes + open->used, bytes, len);
+    open->used += len;
+    open->live += len;
+    values->used += len;
+    values->live += len;
     return place;
+}
+
+void bry__value_bytes_drop(bry__value_bytes *values, uint64_t place, size_t len,
+                           const bry_allocator *allocator)
+{
+    size_t i = (size_t)(place >> BRY__VALUE_PIECE_SHIFT), at = place & (BRY__VALUE_PIECE - 1);
+    bry__value_piece *piece = &values->piece[i];
+    piece->live -= len;
+    values->live -= len;
+    if (piece->live > 0 && at + len != piece->used)
+        return;
+    size_t used = piece->live > 0 ? at : 0; /* the last of its values, or all of them */
+    values->used -= piece->used - used;
+    piece->used = used;
+    if (used > 0 || i == values->open)
+        return;
+    values->allocated -= piece->room;
+    bry__free(allocator, piece->bytes, piece->room);
+    *piece = (bry__value_piece){0};
 }

@@ -1,7 +1,10 @@
 /*
  * The bytes of a dictionary's values, one behind the other in pieces of 128 KiB, so that the
- * longest value fits and large dictionaries never move; only the last piece is smaller and doubles
- * as it fills. No value straddles two pieces.
+ * longest value fits and large dictionaries never move; where values take less than that, pieces
+ * are smaller, and double as they fill. No value straddles two pieces.
+ *
+ * New values go to one piece, the open one. A piece whose values are all gone is given back; those
+ * that are mostly gaps the dictionary empties a few values at a time.
  */
 #ifndef BRY_MAP_VALUE_BYTES_H
 #define BRY_MAP_VALUE_BYTES_H
@@ -12,32 +15,51 @@
 #define BRY__VALUE_PIECE ((size_t)1 << BRY__VALUE_PIECE_SHIFT)
 
 typedef struct bry__value_piece {
-    unsigned char *bytes;
+    unsigned char *bytes; /* NULL: given back */
     size_t room, used;
+    size_t live; /* of the used ones */
 } bry__value_piece;
 
 typedef struct bry__value_bytes {
     bry__value_piece *piece;
     size_t pieces, room; /* room: for pieces */
+    size_t open; /* where the next value goes, if there are pieces */
+    uint64_t allocated, used, live; /* of all pieces */
 } bry__value_bytes;
 
 void bry__value_bytes_free(bry__value_bytes *values, const bry_allocator *allocator);
 bry_status bry__value_bytes_clone(const bry__value_bytes *values, bry__value_bytes *copy,
                                   const bry_allocator *allocator);
 uint64_t bry__value_bytes_allocated(const bry__value_bytes *values);
-uint64_t bry__value_bytes_used(const bry__value_bytes *values); /* put there so far */
 
 /* Makes room for len more bytes, at most BRY__VALUE_PIECE. BRY_E_NOMEM. */
 bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,
                                     const bry_allocator *allocator);
 
+/* Opens another piece if the open one has gaps, so that it can be emptied too; not without memory.
+ */
+void bry__value_bytes_leave(bry__value_bytes *values, const bry_allocator *allocator);
+
 /* Puts len bytes, for which there is room, behind the others; their place. */
 uint64_t bry__value_bytes_put(bry__value_bytes *values, const void *bytes, size_t len);
+
+/* The bytes at this place are not needed any more. */
+void bry__value_bytes_drop(bry__value_bytes *values, uint64_t place, size_t len,
+                           const bry_allocator *allocator);
 
 static inline const unsigned char *bry__value_bytes_at(const bry__value_bytes *values,
                                                        uint64_t place)
 {
     return values->piece[place >> BRY__VALUE_PIECE_SHIFT].bytes + (place & (BRY__VALUE_PIECE - 1));
+}
+
+/* Whether the piece of this place, not the open one, has gaps in at least one of so many bytes. */
+static inline bool bry__value_bytes_sparse(const bry__value_bytes *values, uint64_t place,
+                                           unsigned one_of)
+{
+    size_t i = (size_t)(place >> BRY__VALUE_PIECE_SHIFT);
+    const bry__value_piece *piece = &values->piece[i];
+    return i != values->open && one_of * (piece->used - piece->live) >= piece->used;
 }
 
 /* The array with room for one more element, doubled where it must be; NULL when there is no memory,

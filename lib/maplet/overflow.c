@@ -162,6 +162,11 @@ bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, u
     return BRY_OK;
 }
 
+void bry__overflow_set(bry__overflow *overflow, bry__overflow_place place, uint32_t value)
+{
+    overflow->chunk[place.chunk]->value[place.at] = value;
+}
+
 /* Makes chunk i and the next into one if they fill at most half of it. */
 static bool join_chunks(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
 {

@@ -46,6 +46,9 @@ bool bry__overflow_next(const bry__overflow *overflow, bry__overflow_place *plac
 bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, uint32_t value,
                                 const bry_allocator *allocator);
 
+/* Another value for the entry at the place, which keeps the order. */
+void bry__overflow_set(bry__overflow *overflow, bry__overflow_place place, uint32_t value);
+
 /* Removes the entry at the place. */
 void bry__overflow_remove(bry__overflow *overflow, bry__overflow_place place,
                           const bry_allocator *allocator);

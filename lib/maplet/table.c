@@ -604,17 +604,36 @@ bool bry__table_remove(bry__table *table, uint64_t fingerprint, uint32_t value,
     return removed;
 }
 
-bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
-                              const bry_allocator *allocator)
+/* The same in place where the fingerprint has this entry alone; false where that cannot be. */
+static bool replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
-    if (bry__segment_count(segment, at.u, place) == 1 && !segment->spilled &&
-        bry__segment_fits(segment, to)) {
-        bry__segment_set_value(segment, place.index, to);
-        return BRY_OK;
+    unsigned count = bry__segment_count(segment, at.u, place), beyond = 0;
+    bry__overflow_place first = {0};
+    if (may_overflow(table, segment, count)) {
+        uint64_t f;
+        uint32_t v;
+        first = bry__overflow_find(&table->overflow, fingerprint, 0);
+        for (bry__overflow_place next = first;
+             beyond < 2 && bry__overflow_next(&table->overflow, &next, &f, &v) && f == fingerprint;)
+            beyond++;
     }
+    if (count == 1 && beyond == 0 && bry__segment_fits(segment, to))
+        bry__segment_set_value(segment, place.index, to);
+    else if (count == 0 && beyond == 1)
+        bry__overflow_set(&table->overflow, first, to);
+    else
+        return false;
+    return true;
+}
+
+bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
+                              const bry_allocator *allocator)
+{
+    if (replace_single(table, fingerprint, to))
+        return BRY_OK;
     bry_status status = bry__table_insert(table, fingerprint, to, allocator);
     if (status == BRY_OK)
         bry__table_remove(table, fingerprint, from, allocator);

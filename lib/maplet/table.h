@@ -81,7 +81,8 @@ uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint
 bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t value,
                              const bry_allocator *allocator);
 
-/* Makes one entry (fingerprint, from), which must be there, into (fingerprint, to). BRY_E_NOMEM. */
+/* Makes one entry (fingerprint, from), which must be there, into (fingerprint, to). BRY_E_NOMEM,
+ * but not where the fingerprint has that entry alone and once had the value `to`. */
 bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
                               const bry_allocator *allocator);
 

@@ -387,10 +387,10 @@ class Whole(MapCase):
             info = self.info(engine)
             names = ["engine", "layout", "items", "capacity", "fixed", "error", "seed", "value_bits",
                      "values", "values_left", "tables", "load", "promised", "estimated",
-                     "refused_unsure", "refused_full", "cells", "bytes", "bytes_main",
+                     "refused_unsure", "refused_full", "ghosts", "cells", "bytes", "bytes_main",
                      "bytes_secondary", "bytes_dictionary", "file_bytes"]
             if engine == "compact":
-                names = [name for name in names if name not in ("layout", "cells")]
+                names = [name for name in names if name not in ("layout", "ghosts", "cells")]
             self.assertEqual(list(info), names)
             self.assertEqual((info["engine"], info["capacity"], info["fixed"], info["error"],
                               info["seed"], info["values"], info["tables"]),

@@ -149,8 +149,8 @@ def check(data, keys):
     kind, payload = next(payloads)
     expect("the first frame", (kind, len(payload)), (b"NUMS", 80))
     names = ("engine", "flags", "capacity", "error", "values", "value_bits", "hashes", "cells",
-             "codes", "since_scan", "lost", "refused_unsure", "refused_full")
-    numbers = dict(zip(names, struct.unpack("<IIQdQIIQQIIQQ", payload)))
+             "codes", "ghosts", "refused_unsure", "refused_full")
+    numbers = dict(zip(names, struct.unpack("<IIQdQIIQQQQQ", payload)))
     expect("unknown flags", numbers["flags"] & ~(FIXED | PAPER), 0)
     values = read_values(payloads, numbers["codes"])
     if numbers["value_bits"]:

@@ -58,6 +58,15 @@ static uint32_t intern(bry__dictionary *dictionary, unsigned i)
     return code;
 }
 
+/* The same for good, with so many keys. */
+static uint32_t keep(bry__dictionary *dictionary, unsigned i, unsigned keys)
+{
+    uint32_t code = intern(dictionary, i);
+    while (keys-- > 0)
+        bry__dictionary_gain(dictionary, code);
+    return code;
+}
+
 static void assert_value(const bry__dictionary *dictionary, uint32_t code, unsigned i)
 {
     size_t len = value(i, bytes);
@@ -123,16 +132,18 @@ static void test_going_back(void **state)
         bry__dictionary dictionary;
         init(&dictionary, &engine, &memory);
         for (unsigned round = 0; round < 3; round++) {
-            bry__dictionary_mark mark = bry__dictionary_remember(&dictionary);
-            uint64_t before = bry__dictionary_count(&dictionary);
+            uint64_t before = bry__dictionary_count(&dictionary), codes = dictionary.codes;
+            uint32_t given[250];
             for (unsigned i = 0; i < 250; i++)
-                intern(&dictionary, 100 * round + i); /* 150 of them are known */
-            bry__dictionary_forget(&dictionary, &mark);
+                given[i] = intern(&dictionary, 100 * round + i); /* 150 of them are known */
+            bry__dictionary_forget(&dictionary, codes, given, 250);
             assert_int_equal(bry__dictionary_count(&dictionary), before);
+            assert_int_equal(dictionary.codes, codes);
             for (unsigned i = 0; i < 400; i++)
                 assert_int_equal(finds(&dictionary, i), i < before);
             for (unsigned i = 0; i < 100; i++)
-                assert_int_equal(intern(&dictionary, 100 * round + i), 100 * round + i);
+                assert_int_equal(given[i] = intern(&dictionary, 100 * round + i), 100 * round + i);
+            bry__dictionary_confirm(&dictionary, given, 100);
         }
         assert_int_equal(bytes_of(&dictionary), memory.now);
         bry__dictionary_free(&dictionary);
@@ -140,7 +151,7 @@ static void test_going_back(void **state)
     }
 }
 
-/* compact alone: codes that are freed are given again, the smallest first, and taken back too. */
+/* compact alone: codes that no key has are given again, the smallest first, and taken back too. */
 static void test_free_codes(void **state)
 {
     (void)state;
@@ -149,24 +160,25 @@ static void test_free_codes(void **state)
     bry__dictionary dictionary;
     init(&dictionary, &engine, &memory);
     for (unsigned i = 0; i < 1000; i++)
-        intern(&dictionary, i);
-    uint64_t full = bytes_of(&dictionary), used[16] = {0};
-    for (unsigned i = 0; i < 900; i++)
-        if (i % 3 == 0)
-            used[i / 64] |= UINT64_C(1) << (i % 64);
-
-    /* Without memory nothing is freed. */
+        keep(&dictionary, i, 2);
+    uint64_t full = bytes_of(&dictionary);
     failing_allocator_restart(&memory);
-    memory.fail_at = 1;
-    bry__dictionary_keep(&dictionary, used);
-    assert_int_equal(bry__dictionary_count(&dictionary), 1000);
-    assert_value(&dictionary, 1, 1);
+    memory.fail_at = 1; /* nothing of this needs memory */
+    memory.keep_failing = true;
+    for (unsigned twice = 0; twice < 2; twice++)
+        for (unsigned i = 0; i < 1000; i++) {
+            if (i < 900 && i % 3 == 0)
+                continue;
+            assert_value(&dictionary, i, i);
+            bry__dictionary_lose(&dictionary, i);
+        }
     memory.fail_at = 0;
-
-    bry__dictionary_keep(&dictionary, used);
+    memory.keep_failing = false;
     assert_int_equal(bry__dictionary_count(&dictionary), 300);
+    assert_int_equal(dictionary.codes, 1000 - 64); /* not all at once */
+    bry__dictionary_pack(&dictionary);
     assert_int_equal(dictionary.codes, 898); /* those above the last in use are gone for good */
-    assert_true(bytes_of(&dictionary) < full * 2 / 3);
+    assert_true(bytes_of(&dictionary) < full);
     assert_int_equal(bytes_of(&dictionary), memory.now);
     for (unsigned i = 0; i < 1000; i++) {
         assert_int_equal(finds(&dictionary, i), i < 900 && i % 3 == 0);
@@ -175,13 +187,13 @@ static void test_free_codes(void **state)
     }
     static const uint32_t next[] = {1, 2, 4, 5, 7};
     for (int round = 0; round < 2; round++) {
-        bry__dictionary_mark mark = bry__dictionary_remember(&dictionary);
+        uint64_t codes = dictionary.codes;
         for (unsigned i = 0; i < 5; i++) {
             assert_int_equal(intern(&dictionary, 2000 + i), next[i]);
             assert_value(&dictionary, next[i], 2000 + i);
         }
         if (round == 0)
-            bry__dictionary_forget(&dictionary, &mark);
+            bry__dictionary_forget(&dictionary, codes, next, 5);
     }
     assert_int_equal(bry__dictionary_count(&dictionary), 305);
     for (unsigned i = 0; i < 700; i++)
@@ -197,8 +209,7 @@ static uint64_t pairs_of(const bry__dictionary *dictionary)
     return dictionary->engine->items(dictionary->secondary);
 }
 
-/* The empty string, the first of all, has place 0 and length 0: it goes as others do, and comes
- * back as they do when there is no memory. */
+/* The empty string goes and comes back as others do. */
 static void test_free_empty(void **state)
 {
     (void)state;
@@ -207,24 +218,63 @@ static void test_free_empty(void **state)
     bry__dictionary dictionary;
     init(&dictionary, &engine, &memory);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(intern(&dictionary, i), i);
-    const uint64_t used = 6;
-    failing_allocator_restart(&memory);
-    memory.fail_at = 1;
-    bry__dictionary_keep(&dictionary, &used);
-    assert_int_equal(bry__dictionary_count(&dictionary), 3);
-    assert_value(&dictionary, 0, 0);
-    assert_int_equal(pairs_of(&dictionary), 3);
-    memory.fail_at = 0;
-
-    bry__dictionary_keep(&dictionary, &used);
+        assert_int_equal(keep(&dictionary, i, 1), i);
+    bry__dictionary_lose(&dictionary, 0);
     assert_int_equal(bry__dictionary_count(&dictionary), 2);
     assert_false(finds(&dictionary, 0));
     assert_int_equal(pairs_of(&dictionary), 2);
-    assert_int_equal(intern(&dictionary, 0), 0);
+    assert_int_equal(keep(&dictionary, 0, 1), 0);
     assert_int_equal(pairs_of(&dictionary), 3);
     for (unsigned i = 0; i < 3; i++)
         assert_value(&dictionary, i, i);
+    for (unsigned i = 1; i < 3; i++) /* it stays alone, where no piece is left for bytes */
+        bry__dictionary_lose(&dictionary, i);
+    assert_value(&dictionary, 0, 0);
+    bry__dictionary_lose(&dictionary, 0);
+    assert_int_equal(dictionary.codes, 0);
+    assert_int_equal(pairs_of(&dictionary), 0);
+    bry__dictionary_free(&dictionary);
+    assert_int_equal(memory.now, 0);
+}
+
+/* Values come and go in any order: codes are the smallest that are free, and gaps are bounded. */
+static void test_churn(void **state)
+{
+    (void)state;
+    enum { LIVE = 3000, ROUNDS = 30000 };
+    static uint32_t code[LIVE];
+    static unsigned number[LIVE];
+    bry__map_engine engine = engine_number(0);
+    failing_allocator memory;
+    bry__dictionary dictionary;
+    init(&dictionary, &engine, &memory);
+    generator numbers = {5};
+    uint64_t peak = 0;
+    for (unsigned i = 0; i < LIVE; i++)
+        code[i] = keep(&dictionary, number[i] = i, 1);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        /* Half of the time the first ones, so that others stay in old pieces. */
+        unsigned i = (unsigned)generator_below(&numbers, round % 2 ? LIVE : 50), gone = code[i];
+        bry__dictionary_lose(&dictionary, code[i]);
+        number[i] = LIVE + round;
+        code[i] = keep(&dictionary, number[i], 1);
+        assert_true(code[i] <= gone);
+        uint64_t gaps = dictionary.bytes.used - dictionary.bytes.live;
+        if (gaps > peak)
+            peak = gaps;
+        if (round % 10000 == 0) {
+            for (unsigned j = 0; j < LIVE; j++)
+                assert_value(&dictionary, code[j], number[j]);
+            assert_int_equal(bytes_of(&dictionary), memory.now);
+        }
+    }
+    assert_true(peak < 2 * dictionary.bytes.live + 4096);
+    for (unsigned j = 0; j < LIVE; j++)
+        assert_value(&dictionary, code[j], number[j]);
+    for (unsigned j = 0; j < LIVE; j++)
+        bry__dictionary_lose(&dictionary, code[j]);
+    assert_int_equal(dictionary.codes, 0);
+    assert_int_equal(bytes_of(&dictionary), memory.now);
     bry__dictionary_free(&dictionary);
     assert_int_equal(memory.now, 0);
 }
@@ -279,11 +329,9 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_going_back),
-        cmocka_unit_test(test_free_codes),
-        cmocka_unit_test(test_free_empty),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_codes),      cmocka_unit_test(test_going_back),
+        cmocka_unit_test(test_free_codes), cmocka_unit_test(test_free_empty),
+        cmocka_unit_test(test_churn),      cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

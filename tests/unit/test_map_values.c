@@ -1,6 +1,8 @@
 /* Long values that come and go: what no key has any more does not pile up. */
 #include "support/map_helpers.h"
 
+#include <stdlib.h>
+
 enum { LONG = 60000, LONG_VALUES = 400 };
 
 /* Value number i in LONG bytes; good until the next call. */
@@ -172,20 +174,17 @@ static void test_same_after_loading(void **state)
     }
 }
 
-/* ---- a scan that is due ---- */
+enum { VALUES = 10 };
 
-enum { DUE_VALUES = 10 };
-
-/* Half of the values have no key any more, so the next change that may bring a value begins with
- * dropping them. */
-static bry_map *make_due(failing_allocator *memory)
+/* Half of the values have gone. */
+static bry_map *make_half(failing_allocator *memory)
 {
     bry_map *map = make_small(BRY_ENGINE_COMPACT, memory);
-    for (uint64_t i = 0; i < DUE_VALUES; i++)
+    for (uint64_t i = 0; i < VALUES; i++)
         set(map, key(i), long_value(i));
-    for (uint64_t i = 0; i < DUE_VALUES / 2; i++)
-        set(map, key(i), long_value(DUE_VALUES - 1));
-    assert_int_equal(stats_of(map).values, DUE_VALUES);
+    for (uint64_t i = 0; i < VALUES / 2; i++)
+        set(map, key(i), long_value(VALUES - 1));
+    assert_int_equal(stats_of(map).values, VALUES / 2);
     return map;
 }
 
@@ -197,8 +196,8 @@ static void assert_saved(const bry_map *map, const bry_buffer *before)
     bry_buffer_free(&now);
 }
 
-/* A value that is refused changes nothing, not even what would have been done on the way. */
-static void test_refused_when_due(void **state)
+/* A value that is refused changes nothing. */
+static void test_refused(void **state)
 {
     (void)state;
     enum { BATCH = 100 }; /* more than fit on the stack */
@@ -206,7 +205,7 @@ static void test_refused_when_due(void **state)
     bry_map_value too_long = bry_map_bytes(bytes, sizeof bytes), values[BATCH];
     bry_hash hashes[BATCH];
     failing_allocator memory;
-    bry_map *map = make_due(&memory);
+    bry_map *map = make_half(&memory);
     bry_buffer before = save(map);
     for (uint64_t i = 0; i < BATCH; i++) {
         hashes[i] = key(i);
@@ -227,27 +226,58 @@ static void test_refused_when_due(void **state)
     }
     bry_buffer_free(&before);
     set(map, key(1), text("short"));
-    assert_int_equal(stats_of(map).values, DUE_VALUES / 2 + 1); /* it was due */
+    assert_int_equal(stats_of(map).values, VALUES / 2 + 1);
     finish(map, &memory);
 }
 
-/* A scan for which there is no memory is still due afterwards. */
-static void test_due_without_memory(void **state)
+/* Values go without memory. */
+static void test_goes_without_memory(void **state)
 {
     (void)state;
-    for (uint64_t failing = 1; failing <= 2; failing++) { /* the codes in use, those to be freed */
-        failing_allocator memory;
-        bry_map *map = make_due(&memory);
-        bry_map_value known = long_value(DUE_VALUES - 1);
-        failing_allocator_restart(&memory);
-        memory.fail_at = failing;
-        set(map, key(1), known);
-        assert_int_equal(stats_of(map).values, DUE_VALUES);
-        memory.fail_at = 0;
-        set(map, key(1), known);
-        assert_int_equal(stats_of(map).values, DUE_VALUES / 2);
-        finish(map, &memory);
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
+    for (uint64_t i = 0; i < VALUES; i++)
+        set(map, key(i), long_value(i));
+    failing_allocator_restart(&memory);
+    memory.fail_at = 1;
+    memory.keep_failing = true;
+    bry_map_value known = long_value(VALUES - 1);
+    for (uint64_t i = 0; i < VALUES - 1; i++) {
+        if (i % 2)
+            set(map, key(i), known);
+        else
+            del(map, i);
+        assert_int_equal(stats_of(map).values, VALUES - 1 - i);
     }
+    memory.fail_at = 0;
+    memory.keep_failing = false;
+    assert_true(memory.now < 4 * LONG);
+    finish(map, &memory);
+}
+
+/* A batch may give a new value to a key and another one to the same key. */
+static void test_new_value_is_replaced(void **state)
+{
+    (void)state;
+    enum { BATCH = 40000 };
+    bry_hash *hashes = malloc(BATCH * sizeof *hashes);
+    bry_map_value *values = malloc(BATCH * sizeof *values);
+    uint32_t *bytes = malloc(BATCH * sizeof *bytes);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        bytes[i] = i;
+        hashes[i] = key(i % 3);
+        values[i] = bry_map_bytes(&bytes[i], sizeof bytes[i]);
+    }
+    failing_allocator memory;
+    bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
+    assert_int_equal(bry_map_set_n(map, hashes, values, BATCH, NULL), BRY_OK);
+    assert_int_equal(stats_of(map).values, 3);
+    for (uint32_t i = BATCH - 3; i < BATCH; i++)
+        assert_true(has(map, hashes[i], values[i]));
+    finish(map, &memory);
+    free(bytes);
+    free(values);
+    free(hashes);
 }
 
 /* ---- kbf ---- */
@@ -346,8 +376,9 @@ int main(void)
         cmocka_unit_test(test_taken_from_all),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_same_after_loading),
-        cmocka_unit_test(test_refused_when_due),
-        cmocka_unit_test(test_due_without_memory),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_goes_without_memory),
+        cmocka_unit_test(test_new_value_is_replaced),
         cmocka_unit_test(test_emptied),
         cmocka_unit_test(test_emptied_before_codes_run_out),
         cmocka_unit_test(test_emptied_keeps_few),

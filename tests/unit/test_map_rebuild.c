@@ -1,0 +1,217 @@
+/* Keys that come and go: what kbf leaves behind, what stats say of it, and making a map anew. */
+#include "support/map_helpers.h"
+
+enum { LIVE = 2000 };
+
+static bry_map *make_map(bry_engine engine, uint32_t value_bits, failing_allocator *memory)
+{
+    failing_allocator_init(memory);
+    return make((bry_map_options){.engine = engine,
+                                  .capacity = LIVE,
+                                  .error = 0.01,
+                                  .value_bits = value_bits,
+                                  .allocator = &memory->allocator});
+}
+
+static bry_map_value value_of(uint64_t i, uint32_t value_bits)
+{
+    return value_bits ? bry_map_number(i % 200) : numbered(i % 200);
+}
+
+static bry_buffer saved(const bry_map *map)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    return buffer;
+}
+
+/* All keys are replaced in turn; the live ones are the last LIVE, and `stored` of them are there.
+ */
+static uint64_t churn(bry_map *map, uint32_t value_bits, uint64_t turns, uint64_t *stored)
+{
+    static bool is_there[LIVE];
+    uint64_t n = 0;
+    *stored = 0;
+    for (; n < (turns + 1) * LIVE; n++) {
+        if (n >= LIVE) {
+            bry_status status = bry_map_del(map, key(n - LIVE), NULL);
+            assert_true(status == BRY_OK || status == BRY_E_UNSURE);
+            *stored -= is_there[n % LIVE];
+        }
+        bry_status status = bry_map_set(map, key(n), value_of(n, value_bits), NULL);
+        assert_true(status == BRY_OK || status == BRY_E_UNSURE);
+        is_there[n % LIVE] = status == BRY_OK;
+        *stored += status == BRY_OK;
+    }
+    return n - LIVE;
+}
+
+/* ---- the supplier ---- */
+
+typedef struct pairs {
+    uint64_t first, n;
+    uint32_t value_bits;
+    uint64_t fail_at; /* this pair ends it; 0: none does */
+    size_t too_many;
+    char text[64][32];
+} pairs;
+
+static bry_status supply(void *opaque, uint64_t from, bry_hash *hashes, bry_map_value *values,
+                         size_t room, size_t *got)
+{
+    pairs *all = opaque;
+    for (*got = 0; *got < room && from + *got < all->n; ++*got) {
+        uint64_t i = all->first + from + *got;
+        if (all->fail_at && from + *got == all->fail_at)
+            return BRY_E_IO;
+        hashes[*got] = key(i);
+        bry_map_value value = value_of(i, all->value_bits);
+        if (!all->value_bits)
+            value.bytes = memcpy(all->text[*got], value.bytes, value.len);
+        values[*got] = value;
+    }
+    *got += all->too_many;
+    return BRY_OK;
+}
+
+static uint64_t count_readable(const bry_map *map, const pairs *all)
+{
+    uint64_t right = 0;
+    for (uint64_t i = all->first; i < all->first + all->n; i++)
+        right += has(map, key(i), value_of(i, all->value_bits));
+    return right;
+}
+
+/* ---- tests ---- */
+
+static void test_ghosts_and_rebuild(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= 8; bits += 8) {
+        failing_allocator memory;
+        bry_map *map = make_map(BRY_ENGINE_KBF, bits, &memory);
+        uint64_t stored, first = churn(map, bits, 150, &stored);
+        bry_map_stats stats = stats_of(map);
+        uint64_t ghosts = stats.items - stored;
+        assert_true(ghosts > LIVE / 5); /* it drifts … */
+        assert_in_range(stats.ghosts, ghosts * 85 / 100, ghosts * 115 / 100); /* … and says so */
+
+        bry_map *loaded = NULL; /* also after it was kept */
+        bry_buffer bytes = saved(map);
+        bry_view view = {bytes.bytes, bytes.len, 0};
+        bry_source source = bry_view_source(&view);
+        bry_load load = BRY_LOAD;
+        assert_int_equal(bry_map_load(&source, &load, &loaded), BRY_OK);
+        assert_int_equal(stats_of(loaded).ghosts, stats.ghosts);
+        bry_map_destroy(loaded);
+        bry_buffer_free(&bytes);
+
+        pairs all = {.first = first, .n = LIVE, .value_bits = bits};
+        bry_map_supplier supplier = {supply, &all};
+        assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
+        bry_map_stats after = stats_of(map);
+        assert_int_equal(after.items, LIVE);
+        assert_int_equal(after.ghosts, 0);
+        assert_int_equal(after.tables, 1);
+        assert_int_equal(after.refused_unsure, stats.refused_unsure);
+        assert_int_equal(after.values, stats.values);
+        assert_true(after.bytes < stats.bytes);
+        assert_true(count_readable(map, &all) > LIVE * 99 / 100);
+        assert_int_equal(after.bytes, memory.now);
+        bry_map_destroy(map);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
+/* Ghosts are no more than the keys there are, and go with them. */
+static void test_ghosts_go(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    bry_map *map = make_map(BRY_ENGINE_KBF, 8, &memory);
+    for (uint64_t i = 0; i < 3; i++)
+        for (int twice = 0; twice < 2; twice++)
+            assert_int_equal(bry_map_insert(map, key(7), bry_map_number(5)), BRY_OK);
+    for (uint64_t i = 0; i < 100; i++)
+        assert_int_equal(bry_map_del(map, key(7), NULL), BRY_E_UNSURE);
+    assert_int_equal(stats_of(map).ghosts, stats_of(map).items);
+    bry_map_clear(map);
+    assert_int_equal(stats_of(map).ghosts, 0);
+    bry_map_destroy(map);
+}
+
+static void test_rebuild_compact(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits <= 8; bits += 8) {
+        failing_allocator memory;
+        bry_map *map = make_map(BRY_ENGINE_COMPACT, bits, &memory);
+        uint64_t stored, first = churn(map, bits, 4, &stored);
+        set(map, key(1), bits ? bry_map_number(250) : text("of no live key"));
+        pairs all = {.first = first, .n = LIVE, .value_bits = bits};
+        bry_map_supplier supplier = {supply, &all};
+        assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
+        assert_int_equal(stats_of(map).values, bits ? 0 : 200);
+        assert_true(count_readable(map, &all) > LIVE * 98 / 100);
+        /* Its values still go with their keys. */
+        for (uint64_t i = first; i < first + LIVE; i++)
+            assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
+        assert_int_equal(stats_of(map).items, 0);
+        assert_int_equal(stats_of(map).values, 0);
+        assert_int_equal(stats_of(map).bytes, memory.now);
+        bry_map_destroy(map);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
+/* What fails leaves the map as it was. */
+static void test_failures(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; e++) {
+        failing_allocator memory;
+        bry_map *map = make_map(map_engines[e], 0, &memory);
+        set_many(map, 0, 500, 50);
+        bry_buffer before = saved(map);
+        pairs all = {.first = 1000, .n = 700};
+        bry_map_supplier supplier = {supply, &all};
+        for (int how = 0; how < 2; how++) {
+            all.fail_at = how == 0 ? 650 : 0;
+            all.too_many = how == 1 ? 1 : 0;
+            assert_int_equal(bry_map_rebuild(map, &supplier), how == 0 ? BRY_E_IO : BRY_E_RANGE);
+            bry_buffer now = saved(map);
+            assert_int_equal(now.len, before.len);
+            assert_memory_equal(now.bytes, before.bytes, now.len);
+            bry_buffer_free(&now);
+        }
+        all.too_many = 0;
+        uint64_t held = memory.now;
+        for (uint64_t at = 1;; at++) {
+            failing_allocator_restart(&memory);
+            memory.fail_at = at;
+            bry_status status = bry_map_rebuild(map, &supplier);
+            memory.fail_at = 0;
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_int_equal(memory.now, held);
+        }
+        assert_int_equal(stats_of(map).items, 700);
+        assert_int_equal(stats_of(map).bytes, memory.now);
+        bry_buffer_free(&before);
+        bry_map_destroy(map);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ghosts_and_rebuild),
+        cmocka_unit_test(test_ghosts_go),
+        cmocka_unit_test(test_rebuild_compact),
+        cmocka_unit_test(test_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
