@@ -163,6 +163,11 @@ class Packages(unittest.TestCase):
         self.assertIn("cmake", done.stderr)
         self.assertEqual(self.lines, [])
 
+    def test_no_script_names_a_mirror(self):
+        """Packages come from where the system's own do."""
+        for script in SCRIPT.parent.iterdir():
+            self.assertNotIn("://", script.read_text(), script)
+
     def test_unknown_target(self):
         self.assertEqual(self.run_script("nonsense").returncode, 2)
         self.assertEqual(self.run_script().returncode, 2)
