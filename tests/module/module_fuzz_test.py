@@ -208,8 +208,12 @@ class Fuzz(Case):
         for grammar in source.sample(self.commands, 20):
             if family == grammar.name.split(b".")[0]:
                 self.client.ask(grammar.name, key, *grammar.plausible(source)[1:])
-        self.client("DUMP", key)
-        self.client("DEBUG", "DIGEST-VALUE", key)
+        dump = self.client("DUMP", key)
+        if dump:  # it stays below what clients may bring along and add; what it saves, loads
+            self.assertLess(self.client("MEMORY", "USAGE", key), 2 << 20)
+            self.client("RESTORE", "again", 0, dump, "REPLACE")
+            self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "again"))
+            self.client("DEL", "again")
         self.client("INFO", "bloomery")
 
     def step_restore(self, step, source):
