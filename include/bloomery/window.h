@@ -14,7 +14,8 @@
  * largest `now` that a change brought; a change with an earlier one happens at T, so a clock that
  * steps back neither forgets early nor brings anything back. Questions do not move T: they answer
  * as of max(now, T) and leave the window as it is. A jump ahead of any length costs no more than
- * the end of one generation, and one over the whole window next to nothing. Where stamps come from
+ * the end of one generation: with compact, what has expired is given back in steps, by the changes
+ * that follow, so memory may stay above max_bytes for a while after a pause. Where stamps come from
  * outside (event time), set max_skew: one stamp in microseconds would otherwise move T by centuries
  * and forget everything.
  *

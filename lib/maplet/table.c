@@ -157,12 +157,27 @@ bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bit
     return status;
 }
 
+bool bry__table_free_some(bry__table *table, size_t groups, const bry_allocator *allocator)
+{
+    for (; table->groups > 0 && groups > 0; groups--) {
+        bry__segment *group = table->group[--table->groups];
+        for (unsigned j = 0; j < BRY__GROUP_SIZE; j++) {
+            table->block_bytes -= bry__segment_bytes(&group[j]);
+            bry__segment_free(&group[j], allocator);
+        }
+        bry__free(allocator, group, GROUP_BYTES);
+    }
+    if (table->groups > 0)
+        return false;
+    bry__table_free(table, allocator);
+    return true;
+}
+
 void bry__table_free(bry__table *table, const bry_allocator *allocator)
 {
-    for (size_t i = 0; i < table->groups; i++) {
-        for (unsigned j = 0; j < BRY__GROUP_SIZE; j++)
-            bry__segment_free(&table->group[i][j], allocator);
-        bry__free(allocator, table->group[i], GROUP_BYTES);
+    if (table->groups > 0) {
+        bry__table_free_some(table, table->groups, allocator);
+        return;
     }
     bry__free(allocator, table->group, table->group_room * sizeof *table->group);
     bry__overflow_free(&table->overflow, allocator);

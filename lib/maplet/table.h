@@ -43,6 +43,9 @@ typedef struct bry__table {
 bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
                            const bry_allocator *allocator);
 void bry__table_free(bry__table *table, const bry_allocator *allocator);
+/* The same in steps, of a table that is not used any more: so many groups of segments in a call.
+ * True when nothing is left. */
+bool bry__table_free_some(bry__table *table, size_t groups, const bry_allocator *allocator);
 bry_status bry__table_clone(const bry__table *table, bry__table *copy,
                             const bry_allocator *allocator);
 uint64_t bry__table_bytes(const bry__table *table);

@@ -103,6 +103,12 @@ void bry__window_move(bry__compact_window *window, uint64_t newest, uint64_t old
     }
 }
 
+void bry__window_recount(bry__compact_window *window)
+{
+    for (unsigned i = 0; i < window->levels; i++)
+        count_live(window, i);
+}
+
 bry_status bry__level_open(bry__compact_window *window)
 {
     size_t size = level_size(&window->shape);
@@ -118,30 +124,68 @@ bry_status bry__level_open(bry__compact_window *window)
     }
     level->capacity = bry__level_capacity(&window->shape, window->levels);
     if (window->levels == 0)
-        window->least = window->oldest;
+        window->least = window->newest;
     window->level[window->levels++] = level;
     window->allowance = 0;
     return BRY_OK;
 }
 
-void bry__level_close(bry__compact_window *window)
+static bry__window_level *take_last(bry__compact_window *window)
 {
     bry__window_level *level = window->level[--window->levels];
-    bry__table_free(&level->table, &window->allocator);
-    bry__free(&window->allocator, level, level_size(&window->shape));
     if (window->levels == 0)
         window->sweeping = false;
+    return level;
+}
+
+void bry__level_close(bry__compact_window *window)
+{
+    bry__window_level *level = take_last(window);
+    bry__table_free(&level->table, &window->allocator);
+    bry__free(&window->allocator, level, level_size(&window->shape));
+}
+
+void bry__level_discard(bry__compact_window *window, bry__window_level *level)
+{
+    level->next = window->trash;
+    window->trash = level;
+}
+
+void bry__past_discard(bry__compact_window *window, bry__compact_window *set)
+{
+    while (set->levels > 0)
+        bry__level_discard(window, take_last(set));
+    bry__free(&window->allocator, set, sizeof *set);
+}
+
+void bry__levels_free_some(bry__compact_window *window, size_t groups)
+{
+    while (window->trash && groups > 0) {
+        bry__window_level *level = window->trash;
+        size_t before = level->table.groups;
+        if (!bry__table_free_some(&level->table, groups, &window->allocator))
+            return;
+        groups -= before < groups ? before : groups;
+        window->trash = level->next;
+        bry__free(&window->allocator, level, level_size(&window->shape));
+    }
 }
 
 void bry__levels_free(bry__compact_window *window)
 {
+    if (window->past)
+        bry__past_discard(window, window->past);
+    window->past = NULL;
     while (window->levels > 0)
         bry__level_close(window);
+    bry__levels_free_some(window, SIZE_MAX);
 }
 
 bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to)
 {
     bry__compact_window made = *from;
+    made.past = NULL;
+    made.trash = NULL;
     for (made.levels = 0; made.levels < from->levels; made.levels++) {
         const bry__window_level *level = from->level[made.levels];
         bry__window_level *copy = bry__alloc(&from->allocator, level_size(&from->shape));
@@ -156,11 +200,15 @@ bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_windo
             copy->count[i] = level->count[i];
         made.level[made.levels] = copy;
     }
+    if (from->past && bry__levels_merge(&made, from->past) != BRY_OK) {
+        bry__levels_free(&made);
+        return BRY_E_NOMEM;
+    }
     *to = made;
     return BRY_OK;
 }
 
-uint64_t bry__levels_live(const bry__compact_window *window)
+uint64_t bry__levels_own_live(const bry__compact_window *window)
 {
     uint64_t live = 0;
     for (unsigned i = 0; i < window->levels; i++)
@@ -168,7 +216,32 @@ uint64_t bry__levels_live(const bry__compact_window *window)
     return live;
 }
 
-uint64_t bry__levels_all(const bry__compact_window *window)
+uint64_t bry__levels_live(const bry__compact_window *window)
+{
+    return bry__levels_own_live(window) + (window->past ? bry__levels_own_live(window->past) : 0);
+}
+
+uint64_t bry__level_live(const bry__compact_window *window, unsigned level)
+{
+    const bry__compact_window *past = window->past;
+    return (level < window->levels ? window->level[level]->live : 0) +
+           (past && level < past->levels ? past->level[level]->live : 0);
+}
+
+/* Levels that this window or its past has. */
+static unsigned levels_of(const bry__compact_window *window)
+{
+    return window->past && window->past->levels > window->levels ? window->past->levels
+                                                                 : window->levels;
+}
+
+static uint64_t capacity_of(const bry__compact_window *window, unsigned level)
+{
+    return level < window->levels ? window->level[level]->capacity
+                                  : window->past->level[level]->capacity;
+}
+
+uint64_t bry__levels_own(const bry__compact_window *window)
 {
     uint64_t all = 0;
     for (unsigned i = 0; i < window->levels; i++)
@@ -181,14 +254,16 @@ uint64_t bry__levels_bytes(const bry__compact_window *window)
     uint64_t bytes = sizeof *window;
     for (unsigned i = 0; i < window->levels; i++)
         bytes += level_size(&window->shape) + bry__table_bytes(&window->level[i]->table);
-    return bytes;
+    for (const bry__window_level *level = window->trash; level; level = level->next)
+        bytes += level_size(&window->shape) + bry__table_bytes(&level->table);
+    return window->past ? bytes + bry__levels_bytes(window->past) : bytes;
 }
 
 double bry__levels_error(const bry__compact_window *window)
 {
     double error = 0;
-    for (unsigned i = 0; i < window->levels; i++)
-        error += (double)window->level[i]->live / (double)window->level[i]->table.range;
+    for (unsigned i = 0; i < levels_of(window); i++)
+        error += (double)bry__level_live(window, i) / (double)bry__level_range(&window->shape, i);
     return error;
 }
 
@@ -208,7 +283,7 @@ static uint64_t bytes_at_most(const bry__compact_window *window, unsigned level)
     double bytes = 0;
     bool needed = false; /* those before the last that holds something */
     for (unsigned i = BRY__WINDOW_LEVELS; i-- > 0;) {
-        uint64_t n = (i < window->levels ? window->level[i]->live : 0) + (i == level);
+        uint64_t n = bry__level_live(window, i) + (i == level);
         needed = needed || n > 0;
         if (needed)
             bytes += (double)bry__level_plan_bytes(&window->shape, i, n);
@@ -230,7 +305,7 @@ static bool is_under_ceiling(bry__compact_window *window, unsigned level)
 {
     if (window->shape.max_bytes == 0)
         return true;
-    if (window->allowance > 0 && level < window->levels && window->level[level]->live > 0) {
+    if (window->allowance > 0 && bry__level_live(window, level) > 0) {
         window->allowance--;
         return true;
     }
@@ -250,10 +325,11 @@ unsigned bry__levels_first_with_room(const bry__compact_window *window)
     if (window->shape.fixed)
         return 0;
     bool overfull = false;
-    for (unsigned i = 0; i < window->levels; i++)
-        overfull = overfull || window->level[i]->live > window->level[i]->capacity;
+    unsigned levels = levels_of(window);
+    for (unsigned i = 0; i < levels; i++)
+        overfull = overfull || bry__level_live(window, i) > capacity_of(window, i);
     unsigned i = overfull ? FIRST_AFTER_MERGE : 0;
-    while (i < window->levels && window->level[i]->live >= window->level[i]->capacity)
+    while (i < levels && bry__level_live(window, i) >= capacity_of(window, i))
         i++;
     return i;
 }

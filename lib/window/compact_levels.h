@@ -29,6 +29,7 @@ typedef struct bry__window_level {
     bry__table table;
     uint64_t capacity; /* entries that its share of the error allows */
     uint64_t live; /* entries that are remembered; the others are not reclaimed yet */
+    struct bry__window_level *next; /* of those to be freed */
     uint64_t count[]; /* of them by generation, its number modulo the size of this array */
 } bry__window_level;
 
@@ -39,6 +40,11 @@ typedef struct bry__compact_window {
     uint64_t least; /* no entry is of an older generation */
     unsigned levels; /* 0: there are no entries */
     bry__window_level *level[BRY__WINDOW_LEVELS];
+    /* Entries from before a jump in time, whose numbers go on from another newest generation; NULL,
+     * or some of them are remembered. It has levels and generations, and nothing else of this. */
+    struct bry__compact_window *past;
+    bry__window_level *trash; /* levels in which nothing is remembered, to be freed in steps */
+    uint64_t small; /* up to so many entries are reclaimed at once */
     uint64_t allowance; /* entries that surely fit under max_bytes */
     /* reclaiming: */
     bool sweeping;
@@ -84,9 +90,17 @@ static inline uint64_t *bry__window_count(const bry__compact_window *window, uns
     return &window->level[level]->count[generation & (bry__window_slots(&window->shape) - 1)];
 }
 
+/* A number that no entry has which is remembered. */
+static inline uint32_t bry__window_dead(const bry__compact_window *window)
+{
+    return (uint32_t)((window->newest + 1) & (bry__window_slots(&window->shape) - 1));
+}
+
 /* Makes these the generations that are remembered. The numbers of new ones must be free: no entry
  * that is live now or then has them. Going back undoes it. */
 void bry__window_move(bry__compact_window *window, uint64_t newest, uint64_t oldest);
+/* Counts again what is remembered in each level. */
+void bry__window_recount(bry__compact_window *window);
 
 /* ---- levels -------------------------------------------------------------------------------- */
 
@@ -102,12 +116,21 @@ uint64_t bry__level_plan_bytes(const bry__compact_shape *shape, unsigned level, 
 /* BRY_E_NOMEM. */
 bry_status bry__level_open(bry__compact_window *window);
 void bry__level_close(bry__compact_window *window);
+/* To be freed in steps: one level, or `set` and all its levels. */
+void bry__level_discard(bry__compact_window *window, bry__window_level *level);
+void bry__past_discard(bry__compact_window *window, bry__compact_window *set);
+/* Frees so many groups of what was discarded. */
+void bry__levels_free_some(bry__compact_window *window, size_t groups);
+/* A copy with all that is remembered in its own levels. */
 bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to);
 void bry__levels_free(bry__compact_window *window);
 
-/* Entries that are remembered, and all entries. */
+/* Entries that are remembered, in all and in one level. */
 uint64_t bry__levels_live(const bry__compact_window *window);
-uint64_t bry__levels_all(const bry__compact_window *window);
+uint64_t bry__level_live(const bry__compact_window *window, unsigned level);
+/* Of its own levels, without the past: entries that are remembered, and all. */
+uint64_t bry__levels_own_live(const bry__compact_window *window);
+uint64_t bry__levels_own(const bry__compact_window *window);
 uint64_t bry__levels_bytes(const bry__compact_window *window);
 /* The error that the entries which are remembered give. */
 double bry__levels_error(const bry__compact_window *window);

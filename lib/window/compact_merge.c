@@ -40,6 +40,10 @@ bry_status bry__levels_merge(bry__compact_window *into, const bry__compact_windo
                 status = merge_entry(into, i, fingerprint, generation);
         }
     }
+    if (into->least > into->oldest)
+        into->least = into->oldest;
     into->allowance = 0;
+    if (status == BRY_OK && from->past)
+        status = bry__levels_merge(into, from->past);
     return status;
 }

@@ -6,11 +6,18 @@
  * A round goes through all levels. An element that is added pays for looking at twice as many
  * entries as there are of each generation: at a steady rate that ends a round in half a generation,
  * and gives back two entries for each one added. Time pays too, so that memory comes down when few
- * elements come.
+ * elements come. Neither makes a single change long: what is due beyond MOST waits for the next
+ * one, and tables in which nothing is remembered are freed some groups at a time.
  */
 #include "window/compact_levels.h"
 
 #define STEP 384u /* entries: the table sweeps whole segments */
+/* What one change does at most, besides what its own elements pay for: about a millisecond. */
+#define MOST 32768u /* entries looked at, */
+#define GROUPS 16u /* and groups of segments freed, of 4 MB or so */
+/* The same above the ceiling. */
+#define CROWDED 131072u
+#define CROWDED_GROUPS 48u
 
 static bool is_expired(void *context, uint64_t fingerprint, uint32_t number)
 {
@@ -52,7 +59,7 @@ bry_status bry__levels_reclaim_all(bry__compact_window *window)
 {
     bry_status status = BRY_OK;
     while (status == BRY_OK && window->levels > 0 && window->least < window->oldest) {
-        if (bry__levels_all(window) == bry__levels_live(window)) {
+        if (bry__levels_own(window) == bry__levels_own_live(window)) {
             window->least = window->oldest;
             window->sweeping = false;
             break;
@@ -69,34 +76,72 @@ static uint64_t due_for_time(bry__compact_window *window, uint64_t now)
 {
     uint64_t time = now - window->paid_at, length = window->shape.length;
     double share = time < length ? (double)time / (double)length : 1;
-    uint64_t entries = (uint64_t)((double)bry__levels_all(window) * share);
+    uint64_t entries = (uint64_t)((double)bry__levels_own(window) * share);
     if (entries > 0)
         window->paid_at = now;
     return entries;
 }
 
+/* A part of what is due in `set`: the window itself or its past. */
+static void sweep(bry__compact_window *set, uint64_t added, uint64_t now, uint64_t most)
+{
+    uint64_t for_added = 2 * (set->newest - set->oldest + 1) * added;
+    if (!set->sweeping) {
+        begin_round(set);
+        set->debt = 0;
+        set->paid_at = now;
+    }
+    set->debt += for_added + due_for_time(set, now);
+    if (set->debt < STEP)
+        return;
+    (void)go_on(set, set->debt < most + for_added ? set->debt : most + for_added);
+    set->debt = 0; /* without memory: later */
+}
+
+static bool is_clean(const bry__compact_window *set)
+{
+    return bry__levels_own(set) == bry__levels_own_live(set);
+}
+
+/* Above the ceiling: all, or as much as a change may take. */
+static void reclaim_now(bry__compact_window *window)
+{
+    bry__levels_free_some(window, CROWDED_GROUPS);
+    bry__compact_window *set = window->past && !is_clean(window->past) ? window->past : window;
+    if (set == window && bry__levels_own(window) <= window->small) {
+        (void)bry__levels_reclaim_all(window);
+    } else if (!is_clean(set)) {
+        if (!set->sweeping)
+            begin_round(set);
+        (void)go_on(set, CROWDED);
+    }
+}
+
 void bry__levels_reclaim(bry__compact_window *window, uint64_t added, uint64_t now)
 {
     /* A level without anything live goes at once. */
-    while (window->levels > 0 && window->level[window->levels - 1]->live == 0)
-        bry__level_close(window);
-    if (bry__levels_all(window) == bry__levels_live(window)) {
+    while (window->levels > 0 && window->level[window->levels - 1]->live == 0) {
+        bry__level_discard(window, window->level[window->levels - 1]);
+        window->levels--;
+    }
+    if (window->levels == 0)
         window->sweeping = false;
-        window->least = window->oldest;
-        return;
+    if (window->past && bry__levels_own_live(window->past) == 0) {
+        bry__past_discard(window, window->past);
+        window->past = NULL;
+    }
+    bry__levels_free_some(window, GROUPS);
+    if (is_clean(window)) {
+        window->sweeping = false;
+        window->least =
+            window->levels > 0 && window->least > window->oldest ? window->least : window->oldest;
+        if (!window->past || is_clean(window->past))
+            return;
     }
     if (window->shape.max_bytes && bry__levels_bytes(window) > window->shape.max_bytes) {
-        (void)bry__levels_reclaim_all(window);
+        reclaim_now(window);
         return;
     }
-    if (!window->sweeping) {
-        begin_round(window);
-        window->debt = 0;
-        window->paid_at = now;
-    }
-    window->debt += 2 * (window->newest - window->oldest + 1) * added + due_for_time(window, now);
-    if (window->debt >= STEP) {
-        (void)go_on(window, window->debt); /* without memory: later */
-        window->debt = 0;
-    }
+    bool past_first = window->past && !is_clean(window->past);
+    sweep(past_first ? window->past : window, added, now, MOST);
 }

@@ -14,9 +14,12 @@
  *
  * Numbers are stored modulo a power of two, 2^b, with at least two more values than there are live
  * generations. An entry's number tells its generation as long as no entry is 2^b or more behind the
- * newest. When time jumps so far that some would be, those that expired before the jump are
- * reclaimed first; where that is not enough, the change is made on a copy that holds only what is
- * remembered after the jump, so that it can still fail. A jump over all makes a copy of nothing.
+ * newest. When time jumps so far that some would be, the tables as they are become the *past*: they
+ * keep the newest generation that their numbers go by, are asked beside the new ones, and take no
+ * more entries. Time must pass for a whole window and more until the numbers of the new tables
+ * could be ambiguous, and then nothing in the past is remembered any more: so there is one at most.
+ * What is not remembered is freed in steps, so a change takes no longer after a pause of any
+ * length. (In small windows what has expired is reclaimed at once instead.)
  *
  * Bits an element, at the worst point of a generation (just before the oldest goes), for G parts of
  * a window:
@@ -36,13 +39,14 @@
  * never needs memory, unless hashes are so uneven that a segment spills (see table.c). Then the
  * batch works on a copy.
  */
-#include "window/compact_levels.h"
+#include "window/compact_change.h"
 #include "window/window_engine.h"
 
 #include "frame/frame.h"
 #include "hash/derive.h"
 
 #define SMALL_BATCH BRY__TABLE_BATCH
+#define SMALL_WINDOW 16384u /* entries that are reclaimed at once: some hundred microseconds */
 
 /* ---- making -------------------------------------------------------------------------------- */
 
@@ -90,6 +94,7 @@ static bry_status create(const bry_window_options *options, const bry_allocator 
         return BRY_E_NOMEM;
     window->allocator = *allocator;
     window->shape = shape;
+    window->small = SMALL_WINDOW;
     window->newest = bry__window_newest(&shape, options->start);
     window->oldest = bry__window_oldest(&shape, options->start);
     *self = window;
@@ -144,16 +149,17 @@ static bool oldest_age(const bry__compact_window *window, uint64_t now, uint64_t
 
 static bry_answer has(const void *self, bry_hash hash, uint64_t now)
 {
-    const bry__compact_window *window = self;
-    uint64_t most;
-    if (!oldest_age(window, now, &most))
-        return BRY_ABSENT;
-    for (unsigned i = 0; i < window->levels; i++) {
-        const bry__table *table = &window->level[i]->table;
-        uint32_t number;
-        if (bry__table_get(table, bry__fingerprint(hash, table->range), &number) &&
-            bry__window_age(window, number) <= most)
-            return BRY_PRESENT;
+    for (const bry__compact_window *set = self; set; set = set->past) {
+        uint64_t most;
+        if (!oldest_age(set, now, &most))
+            continue;
+        for (unsigned i = 0; i < set->levels; i++) {
+            const bry__table *table = &set->level[i]->table;
+            uint32_t number;
+            if (bry__table_get(table, bry__fingerprint(hash, table->range), &number) &&
+                bry__window_age(set, number) <= most)
+                return BRY_PRESENT;
+        }
     }
     return BRY_ABSENT;
 }
@@ -178,14 +184,15 @@ static void has_some(const bry__compact_window *window, const bry_hash *hashes, 
 static void has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
                   uint8_t *answers)
 {
-    const bry__compact_window *window = self;
-    uint64_t most;
-    bool any = oldest_age(window, now, &most);
     for (size_t i = 0; i < n; i++)
         answers[i] = BRY_ABSENT;
-    for (size_t done = 0; any && done < n; done += SMALL_BATCH)
-        has_some(window, hashes + done, n - done < SMALL_BATCH ? n - done : SMALL_BATCH, most,
-                 answers + done);
+    for (const bry__compact_window *set = self; set; set = set->past) {
+        uint64_t most;
+        bool any = oldest_age(set, now, &most);
+        for (size_t done = 0; any && done < n; done += SMALL_BATCH)
+            has_some(set, hashes + done, n - done < SMALL_BATCH ? n - done : SMALL_BATCH, most,
+                     answers + done);
+    }
 }
 
 /* Wherever it may be, and where it would go. */
@@ -199,82 +206,6 @@ static void fetch_for_add(const void *self, bry_hash hash)
     }
 }
 
-/* ---- a change, from beginning to end ------------------------------------------------------- */
-
-typedef struct changing {
-    bry__compact_window *window; /* to work on: the one to change, or … */
-    bry__compact_window copy;
-    bool copied; /* … the copy */
-    uint64_t newest, oldest; /* before */
-} changing;
-
-/* The copy: what is remembered of `window` at a later time. */
-static bry_status copy_live(const bry__compact_window *window, uint64_t newest, uint64_t oldest,
-                            bry__compact_window *copy)
-{
-    bry_status status = BRY_OK;
-    if (oldest > window->newest) {
-        *copy = *window;
-        copy->levels = 0;
-    } else {
-        status = bry__levels_clone(window, copy);
-        if (status != BRY_OK)
-            return status;
-        bry__window_move(copy, copy->newest, oldest);
-        status = bry__levels_reclaim_all(copy);
-    }
-    if (status != BRY_OK) {
-        bry__levels_free(copy);
-        return status;
-    }
-    bry__window_move(copy, newest, oldest);
-    return BRY_OK;
-}
-
-/* Makes `now` the time of what the change works on. BRY_E_NOMEM. */
-static bry_status begin(bry__compact_window *window, uint64_t now, bool copied, changing *change)
-{
-    uint64_t newest = bry__window_newest(&window->shape, now);
-    uint64_t oldest = bry__window_oldest(&window->shape, now);
-    uint64_t slots = bry__window_slots(&window->shape);
-    bool any = window->levels > 0;
-    if (any && oldest <= window->newest && newest - window->least >= slots) {
-        bry_status status = bry__levels_reclaim_all(window);
-        if (status != BRY_OK)
-            return status;
-    }
-    change->newest = window->newest;
-    change->oldest = window->oldest;
-    change->copied =
-        copied || (any && (oldest > window->newest || newest - window->least >= slots));
-    if (!change->copied) {
-        change->window = window;
-        bry__window_move(window, newest, oldest);
-        return BRY_OK;
-    }
-    change->window = &change->copy;
-    return copy_live(window, newest, oldest, &change->copy);
-}
-
-/* After a failure, what was done is taken back already where it is not a copy. */
-static bry_status end(bry__compact_window *window, changing *change, bry_status status,
-                      uint64_t added, uint64_t now)
-{
-    if (status != BRY_OK) {
-        if (change->copied)
-            bry__levels_free(&change->copy);
-        else
-            bry__window_move(window, change->newest, change->oldest);
-        return status;
-    }
-    if (change->copied) {
-        bry__levels_free(window);
-        *window = change->copy;
-    }
-    bry__levels_reclaim(window, added, now);
-    return BRY_OK;
-}
-
 /* ---- adding -------------------------------------------------------------------------------- */
 
 /* What an element did, to take it back. */
@@ -282,6 +213,8 @@ typedef struct step {
     enum { NOTHING, INSERTED, OVER_EXPIRED, OVER_LIVE } did;
     unsigned level;
     uint32_t before; /* the number that it replaced */
+    bool from_past; /* the entry was in the past, with … */
+    uint32_t past_number; /* … this */
 } step;
 
 /* Whether a change of this fingerprint can be taken back without memory. */
@@ -323,10 +256,29 @@ static bry_status put(bry__compact_window *window, unsigned level, bry_hash hash
     return BRY_OK;
 }
 
+/* Gives an entry of the past another number, one that is remembered or not. In place, so it does
+ * not fail when it is taken back. BRY_E_NOMEM. */
+static bry_status renumber_past(bry__compact_window *past, unsigned level, bry_hash hash,
+                                uint32_t from, uint32_t to)
+{
+    bry__window_level *there = past->level[level];
+    uint64_t fingerprint = bry__fingerprint(hash, there->table.range);
+    bry_status status = bry__table_replace(&there->table, fingerprint, from, to, &past->allocator);
+    if (status != BRY_OK)
+        return status;
+    bool dies = to == bry__window_dead(past);
+    *bry__window_count(past, level, dies ? from : to) += dies ? (uint64_t)-1 : 1;
+    there->live += dies ? (uint64_t)-1 : 1;
+    return BRY_OK;
+}
+
 static void take_back(bry__compact_window *window, bry_hash hash, const step *undo)
 {
     if (undo->did == NOTHING)
         return;
+    if (undo->from_past)
+        (void)renumber_past(window->past, undo->level, hash, bry__window_dead(window->past),
+                            undo->past_number);
     bry__window_level *level = window->level[undo->level];
     uint64_t fingerprint = bry__fingerprint(hash, level->table.range);
     uint32_t number = (uint32_t)(window->newest & (bry__window_slots(&window->shape) - 1));
@@ -342,24 +294,41 @@ static void take_back(bry__compact_window *window, bry_hash hash, const step *un
                                  &window->allocator);
 }
 
-/* The first level where it is remembered; false: nowhere, and *expired has a bit for each level
- * with an entry of it that is not. */
-static bool find(const bry__compact_window *window, bry_hash hash, unsigned *level,
-                 uint32_t *expired)
+/* Where an element is remembered. */
+typedef struct found {
+    bool any;
+    unsigned level; /* the first one; */
+    bool in_past;
+    uint32_t number; /* in the past */
+    uint32_t expired; /* a bit for each level of its own with an entry that is not remembered */
+} found;
+
+static bool has_live(const bry__compact_window *set, unsigned level, bry_hash hash,
+                     uint32_t *number, bool *there)
 {
-    *expired = 0;
-    for (unsigned i = 0; i < window->levels; i++) {
-        const bry__table *table = &window->level[i]->table;
+    if (level >= set->levels)
+        return false;
+    const bry__table *table = &set->level[level]->table;
+    *there = bry__table_get(table, bry__fingerprint(hash, table->range), number);
+    return *there && bry__window_is_live(set, *number);
+}
+
+static found find(const bry__compact_window *window, bry_hash hash)
+{
+    const bry__compact_window *past = window->past;
+    found result = {0};
+    for (unsigned i = 0; i < window->levels || (past && i < past->levels); i++) {
+        bool there = false, in_past = false;
         uint32_t number;
-        if (!bry__table_get(table, bry__fingerprint(hash, table->range), &number))
-            continue;
-        if (bry__window_is_live(window, number)) {
-            *level = i;
-            return true;
-        }
-        *expired |= (uint32_t)1 << i;
+        result.level = i;
+        result.any = has_live(window, i, hash, &number, &there);
+        result.expired |= (uint32_t)(there && !result.any) << i;
+        if (!result.any && past && has_live(past, i, hash, &result.number, &in_past))
+            result.any = result.in_past = true;
+        if (result.any)
+            break;
     }
-    return false;
+    return result;
 }
 
 /* The same in a level that may have to be opened, and with it those before. */
@@ -377,35 +346,56 @@ static bry_status put_new(bry__compact_window *window, unsigned level, bry_hash 
     return status;
 }
 
+/* Moves an entry from the past to the newest generation, in its level. */
+static bry_status put_from_past(bry__compact_window *window, const found *there, bry_hash hash,
+                                step *undo)
+{
+    bry__compact_window *past = window->past;
+    uint32_t dead = bry__window_dead(past);
+    bry_status status = renumber_past(past, there->level, hash, there->number, dead);
+    if (status != BRY_OK)
+        return status;
+    status = put_new(window, there->level, hash, true, undo);
+    if (status != BRY_OK)
+        (void)renumber_past(past, there->level, hash, dead, there->number);
+    undo->from_past = status == BRY_OK;
+    undo->past_number = there->number;
+    return status;
+}
+
 /* One element. It fails with nothing changed. */
 static bry_status add_one(bry__compact_window *window, bry_hash hash, bry_answer *was, step *undo)
 {
-    unsigned there, level;
-    uint32_t expired;
+    unsigned level;
     undo->did = NOTHING;
-    *was = find(window, hash, &there, &expired) ? BRY_PRESENT : BRY_ABSENT;
+    undo->from_past = false;
+    found there = find(window, hash);
+    *was = there.any ? BRY_PRESENT : BRY_ABSENT;
     if (*was == BRY_ABSENT) {
         bry_status status = bry__levels_place(window, &level);
-        return status == BRY_OK ? put_new(window, level, hash, expired >> level & 1, undo) : status;
+        return status == BRY_OK ? put_new(window, level, hash, there.expired >> level & 1, undo)
+                                : status;
     }
     if (!window->shape.refresh)
         return BRY_OK;
     /* Where a level before has room again it moves there: the entry behind is left to expire. */
-    if (there > 0 && bry__levels_place(window, &level) == BRY_OK && level < there)
-        there = level;
-    return put(window, there, hash, true, undo);
+    if (there.level > 0 && bry__levels_place(window, &level) == BRY_OK && level < there.level)
+        return put_new(window, level, hash, true, undo);
+    return there.in_past ? put_from_past(window, &there, hash, undo)
+                         : put(window, there.level, hash, true, undo);
 }
 
 static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
-    changing change;
-    bry_status status = begin(window, now, false, &change);
+    bry__changing change;
+    bry_status status = bry__change_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
     bry_answer answer;
     step unused;
-    status = end(window, &change, add_one(change.window, hash, &answer, &unused), 1, now);
+    status =
+        bry__change_end(window, &change, add_one(change.window, hash, &answer, &unused), 1, now);
     if (status == BRY_OK)
         *was = answer;
     return status;
@@ -414,8 +404,8 @@ static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 static bry_status add_new(void *self, bry_hash hash, uint64_t now)
 {
     bry__compact_window *window = self;
-    changing change;
-    bry_status status = begin(window, now, false, &change);
+    bry__changing change;
+    bry_status status = bry__change_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
     step unused;
@@ -423,7 +413,7 @@ static bry_status add_new(void *self, bry_hash hash, uint64_t now)
     status = bry__levels_place(change.window, &level);
     if (status == BRY_OK)
         status = put_new(change.window, level, hash, true, &unused);
-    return end(window, &change, status, 1, now);
+    return bry__change_end(window, &change, status, 1, now);
 }
 
 /* What each element of a batch did and was. */
@@ -446,18 +436,19 @@ static void fetch(const bry__compact_window *window, const bry_hash *hashes, siz
 
 static bool is_plain_everywhere(const bry__compact_window *window, bry_hash hash)
 {
-    for (unsigned i = 0; i < window->levels; i++) {
-        const bry__table *table = &window->level[i]->table;
-        if (!is_plain(table, bry__fingerprint(hash, table->range)))
-            return false;
-    }
+    for (const bry__compact_window *set = window; set; set = set->past)
+        for (unsigned i = 0; i < set->levels; i++) {
+            const bry__table *table = &set->level[i]->table;
+            if (!is_plain(table, bry__fingerprint(hash, table->range)))
+                return false;
+        }
     return true;
 }
 
 /* All elements; in place, *plain turns false where one could not be taken back. After a failure
  * what was done in place is taken back. */
-static bry_status add_all(changing *change, const bry_hash *hashes, size_t n, const batch_log *log,
-                          bool *plain)
+static bry_status add_all(bry__changing *change, const bry_hash *hashes, size_t n,
+                          const batch_log *log, bool *plain)
 {
     bry__compact_window *window = change->window;
     unsigned levels = window->levels;
@@ -487,20 +478,20 @@ static bry_status add_all(changing *change, const bry_hash *hashes, size_t n, co
 static bry_status add_logged(bry__compact_window *window, const bry_hash *hashes, size_t n,
                              uint64_t now, const batch_log *log)
 {
-    changing change;
-    bry_status status = begin(window, now, false, &change);
+    bry__changing change;
+    bry_status status = bry__change_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
     bool plain = true;
     status = add_all(&change, hashes, n, log, &plain);
     if (status == BRY_OK && !plain) {
-        bry__window_move(window, change.newest, change.oldest);
-        status = begin(window, now, true, &change);
+        bry__change_undo(window, &change);
+        status = bry__change_begin(window, now, true, &change);
         if (status != BRY_OK)
             return status;
         status = add_all(&change, hashes, n, log, &plain);
     }
-    return end(window, &change, status, n, now);
+    return bry__change_end(window, &change, status, n, now);
 }
 
 static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t now, uint8_t *was)
@@ -531,47 +522,47 @@ static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t n
 static bry_status forget(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
-    changing change;
-    bry_status status = begin(window, now, false, &change);
+    bry__changing change;
+    bry_status status = bry__change_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
-    bry__compact_window *on = change.window;
     bry_answer answer = BRY_ABSENT;
-    for (unsigned i = 0; i < on->levels; i++) {
-        bry__window_level *level = on->level[i];
-        uint64_t fingerprint = bry__fingerprint(hash, level->table.range);
-        uint32_t number;
-        if (!bry__table_get(&level->table, fingerprint, &number) ||
-            !bry__window_is_live(on, number))
-            continue;
-        bry__table_remove(&level->table, fingerprint, number, &on->allocator);
-        --*bry__window_count(on, i, number);
-        level->live--;
-        answer = BRY_PRESENT;
-    }
+    for (bry__compact_window *on = change.window; on; on = on->past)
+        for (unsigned i = 0; i < on->levels; i++) {
+            bry__window_level *level = on->level[i];
+            uint64_t fingerprint = bry__fingerprint(hash, level->table.range);
+            uint32_t number;
+            if (!bry__table_get(&level->table, fingerprint, &number) ||
+                !bry__window_is_live(on, number))
+                continue;
+            bry__table_remove(&level->table, fingerprint, number, &on->allocator);
+            --*bry__window_count(on, i, number);
+            level->live--;
+            answer = BRY_PRESENT;
+        }
     *was = answer;
-    return end(window, &change, BRY_OK, 0, now);
+    return bry__change_end(window, &change, BRY_OK, 0, now);
 }
 
 static bry_status advance(void *self, uint64_t now)
 {
     bry__compact_window *window = self;
-    changing change;
-    bry_status status = begin(window, now, false, &change);
-    return status == BRY_OK ? end(window, &change, BRY_OK, 0, now) : status;
+    bry__changing change;
+    bry_status status = bry__change_begin(window, now, false, &change);
+    return status == BRY_OK ? bry__change_end(window, &change, BRY_OK, 0, now) : status;
 }
 
 static bry_status merge(void *self, const void *from, uint64_t now)
 {
     bry__compact_window *window = self;
-    changing change;
-    bry_status status = begin(window, now, true, &change);
+    bry__changing change;
+    bry_status status = bry__change_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
     status = bry__levels_merge(change.window, from);
     if (status == BRY_OK && !bry__levels_may_merge(change.window))
         status = BRY_E_FULL;
-    return end(window, &change, status, 0, now);
+    return bry__change_end(window, &change, status, 0, now);
 }
 
 /* ---- looking in ---------------------------------------------------------------------------- */
@@ -590,8 +581,9 @@ static size_t generations(const void *self, uint64_t now, bry_window_generation 
     (void)now; /* T, which is where the window stands */
     for (size_t i = 0; i < n && i < room; i++) {
         uint64_t number = window->newest - i, items = 0, begin_at = number * length;
-        for (unsigned j = 0; j < window->levels; j++)
-            items += *bry__window_count(window, j, number);
+        for (const bry__compact_window *set = window; set; set = set->past)
+            for (unsigned j = 0; j < set->levels && number <= set->newest; j++)
+                items += *bry__window_count(set, j, number);
         generations[i] = (bry_window_generation){
             .begin = begin_at,
             .end = i == 0 ? UINT64_MAX : begin_at + length,

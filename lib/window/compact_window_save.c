@@ -51,15 +51,23 @@ typedef struct stray {
     bry__entry entry;
 } stray;
 
+/* One of the tables that a level's entries are in: the window's own, and its past's. */
+typedef struct part {
+    const bry__compact_window *set;
+    const bry__table *table;
+} part;
+
 typedef struct saving {
     const bry__compact_window *window;
-    const bry__table *table;
+    part parts[2];
+    unsigned part_count;
+    uint64_t range;
     bry__frame_writer *writer;
     unsigned bits; /* k */
     bry__entry *entry; /* of the group in hand */
     size_t n, room;
     stray *strays; /* in order; those before next_stray are written */
-    size_t stray_count, next_stray;
+    size_t stray_count, stray_room, next_stray;
     unsigned char *buffer; /* of BUFFER_SIZE */
     size_t filled;
 } saving;
@@ -95,35 +103,38 @@ static bry_status push(saving *to, bry__entry entry)
     return BRY_OK;
 }
 
-/* Lists what the table has in its overflow; uniform hashes lead to none. */
+/* Lists what the tables have in their overflow; uniform hashes lead to none. */
 static bry_status list_strays(saving *to)
 {
-    const bry__overflow *overflow = &to->table->overflow;
-    uint64_t mask = ((uint64_t)1 << to->bits) - 1, fingerprint;
-    uint32_t number;
-    bry__overflow_place place = {0};
-    to->stray_count = to->next_stray = 0;
-    if (overflow->n == 0)
+    uint64_t mask = ((uint64_t)1 << to->bits) - 1;
+    to->stray_count = to->stray_room = to->next_stray = 0;
+    for (unsigned i = 0; i < to->part_count; i++)
+        to->stray_room += (size_t)to->parts[i].table->overflow.n;
+    if (to->stray_room == 0)
         return BRY_OK;
-    to->strays = bry__alloc(&to->window->allocator, (size_t)overflow->n * sizeof *to->strays);
+    to->strays = bry__alloc(&to->window->allocator, to->stray_room * sizeof *to->strays);
     if (!to->strays)
         return BRY_E_NOMEM;
-    while (bry__overflow_next(overflow, &place, &fingerprint, &number))
-        if (bry__window_is_live(to->window, number))
-            to->strays[to->stray_count++] =
-                (stray){fingerprint & mask, {fingerprint >> to->bits, number}};
+    for (unsigned i = 0; i < to->part_count; i++) {
+        bry__overflow_place place = {0};
+        uint64_t fingerprint;
+        uint32_t number;
+        while (bry__overflow_next(&to->parts[i].table->overflow, &place, &fingerprint, &number))
+            if (bry__window_is_live(to->parts[i].set, number))
+                to->strays[to->stray_count++] =
+                    (stray){fingerprint & mask, {fingerprint >> to->bits, number}};
+    }
     qsort(to->strays, to->stray_count, sizeof *to->strays, compare_strays);
     return BRY_OK;
 }
 
-/* Takes the entries of a group into hand, in order. */
-static bry_status gather(saving *to, uint64_t group)
+/* Takes the entries of a group that one table has. */
+static bry_status gather_part(saving *to, unsigned which, uint64_t group)
 {
-    const bry__table *table = to->table;
+    const bry__table *table = to->parts[which].table;
     uint64_t mask = ((uint64_t)1 << to->bits) - 1;
     uint64_t step = (uint64_t)1 << (to->bits < table->level ? to->bits : table->level);
     bry_status status = BRY_OK;
-    to->n = 0;
     for (uint64_t i = group & (step - 1); i < table->segments; i += step) {
         unsigned level = bry__table_level(table, i);
         bry__segment_cursor cursor = {0};
@@ -132,10 +143,21 @@ static bry_status gather(saving *to, uint64_t group)
                bry__segment_next(bry__table_segment(table, i), bry__table_u_most(table, i), &cursor,
                                  &entry)) {
             uint64_t fingerprint = entry.u << level | i;
-            if ((fingerprint & mask) == group && bry__window_is_live(to->window, entry.value))
+            if ((fingerprint & mask) == group &&
+                bry__window_is_live(to->parts[which].set, entry.value))
                 status = push(to, (bry__entry){fingerprint >> to->bits, entry.value});
         }
     }
+    return status;
+}
+
+/* Takes the entries of a group into hand, in order. */
+static bry_status gather(saving *to, uint64_t group)
+{
+    bry_status status = BRY_OK;
+    to->n = 0;
+    for (unsigned i = 0; i < to->part_count && status == BRY_OK; i++)
+        status = gather_part(to, i, group);
     for (; status == BRY_OK && to->next_stray < to->stray_count &&
            to->strays[to->next_stray].group == group;
          to->next_stray++)
@@ -156,7 +178,7 @@ static void flush(saving *to)
 static bry_status put_record(saving *to, const bry__entry *entry, unsigned n, bool more)
 {
     bry__segment_builder builder;
-    bry_status status = bry__segment_begin(&builder, n, (to->table->range - 1) >> to->bits,
+    bry_status status = bry__segment_begin(&builder, n, (to->range - 1) >> to->bits,
                                            to->window->shape.value_bits, &to->window->allocator);
     if (status != BRY_OK)
         return status;
@@ -178,10 +200,14 @@ static bry_status put_record(saving *to, const bry__entry *entry, unsigned n, bo
     return BRY_OK;
 }
 
-static bry_status write_level(saving *to, const bry__window_level *level)
+static bry_status write_level(saving *to, unsigned level)
 {
-    to->table = &level->table;
-    to->bits = group_bits(level->live, level->table.range);
+    to->part_count = 0;
+    for (const bry__compact_window *set = to->window; set; set = set->past)
+        if (level < set->levels)
+            to->parts[to->part_count++] = (part){set, &set->level[level]->table};
+    to->range = to->parts[0].table->range;
+    to->bits = group_bits(bry__level_live(to->window, level), to->range);
     bry_status status = list_strays(to);
     for (uint64_t group = 0; group < (uint64_t)1 << to->bits && status == BRY_OK; group++) {
         status = gather(to, group);
@@ -194,8 +220,7 @@ static bry_status write_level(saving *to, const bry__window_level *level)
         } while (done < to->n);
     }
     flush(to);
-    bry__free(&to->window->allocator, to->strays,
-              (size_t)to->table->overflow.n * sizeof *to->strays);
+    bry__free(&to->window->allocator, to->strays, to->stray_room * sizeof *to->strays);
     to->strays = NULL;
     return status;
 }
@@ -203,13 +228,13 @@ static bry_status write_level(saving *to, const bry__window_level *level)
 void bry__compact_window_write(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_window *window = self;
-    unsigned levels = window->levels;
-    while (levels > 0 && window->level[levels - 1]->live == 0)
+    unsigned levels = BRY__WINDOW_LEVELS;
+    while (levels > 0 && bry__level_live(window, levels - 1) == 0)
         levels--;
     unsigned char numbers[LEVELS_SIZE] = {0};
     bry__store64(numbers, levels);
     for (unsigned i = 0; i < levels; i++)
-        bry__store64(numbers + 8 + 8 * (size_t)i, window->level[i]->live);
+        bry__store64(numbers + 8 + 8 * (size_t)i, bry__level_live(window, i));
     bry__frame_writer_write(writer, LEVELS, numbers, sizeof numbers);
     if (levels == 0)
         return;
@@ -218,8 +243,8 @@ void bry__compact_window_write(const void *self, bry__frame_writer *writer)
     to.buffer = bry__alloc(&window->allocator, BUFFER_SIZE);
     bry_status status = to.buffer ? BRY_OK : BRY_E_NOMEM;
     for (unsigned i = 0; i < levels && status == BRY_OK; i++)
-        if (window->level[i]->live > 0)
-            status = write_level(&to, window->level[i]);
+        if (bry__level_live(window, i) > 0)
+            status = write_level(&to, i);
     bry__free(&window->allocator, to.entry, to.room * sizeof *to.entry);
     bry__free(&window->allocator, to.buffer, BUFFER_SIZE);
     if (writer->status == BRY_OK)
@@ -392,6 +417,7 @@ bry_status bry__compact_window_read(const bry_window_options *options, uint64_t 
     if (from.buffer && bry__compact_window_engine.create(&stored, allocator, &made) == BRY_OK) {
         from.window = made;
         status = read_levels(&from, numbers);
+        from.window->least = from.window->oldest;
     } else {
         status = no_memory(&from);
     }

@@ -2,6 +2,8 @@
 #include "support/window_helpers.h"
 #include "window/window_object.h"
 
+#include <stdlib.h>
+
 static void test_clone_and_clear(void **state)
 {
     (void)state;
@@ -216,6 +218,63 @@ static void test_looking_in(void **state)
     }
 }
 
+/* Counts what is given back. */
+typedef struct frees {
+    uint64_t blocks;
+} frees;
+
+static void *counted_alloc(void *opaque, size_t size)
+{
+    (void)opaque;
+    return malloc(size);
+}
+
+static void counted_free(void *opaque, void *block, size_t size)
+{
+    (void)size;
+    ((frees *)opaque)->blocks++;
+    free(block);
+}
+
+/* However long the pause was, the change after it gives back a few blocks, and those that follow
+ * the rest; and what has not been given back is not remembered. */
+static void test_pauses_in_steps(void **state)
+{
+    (void)state;
+    enum { N = 3000000, STEP = 3000, BLOCKS = 6000 };
+    static const uint64_t pauses[] = {3000, 9000, 10500, 14000, 1000000};
+    frees counted = {0};
+    bry_allocator allocator = {counted_alloc, counted_free, &counted};
+    bry_window_options options = exact(&window_kinds[0], 13000, N);
+    options.allocator = &allocator;
+    bry_window *full = make(options), *window = NULL;
+    bry_hash hashes[STEP];
+    for (uint64_t i = 0; i < N; i += STEP) {
+        for (uint64_t j = 0; j < STEP; j++)
+            hashes[j] = key(i + j);
+        assert_int_equal(bry_window_add_n(full, hashes, STEP, 13000 + i * 13000 / N, NULL), BRY_OK);
+    }
+    for (size_t p = 0; p < sizeof pauses / sizeof pauses[0]; p++) {
+        assert_int_equal(bry_window_clone(full, &window), BRY_OK);
+        uint64_t now = 26000, all = stats_of(window).bytes;
+        for (int round = 0; round < 3; round++) {
+            now += pauses[p];
+            for (uint64_t i = 0; i < 40; i++) {
+                uint64_t before = counted.blocks;
+                add(window, N + i, now);
+                assert_true(counted.blocks - before < BLOCKS);
+            }
+            for (uint64_t i = 0; i < N; i += 997) {
+                uint64_t at = 13000 + i / STEP * STEP * 13000 / N;
+                assert_true(has(window, i, now) == (at / 1000 * 1000 + 1000 + 13000 > now));
+            }
+        }
+        assert_true(stats_of(window).bytes < all / (pauses[p] > 9000 ? 100 : 1));
+        bry_window_destroy(window);
+    }
+    bry_window_destroy(full);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_merge_past_the_error),
         cmocka_unit_test(test_looking_in),
+        cmocka_unit_test(test_pauses_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
