@@ -595,17 +595,15 @@ class Page(Serve):
         self.assertTrue(refused("maps", "MAP.JOIN", "team1:a", "team2:b"))
         self.assertTrue(refused("maps", "MAP.CREATE", "team1:a", "LIKE", "team2:b"))
 
-    @unittest.skipUnless(shutil.which("redis-cli"), "there is no redis-cli")
-    def test_the_readme_shows_true_replies(self):
+    def test_the_sample_configuration_shows_defaults(self):
+        sample = (SCRIPT.parents[1] / "service" / "bloomery.conf").read_text()
         _, port = self.start()
-        readme = (SCRIPT.parents[1] / "README.md").read_text()
-        (shown,) = re.findall(r"^```console\n(127\.0\.0\.1:6379> .*?)^```$", readme, re.M | re.S)
-        said = ""
-        for line in re.findall(r"(?m)^127\.0\.0\.1:6379> (.*)$", shown):
-            said += f"127.0.0.1:6379> {line}\n" + subprocess.run(
-                ["redis-cli", "-p", str(port), "--no-raw", *line.split()], capture_output=True,
-                text=True, check=True).stdout
-        self.assertEqual(shown, said)
+        lines = re.findall(r"(?m)^#([a-z.-]+) (\S+)$", sample)
+        self.assertGreater(len(lines), 5)
+        for name, value in lines:
+            preset = ask(port, "CONFIG", "GET", name)
+            self.assertEqual(ask(port, "CONFIG", "SET", name, value), "+OK\r\n", name)
+            self.assertEqual(ask(port, "CONFIG", "GET", name), preset, name)
 
     def test_from_a_snapshot_to_a_log(self):
         process, port = self.start("--appendonly", "no")
