@@ -217,3 +217,16 @@ const char *cli_parse_share(const char *text, double *share)
     *share = value;
     return NULL;
 }
+
+cli_size cli_say_bytes(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double size = (double)bytes;
+    int unit = 0;
+    for (; size >= 1024; unit++)
+        size /= 1024;
+    cli_size said;
+    int digits = unit == 0 || size >= 100 ? 0 : size >= 10 ? 1 : 2;
+    snprintf(said.text, sizeof said.text, "%.*f %s", digits, size, units[unit]);
+    return said;
+}

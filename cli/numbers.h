@@ -20,4 +20,10 @@ const char *cli_parse_bytes(const char *text, uint64_t *bytes);
 const char *cli_parse_span(const char *text, uint64_t *milliseconds);
 const char *cli_parse_share(const char *text, double *share);
 
+/* Bytes as people read them, to three digits: "280 B", "11.8 MiB". */
+typedef struct cli_size {
+    char text[24];
+} cli_size;
+cli_size cli_say_bytes(uint64_t bytes);
+
 #endif

@@ -1,5 +1,7 @@
 #include "text_table.h"
 
+#include "output.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +58,12 @@ static bool print(const cli_table *table, bool markdown, FILE *out)
         if (width > widths[i % columns])
             widths[i % columns] = width;
     }
+    cli_colours use = cli_colours_of(out);
+    bool coloured = !markdown && *use.strong;
     for (size_t i = 0; i < table->count; i++) {
         size_t column = i % columns;
+        if (coloured && i == 0)
+            fputs(use.strong, out);
         bool last = column + 1 == columns;
         if (markdown)
             fputs(column == 0 ? "| " : " | ", out);
@@ -67,6 +73,8 @@ static bool print(const cli_table *table, bool markdown, FILE *out)
                    out);
         if (!last)
             continue;
+        if (coloured && i + 1 == columns)
+            fputs(use.off, out);
         fputs(markdown ? " |\n" : "\n", out);
         if (markdown && i + 1 == columns) {
             for (size_t c = 0; c < columns; c++)

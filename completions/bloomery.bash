@@ -13,6 +13,7 @@ _bloomery() {
         at=$((at + 1))
     done
     case "$path $prev" in
+        "plan --job") values="filter map window counter index" ;;
         "plan --engine") values="auto bloom compact kbf fbf dba" ;;
         "map build --engine") values="auto compact kbf" ;;
         "map build --layout") values="tuned paper" ;;
@@ -59,7 +60,7 @@ _bloomery() {
     fi
     case "$path" in
         "plan")
-            words="--items --error --values --subsets --window --rate --engine --json -h --help"
+            words="--items --error --values --subsets --window --rate --job --engine --json -h --help"
             inner=""
             ;;
         "map build")

@@ -36,6 +36,7 @@ complete -c bloomery -n '__fish_seen_subcommand_from plan' -l values -x -d 'of m
 complete -c bloomery -n '__fish_seen_subcommand_from plan' -l subsets -x -d 'of index: subsets that hold the keys (default 64)'
 complete -c bloomery -n '__fish_seen_subcommand_from plan' -l window -x -d 'of window and counter: how long they remember (default 60s)'
 complete -c bloomery -n '__fish_seen_subcommand_from plan' -l rate -x -d 'of those: new keys a second, instead of --items in a window'
+complete -c bloomery -n '__fish_seen_subcommand_from plan' -l job -x -a 'filter map window counter index' -d 'only this job: filter, map, window, counter or index'
 complete -c bloomery -n '__fish_seen_subcommand_from plan' -l engine -x -a 'auto bloom compact kbf fbf dba' -d 'only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)'
 complete -c bloomery -n '__fish_seen_subcommand_from plan' -l json -f -d 'JSON instead of a table'
 complete -c bloomery -n '__fish_seen_subcommand_from plan' -s h -f -d 'this text'

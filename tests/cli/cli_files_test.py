@@ -1,12 +1,10 @@
-"""Files of the program: streams in their place, what is no file, two changes at once, and what is
-shown while one is read."""
+"""Files of the program: streams in their place, what is no file, and two changes at once."""
 
 import fcntl
 import os
 import pty
 import subprocess
 import tempfile
-import time
 import unittest
 
 from cli_runner import PROGRAM, main
@@ -221,71 +219,6 @@ class Locks(FilesCase):
         self.assertEqual(err, b'bloomery: IO: "new": another run has made it meanwhile; what this '
                               b'run has seen is not in it\n')
         self.assertEqual(self.run_program("seen", "--state", "new", stdin=b"a\nb\n"), b"b\n")
-
-
-class Progress(FilesCase):
-    """On a terminal, of what takes longer than half a second: the output is held up meanwhile."""
-
-    def watch(self, *arguments, stdin=None):
-        """What appears on the terminal that is standard error."""
-        inner, outer = pty.openpty()
-        process = self.start(*arguments, stdin=stdin, stderr=outer)
-        os.close(outer)
-        time.sleep(0.7)
-        lines = process.stdout.read()
-        shown = b""
-        try:
-            while piece := os.read(inner, 65536):
-                shown += piece
-        except OSError:
-            pass
-        os.close(inner)
-        process.stdout.close()
-        self.assertEqual(process.wait(), 0)
-        return lines, shown
-
-    def test_seen(self):
-        content = b"".join(b"line %d\n" % i for i in range(200000))
-        self.write("lines", content)
-        with open(self.path("lines"), "rb") as stdin:
-            for arguments, options in ((["lines"], {}), ([], {"stdin": stdin})):
-                lines, shown = self.watch("seen", *arguments, **options)
-                self.assertEqual(lines, content)
-                self.assertRegex(shown.split(b"\r")[0],
-                                 rb"^\d+ keys, \d+ keys/s, \d+%, 0:0\d left\x1b\[K$")
-                self.assertTrue(shown.endswith(b"\x1b[K"))
-
-    def test_without_a_size(self):
-        reading, writing = os.pipe()
-        feeder = subprocess.Popen(["seq", "200000"], stdout=writing)
-        os.close(writing)
-        lines, shown = self.watch("seen", stdin=reading)
-        os.close(reading)
-        feeder.wait()
-        self.assertRegex(shown.split(b"\r")[0], rb"^\d+ keys, \d+ keys/s\x1b\[K$")
-
-    def test_not_beside_lines_on_the_same_terminal(self):
-        self.write("lines", b"".join(b"%d\n" % i for i in range(50000)))
-        inner, outer = pty.openpty()
-        process = self.start("seen", "lines", stdout=outer, stderr=outer)
-        os.close(outer)
-        time.sleep(0.7)
-        shown = b""
-        try:
-            while piece := os.read(inner, 65536):
-                shown += piece
-        except OSError:
-            pass
-        os.close(inner)
-        process.communicate()
-        self.assertNotIn(b"keys/s", shown)
-
-    def test_nothing_in_a_pipe(self):
-        self.write("lines", b"".join(b"%d\n" % i for i in range(50000)))
-        process = self.start("seen", "lines")
-        time.sleep(0.7)
-        out, err = process.communicate()
-        self.assertEqual(err, b"")
 
 
 main()

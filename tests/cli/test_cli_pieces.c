@@ -263,9 +263,30 @@ static void test_an_early_failure_is_not_forgotten(void **state)
     assert_int_equal(WEXITSTATUS(status), CLI_FAILED);
 }
 
+static void test_bytes_are_said(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *said;
+    } cases[] = {
+        {0, "0 B"},
+        {999, "999 B"},
+        {1023, "1023 B"},
+        {1024, "1.00 KiB"},
+        {12397976, "11.8 MiB"},
+        {(uint64_t)256 << 20, "256 MiB"},
+        {1944023040, "1.81 GiB"},
+        {UINT64_MAX, "16.0 EiB"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(cli_say_bytes(cases[i].bytes).text, cases[i].said);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_are_said),
         cmocka_unit_test(test_counts_are_exact),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_spans),

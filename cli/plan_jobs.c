@@ -1,0 +1,164 @@
+#include "plan_jobs.h"
+
+#include <bloomery/counter.h>
+#include <bloomery/filter.h>
+#include <bloomery/index.h>
+#include <bloomery/window.h>
+#include <math.h>
+#include <string.h>
+
+static bry_status plan_filter(const plan_job *of, const plan_inputs *in, plan_costs *out)
+{
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = of->engine;
+    options.capacity = in->items;
+    options.error = in->error;
+    bry_filter_shape shape;
+    bry_status status = bry_filter_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (plan_costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+        };
+    return status;
+}
+
+static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs *out)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.engine = of->engine;
+    options.capacity = in->items;
+    options.values = in->values;
+    options.error = in->error;
+    if (of->layout)
+        options.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+    bry_map_shape shape;
+    bry_status status = bry_map_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (plan_costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            /* what the error asked for bounds: the first, and the sum of the others */
+            .error = fmax(shape.errors.false_positive,
+                          shape.errors.false_negative + shape.errors.incorrect),
+            .is_map = true,
+            .errors = shape.errors,
+            .values = shape.values,
+            .value_bits = shape.value_bits,
+        };
+    return status;
+}
+
+/* The items in so many subsets of equal size. */
+static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_costs *out)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    if (in->items > (uint64_t)1 << 40 || in->subsets > UINT32_MAX)
+        return BRY_E_RANGE;
+    options.engine = of->engine;
+    options.units = (uint32_t)in->subsets;
+    options.unit_capacity = (in->items - 1) / in->subsets + 1;
+    options.error = in->error;
+    bry_index_shape shape;
+    bry_status status = bry_index_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (plan_costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+            .subsets = in->subsets,
+            .group = shape.group,
+        };
+    return status;
+}
+
+/* The items within one window. */
+static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_costs *out)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = of->engine;
+    if (of->layout)
+        options.mode = strcmp(of->layout, "paper") == 0 ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED;
+    options.window = in->window;
+    options.capacity = in->items;
+    options.error = in->error;
+    bry_window_shape shape;
+    bry_status status = bry_window_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (plan_costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .hashes = shape.hashes,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+            .window = shape.window,
+            .longest = shape.longest,
+            .generations = shape.generations,
+        };
+    return status;
+}
+
+/* The operations within one window, and none of the counters. */
+static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_costs *out)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.engine = of->engine;
+    options.window = in->window;
+    options.capacity = in->items;
+    options.error = in->error;
+    bry_counter_shape shape;
+    bry_status status = bry_counter_plan(&options, &shape);
+    if (status == BRY_OK)
+        *out = (plan_costs){
+            .bytes = shape.bytes,
+            .bytes_empty = shape.bytes_empty,
+            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
+            .error = shape.error,
+            .window = shape.window,
+            .longest = shape.longest,
+            .bytes_per_counter = shape.bytes_per_counter,
+        };
+    return status;
+}
+
+#define WINDOW_LIMITS "items 1 to 2^40, error 1e-12 to 0.5, windows up to 2^52 ms"
+#define INDEX_LIMITS "items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20"
+
+const plan_job plan_jobs[PLAN_JOBS] = {
+    {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
+    {"filter", BRY_ENGINE_COMPACT, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
+    {"map", BRY_ENGINE_COMPACT, NULL, plan_map,
+     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"},
+    {"map", BRY_ENGINE_KBF, "tuned", plan_map,
+     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
+    {"map", BRY_ENGINE_KBF, "paper", plan_map,
+     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
+    {"window", BRY_ENGINE_COMPACT, NULL, plan_window, WINDOW_LIMITS},
+    {"window", BRY_ENGINE_FBF, "improved", plan_window, WINDOW_LIMITS},
+    {"window", BRY_ENGINE_FBF, "paper", plan_window, WINDOW_LIMITS},
+    {"counter", BRY_ENGINE_COMPACT, NULL, plan_counter, WINDOW_LIMITS},
+    {"counter", BRY_ENGINE_FBF, NULL, plan_counter, WINDOW_LIMITS},
+    {"index", BRY_ENGINE_COMPACT, NULL, plan_index, INDEX_LIMITS},
+    {"index", BRY_ENGINE_DBA, NULL, plan_index, INDEX_LIMITS},
+};
+/* What a standard Bloom filter takes by the textbook: m = n·ln(1/p)/ln²2 bits, k = log2(1/p). The
+ * measure that readers know; nothing here creates one. */
+plan_costs plan_standard_bloom(const plan_inputs *in)
+{
+    double n = (double)in->items;
+    double bits = ceil(n * -log(in->error) / (M_LN2 * M_LN2));
+    double hashes = fmax(1, round(-log2(in->error)));
+    return (plan_costs){
+        .bytes = (uint64_t)ceil(bits / 8),
+        .hashes = (uint64_t)hashes,
+        .bits_per_item = bits / n,
+        .error = pow(-expm1(-hashes * n / bits), hashes),
+    };
+}

@@ -1,0 +1,91 @@
+"""What is shown on a terminal while something long is read: how much, how fast and, where the size
+is known, which share of it and how long the rest takes. The clock is a preloaded one, so that
+nothing has to take long."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, CLOCK = sys.argv[1:3]
+KNOWN = rb"\d+ keys, \d+ keys/s, \d+%, (\d+:)?\d+:\d\d left\x1b\[K"
+UNKNOWN = rb"\d+ keys, \d+ keys/s\x1b\[K"
+
+
+class Progress(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.write("pairs", b"".join(b"key %d\tvalue\n" % i for i in range(60000)))
+        self.write("lines", b"".join(b"line %d\n" % i for i in range(60000)))
+
+    def write(self, name, content):
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write(content)
+
+    def shown(self, *arguments, stdin=None, on_terminal=("stderr",)):
+        """What appears on the terminal, in the steps in which it does."""
+        inner, outer = pty.openpty()
+        streams = {name: outer if name in on_terminal else subprocess.DEVNULL
+                   for name in ("stdout", "stderr")}
+        source = open(os.path.join(self.folder, stdin), "rb") if stdin else subprocess.DEVNULL
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=source, **streams,
+                                   env={**os.environ, "LD_PRELOAD": CLOCK})
+        os.close(outer)
+        written = b""
+        try:
+            while piece := os.read(inner, 65536):
+                written += piece
+        except OSError:  # how a terminal ends
+            pass
+        os.close(inner)
+        if stdin:
+            source.close()
+        self.assertEqual(process.wait(), 0, written)
+        return written.split(b"\r")
+
+    def expect(self, pattern, *arguments, **options):
+        with self.subTest(arguments=arguments):
+            *steps, last = self.shown(*arguments, **options)
+            self.assertTrue(steps)
+            self.assertEqual(last, b"\x1b[K")  # it is taken away at the end
+            for step in steps[1:]:
+                self.assertRegex(step, rb"^" + pattern + rb"$")
+            shares = [int(re.search(rb"(\d+)%", step)[1]) for step in steps if b"%" in step]
+            self.assertEqual(shares, sorted(shares))
+            if pattern == KNOWN:
+                self.assertEqual(shares[-1], 100)
+
+    def test_where_the_size_is_known(self):
+        self.expect(KNOWN, "seen", "lines")
+        self.expect(KNOWN, "seen", "lines", "pairs", "lines")
+        self.expect(KNOWN, "seen", stdin="lines")
+        self.expect(KNOWN, "seen", "--count", "-", "pairs", stdin="lines")
+        self.expect(KNOWN, "map", "build", "m", "--items", "60k", stdin="pairs")
+        self.expect(KNOWN, "map", "put", "m", stdin="pairs")
+        self.expect(KNOWN, "index", "build", "i", "lines", "pairs")
+        self.expect(KNOWN, "index", "build", "w", "lines", "pairs", "--words")
+        self.expect(KNOWN, "index", "add", "i", "lines")
+        self.expect(KNOWN, "index", "refresh", "i", "--all")
+        self.expect(KNOWN, "index", "check", "i")
+        self.expect(KNOWN, "index", "unit", "lines", "--like", "i")
+
+    def test_where_it_is_not(self):
+        os.mkfifo(os.path.join(self.folder, "pipe"))
+        feeder = subprocess.Popen(["sh", "-c", "cat lines > pipe"], cwd=self.folder)
+        self.expect(UNKNOWN, "seen", "pipe", "lines")
+        feeder.wait()
+
+    def test_on_a_terminal_alone(self):
+        for streams in ((), ("stdout",), ("stdout", "stderr")):
+            shown = b"\r".join(self.shown("seen", "lines", on_terminal=streams))
+            self.assertNotIn(b"keys/s", shown)
+        shown = b"\r".join(self.shown("map", "build", "m", stdin="pairs", on_terminal=("stdout",)))
+        self.assertEqual(shown, b"")
+
+
+unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,12 @@
+/* Preloaded: a steady clock that is a second further each time it is asked. What a program shows
+ * twice a second is then shown each time, however fast the machine is. */
+#include <stdatomic.h>
+#include <time.h>
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *now)
+{
+    static atomic_long asked;
+    *now = (struct timespec){.tv_sec = (which == CLOCK_REALTIME ? 1700000000 : 1000) +
+                                       atomic_fetch_add(&asked, 1)};
+    return 0;
+}
