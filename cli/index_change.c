@@ -95,7 +95,9 @@ static bry_status remove_element(cli_file_index *index, size_t file, cli_text ke
 
 static int remove_lines(cli_file_index *index, size_t file, char end, tally *count)
 {
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    lines.progress = &progress;
     cli_text line;
     int code = CLI_GO_ON;
     while (code == CLI_GO_ON) {
@@ -109,7 +111,9 @@ static int remove_lines(cli_file_index *index, size_t file, char end, tally *cou
             snprintf(where, sizeof where, "line %" PRIu64, lines.number);
             code = cli_index_refused(status, index, where);
         }
+        progress.done++;
     }
+    cli_progress_end(&progress);
     cli_lines_free(&lines);
     return code;
 }

@@ -229,7 +229,9 @@ static bool end_key(const asking *a, cli_text *key)
 /* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
 static int ask_lines(asking *a)
 {
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
     cli_lines lines = CLI_LINES(STDIN_FILENO, a->how.end);
+    lines.progress = &progress;
     int code = CLI_GO_ON;
     bool more = true;
     while (more && code == CLI_GO_ON && !ferror(stdout)) {
@@ -243,6 +245,7 @@ static int ask_lines(asking *a)
             n += more && readable;
         } while (more && readable && n < BATCH && cli_lines_ready(&lines));
         code = ask(a, n);
+        cli_progress_add(&progress, n);
         if (code == CLI_GO_ON && status != BRY_OK)
             code = cli_lines_failed(&lines, status);
         if (code == CLI_GO_ON && !readable)
@@ -251,6 +254,7 @@ static int ask_lines(asking *a)
         if (!cli_lines_ready(&lines))
             fflush(stdout);
     }
+    cli_progress_end(&progress);
     cli_lines_free(&lines);
     return code;
 }

@@ -108,7 +108,9 @@ static bry_status del_key(bry_map *map, const char *key, size_t len, tally *coun
 
 static int del_lines(bry_map *map, const cli_memory *memory, char end, tally *count)
 {
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    lines.progress = &progress;
     cli_text line;
     int code = CLI_GO_ON;
     while (code == CLI_GO_ON) {
@@ -122,7 +124,9 @@ static int del_lines(bry_map *map, const cli_memory *memory, char end, tally *co
             snprintf(where, sizeof where, "line %" PRIu64, lines.number);
             code = cli_map_refused(status, map, memory, where);
         }
+        progress.done++;
     }
+    cli_progress_end(&progress);
     cli_lines_free(&lines);
     return code;
 }

@@ -101,7 +101,9 @@ static void ask_words(const bry_map *map, const style *how, char **words, size_t
 /* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
 static int ask_lines(const bry_map *map, const style *how, tally *count)
 {
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
     cli_lines lines = CLI_LINES(STDIN_FILENO, how->end);
+    lines.progress = &progress;
     cli_text keys[BATCH];
     bry_status status = BRY_OK;
     bool more = true;
@@ -113,9 +115,11 @@ static int ask_lines(const bry_map *map, const style *how, tally *count)
             n += more;
         } while (more && n < BATCH && cli_lines_ready(&lines));
         ask(map, how, keys, n, count);
+        cli_progress_add(&progress, n);
         if (!cli_lines_ready(&lines))
             fflush(stdout);
     }
+    cli_progress_end(&progress);
     int code = status == BRY_OK ? CLI_GO_ON : cli_lines_failed(&lines, status);
     cli_lines_free(&lines);
     return code;
