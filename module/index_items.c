@@ -20,48 +20,75 @@ static int reply_answers(server_context *context, const item_batch *self, bry_an
 
 #define FEW 8u /* candidates that are found at the first asking */
 
-/* Candidates of an item, of which there are more than there was place for at first. */
-static uint32_t *ask_again(const held_index *held, bry_hash hash, size_t total)
+/* Some items of INDEX.LOCATE, each hash asked for once, and what was found. */
+typedef struct location {
+    const held_index *held;
+    bry_hash hashes[BATCH_SMALL]; /* no two alike */
+    uint32_t *all[BATCH_SMALL]; /* candidates past FEW, where the list is kept */
+    size_t totals[BATCH_SMALL];
+    uint32_t units[BATCH_SMALL * FEW];
+    size_t n;
+    uint8_t which[BATCH_SMALL]; /* of each item: its place among the hashes … */
+    uint8_t uses[BATCH_SMALL]; /* … and how many items are still to be answered from there */
+} location;
+
+static void locate_once(location *self, const item_batch *items)
 {
-    uint32_t *units = api.TryAlloc(total * sizeof *units);
-    if (units)
-        bry_index_locate(held->index, hash, units, total);
-    return units;
+    self->n = 0;
+    for (size_t i = 0; i < items->n; i++) {
+        size_t at = 0;
+        while (at < self->n && (self->hashes[at].lo != items->hashes[i].lo ||
+                                self->hashes[at].hi != items->hashes[i].hi))
+            at++;
+        if (at == self->n) {
+            self->hashes[self->n] = items->hashes[i];
+            self->uses[self->n] = 0;
+            self->all[self->n++] = NULL;
+        }
+        self->which[i] = (uint8_t)at;
+        self->uses[at]++;
+    }
+    bry_index_locate_n(self->held->index, self->hashes, self->n, self->units, FEW, self->totals);
 }
 
-static void reply_units(server_context *context, const held_index *held, const uint32_t *units,
-                        size_t total)
+/* All candidates of a hash; NULL: no memory. */
+static const uint32_t *list_units(location *self, size_t at)
 {
-    api.ReplyWithArray(context, (long)total);
-    for (size_t i = 0; i < total; i++) {
-        bry_index_unit unit;
-        bry_index_get_unit(held->index, units[i], &unit);
-        api.ReplyWithLongLong(context, (long long)unit.tag);
+    size_t total = self->totals[at];
+    if (total <= FEW)
+        return self->units + at * FEW;
+    if (!self->all[at] && (self->all[at] = api.TryAlloc(total * sizeof(uint32_t))))
+        bry_index_locate(self->held->index, self->hashes[at], self->all[at], total);
+    return self->all[at];
+}
+
+static void reply_units(server_context *context, location *self, size_t at)
+{
+    const uint32_t *units = list_units(self, at);
+    if (units) {
+        api.ReplyWithArray(context, (long)self->totals[at]);
+        for (size_t i = 0; i < self->totals[at]; i++) {
+            uint64_t tag = 0;
+            bry_index_get_tag(self->held->index, units[i], &tag);
+            api.ReplyWithLongLong(context, (long long)tag);
+        }
+    } else {
+        reply_status(context, BRY_E_NOMEM);
     }
+    if (--self->uses[at] == 0 && self->all[at])
+        api.Free(self->all[at]);
 }
 
 static void locate_some(server_context *context, const held_index *held, server_string **items,
                         size_t n)
 {
     item_batch part;
-    uint32_t units[BATCH_SMALL * FEW];
-    size_t totals[BATCH_SMALL];
+    location found = {.held = held};
     batch_open(&part, items, n);
     batch_hash(&part, bry_index_seed(held->index));
-    bry_index_locate_n(held->index, part.hashes, n, units, FEW, totals);
-    for (size_t i = 0; i < n; i++) {
-        if (totals[i] <= FEW) {
-            reply_units(context, held, units + i * FEW, totals[i]);
-            continue;
-        }
-        uint32_t *all = ask_again(held, part.hashes[i], totals[i]);
-        if (!all) {
-            reply_status(context, BRY_E_NOMEM);
-            continue;
-        }
-        reply_units(context, held, all, totals[i]);
-        api.Free(all);
-    }
+    locate_once(&found, &part);
+    for (size_t i = 0; i < n; i++)
+        reply_units(context, &found, found.which[i]);
 }
 
 int index_command_locate(server_context *context, server_string **argv, int argc)

@@ -149,7 +149,7 @@ static int reply_info(server_context *context, const held_object *object)
     reply_pair_text(context, "supplier", held->dba ? "none" : "not needed");
     reply_pair_text(context, "seed", seed);
     reply_pair_number(context, "promised_error", stats.promised_error);
-    reply_pair_number(context, "estimated_error", index_estimate(held));
+    reply_pair_number(context, "estimated_error", stats.estimated_error);
     reply_pair_number(context, "full_error", stats.full_error);
     reply_pair_number(context, "fill", stats.fill);
     reply_pair_count(context, "group", options.group);

@@ -99,7 +99,8 @@ const module_command index_commands[] = {
                    "One that was added is always among them.",
         .complexity = "O(n + c log c), n items, c units that hold them, dropped ones not yet "
                       "cleared away included; in engine dba also n times the units by the width "
-                      "of a group",
+                      "of a group. The reply has no limit: an item in 100,000 units takes 10 ms, "
+                      "and each time that it is named again as long as its reply",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
                    "INDEX.LOCATE where a b z",
@@ -114,7 +115,8 @@ const module_command index_commands[] = {
         .args = items_args,
         .summary = "Tells which items any unit may hold.",
         .complexity = "O(n), n items, and the dropped units not yet cleared away that held them; "
-                      "in engine dba n times the units by the width of a group",
+                      "in engine dba n times the units by the width of a group: 64 items in "
+                      "200,000 units take 3 ms, but with GROUP 1 a second",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.EXISTS where a z",
     },

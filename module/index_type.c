@@ -6,7 +6,6 @@
 #include "settings.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -83,28 +82,13 @@ static held_index *hold(bry_index *index, const bry_allocator *allocator)
     return held;
 }
 
-double index_estimate(const held_index *held)
-{
-    if (!held->dba) {
-        bry_index_stats stats;
-        bry_index_get_stats(held->index, &stats);
-        return stats.estimated_error;
-    }
-    double none = 0; /* the logarithm of the chance of no candidate */
-    for (size_t i = 0; i < held->numbers.room; i++) {
-        bry_index_unit unit;
-        if (held->numbers.places[i].unit != INDEX_NO_UNIT &&
-            bry_index_get_unit(held->index, held->numbers.places[i].unit, &unit) == BRY_OK)
-            none += log1p(-unit.error);
-    }
-    return none < 0 ? -expm1(none) : 0;
-}
-
 static void look(held_object *object)
 {
     held_index *held = index_of(object);
-    object->promised = bry_index_options_like(held->index).error;
-    object->estimated = index_estimate(held);
+    bry_index_stats stats;
+    bry_index_get_stats(held->index, &stats);
+    object->promised = stats.promised_error;
+    object->estimated = stats.estimated_error;
     held->looked_at = object->items;
 }
 

@@ -81,10 +81,6 @@ void index_tidy(held_index *held, size_t n);
  * left. */
 void index_sweep(held_index *held, uint64_t n);
 
-/* The chance that an absent item has a candidate, as the library estimates it; but without counting
- * the bits of engine dba, which its own statistics do. */
-double index_estimate(const held_index *held);
-
 /* Brings the numbers about an object up to date after a change that added so many items (a negative
  * number: took away). */
 void index_changed(held_object *object, int64_t added);

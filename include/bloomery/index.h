@@ -155,6 +155,7 @@ BRY_API bry_status bry_index_drop(bry_index *index, uint32_t unit);
 
 /* BRY_E_RANGE: no such unit. */
 BRY_API bry_status bry_index_set_tag(bry_index *index, uint32_t unit, uint64_t tag);
+BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint64_t *tag);
 
 /*
  * Puts the elements of `from` into `into` and drops `from`; sealed or not. BRY_E_RANGE: no such
@@ -291,7 +292,7 @@ typedef struct bry_index_stats {
     uint64_t dropped; /* compact: elements of dropped units that still take memory */
 } bry_index_stats;
 
-/* Reads the whole index once. */
+/* Takes a time that follows the number of groups (dba) or of tables (compact), not of elements. */
 BRY_API void bry_index_get_stats(const bry_index *index, bry_index_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */

@@ -434,12 +434,10 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
 {
     const bry__compact_index *index = self;
     const bry__maplet *maplet = &index->maplet;
-    uint64_t count = bry__maplet_count(maplet), full = 0;
+    uint64_t count = bry__maplet_count(maplet);
     double room = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
         room += (double)maplet->options.capacity * (double)((uint64_t)1 << i);
-    for (uint32_t i = 0; i < slots->room; i++)
-        full += slots->slot[i].capacity;
     stats->planned_units = maplet->options.fixed
                                ? (uint32_t)(maplet->options.capacity / index->unit_capacity)
                                : BRY__INDEX_UNITS;
@@ -449,7 +447,7 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     /* The share of what is alive first: a product with it is never above what it is taken of. */
     double alive = count ? (double)slots->elements / (double)count : 0;
     stats->estimated_error = bry__maplet_error_now(maplet) * alive;
-    stats->full_error = error_of(maplet, full);
+    stats->full_error = error_of(maplet, slots->capacity);
     if (stats->full_error < stats->estimated_error) /* by rounding */
         stats->full_error = stats->estimated_error;
     stats->waiting = bry__compact_index_waiting(index);

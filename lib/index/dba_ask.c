@@ -92,8 +92,11 @@ static void tell(const bry__dba_group *group, const unsigned char mask[BRY__DBA_
         else
             for (unsigned b = 0; b < group->width / 8; b++)
                 left |= (uint64_t)mask[b] << (8 * b);
-        for (; left; left &= left - 1)
-            bry__index_found_add(found, group->slot[64 * word + (unsigned)__builtin_ctzll(left)]);
+        while (left) { /* from the last column on: mostly the newest first */
+            unsigned last = 63 - (unsigned)__builtin_clzll(left);
+            bry__index_found_add(found, group->slot[64 * word + last]);
+            left ^= (uint64_t)1 << last;
+        }
     }
 }
 

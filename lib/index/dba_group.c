@@ -149,7 +149,7 @@ bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
         group->table = list;
         group->table_room = tables;
     }
-    uint64_t *grown = bry__alloc(allocator, group->width * sizeof *grown);
+    bry__dba_grown *grown = bry__alloc(allocator, group->width * sizeof *grown);
     bry_status status = grown
                             ? init_tables(group->table, group->tables, tables,
                                           table_bytes(group->shape.range, group->width), allocator)
@@ -237,37 +237,40 @@ static bool set_bit(bry__dba_group *group, unsigned table, uint64_t row, uint32_
     return was_clear;
 }
 
-bool bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
-                         unsigned from)
+unsigned bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
+                             unsigned from, unsigned to)
 {
-    unsigned n = bry__dba_positions(group);
-    bool changed = false;
-    bry__dba_probe_know(probe, group->shape.range, n);
-    for (unsigned i = from; i < n; i++) {
+    unsigned changed = 0;
+    bry__dba_probe_know(probe, group->shape.range, to);
+    for (unsigned i = from; i < to; i++) {
         unsigned table = group->shape.segmented ? i : 0;
-        changed |= set_bit(group, table, probe->row[i], column);
+        changed += set_bit(group, table, probe->row[i], column);
         if (group->into && copied(group->into, table, probe->row[i]))
             set_bit(group->into, table, probe->row[i], group->into_column + column);
     }
     return changed;
 }
 
-void bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
-                             uint32_t from, uint32_t table, uint64_t row, uint64_t rows)
+uint64_t bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                                 uint32_t from, uint32_t table, uint64_t row, uint64_t rows)
 {
+    uint64_t changed = 0;
     for (uint64_t end = row + rows; row < end; row++) {
         uint64_t bit = (row << other->shift) + from;
         if (!(*bry__dba_byte(other, table, bit) >> (bit & 7) & 1))
             continue;
-        set_bit(group, table, row, into);
+        changed += set_bit(group, table, row, into);
         if (group->into && copied(group->into, table, row))
             set_bit(group->into, table, row, group->into_column + into);
     }
+    return changed;
 }
 
-void bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
-                        uint32_t from)
+uint64_t bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                            uint32_t from)
 {
+    uint64_t changed = 0;
     for (uint32_t t = 0; t < tables_of(&group->shape); t++)
-        bry__dba_column_or_rows(group, into, other, from, t, 0, group->shape.range);
+        changed += bry__dba_column_or_rows(group, into, other, from, t, 0, group->shape.range);
+    return changed;
 }

@@ -29,6 +29,11 @@
 #define BRY__DBA_DIRTY (UINT32_MAX - 1) /* to be cleared */
 #define BRY__DBA_BUILDING (UINT32_MAX - 2) /* a unit is being rebuilt here */
 
+/* What additions have done to added segments: elements that changed something, and bits set. */
+typedef struct bry__dba_grown {
+    uint64_t elements, bits;
+} bry__dba_grown;
+
 typedef struct bry__dba_group {
     bry__dba_shape shape; /* by which it answers */
     uint32_t level; /* of error control, to which the shape belongs */
@@ -38,9 +43,7 @@ typedef struct bry__dba_group {
      * has hashes: additions reach them, questions do not. */
     uint32_t tables, table_room;
     bry__pieces *table;
-    /* While segments are being added: how many elements of each column have changed something in
-     * them. NULL otherwise. */
-    uint64_t *grown;
+    bry__dba_grown *grown; /* of each column, while segments are being added; NULL otherwise */
     uint32_t units, free, dirty; /* columns of each kind */
     uint32_t *slot; /* of each column, or what it is */
     unsigned char live[BRY__DBA_MASK]; /* the columns that have a unit */
@@ -123,10 +126,10 @@ static inline unsigned char *bry__dba_row(const bry__dba_group *group, unsigned 
 /* Whether a column answers for the element. */
 bool bry__dba_column_has(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe);
 
-/* Sets the positions from number `from` on that are not set, in the wider group too, where there is
- * one in the making. Whether any of them was clear. */
-bool bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
-                         unsigned from);
+/* Sets the positions from number `from` to before `to` that are not set, in the wider group too,
+ * where there is one in the making. How many of them were clear. */
+unsigned bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
+                             unsigned from, unsigned to);
 
 /* As many positions as an addition sets. */
 static inline unsigned bry__dba_positions(const bry__dba_group *group)
@@ -134,11 +137,12 @@ static inline unsigned bry__dba_positions(const bry__dba_group *group)
     return group->shape.segmented ? group->tables : group->shape.hashes;
 }
 
-/* Takes what column `from` of another group of that shape holds into column `into`. */
-void bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
-                        uint32_t from);
-void bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
-                             uint32_t from, uint32_t table, uint64_t row, uint64_t rows);
+/* Takes what column `from` of another group of that shape holds into column `into`. How many bits
+ * were clear there. */
+uint64_t bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                            uint32_t from);
+uint64_t bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
+                                 uint32_t from, uint32_t table, uint64_t row, uint64_t rows);
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
@@ -153,8 +157,5 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
  */
 bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
                               uint64_t rows, const bry_allocator *allocator);
-
-/* Bits that are set in columns that have a unit. */
-uint64_t bry__dba_group_set(const bry__dba_group *group);
 
 #endif

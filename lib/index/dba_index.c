@@ -102,6 +102,8 @@ static void clear(void *self)
         bry__dba_group_free(dba->group[g], &dba->allocator);
     free_tables(dba);
     dba->groups = dba->units = 0;
+    dba->set = 0;
+    dba->none = (bry__dba_sum){0};
     dba->levels = 1;
     dba->level[0].units = 0;
 }
@@ -149,8 +151,11 @@ static bry_status clone(const void *self, void **copy)
                 continue;
             bry__dba_seat(made, slot, group, c);
             memcpy(made->place[slot].stamp, dba->place[slot].stamp, sizeof dba->place->stamp);
+            made->place[slot].none = dba->place[slot].none;
+            bry__dba_more_set(made, slot, dba->place[slot].set);
         }
     }
+    made->none = dba->none;
     *copy = made;
     return BRY_OK;
 }
@@ -340,9 +345,11 @@ static void drop(void *self, uint32_t slot, uint64_t elements)
     bry__dba_forget_unit(dba, slot);
     bry__dba_place *place = &dba->place[slot];
     bry__dba_group *group = place->group;
-    bool clear = elements == 0 && !(group->grown && group->grown[place->column]);
+    bool clear = elements == 0 && !(group->grown && group->grown[place->column].bits);
     bry__dba_column_become(group, place->column, clear ? BRY__DBA_FREE : BRY__DBA_DIRTY);
     dba->level[group->level].units--;
+    dba->set -= place->set;
+    bry__dba_uncount(dba, slot);
     uint32_t last = dba->list[--dba->units];
     dba->list[place->listed] = last;
     dba->place[last].listed = place->listed;
@@ -365,7 +372,7 @@ static bry_status combine(void *self, uint32_t into, uint32_t from)
     if (dba->rebuild.kind == BRY__DBA_EXTEND &&
         (dba->rebuild.group == a->group || dba->rebuild.group == b->group))
         bry__dba_forget_group(dba, dba->rebuild.group);
-    bry__dba_column_or(a->group, a->column, b->group, b->column);
+    bry__dba_more_set(dba, into, bry__dba_column_or(a->group, a->column, b->group, b->column));
     bry__dba_touch(dba, into);
     drop(dba, from, 1);
     return BRY_OK;
@@ -391,14 +398,23 @@ static bry_answer holds(const void *self, uint32_t slot, bry_hash hash)
 static void add_second(bry__dba *self, uint32_t slot, bry__dba_probe *probe)
 {
     const bry__dba_place *place = &self->place[slot];
-    if (bry__dba_positions(place->group) > place->group->shape.hashes)
-        place->group->grown[place->column] +=
-            bry__dba_column_set(place->group, place->column, probe, place->group->shape.hashes);
-    if (self->rebuild.kind == BRY__DBA_REBUILD && self->rebuild.slot == slot)
-        self->rebuild.elements +=
-            bry__dba_column_set(self->rebuild.group, self->rebuild.column, probe, 0);
+    if (bry__dba_positions(place->group) > place->group->shape.hashes) {
+        bry__dba_grown *grown = &place->group->grown[place->column];
+        unsigned bits =
+            bry__dba_column_set(place->group, place->column, probe, place->group->shape.hashes,
+                                bry__dba_positions(place->group));
+        grown->elements += bits > 0;
+        grown->bits += bits;
+    }
+    if (self->rebuild.kind == BRY__DBA_REBUILD && self->rebuild.slot == slot) {
+        unsigned bits = bry__dba_column_set(self->rebuild.group, self->rebuild.column, probe, 0,
+                                            self->rebuild.group->shape.hashes);
+        self->rebuild.elements += bits > 0;
+        self->rebuild.set += bits;
+    }
     if (self->move.group && self->move.slot == slot)
-        bry__dba_column_set(self->move.group, self->move.column, probe, 0);
+        bry__dba_column_set(self->move.group, self->move.column, probe, 0,
+                            self->move.group->shape.hashes);
 }
 
 enum { AHEAD = 16 };
@@ -418,7 +434,7 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
     bry__dba *dba = self;
     const bry__dba_place *place = &dba->place[slot];
     bry__dba_probe probe[AHEAD];
-    bool changed = false;
+    uint64_t bits = 0;
     for (size_t done = 0; done < n; done += AHEAD) {
         size_t here = n - done < AHEAD ? n - done : AHEAD;
         for (size_t i = 0; i < here; i++) {
@@ -429,13 +445,15 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
             bool has = bry__dba_column_has(place->group, place->column, &probe[i]);
             was[done + i] = has ? BRY_PRESENT : BRY_ABSENT;
             if (!has)
-                bry__dba_column_set(place->group, place->column, &probe[i], 0);
+                bits += bry__dba_column_set(place->group, place->column, &probe[i], 0,
+                                            place->group->shape.hashes);
             add_second(dba, slot, &probe[i]);
-            changed |= !has;
         }
     }
-    if (changed)
+    if (bits) {
+        bry__dba_more_set(dba, slot, bits);
         bry__dba_touch(dba, slot);
+    }
     return BRY_OK;
 }
 
@@ -466,6 +484,7 @@ const bry__index_engine bry__dba_index_engine = {
     .open = open,
     .drop = drop,
     .combine = combine,
+    .counted = bry__dba_counted,
     .unit_info = bry__dba_unit_info,
     .holds = holds,
     .add_n = add_n,

@@ -22,8 +22,16 @@ typedef struct bry__dba_place {
     uint32_t column;
     uint32_t listed; /* its place in the list of slots in use */
     uint64_t stamp[2]; /* of its last change, see bry__index_part */
-    uint64_t set; /* bits that were set in it when it was read */
+    uint64_t set; /* bits that are set in it */
+    double none; /* log(1 - error), as counted in the sum over all units */
 } bry__dba_place;
+
+/* The sum of log(1 - error) over all units, in two doubles so that what is added and taken off
+ * again leaves nothing behind. Units that err for certain are counted apart. */
+typedef struct bry__dba_sum {
+    double high, low;
+    uint32_t certain;
+} bry__dba_sum;
 
 /* A unit in the making from elements that are supplied: rebuilt in another column, or with segments
  * that are added to its group. */
@@ -34,6 +42,7 @@ typedef struct bry__dba_rebuild {
     uint32_t column;
     uint64_t from; /* elements that were supplied */
     uint64_t elements; /* of these, in the new column, and added meanwhile */
+    uint64_t set; /* bits in the new column */
     uint64_t stale; /* of the unit, when it began */
 } bry__dba_rebuild;
 
@@ -79,6 +88,8 @@ typedef struct bry__dba {
     bry__dba_clear clear;
     bry__dba_move move;
     uint64_t rebuilds;
+    uint64_t set; /* bits of all units */
+    bry__dba_sum none;
     uint64_t instance, clock; /* for stamps */
 } bry__dba;
 
@@ -104,6 +115,12 @@ bry_status bry__dba_find_column(bry__dba *self, uint32_t level, bry__dba_group *
 /* Puts a unit into a slot without one, for which there is room. */
 void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column);
 void bry__dba_touch(bry__dba *self, uint32_t slot);
+/* Bits that were set in a unit. */
+static inline void bry__dba_more_set(bry__dba *self, uint32_t slot, uint64_t bits)
+{
+    self->place[slot].set += bits;
+    self->set += bits;
+}
 /* Takes a group without units off the list and frees it. */
 void bry__dba_group_done(bry__dba *self, bry__dba_group *group);
 uint32_t bry__dba_next_slot(const void *self);
@@ -133,6 +150,10 @@ bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots);
 bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit);
 
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape);
+/* What a unit with so many elements errs goes into the sum; gone: nothing any more. */
+void bry__dba_counted(void *self, uint32_t slot, uint64_t elements);
+void bry__dba_uncount(bry__dba *self, uint32_t slot);
+
 void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
                         bry_index_unit *info);
 void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_stats *stats);

@@ -246,6 +246,37 @@ void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_
     info->error = bry__dba_shape_error(&group->shape, (double)unit->elements);
 }
 
+/* Adds x to the sum without loss: what is rounded off the high part goes to the low one. */
+static void sum_add(bry__dba_sum *sum, double x)
+{
+    double high = sum->high + x, part = high - sum->high;
+    double lost = (sum->high - (high - part)) + (x - part) + sum->low;
+    sum->high = high + lost;
+    sum->low = lost - (sum->high - high);
+}
+
+void bry__dba_uncount(bry__dba *self, uint32_t slot)
+{
+    double *none = &self->place[slot].none;
+    if (isinf(*none))
+        self->none.certain--;
+    else
+        sum_add(&self->none, -*none);
+    *none = 0;
+}
+
+void bry__dba_counted(void *self, uint32_t slot, uint64_t elements)
+{
+    bry__dba *dba = self;
+    bry__dba_place *place = &dba->place[slot];
+    bry__dba_uncount(dba, slot);
+    place->none = log1p(-bry__dba_shape_error(&place->group->shape, (double)elements));
+    if (isinf(place->none))
+        dba->none.certain++;
+    else
+        sum_add(&dba->none, place->none);
+}
+
 /* How many units there may be: those there are, and as many more of the last level, or fewer, as
  * the promise allows. */
 static uint32_t planned_units(const bry__dba *self)
@@ -260,8 +291,7 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
 {
     const bry__dba *dba = self;
     bry__dba_level next;
-    uint64_t set = 0, rows = 0;
-    double estimated = 0;
+    double rows = 0, none = dba->none.high + dba->none.low;
     bry__dba_open_level(dba, &next);
     stats->planned_units = planned_units(dba);
     stats->unit_capacity = next.shape.capacity;
@@ -271,17 +301,12 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
         const bry__dba_group *group = dba->group[g];
         if (group->width > stats->group)
             stats->group = group->width;
-        set += bry__dba_group_set(group);
-        rows += group->units * bry__dba_rows(&group->shape);
     }
-    for (uint32_t i = 0; i < dba->units; i++) {
-        uint32_t slot = dba->list[i];
-        double elements = (double)slots->slot[slot].elements;
-        estimated += log1p(-bry__dba_shape_error(&dba->place[slot].group->shape, elements));
-    }
-    stats->fill = rows ? (double)set / (double)rows : 0;
+    for (uint32_t i = 0; i < dba->levels; i++)
+        rows += (double)dba->level[i].units * (double)bry__dba_rows(&dba->level[i].shape);
+    stats->fill = rows > 0 ? (double)dba->set / rows : 0;
     stats->promised_error = dba->options.error;
-    stats->estimated_error = -expm1(estimated);
+    stats->estimated_error = dba->none.certain ? 1 : none < 0 ? -expm1(none) : 0;
     stats->full_error = -expm1(bry__dba_full_log(dba));
     stats->waiting = bry__dba_waiting(dba, slots, &stats->waiting_for_supplier);
     stats->rebuilds = dba->rebuilds;

@@ -113,12 +113,16 @@ static void finish_unit(bry__dba *self, bry__index_slots *slots)
         unit->sealed = false;
     slots->elements += was.elements - unit->elements;
     slots->stale += stale - unit->stale;
+    slots->capacity += capacity - unit->capacity;
     unit->elements = was.elements;
     unit->stale = stale;
     unit->capacity = capacity;
     self->rebuild = (bry__dba_rebuild){0};
     self->rebuilds++;
     bry__dba_resettle(self, was.slot, was.group, was.column);
+    self->set += was.set - self->place[was.slot].set;
+    self->place[was.slot].set = was.set;
+    bry__dba_counted(self, was.slot, unit->elements);
     bry__dba_touch(self, was.slot);
 }
 
@@ -147,13 +151,17 @@ static void finish_extension(bry__dba *self, bry__index_slots *slots)
         /* Supplied were also those that the unit answered for by chance when they were added, and
          * perhaps some that never were: they are in it now. */
         bry__index_slot *unit = &slots->slot[group->slot[c]];
-        if (group->grown[c] > unit->elements) {
-            slots->elements += group->grown[c] - unit->elements;
-            unit->elements = group->grown[c];
+        if (group->grown[c].elements > unit->elements) {
+            slots->elements += group->grown[c].elements - unit->elements;
+            unit->elements = group->grown[c].elements;
         }
+        bry__dba_more_set(self, group->slot[c], group->grown[c].bits);
         bry__dba_touch(self, group->slot[c]);
     }
     bry__dba_group_extended(group, &self->level[last].shape, &self->allocator);
+    for (uint32_t c = 0; c < group->width; c++)
+        if (group->slot[c] < BRY__DBA_BUILDING)
+            bry__dba_counted(self, group->slot[c], slots->slot[group->slot[c]].elements);
 }
 
 /* The column whose unit is to get its further positions; false: all have them. A unit that came to
@@ -198,19 +206,26 @@ BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry_ha
 static void take(bry__dba_rebuild *rebuild, const bry_hash *hashes, size_t n)
 {
     bry__dba_probe probe[AHEAD];
-    uint64_t changed = 0;
+    bry__dba_grown took = {0};
     unsigned from = rebuild->kind == BRY__DBA_EXTEND ? rebuild->group->shape.hashes : 0;
     for (size_t done = 0; done < n; done += AHEAD) {
         size_t here = n - done < AHEAD ? n - done : AHEAD;
         for (size_t i = 0; i < here; i++)
             fetch(rebuild->group, rebuild->column, hashes[done + i], &probe[i], from);
-        for (size_t i = 0; i < here; i++)
-            changed += bry__dba_column_set(rebuild->group, rebuild->column, &probe[i], from);
+        for (size_t i = 0; i < here; i++) {
+            unsigned set = bry__dba_column_set(rebuild->group, rebuild->column, &probe[i], from,
+                                               bry__dba_positions(rebuild->group));
+            took.elements += set > 0;
+            took.bits += set;
+        }
     }
-    if (rebuild->kind == BRY__DBA_EXTEND)
-        rebuild->group->grown[rebuild->column] += changed;
-    else
-        rebuild->elements += changed;
+    if (rebuild->kind == BRY__DBA_EXTEND) {
+        rebuild->group->grown[rebuild->column].elements += took.elements;
+        rebuild->group->grown[rebuild->column].bits += took.bits;
+    } else {
+        rebuild->elements += took.elements;
+        rebuild->set += took.bits;
+    }
     rebuild->from += n;
 }
 

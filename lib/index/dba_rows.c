@@ -1,6 +1,5 @@
 /* Work on whole rows of a group: what is done to all columns at once. */
 #include "index/dba_group.h"
-#include "kernel/kernel.h"
 #include "kernel/rows.h"
 
 #include <string.h>
@@ -140,29 +139,4 @@ bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from,
         }
     }
     return BRY_OK;
-}
-
-/* ---- counting ------------------------------------------------------------------------------ */
-
-uint64_t bry__dba_group_set(const bry__dba_group *group)
-{
-    uint64_t count = 0;
-    unsigned char line[BRY__LINE];
-    bool all = group->units + group->free == group->width; /* what is not a unit's is clear */
-    uint32_t tables = group->shape.segmented ? group->shape.hashes : 1;
-    spread(group, group->live, line);
-    for (uint32_t t = 0; t < tables; t++) {
-        const bry__pieces *table = &group->table[t];
-        for (size_t p = 0; p < table->count; p++) {
-            size_t size = bry__piece_size(table, p);
-            if (all) {
-                count += bry__kernels()->popcount(table->piece[p], size);
-                continue;
-            }
-            for (size_t i = 0; i < size; i += 8)
-                count += (unsigned)__builtin_popcountll(bry__load64(table->piece[p] + i) &
-                                                        bry__load64(line + i % BRY__LINE));
-        }
-    }
-    return count;
 }

@@ -329,6 +329,8 @@ bry_status bry__dba_read(const bry_index_options *options, const bry__index_slot
             for (unsigned i = 0; i < n && status == BRY_OK; i++) {
                 const char *problem =
                     check_count(&made->level[level].shape, set[i], slots->slot[which[i]].elements);
+                bry__dba_more_set(made, which[i], set[i]);
+                bry__dba_counted(made, which[i], slots->slot[which[i]].elements);
                 if (problem)
                     status = bad(reader, problem);
             }
@@ -375,7 +377,7 @@ bry_status bry__dba_read_part(void *self, const bry__index_part *part,
     bry_status status = bry__dba_columns_read(&one, 1, reader, &set);
     if (status != BRY_OK)
         return status;
-    place->set = set;
+    bry__dba_more_set(dba, (uint32_t)id, set);
     place->stamp[0] = part->stamp[0];
     place->stamp[1] = part->stamp[1];
     return BRY_OK;
@@ -383,10 +385,11 @@ bry_status bry__dba_read_part(void *self, const bry__index_part *part,
 
 bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const char **problem)
 {
-    const bry__dba *dba = self;
+    bry__dba *dba = self;
     const char *wrong = NULL;
     for (uint32_t i = 0; i < dba->units && !wrong; i++) {
         const bry__dba_place *place = &dba->place[dba->list[i]];
+        bry__dba_counted(dba, dba->list[i], slots->slot[dba->list[i]].elements);
         wrong = place->stamp[0] == 0 ? "a part is missing"
                                      : check_count(&place->group->shape, place->set,
                                                    slots->slot[dba->list[i]].elements);
@@ -455,6 +458,8 @@ bry_status bry__dba_install(void *self, const bry__index_slot *record,
         return status;
     }
     bry__dba_seat(dba, next, place.group, place.column);
+    bry__dba_more_set(dba, next, set);
+    bry__dba_counted(dba, next, record->elements);
     *slot = next;
     return BRY_OK;
 }

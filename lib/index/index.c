@@ -181,6 +181,16 @@ bry_status bry_index_set_tag(bry_index *index, uint32_t unit, uint64_t tag)
     return BRY_OK;
 }
 
+bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint64_t *tag)
+{
+    uint32_t slot;
+    const bry__index_slot *record = bry__index_record(index, unit, &slot);
+    if (!record)
+        return BRY_E_RANGE;
+    *tag = record->tag;
+    return BRY_OK;
+}
+
 bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from)
 {
     uint32_t to_slot, from_slot;
@@ -193,9 +203,8 @@ bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from)
     bry_status status = index->engine->combine(index->elements, to_slot, from_slot);
     if (status != BRY_OK)
         return status;
-    to->elements += gone->elements;
+    bry__index_count(index, to_slot, gone->elements); /* leaving takes them off again */
     to->stale += gone->stale;
-    index->slots.elements += gone->elements; /* leaving takes them off again */
     index->slots.stale += gone->stale;
     bry__index_leave(index, from_slot);
     return BRY_OK;

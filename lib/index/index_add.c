@@ -25,8 +25,7 @@ static bry_status add_some(bry_index *index, uint32_t slot, const bry_hash *hash
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++)
         fresh += was[i] == BRY_ABSENT;
-    index->slots.slot[slot].elements += fresh;
-    index->slots.elements += fresh;
+    bry__index_count(index, slot, fresh);
     return BRY_OK;
 }
 

@@ -45,7 +45,7 @@ typedef struct bry__index_slots {
     bry__index_slot *slot;
     uint32_t room; /* slots from here on have no unit */
     uint32_t units; /* slots that have one */
-    uint64_t elements, stale; /* sums over all units */
+    uint64_t elements, stale, capacity; /* sums over all units */
 } bry__index_slots;
 
 /*
@@ -130,6 +130,10 @@ typedef struct bry__index_engine {
      * facade adds the counts. MISMATCH, NOMEM. */
     bry_status (*combine)(void *self, uint32_t into, uint32_t from);
 
+    /* A unit has come to have so many elements, by the facade's count: after additions, and when it
+     * was combined, installed or loaded. NULL: the engine does not want to know. */
+    void (*counted)(void *self, uint32_t slot, uint64_t elements);
+
     /* What the engine knows of a unit: wants_refresh and error. */
     void (*unit_info)(const void *self, const bry__index_slots *slots, uint32_t slot,
                       bry_index_unit *info);
@@ -166,7 +170,7 @@ typedef struct bry__index_engine {
 
     /*
      * As bry_index_step(). The engine decides from `slots` what wants a refresh, and changes there
-     * what its work changes: elements, stale, capacity and sealed of units, and the two sums.
+     * what its work changes: elements, stale, capacity and sealed of units, and the sums.
      * supplier may be NULL. *left is always set, also on failure. NOMEM, or what the supplier
      * returned.
      */

@@ -86,6 +86,9 @@ void bry__index_leave(bry_index *index, uint32_t slot);
  * that slot or number already, or it is none that can be. BRY_E_NOMEM. */
 bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_slot *record);
 
+/* Adds to the count of a unit, and tells the engine. */
+void bry__index_count(bry_index *index, uint32_t slot, uint64_t more);
+
 /* Forgets all units; numbering begins at 0. */
 void bry__index_forget_units(bry_index *index);
 

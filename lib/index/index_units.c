@@ -95,6 +95,7 @@ static bry_status put(bry_index *index, uint32_t slot, const bry__index_slot *re
     index->slots.units++;
     index->slots.elements += record->elements;
     index->slots.stale += record->stale;
+    index->slots.capacity += record->capacity;
     return BRY_OK;
 }
 
@@ -161,6 +162,15 @@ bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_
     return put(index, slot, record);
 }
 
+void bry__index_count(bry_index *index, uint32_t slot, uint64_t more)
+{
+    bry__index_slot *record = &index->slots.slot[slot];
+    record->elements += more;
+    index->slots.elements += more;
+    if (more && index->engine->counted)
+        index->engine->counted(index->elements, slot, record->elements);
+}
+
 void bry__index_leave(bry_index *index, uint32_t slot)
 {
     bry__index_slots *slots = &index->slots;
@@ -172,6 +182,7 @@ void bry__index_leave(bry_index *index, uint32_t slot)
     slots->units--;
     slots->elements -= record->elements;
     slots->stale -= record->stale;
+    slots->capacity -= record->capacity;
     *record = (bry__index_slot){0};
     if (index->newest == slot)
         index->newest_known = false;
@@ -230,9 +241,10 @@ uint64_t bry__index_unit_bytes(const bry_index *index)
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /*
- * The `room` newest of any number of candidates, without memory of their own: the caller's array is
- * a heap with the oldest of them on top, which a newer one replaces. Taking the top to the end of
- * the array, again and again, leaves the newest in front.
+ * The `room` newest of any number of candidates, without memory of their own. As long as there is
+ * room they are just listed, and engines list most of them in order, one way or the other. When it
+ * runs out the caller's array becomes a heap with the oldest on top, which a newer one replaces.
+ * Taking the top of a heap to the end of the array, again and again, leaves the newest in front.
  */
 static uint64_t order_of(const bry__index_found *found, size_t i)
 {
@@ -261,25 +273,51 @@ static void sift_down(bry__index_found *found, size_t i, size_t n)
     }
 }
 
+static void make_heap(bry__index_found *found, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(found, i, n);
+}
+
 void bry__index_found_more(bry__index_found *found, uint32_t slot)
 {
     size_t i = found->total++;
     if (i < found->room) {
         found->units[i] = slot;
-        for (; i > 0 && order_of(found, i) < order_of(found, (i - 1) / 2); i = (i - 1) / 2)
-            swap(found, i, (i - 1) / 2);
-    } else if (found->room > 0 && found->slots->slot[slot].order > order_of(found, 0)) {
+        return;
+    }
+    if (i == found->room)
+        make_heap(found, found->room);
+    if (found->room > 0 && found->slots->slot[slot].order > order_of(found, 0)) {
         found->units[0] = slot;
         sift_down(found, 0, found->room);
     }
 }
 
+/* Whether the first n stand newest first; or, where they rise, makes them so. */
+static bool is_in_order(bry__index_found *found, size_t n)
+{
+    size_t falls = 1, rises = 1;
+    while (falls < n && order_of(found, falls - 1) > order_of(found, falls))
+        falls++;
+    while (rises < n && order_of(found, rises - 1) < order_of(found, rises))
+        rises++;
+    if (falls < n && rises < n)
+        return false;
+    for (size_t i = 0; falls < n && i < n / 2; i++)
+        swap(found, i, n - 1 - i);
+    return true;
+}
+
 size_t bry__index_found_end(bry__index_found *found)
 {
     size_t n = found->total < found->room ? found->total : found->room;
-    for (size_t left = n; left > 1; left--) {
-        swap(found, 0, left - 1);
-        sift_down(found, 0, left - 1);
+    if (!is_in_order(found, n)) {
+        make_heap(found, n);
+        for (size_t left = n; left > 1; left--) {
+            swap(found, 0, left - 1);
+            sift_down(found, 0, left - 1);
+        }
     }
     for (size_t i = 0; i < n; i++)
         found->units[i] = found->slots->slot[found->units[i]].number;
