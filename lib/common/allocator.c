@@ -44,16 +44,24 @@ size_t bry__lines_cost(size_t size)
 }
 
 /* The byte before the aligned block says how far it was moved up: 1 to BRY__LINE. */
-void *bry__alloc_lines(const bry_allocator *allocator, size_t size)
+void *bry__take_lines(const bry_allocator *allocator, size_t size)
 {
     if (size > SIZE_MAX - BRY__LINE)
         return NULL;
-    unsigned char *raw = bry__alloc(allocator, bry__lines_cost(size));
+    unsigned char *raw = allocator->alloc(allocator->opaque, bry__lines_cost(size));
     if (!raw)
         return NULL;
     size_t up = BRY__LINE - (uintptr_t)raw % BRY__LINE;
     raw[up - 1] = (unsigned char)up;
     return raw + up;
+}
+
+void *bry__alloc_lines(const bry_allocator *allocator, size_t size)
+{
+    void *block = bry__take_lines(allocator, size);
+    if (block)
+        memset(block, 0, size);
+    return block;
 }
 
 void bry__free_lines(const bry_allocator *allocator, void *block, size_t size)

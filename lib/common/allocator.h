@@ -21,6 +21,8 @@ void bry__free(const bry_allocator *allocator, void *block, size_t size);
  * since that promises no more than malloc's alignment.
  */
 void *bry__alloc_lines(const bry_allocator *allocator, size_t size);
+/* The same, not cleared. */
+void *bry__take_lines(const bry_allocator *allocator, size_t size);
 void bry__free_lines(const bry_allocator *allocator, void *block, size_t size);
 size_t bry__lines_cost(size_t size);
 

@@ -62,6 +62,15 @@ bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocat
     return BRY_OK;
 }
 
+bry_status bry__piece_take(bry__pieces *pieces, size_t index, const bry_allocator *allocator)
+{
+    pieces->piece[index] = bry__take_lines(allocator, bry__piece_size(pieces, index));
+    if (!pieces->piece[index])
+        return BRY_E_NOMEM;
+    pieces->present++;
+    return BRY_OK;
+}
+
 uint64_t bry__pieces_bytes_now(const bry__pieces *pieces)
 {
     uint64_t bytes = pieces->count * sizeof *pieces->piece;

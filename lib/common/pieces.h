@@ -33,6 +33,8 @@ size_t bry__piece_size(const bry__pieces *pieces, size_t index);
 
 /* Makes piece `index` present. BRY_E_NOMEM. */
 bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocator *allocator);
+/* The same, for a piece that is not there and that the caller clears. */
+bry_status bry__piece_take(bry__pieces *pieces, size_t index, const bry_allocator *allocator);
 
 /* What is allocated now, the directory included. */
 uint64_t bry__pieces_bytes_now(const bry__pieces *pieces);

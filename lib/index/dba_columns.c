@@ -125,8 +125,8 @@ static void store_squares(const bry__dba_place *const *places, uint64_t which, u
         bry__transpose64(square);
         for (unsigned r = 0; r < rows; r++)
             if (square[r])
-                or_word(bry__dba_byte(group, table, (from + r) << group->shift), group->width,
-                        first->column / 64, square[r]);
+                or_word(bry__dba_table_write(&group->table[table], (from + r) << group->shift >> 3),
+                        group->width, first->column / 64, square[r]);
     }
 }
 
@@ -161,7 +161,8 @@ static void store_tile(const bry__dba_place *const *places, unsigned n, uint32_t
         if (done >> i & 1)
             continue;
         if (group->width == 1) {
-            memcpy(bry__dba_byte(group, table, row), in[i], bit_bytes(group, row));
+            memcpy(bry__dba_table_write(&group->table[table], row >> 3), in[i],
+                   bit_bytes(group, row));
             continue;
         }
         uint64_t which = neighbours(places, n, i);

@@ -1,8 +1,5 @@
 #include "index/dba_group.h"
 
-#include "common/checked.h"
-#include "kernel/kernel.h"
-
 #include <string.h>
 
 bool bry__dba_width_valid(uint32_t width)
@@ -12,7 +9,8 @@ bool bry__dba_width_valid(uint32_t width)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* A table in whole lines, so that kernels can count it; bits past the last row stay clear. */
+/* A table in whole lines, so that they can be cleared as such; bits past the last row stay clear.
+ */
 static uint64_t table_bytes(uint64_t range, uint32_t width)
 {
     uint64_t line_bits = 8 * (uint64_t)BRY__LINE, bits = range * width;
@@ -26,9 +24,9 @@ static uint32_t tables_of(const bry__dba_shape *shape)
 
 uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width)
 {
-    uint64_t table = bry__pieces_bytes_full(table_bytes(shape->range, width));
+    uint64_t table = bry__dba_table_cost(table_bytes(shape->range, width));
     return sizeof(bry__dba_group) + width * sizeof(uint32_t) +
-           tables_of(shape) * (sizeof(bry__pieces) + table);
+           tables_of(shape) * (sizeof(bry__dba_table) + table);
 }
 
 uint64_t bry__dba_group_bytes(const bry__dba_group *group)
@@ -36,24 +34,23 @@ uint64_t bry__dba_group_bytes(const bry__dba_group *group)
     uint64_t bytes = sizeof *group + group->width * sizeof *group->slot +
                      group->table_room * sizeof *group->table +
                      (group->grown ? group->width * sizeof *group->grown : 0);
-    for (uint32_t t = 0; t < group->tables; t++)
-        bytes += bry__pieces_bytes_now(&group->table[t]);
-    return bytes;
+    return bytes +
+           group->tables * bry__dba_table_cost(table_bytes(group->shape.range, group->width));
 }
 
-static void free_tables(bry__pieces *table, uint32_t from, uint32_t to,
+static void free_tables(bry__dba_table *table, uint32_t from, uint32_t to,
                         const bry_allocator *allocator)
 {
     for (uint32_t t = from; t < to; t++)
-        bry__pieces_free(&table[t], allocator);
+        bry__dba_table_free(&table[t], allocator);
 }
 
-/* Tables [from, to) of a group, without pieces. All or none. */
-static bry_status init_tables(bry__pieces *table, uint32_t from, uint32_t to, uint64_t bytes,
+/* Tables [from, to) of a group. All or none. */
+static bry_status init_tables(bry__dba_table *table, uint32_t from, uint32_t to, uint64_t bytes,
                               const bry_allocator *allocator)
 {
     for (uint32_t t = from; t < to; t++) {
-        if (bry__pieces_init(&table[t], bytes, allocator) != BRY_OK) {
+        if (bry__dba_table_init(&table[t], bytes, allocator) != BRY_OK) {
             free_tables(table, from, t, allocator);
             return BRY_E_NOMEM;
         }
@@ -61,17 +58,7 @@ static bry_status init_tables(bry__pieces *table, uint32_t from, uint32_t to, ui
     return BRY_OK;
 }
 
-static bry_status reach_tables(bry__pieces *table, uint32_t from, uint32_t to,
-                               const bry_allocator *allocator)
-{
-    for (uint32_t t = from; t < to; t++)
-        for (size_t i = 0; i < table[t].count; i++)
-            if (bry__piece_reach(&table[t], i, allocator) != BRY_OK)
-                return BRY_E_NOMEM;
-    return BRY_OK;
-}
-
-bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width, bool memory,
+bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width,
                                     const bry_allocator *allocator)
 {
     bry__dba_group *group = bry__alloc(allocator, sizeof *group);
@@ -96,10 +83,6 @@ bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width,
     group->tables = group->table_room = tables;
     for (uint32_t c = 0; c < width; c++)
         group->slot[c] = BRY__DBA_FREE;
-    if (memory && reach_tables(group->table, 0, tables, allocator) != BRY_OK) {
-        bry__dba_group_free(group, allocator);
-        return NULL;
-    }
     return group;
 }
 
@@ -122,7 +105,7 @@ void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator)
 
 bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allocator *allocator)
 {
-    bry__dba_group *copy = bry__dba_group_make(&group->shape, group->width, true, allocator);
+    bry__dba_group *copy = bry__dba_group_make(&group->shape, group->width, allocator);
     if (!copy)
         return NULL;
     copy->level = group->level;
@@ -131,9 +114,7 @@ bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allo
         bry__dba_column_become(copy, c, slot == BRY__DBA_BUILDING ? BRY__DBA_DIRTY : slot);
     }
     for (uint32_t t = 0; t < copy->tables; t++)
-        for (size_t i = 0; i < copy->table[t].count; i++)
-            memcpy(copy->table[t].piece[i], group->table[t].piece[i],
-                   bry__piece_size(&copy->table[t], i));
+        bry__dba_table_copy(&copy->table[t], &group->table[t]);
     return copy;
 }
 
@@ -141,7 +122,7 @@ bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
                                  const bry_allocator *allocator)
 {
     if (tables > group->table_room) {
-        bry__pieces *list = bry__alloc(allocator, tables * sizeof *list);
+        bry__dba_table *list = bry__alloc(allocator, tables * sizeof *list);
         if (!list)
             return BRY_E_NOMEM;
         memcpy(list, group->table, group->tables * sizeof *list);
@@ -154,11 +135,6 @@ bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
                             ? init_tables(group->table, group->tables, tables,
                                           table_bytes(group->shape.range, group->width), allocator)
                             : BRY_E_NOMEM;
-    if (status == BRY_OK &&
-        reach_tables(group->table, group->tables, tables, allocator) != BRY_OK) {
-        free_tables(group->table, group->tables, tables, allocator);
-        status = BRY_E_NOMEM;
-    }
     if (status == BRY_OK) {
         group->tables = tables;
         group->grown = grown;
@@ -231,7 +207,8 @@ static bool copied(const bry__dba_group *into, unsigned table, uint64_t row)
 static bool set_bit(bry__dba_group *group, unsigned table, uint64_t row, uint32_t column)
 {
     uint64_t bit = (row << group->shift) + column;
-    unsigned char *byte = bry__dba_byte(group, table, bit), mask = (unsigned char)(1u << (bit & 7));
+    unsigned char *byte = bry__dba_table_write(&group->table[table], bit >> 3),
+                  mask = (unsigned char)(1u << (bit & 7));
     bool was_clear = !(*byte & mask);
     *byte |= mask;
     return was_clear;

@@ -10,16 +10,14 @@
  *         …
  *       row m - 1     0 1 0 1 1 0 1 0
  *
- * Widths are powers of two, so rows never straddle the pieces that they lie in. A group's memory
- * is all there from the beginning: the first element already reaches some twenty places all over
- * it.
+ * Widths are powers of two, so rows never straddle the pages that they lie in (dba_table.h).
  */
 #ifndef BRY_INDEX_DBA_GROUP_H
 #define BRY_INDEX_DBA_GROUP_H
 
-#include "common/pieces.h"
 #include "hash/derive.h"
 #include "index/dba_shape.h"
+#include "index/dba_table.h"
 
 #define BRY__DBA_MAX_WIDTH 512u
 #define BRY__DBA_MASK (BRY__DBA_MAX_WIDTH / 8)
@@ -42,7 +40,7 @@ typedef struct bry__dba_group {
     /* One, or one for each segment. While segments are being added there are more than the shape
      * has hashes: additions reach them, questions do not. */
     uint32_t tables, table_room;
-    bry__pieces *table;
+    bry__dba_table *table;
     bry__dba_grown *grown; /* of each column, while segments are being added; NULL otherwise */
     uint32_t units, free, dirty; /* columns of each kind */
     uint32_t *slot; /* of each column, or what it is */
@@ -61,9 +59,8 @@ bool bry__dba_width_valid(uint32_t width);
 uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width);
 uint64_t bry__dba_group_bytes(const bry__dba_group *group);
 
-/* An empty group; with `memory` false its pieces are left to bry__dba_rows_join(). NULL: no
- * memory. */
-bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width, bool memory,
+/* An empty group. NULL: no memory. */
+bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width,
                                     const bry_allocator *allocator);
 void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator);
 
@@ -110,15 +107,16 @@ static inline void bry__dba_probe_know(bry__dba_probe *probe, uint64_t range, un
         probe->row[probe->known] = bry__position(probe->hash, probe->known, range);
 }
 
-static inline unsigned char *bry__dba_byte(const bry__dba_group *group, unsigned table,
-                                           uint64_t bit)
+/* To read. */
+static inline const unsigned char *bry__dba_byte(const bry__dba_group *group, unsigned table,
+                                                 uint64_t bit)
 {
-    uint64_t byte = bit >> 3;
-    return group->table[table].piece[byte >> BRY__PIECE_SHIFT] + (byte & (BRY__PIECE_BYTES - 1));
+    return bry__dba_table_read(&group->table[table], bit >> 3);
 }
 
 /* Where the row is that position i of an element leads to. */
-static inline unsigned char *bry__dba_row(const bry__dba_group *group, unsigned i, uint64_t row)
+static inline const unsigned char *bry__dba_row(const bry__dba_group *group, unsigned i,
+                                                uint64_t row)
 {
     return bry__dba_byte(group, group->shape.segmented ? i : 0, row << group->shift);
 }
@@ -153,9 +151,9 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
 
 /*
  * Copies up to `rows` rows of `n` groups of equal shape and width, in order, beside each other into
- * a group of n times the width; on from where it is copied to. NOMEM.
+ * a group of n times the width; on from where it is copied to.
  */
-bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
-                              uint64_t rows, const bry_allocator *allocator);
+void bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
+                        uint64_t rows);
 
 #endif

@@ -245,8 +245,7 @@ bry__dba_group *bry__dba_add_group(bry__dba *self, uint32_t level, uint32_t widt
 {
     if (bry__dba_room(self, 0) != BRY_OK)
         return NULL;
-    bry__dba_group *made =
-        bry__dba_group_make(&self->level[level].shape, width, true, &self->allocator);
+    bry__dba_group *made = bry__dba_group_make(&self->level[level].shape, width, &self->allocator);
     if (made) {
         made->level = level;
         self->group[self->groups++] = made;

@@ -32,14 +32,14 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
     spread(group, keep, line);
     uint64_t lines = rows / line_rows(group) + 1;
     while (lines > 0 && *table < group->tables) {
-        bry__pieces *in = &group->table[*table];
-        uint64_t byte = (*row << group->shift) / 8, left = (in->bytes - byte) / BRY__LINE;
-        uint64_t piece_left = (BRY__PIECE_BYTES - (byte & (BRY__PIECE_BYTES - 1))) / BRY__LINE;
+        bry__dba_table *in = &group->table[*table];
+        uint64_t byte = (*row << group->shift) / 8, left = (in->pieces.bytes - byte) / BRY__LINE;
+        uint64_t page_left = (BRY__DBA_PAGE - (byte & (BRY__DBA_PAGE - 1))) / BRY__LINE;
         uint64_t n = lines < left ? lines : left;
-        if (n > piece_left)
-            n = piece_left;
-        unsigned char *at = in->piece[byte >> BRY__PIECE_SHIFT] + (byte & (BRY__PIECE_BYTES - 1));
-        for (uint64_t i = 0; i < n; i++, at += BRY__LINE)
+        if (n > page_left)
+            n = page_left;
+        unsigned char *at = bry__dba_table_at(in, byte);
+        for (uint64_t i = 0; i < n && bry__dba_table_has(in, byte); i++, at += BRY__LINE)
             for (unsigned w = 0; w < BRY__LINE; w += 8)
                 bry__store64(at + w, bry__load64(at + w) & bry__load64(line + w));
         lines -= n;
@@ -107,26 +107,23 @@ static void join_rows(unsigned char *to, const unsigned char *a, const unsigned 
     }
 }
 
-bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
-                              uint64_t rows, const bry_allocator *allocator)
+void bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
+                        uint64_t rows)
 {
-    uint64_t in_piece = 8 * (uint64_t)BRY__PIECE_BYTES / into->width;
+    uint64_t in_page = 8 * (uint64_t)BRY__DBA_PAGE / into->width; /* and in no more of theirs */
     while (rows > 0 && into->copied_table < into->tables) {
         uint32_t t = into->copied_table;
-        uint64_t row = into->copied_row, here = in_piece - row % in_piece;
+        uint64_t row = into->copied_row, here = in_page - row % in_page;
         if (here > into->shape.range - row)
             here = into->shape.range - row;
         if (here > rows && n == 2)
             here = rows;
         else if (here > rows) /* bits: as far as a byte of them */
             here = here < ((rows + 7) & ~UINT64_C(7)) ? here : (rows + 7) & ~UINT64_C(7);
-        bry_status status = bry__piece_reach(&into->table[t], (size_t)(row / in_piece), allocator);
-        if (status != BRY_OK)
-            return status;
         const unsigned char *source[8];
         for (unsigned s = 0; s < 8; s++)
             source[s] = bry__dba_byte(from[s % n], t, row << from[s % n]->shift);
-        unsigned char *to = bry__dba_byte(into, t, row << into->shift);
+        unsigned char *to = bry__dba_table_write(&into->table[t], row << into->shift >> 3);
         if (n == 2)
             join_rows(to, source[0], source[1], here, from[0]->width / 8);
         else
@@ -138,5 +135,4 @@ bry_status bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from,
             into->copied_row = 0;
         }
     }
-    return BRY_OK;
 }

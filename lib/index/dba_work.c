@@ -178,7 +178,7 @@ static bry_status start_join(bry__dba *self, bool *started)
         if (!may_join(self, self->group[g]) || find_join(self, g, from) < n)
             continue;
         bry__dba_group *into =
-            bry__dba_group_make(&from[0]->shape, n * from[0]->width, false, &self->allocator);
+            bry__dba_group_make(&from[0]->shape, n * from[0]->width, &self->allocator);
         if (!into)
             return BRY_E_NOMEM;
         into->level = from[0]->level;
@@ -231,17 +231,16 @@ static void finish_join(bry__dba *self)
         bry__dba_group_free(join.from[s], &self->allocator);
 }
 
-static bry_status go_on_joining(bry__dba *self, uint64_t budget, uint64_t *used)
+static uint64_t go_on_joining(bry__dba *self, uint64_t budget)
 {
     bry__dba_group *into = self->join.into;
     uint64_t before = rows_left(into, into->copied_table, into->copied_row);
-    bry_status status = bry__dba_rows_join(into, self->join.from, self->join.n,
-                                           rows_for(into, budget), &self->allocator);
+    bry__dba_rows_join(into, self->join.from, self->join.n, rows_for(into, budget));
     uint64_t after = rows_left(into, into->copied_table, into->copied_row);
-    *used = rows_worth(into, before - after);
-    if (status == BRY_OK && after == 0)
+    uint64_t used = rows_worth(into, before - after);
+    if (after == 0)
         finish_join(self);
-    return status;
+    return used;
 }
 
 /* ---- moving out ---------------------------------------------------------------------------- */
@@ -376,7 +375,7 @@ bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used)
     if (self->clear.group)
         *used = go_on_clearing(self, budget);
     else if (self->join.into)
-        return go_on_joining(self, budget, used);
+        *used = go_on_joining(self, budget);
     else
         *used = go_on_moving(self, budget);
     return BRY_OK;

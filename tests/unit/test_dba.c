@@ -145,7 +145,7 @@ static bool bit(const bry__dba_group *group, uint32_t table, uint64_t row, uint3
  * 1000 · slot on. */
 static bry__dba_group *busy_group(const bry__dba_shape *shape, uint32_t width, uint32_t first)
 {
-    bry__dba_group *group = bry__dba_group_make(shape, width, true, &heap);
+    bry__dba_group *group = bry__dba_group_make(shape, width, &heap);
     assert_non_null(group);
     for (uint32_t c = 0; c < width; c++) {
         if (c % 5 == 3)
@@ -165,7 +165,7 @@ static void test_group_cost(void **state)
             failing_allocator memory;
             failing_allocator_init(&memory);
             const bry__dba_shape *shape = segmented ? &segments : &plain;
-            bry__dba_group *group = bry__dba_group_make(shape, width, true, &memory.allocator);
+            bry__dba_group *group = bry__dba_group_make(shape, width, &memory.allocator);
             assert_int_equal(memory.now, bry__dba_group_cost(shape, width));
             assert_int_equal(memory.now, bry__dba_group_bytes(group));
             bry__dba_group_free(group, &memory.allocator);
@@ -186,16 +186,14 @@ static void test_join(void **state)
         for (int segmented = 0; segmented < 2; segmented++) {
             const bry__dba_shape *shape = segmented ? &segments : &plain;
             unsigned n = width == 1 ? 8 : 2;
-            bry__dba_group *from[8], *into = bry__dba_group_make(shape, n * width, false, &heap);
+            bry__dba_group *from[8], *into = bry__dba_group_make(shape, n * width, &heap);
             for (unsigned s = 0; s < n; s++) {
                 from[s] = busy_group(shape, width, 1000 * s);
                 from[s]->into = into;
                 from[s]->into_column = s * width;
             }
             for (uint64_t i = 0; into->copied_table < into->tables; i++) {
-                assert_int_equal(
-                    bry__dba_rows_join(into, from, n, 1 + generator_below(&numbers, 300), &heap),
-                    BRY_OK);
+                bry__dba_rows_join(into, from, n, 1 + generator_below(&numbers, 300));
                 add(from[i % n], (uint32_t)(i * 7 % width), 500000 + i);
             }
             for (unsigned s = 0; s < n; s++)
@@ -521,6 +519,29 @@ static void test_segments_are_added(void **state)
     bry_index_destroy(index);
 }
 
+/* Memory of a large unit is cleared where an element reaches it, not when the unit is opened. */
+static void test_pages(void **state)
+{
+    (void)state;
+    static const bry__dba_shape large = {(uint64_t)1 << 24, (uint64_t)1 << 28, 10, false};
+    bry__dba_group *group = bry__dba_group_make(&large, 1, &heap);
+    assert_non_null(group);
+    bry__dba_column_become(group, 0, 0);
+    uint64_t pages = (large.range / 8) >> BRY__DBA_PAGE_SHIFT;
+    assert_int_equal(group->table[0].unready, pages);
+    assert_false(has(group, 0, 7));
+    assert_int_equal(group->table[0].unready, pages);
+    add(group, 0, 7);
+    assert_true(has(group, 0, 7));
+    assert_false(has(group, 0, 8));
+    assert_true(group->table[0].unready >= pages - large.hashes);
+    bry__dba_group *copy = bry__dba_group_clone(group, &heap);
+    assert_true(has(copy, 0, 7));
+    assert_int_equal(copy->table[0].unready, group->table[0].unready);
+    bry__dba_group_free(copy, &heap);
+    bry__dba_group_free(group, &heap);
+}
+
 int main(void)
 {
     heap = bry__allocator_or_default(NULL);
@@ -534,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_clear_columns),
         cmocka_unit_test(test_count_without_dirty),
         cmocka_unit_test(test_or_columns_and_segments),
+        cmocka_unit_test(test_pages),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_waiting_without_supplier),
         cmocka_unit_test(test_no_control),

@@ -74,7 +74,7 @@ static void test_exact_shapes(void **state)
     static const struct {
         uint64_t bits;
         uint32_t hashes;
-    } shapes[] = {{576, 12}, {40, 1}, {1, 1}, {4096, 64}, {100000, 3}, {64, 64}};
+    } shapes[] = {{576, 12}, {40, 1}, {1, 1}, {4096, 64}, {5000, 3}, {64, 64}};
     for (unsigned s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (unsigned how = 0; how < 12; how++) {
             bool segmented = how % 2 != 0;
@@ -92,7 +92,8 @@ static void test_exact_shapes(void **state)
             for (uint32_t u = 0; u < 20; u++) {
                 uint32_t unit = open_unit(index, u);
                 add(index, u, unit);
-                assert_loads(index);
+                if (u % 5 == 4)
+                    assert_loads(index);
             }
             bry_index_destroy(index);
         }
@@ -142,10 +143,11 @@ static void test_uncounted_elements(void **state)
                 if (i < 10) /* also where the unit's group is getting segments */
                     (void)bry_index_add(index, element(1000 * (uint64_t)unit + 50 + i), unit, NULL,
                                         NULL);
-                if (u < 4 || (u % 8 == 0 && i % 8 == 0))
+                if (u < 4 || (u % 13 == 0 && i % 8 == 0))
                     assert_loads(index);
             }
-            assert_loads(index);
+            if (u % 3 == 0)
+                assert_loads(index);
         }
         for (uint64_t i = 0; i < 40; i++)
             assert_int_equal(bry_index_unit_has(index, element(1000 * i + 49), (uint32_t)i),
@@ -159,7 +161,7 @@ static void test_uncounted_elements(void **state)
 static void test_dropped_while_extended(void **state)
 {
     (void)state;
-    for (uint64_t budget = 1; budget < 120; budget++) {
+    for (uint64_t budget = 1; budget < 120; budget += 3) {
         bry_index *index = segmented(0.1, 2, 30);
         stock all = {20};
         bry_index_supplier supplier = {supply, &all};
