@@ -113,7 +113,12 @@ bry__kbf_map *bry__kbf_map_make(const bry_map_options *options, const bry_alloca
     bry__kbf_map *map = bry__alloc(allocator, sizeof *map);
     if (!map)
         return NULL;
-    *map = (bry__kbf_map){.allocator = *allocator, .fixed = options->fixed, .setting = setting};
+    bry__kbf first = {.error = 0};
+    bry__kbf_map_first(options, &setting, &first);
+    *map = (bry__kbf_map){.allocator = *allocator,
+                          .fixed = options->fixed,
+                          .setting = setting,
+                          .least_error = ldexp(first.error, -(int)BRY__KBF_TABLES)};
     if (bry__gf_init(&map->gf, field_bits, allocator) != BRY_OK) {
         bry__free(allocator, map, sizeof *map);
         return NULL;
@@ -160,8 +165,10 @@ static bry_status clone(const void *self, void **copy)
     bry__kbf_map *made = bry__alloc(&map->allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    *made =
-        (bry__kbf_map){.allocator = map->allocator, .fixed = map->fixed, .setting = map->setting};
+    *made = (bry__kbf_map){.allocator = map->allocator,
+                           .fixed = map->fixed,
+                           .setting = map->setting,
+                           .least_error = map->least_error};
     bry_status status = bry__gf_init(&made->gf, map->gf.bits, &map->allocator);
     if (status != BRY_OK) {
         bry__free(&map->allocator, made, sizeof *made);
@@ -254,7 +261,7 @@ bool bry__kbf_map_next(const bry__kbf_map *map, bry__kbf *next)
         !bry__kbf_cells_allowed(made.segment * made.hashes, keys))
         return false;
     made.segment *= 2;
-    made.error /= 2;
+    made.error = fmax(made.error / 2, map->least_error);
     bry__kbf_shape shape = bry__kbf_shape_of(&made);
     made.capacity = bry__kbf_capacity(&map->setting, &shape, made.error, 2 * made.capacity);
     if (made.capacity == 0)

@@ -17,6 +17,9 @@ typedef struct bry__kbf_map {
     bool fixed;
     bry__gf gf; /* the tables point to it, so a map never moves */
     bry__kbf_setting setting; /* with as many codes as may ever be assigned */
+    double
+        least_error; /* that a table is planned for: the first one's, halved BRY__KBF_TABLES times
+                      */
     unsigned tables; /* at least 1 */
     bry__kbf table[BRY__KBF_TABLES];
 } bry__kbf_map;

@@ -165,7 +165,8 @@ static const char *read_numbers(const unsigned char *numbers, const bry__kbf_map
         return "the capacity of a table is out of range";
     if (like->items > like->capacity)
         return "a table has more items than its capacity";
-    if (!(like->error >= 0 && like->error <= 1))
+    /* With less, further tables would hold next to nothing. */
+    if (!(like->error >= map->least_error * 63 / 64 && like->error <= 1))
         return "the error of a table is out of range";
     return NULL;
 }

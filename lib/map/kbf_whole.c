@@ -170,7 +170,8 @@ static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, u
         return status;
     }
     bry__kbf_shape shape = bry__kbf_shape_of(folded);
-    folded->capacity = bry__kbf_capacity(&map->setting, &shape, bound, (uint64_t)1 << 40);
+    folded->error = fmin(1, fmax(bound, map->least_error));
+    folded->capacity = bry__kbf_capacity(&map->setting, &shape, folded->error, (uint64_t)1 << 40);
     if (folded->capacity < folded->items)
         folded->capacity = folded->items;
     if (folded->capacity == 0)
@@ -179,7 +180,6 @@ static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, u
     uint64_t cells = shape.hashes * shape.segment;
     if (!bry__kbf_cells_allowed(cells, folded->capacity))
         folded->capacity = cells / BRY__KBF_CELLS_A_KEY;
-    folded->error = fmin(1, bound);
     return BRY_OK;
 }
 

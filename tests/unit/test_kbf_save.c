@@ -215,7 +215,7 @@ static bry_status load_forged(const bry_map_options *options, const bry_buffer *
 static void test_forged_sizes(void **state)
 {
     (void)state;
-    enum { SEGMENT = 0, CAPACITY = 8 };
+    enum { SEGMENT = 0, CAPACITY = 8, ERROR = 24 };
     bry_map_options options = options_of(30, 0.1, false);
     bry__kbf_map *map = make(options);
     bry_buffer image = image_of(map);
@@ -224,6 +224,11 @@ static void test_forged_sizes(void **state)
     for (uint64_t larger = 2 * segment; larger < (uint64_t)1 << 40; larger *= 2)
         assert_int_equal(load_forged(&options, &image, SEGMENT, larger, NULL, &read),
                          BRY_E_BADDATA);
+
+    for (unsigned exponent = 0; exponent < 990; exponent += 10) /* an error next to nothing */
+        assert_int_equal(
+            load_forged(&options, &image, ERROR, (uint64_t)exponent << 52, NULL, &read),
+            BRY_E_BADDATA);
 
     /* Growth too follows what the tables are for, not what one of them says of its capacity. */
     failing_allocator memory;
