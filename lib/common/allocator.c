@@ -22,13 +22,16 @@ bry_allocator bry__allocator_or_default(const bry_allocator *allocator)
     return allocator ? *allocator : over_malloc;
 }
 
+void *bry__alloc_buffer(const bry_allocator *allocator, size_t size)
+{
+    return allocator->alloc(allocator->opaque, size ? size : 1);
+}
+
 void *bry__alloc(const bry_allocator *allocator, size_t size)
 {
-    if (size == 0)
-        size = 1;
-    void *block = allocator->alloc(allocator->opaque, size);
+    void *block = bry__alloc_buffer(allocator, size);
     if (block)
-        memset(block, 0, size);
+        memset(block, 0, size ? size : 1);
     return block;
 }
 

@@ -13,6 +13,9 @@ bry_allocator bry__allocator_or_default(const bry_allocator *allocator);
 /* Cleared memory, or NULL. Size 0 is one byte. */
 void *bry__alloc(const bry_allocator *allocator, size_t size);
 
+/* The same, not cleared: for buffers that are written before they are read. */
+void *bry__alloc_buffer(const bry_allocator *allocator, size_t size);
+
 /* Takes NULL. size is what bry__alloc() was given. */
 void bry__free(const bry_allocator *allocator, void *block, size_t size);
 

@@ -67,7 +67,7 @@ static bry_status look_large(scanner *s, uint64_t offset, size_t len, const unsi
     if (len > s->large_size) {
         bry__free(&s->allocator, s->large, s->large_size);
         s->large_size = 0;
-        s->large = bry__alloc(&s->allocator, len);
+        s->large = bry__alloc_buffer(&s->allocator, len);
         if (!s->large)
             return BRY_E_NOMEM;
         s->large_size = len;
@@ -181,7 +181,7 @@ bry_status bry__log_scan(const bry__log *log, uint64_t size, bry__log_record *re
 {
     scanner s = {.log = log, .size = size};
     s.allocator = bry__allocator_or_default(load ? load->allocator : NULL);
-    s.window = bry__alloc(&s.allocator, WINDOW);
+    s.window = bry__alloc_buffer(&s.allocator, WINDOW);
     if (!s.window)
         return bry__load_fail(load, BRY_E_NOMEM, 0, problem_of(BRY_E_NOMEM));
     bry_status status = scan(&s, record, context, load, end, sealed);

@@ -250,7 +250,7 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
 {
     if (units == 0)
         return BRY_OK;
-    unsigned char *buffer = bry__alloc(&index->allocator, FRAME_SIZE);
+    unsigned char *buffer = bry__alloc_buffer(&index->allocator, FRAME_SIZE);
     if (!buffer)
         return no_memory(reader);
     bry_status status = BRY_OK;

@@ -199,7 +199,7 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
 {
     if (codes == 0)
         return BRY_OK;
-    unsigned char *buffer = bry__alloc(&dictionary->allocator, BUFFER_SIZE);
+    unsigned char *buffer = bry__alloc_buffer(&dictionary->allocator, BUFFER_SIZE);
     if (!buffer)
         return no_memory(reader);
     bry_status status = BRY_OK;

@@ -385,7 +385,7 @@ bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
     bry_status status = read_options(&from, &read, &tables);
     if (status != BRY_OK)
         return status;
-    from.buffer = bry__alloc(allocator, BUFFER_SIZE);
+    from.buffer = bry__alloc_buffer(allocator, BUFFER_SIZE);
     if (!from.buffer)
         return no_memory(&from);
     status = read_tables(&from, &read, tables);
@@ -432,7 +432,7 @@ bry_status bry__maplet_read_segments(bry__maplet *maplet, bry__maplet_reading *r
     if (reading->table >= maplet->tables || to <= reading->segment ||
         to > maplet->table[reading->table]->segments)
         return bad(&from, "segments stand out of their place");
-    from.buffer = bry__alloc(from.allocator, BUFFER_SIZE);
+    from.buffer = bry__alloc_buffer(from.allocator, BUFFER_SIZE);
     if (!from.buffer)
         return no_memory(&from);
     bry__table *table = maplet->table[reading->table];
@@ -453,7 +453,7 @@ bry_status bry__maplet_read_overflow(bry__maplet *maplet, bry__maplet_reading *r
     if (reading->table >= maplet->tables ||
         reading->segment != maplet->table[reading->table]->segments)
         return bad(&from, "an overflow stands out of its place");
-    from.buffer = bry__alloc(from.allocator, BUFFER_SIZE);
+    from.buffer = bry__alloc_buffer(from.allocator, BUFFER_SIZE);
     if (!from.buffer)
         return no_memory(&from);
     bry_status status =

@@ -240,7 +240,7 @@ void bry__compact_window_write(const void *self, bry__frame_writer *writer)
         return;
 
     saving to = {.window = window, .writer = writer};
-    to.buffer = bry__alloc(&window->allocator, BUFFER_SIZE);
+    to.buffer = bry__alloc_buffer(&window->allocator, BUFFER_SIZE);
     bry_status status = to.buffer ? BRY_OK : BRY_E_NOMEM;
     for (unsigned i = 0; i < levels && status == BRY_OK; i++)
         if (bry__level_live(window, i) > 0)
@@ -413,7 +413,7 @@ bry_status bry__compact_window_read(const bry_window_options *options, uint64_t 
     status = bry__frame_reader_claim(reader, sizeof *from.window);
     if (status != BRY_OK)
         return status;
-    from.buffer = bry__alloc(allocator, BUFFER_SIZE);
+    from.buffer = bry__alloc_buffer(allocator, BUFFER_SIZE);
     if (from.buffer && bry__compact_window_engine.create(&stored, allocator, &made) == BRY_OK) {
         from.window = made;
         status = read_levels(&from, numbers);

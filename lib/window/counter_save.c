@@ -264,7 +264,7 @@ static bry_status read_names(bry__frame_reader *reader, bry_counter *counters, u
         if (status == BRY_OK && frame.length > room) {
             bry__free(allocator, buffer, room);
             room = frame.length;
-            buffer = bry__alloc(allocator, room);
+            buffer = bry__alloc_buffer(allocator, room);
             if (!buffer) {
                 status = no_memory(reader);
                 break;
