@@ -168,13 +168,19 @@ static void like(const void *self, bry_index_options *options)
 
 /* ---- units --------------------------------------------------------------------------------- */
 
+uint32_t bry__compact_index_room(const bry__compact_index *index, uint32_t slot)
+{
+    uint32_t room = index->room ? index->room : 16;
+    while (room <= slot)
+        room += room / 2;
+    return slot < index->room ? index->room : room;
+}
+
 bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot)
 {
     if (slot < index->room)
         return BRY_OK;
-    uint32_t room = index->room ? index->room : 16;
-    while (room <= slot)
-        room += room / 2;
+    uint32_t room = bry__compact_index_room(index, slot);
     uint8_t *state = bry__alloc(&index->maplet.allocator, room);
     if (!state)
         return BRY_E_NOMEM;

@@ -39,7 +39,8 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options);
 bry__compact_index *bry__compact_index_make(uint64_t unit_capacity, const bry__maplet *maplet);
 void bry__compact_index_destroy(void *self);
 
-/* Makes room for the state of a slot. BRY_E_NOMEM. */
+/* Makes room for the state of a slot, and how much there is then. BRY_E_NOMEM. */
+uint32_t bry__compact_index_room(const bry__compact_index *index, uint32_t slot);
 bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot);
 
 bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity);

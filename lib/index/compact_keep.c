@@ -70,13 +70,16 @@ static void write_dead(const bry__compact_index *index, bry__frame_writer *write
 static bry_status set_state(bry__frame_reader *reader, bry__compact_index *index, uint32_t slot,
                             bry__slot_state state)
 {
-    uint32_t before = index->room;
+    bry_status status =
+        bry__frame_reader_claim(reader, bry__compact_index_room(index, slot) - index->room);
+    if (status != BRY_OK)
+        return status;
     if (bry__compact_index_reach(index, slot) != BRY_OK)
         return no_memory(reader);
     if (index->state[slot] != BRY__SLOT_FREE)
         return bad(reader, "a slot has a unit and is dead");
     index->state[slot] = (uint8_t)state;
-    return bry__frame_reader_claim(reader, index->room - before);
+    return BRY_OK;
 }
 
 static bry_status read_dead(bry__frame_reader *reader, bry__compact_index *index)

@@ -82,6 +82,9 @@ bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_sl
 /* The opposite: the unit's record is cleared. */
 void bry__index_leave(bry_index *index, uint32_t slot);
 
+/* What a unit of that slot and number makes the tables grow by, both being in range. */
+uint64_t bry__index_growth(const bry_index *index, uint32_t slot, uint32_t number);
+
 /* For loading: enters a record as it is, order and number included. BRY_E_RANGE: there is one of
  * that slot or number already, or it is none that can be. BRY_E_NOMEM. */
 bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_slot *record);

@@ -228,7 +228,6 @@ static bool is_too_large(const bry_index *index, const bry__index_slot *record)
 static bry_status read_records(bry__frame_reader *reader, bry_index *index,
                                const unsigned char *bytes, size_t length)
 {
-    uint64_t before = bry__index_unit_bytes(index);
     for (size_t at = 0; at < length; at += BRY__INDEX_RECORD) {
         uint32_t slot;
         bry__index_slot record;
@@ -237,13 +236,18 @@ static bry_status read_records(bry__frame_reader *reader, bry_index *index,
             problem = "a unit is larger than all units are planned for";
         if (problem)
             return bad(reader, problem);
-        bry_status status = bry__index_restore(index, slot, &record);
+        bry_status status = BRY_OK;
+        if (slot < BRY__INDEX_SLOTS && record.number < BRY__INDEX_UNITS)
+            status = bry__frame_reader_claim(reader, bry__index_growth(index, slot, record.number));
+        if (status != BRY_OK)
+            return status;
+        status = bry__index_restore(index, slot, &record);
         if (status == BRY_E_NOMEM)
             return no_memory(reader);
         if (status != BRY_OK)
             return bad(reader, "two units have one slot or one number, or it is out of range");
     }
-    return bry__frame_reader_claim(reader, bry__index_unit_bytes(index) - before);
+    return BRY_OK;
 }
 
 bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, uint64_t units)

@@ -19,12 +19,19 @@ uint32_t bry__index_slot_of(const bry_index *index, uint32_t number)
     return place ? *place : BRY__INDEX_NO_SLOT;
 }
 
+/* The room that a directory has when page i is to be there. */
+static uint32_t pages_room(const bry__numbers *numbers, uint32_t i)
+{
+    uint32_t room = numbers->room ? numbers->room : 1;
+    while (room <= i)
+        room *= 2;
+    return i < numbers->room ? numbers->room : room;
+}
+
 static bry_status reach_page(bry__numbers *numbers, uint32_t i, const bry_allocator *allocator)
 {
     if (i >= numbers->room) {
-        uint32_t room = numbers->room ? numbers->room : 1;
-        while (room <= i)
-            room *= 2;
+        uint32_t room = pages_room(numbers, i);
         bry__numbers_page **page = bry__alloc(allocator, room * sizeof *page);
         if (!page)
             return BRY_E_NOMEM;
@@ -60,14 +67,32 @@ static void trim(bry__numbers *numbers, uint32_t i, const bry_allocator *allocat
 
 /* ---- records ------------------------------------------------------------------------------- */
 
+/* The room that the records have when that slot is to be among them. */
+static uint32_t slots_room(const bry__index_slots *slots, uint32_t slot)
+{
+    uint32_t room = slots->room ? slots->room : 4;
+    while (room <= slot)
+        room += room / 2;
+    return slot < slots->room ? slots->room : room;
+}
+
+uint64_t bry__index_growth(const bry_index *index, uint32_t slot, uint32_t number)
+{
+    uint32_t page = number >> BRY__NUMBERS_SHIFT, pages = pages_room(&index->numbers, page);
+    uint64_t bytes =
+        (slots_room(&index->slots, slot) - index->slots.room) * (uint64_t)sizeof(bry__index_slot);
+    bytes += (pages - index->numbers.room) * (uint64_t)sizeof(bry__numbers_page *);
+    if (page >= index->numbers.room || !index->numbers.page[page])
+        bytes += sizeof(bry__numbers_page);
+    return bytes;
+}
+
 static bry_status reach_slot(bry_index *index, uint32_t slot)
 {
     bry__index_slots *slots = &index->slots;
     if (slot < slots->room)
         return BRY_OK;
-    uint32_t room = slots->room ? slots->room : 4;
-    while (room <= slot)
-        room += room / 2;
+    uint32_t room = slots_room(slots, slot);
     bry__index_slot *larger = bry__alloc(&index->allocator, room * sizeof *larger);
     if (!larger)
         return BRY_E_NOMEM;

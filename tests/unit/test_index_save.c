@@ -474,6 +474,29 @@ static void test_ship_past_the_error(void **state)
     bry_index_destroy(index);
 }
 
+/* A record that leads far into the tables is claimed before they grow. */
+static void test_claimed_first(void **state)
+{
+    (void)state;
+    for (int e = 0; e < INDEX_ENGINES; e++) {
+        bry_index *index = exact(index_engines[e], 6, 70), *loaded;
+        open_unit(index, 0);
+        bry_buffer image = saved_of(index);
+        bry__store32(image.bytes + RECORDS_AT, ((uint32_t)1 << 21) - 1);
+        repair_stream(image.bytes, image.len);
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_load load = BRY_LOAD;
+        load.allocator = &memory.allocator;
+        load.max_bytes = 1 << 20;
+        assert_int_equal(load_bytes(image.bytes, image.len, &load, &loaded), BRY_E_LIMIT);
+        assert_true(memory.peak <= 1 << 20);
+        assert_int_equal(memory.now, 0);
+        bry_buffer_free(&image);
+        bry_index_destroy(index);
+    }
+}
+
 /* Numbers that no index comes to by itself: each is refused, or harmless from then on. */
 static void test_forged_numbers(void **state)
 {
@@ -535,7 +558,7 @@ int main(void)
         cmocka_unit_test(test_ceiling),        cmocka_unit_test(test_sink_refuses),
         cmocka_unit_test(test_file),           cmocka_unit_test(test_ship),
         cmocka_unit_test(test_ship_refused),   cmocka_unit_test(test_ship_past_the_error),
-        cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_forged_numbers), cmocka_unit_test(test_claimed_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
