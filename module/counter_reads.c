@@ -9,6 +9,9 @@
 
 enum { PORTION = 64 };
 
+/* Counters that one SCAN lists at most, whatever COUNT says: some milliseconds. */
+#define MOST_LISTED 8192u
+
 /* The counter's value, or null. */
 static void reply_value(server_context *context, const held_object *object,
                         const server_string *counter)
@@ -108,6 +111,8 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
         !options_read(context, argv, argc, 3, options, 1, NULL, NULL) ||
         !object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
+    if (count > MOST_LISTED)
+        count = MOST_LISTED;
     const bry_counter *counters = opened.object ? table_of(opened.object)->counters : NULL;
     int len = snprintf(text, sizeof text, "%" PRIu64,
                        counters ? cursor_after(counters, cursor, count) : 0);

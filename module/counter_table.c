@@ -44,7 +44,8 @@ static server_command_arg scan_args[] = {
     ARG("cursor", SERVER_ARG_INTEGER, NULL, 0,
         "0 to begin with, then the cursor of the last reply, a plain whole number."),
     OPTION("count", SERVER_ARG_INTEGER, "COUNT",
-           "The most counters in one reply, a count from 1 to 1,000,000. Left out: 10."),
+           "The most counters in one reply, a count from 1 to 1,000,000; above 8,192 it is "
+           "8,192. Left out: 10."),
     {0},
 };
 static server_command_arg table_args[] = {TABLE, {0}};

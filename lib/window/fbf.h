@@ -40,7 +40,6 @@ typedef struct bry__fbf_setting {
     uint32_t generations;
     uint64_t window; /* ms promised */
     uint64_t length; /* ms of a period at first; in improved mode for good */
-    uint64_t start;
     double error;
     uint64_t max_bytes; /* 0: none */
     bool given; /* the options say how many bits */
@@ -178,12 +177,6 @@ const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now);
 static inline uint64_t bry__fbf_after(uint64_t time, uint64_t by)
 {
     return time > UINT64_MAX - by ? UINT64_MAX : time + by;
-}
-
-/* The first multiple that is later; UINT64_MAX where time ends before. */
-static inline uint64_t bry__fbf_next_multiple(uint64_t of, uint64_t after)
-{
-    return bry__fbf_after(after / of * of, of);
 }
 
 /* Whether what ended then is out of the window. */

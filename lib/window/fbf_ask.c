@@ -232,11 +232,10 @@ static bool at_ceiling(const bry__fbf *fbf)
 void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats)
 {
     const bry__fbf *fbf = self;
-    uint64_t start = fbf->setting.start < now ? fbf->setting.start : now;
-    uint64_t lived = now - start, back = now > fbf->oldest->begin ? now - fbf->oldest->begin : 0;
+    uint64_t back = now > fbf->oldest->begin ? now - fbf->oldest->begin : 0;
     if (fbf->setting.mode != BRY_WINDOW_IMPROVED && fbf->oldest->before > 0)
         back = now - fbf->oldest->from;
-    uint64_t covered = lived < fbf->setting.window ? lived : fbf->setting.window;
+    uint64_t covered = now < fbf->setting.window ? now : fbf->setting.window;
     stats->covered = covered > back ? covered : back;
     stats->items = fbf->items;
     stats->generations = (uint32_t)bry__fbf_generations(self, now, NULL, 0);

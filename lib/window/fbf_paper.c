@@ -12,7 +12,8 @@
  *     asked.
  *   - t changes, so a number of filters does not say what time they cover. A filter goes only when
  *     the row is longer than `count` and the elements that go with it are out of the window.
- *   - Refreshes stand on multiples of t. When t changes, the next multiple of the new one is due.
+ *   - A refresh is due t after the one before; the first one on a multiple of t. When t changes, so
+ *     does the one that is due, but never into the past.
  *   - Algorithm 3 knows no bounds. Here it does nothing that would cover less than the window with
  *     count - 1 periods; it takes no fewer than three filters and no more than cover the window
  *     with periods of a second; t stays from one second (or what it was planned to be, if that is
@@ -21,7 +22,7 @@
  *     ago: elements are surely forgotten some time.
  *   - A row without elements is made new, with the filters and the t it was planned with.
  *   - At the memory ceiling the number of filters does not double, and a refresh for which there
- *     is no room waits for the next multiple of t: that keeps more, never less. With `refuse`,
+ *     is no room waits for another t: that keeps more, never less. With `refuse`,
  *     nothing is stored while Eq. 4.3 is at the target or above.
  *
  * Without a refresh or an adaptation nothing changes what Eq. 4.3 says, so seconds in which nothing
@@ -29,11 +30,10 @@
  * second every second while the number of filters is at its bound; or the number doubles, the
  * oldest filter is not asked alone any more, the error is low, the number falls, until the oldest
  * one is asked alone again. While no filter comes or goes, the error depends on the number alone,
- * so when a number comes back, the seconds until then repeat, with t as much shorter or longer each
- * time, until t meets a bound or a multiple of it is due. Such repetitions are skipped at once
- * (struct pattern). What remains are multiples of t that a changing t passes between two seconds:
- * in the order of the square root of the seconds since time 0, and next to none where periods are
- * long. So a jump costs as many steps as there are refreshes until the row is empty, and these.
+ * so when a number comes back, the seconds until then repeat, with t and the refresh that is due as
+ * much earlier or later each time, until t meets a bound or a refresh comes. Such repetitions are
+ * skipped at once (struct pattern). So a jump costs as many steps as there are refreshes until the
+ * row is empty, and as the number of filters takes to come back after each.
  *
  * A question that comes later than the last change is answered as if time had moved: the same steps
  * run over numbers alone (struct steps, without a row to change).
@@ -49,7 +49,7 @@ typedef struct pattern {
     uint32_t count;
     uint32_t fewest; /* filters after a step of it, */
     uint64_t shortest, longest; /* the bounds of t, */
-    uint64_t due; /* and the earliest refresh */
+    uint64_t slack; /* and the least time from a second that is judged to the refresh */
     uint64_t patience; /* steps until another beginning is tried: twice as many each time */
     bool begun;
     bool even; /* no bound has cut a step of t short */
@@ -215,7 +215,7 @@ static bry_status refresh(steps *at)
     at->row++; /* the new one counts when it is decided what goes */
     drop_old(at, now);
     at->row--;
-    at->due = bry__fbf_next_multiple(at->period, now);
+    at->due = bry__fbf_after(now, at->period);
     if (!has_room(at->setting, at->row + 1))
         return BRY_OK;
     at->row++;
@@ -250,64 +250,41 @@ static void begin_pattern(steps *at, uint64_t patience)
         .count = at->count,
         .fewest = UINT32_MAX,
         .shortest = UINT64_MAX,
-        .due = UINT64_MAX,
+        .slack = UINT64_MAX,
         .patience = patience,
         .begun = true,
         .even = true,
     };
 }
 
-/* How often the pattern, which takes `span` ms, comes again before any refresh, when t is `by` less
- * each time; at most `most`. No multiple of t may be met, be it the longest or the shortest. */
-static uint64_t times_falling(const steps *at, uint64_t span, uint64_t by, uint64_t most)
+/* How often the pattern, which takes `span` ms, comes again before t meets a bound. */
+static uint64_t times_in_bounds(const steps *at)
 {
     const pattern *seen = &at->pattern;
-    uint64_t now = at->second * SECOND, multiple = now / seen->longest + 1;
+    if (at->period > seen->period)
+        return (at->setting->longest_period - seen->longest) / (at->period - seen->period);
     uint64_t parts = seen->fewest - 1;
     uint64_t least = at->setting->window / parts + (at->setting->window % parts != 0);
     least = least > SECOND ? least : SECOND;
-    if (seen->shortest < least || multiple > (UINT64_MAX - span) / by ||
-        multiple * seen->shortest <= now)
-        return 0;
-    uint64_t bound = (seen->shortest - least) / by;
-    uint64_t meets = (multiple * seen->shortest - now - 1) / (span + multiple * by);
-    bound = bound < meets ? bound : meets;
-    return bound < most ? bound : most;
+    return seen->shortest < least ? 0 : (seen->shortest - least) / (seen->period - at->period);
 }
 
-/* The same when t is `by` more each time. */
-static uint64_t times_rising(const steps *at, uint64_t span, uint64_t by, uint64_t most)
-{
-    const pattern *seen = &at->pattern;
-    uint64_t now = at->second * SECOND, good = 0;
-    uint64_t bound = (at->setting->longest_period - seen->longest) / by;
-    for (uint64_t bad = (bound < most ? bound : most) + 1; bad - good > 1;) {
-        uint64_t middle = good + (bad - good) / 2;
-        uint64_t multiple = now / (seen->longest + middle * by) + 1;
-        if (multiple * seen->shortest > now + middle * span)
-            good = middle;
-        else
-            bad = middle;
-    }
-    return good;
-}
-
-/* How often it comes again before `end`, the last ms at which no filter goes. */
+/* How often it comes again before a refresh, and before `end`, the last ms at which no filter goes.
+ * The refresh that is due moves with t. */
 static uint64_t times(const steps *at, uint64_t span, uint64_t end)
 {
     const pattern *seen = &at->pattern;
     uint64_t now = at->second * SECOND;
-    if (end <= now || now > UINT64_MAX - seen->longest)
+    if (end <= now || seen->slack == 0 || at->due == UINT64_MAX)
         return 0;
     uint64_t most = (end - now) / span;
-    if (at->period == seen->period) {
-        uint64_t free = seen->due > now ? (seen->due - 1 - now) / span : 0;
-        return free < most ? free : most;
+    if (at->period != seen->period) {
+        uint64_t bound = seen->even ? times_in_bounds(at) : 0;
+        most = bound < most ? bound : most;
     }
-    if (!seen->even)
-        return 0;
-    return at->period < seen->period ? times_falling(at, span, seen->period - at->period, most)
-                                     : times_rising(at, span, at->period - seen->period, most);
+    uint64_t nearer = span + seen->period - at->period; /* by what it comes nearer each time */
+    uint64_t before = nearer > 0 ? (seen->slack - 1) / nearer : most;
+    return before < most ? before : most;
 }
 
 static void skip(steps *at, uint64_t end)
@@ -316,8 +293,9 @@ static void skip(steps *at, uint64_t end)
     uint64_t n = times(at, seconds * SECOND, end);
     at->second += n * seconds;
     at->resizes += n * seconds;
-    at->period += n * (at->period - at->pattern.period); /* modulo 2⁶⁴ where it is less */
-    at->due = bry__fbf_next_multiple(at->period, at->second * SECOND);
+    uint64_t by = n * (at->period - at->pattern.period); /* modulo 2⁶⁴ where it is less */
+    at->period += by;
+    at->due += by;
 }
 
 /* After an adaptation by which no filter went; t was `before`. */
@@ -333,7 +311,9 @@ static void note(steps *at, uint64_t before, uint64_t now)
     seen->fewest = at->count < seen->fewest ? at->count : seen->fewest;
     seen->shortest = at->period < seen->shortest ? at->period : seen->shortest;
     seen->longest = at->period > seen->longest ? at->period : seen->longest;
-    seen->due = at->due < seen->due ? at->due : seen->due;
+    uint64_t judged = bry__fbf_after(at->second * SECOND, SECOND);
+    uint64_t slack = at->due > judged ? at->due - judged : 0;
+    seen->slack = slack < seen->slack ? slack : seen->slack;
     if (at->count == seen->count) {
         uint64_t ended = oldest_end(at), end = bry__fbf_after(ended, at->setting->kept) - 1;
         if (at->row > seen->fewest && bry__fbf_after(ended, at->setting->window) - 1 < end)
@@ -347,13 +327,21 @@ static void note(steps *at, uint64_t before, uint64_t now)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
+/* When the refresh is due that was due with another t. */
+static uint64_t due_with(const steps *at, uint64_t before)
+{
+    uint64_t due = bry__fbf_after(at->due - before, at->period);
+    uint64_t soonest = bry__fbf_after(at->second * SECOND, 1);
+    return at->due == UINT64_MAX ? UINT64_MAX : due > soonest ? due : soonest;
+}
+
 static void adapt_to(steps *at, uint32_t count, uint64_t period, uint64_t now)
 {
     uint64_t before = at->period, row = at->row;
     at->second++;
     at->count = count;
     at->period = period;
-    at->due = bry__fbf_next_multiple(period, at->second * SECOND);
+    at->due = due_with(at, before);
     at->resizes++;
     drop_old(at, at->second * SECOND);
     if (at->row == row)

@@ -37,8 +37,9 @@
 #define PAPER_SHARE 0.85
 #define SECOND 1000u
 #define PAPER_MOST 1026u
-#define MOST_BITS_EACH 4096u /* of a filter whose bits are given, for an element of the capacity   \
-                              */
+#define MOST_BITS_EACH                                                                             \
+    4096u /* of a filter whose bits are given, for an element of the capacity                      \
+           */
 
 uint64_t bry__fbf_cost(uint64_t bits)
 {
@@ -248,7 +249,6 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
         .generations = options->generations,
         .window = options->window,
         .length = parts(options->window, periods),
-        .start = options->start,
         .error = options->error,
         .max_bytes = options->max_bytes,
         .filters = periods + (paper ? 1 : 2),

@@ -267,8 +267,8 @@ static const char *check_adaptation(const bry__fbf *fbf)
         fbf->period < setting->shortest_period ||
         !bry__fbf_paper_covers(setting, fbf->count, fbf->period) ||
         fbf->period > setting->longest_period ||
-        fbf->due != bry__fbf_next_multiple(fbf->period, fbf->time) ||
-        (fbf->due == UINT64_MAX && fbf->time < UINT64_MAX - fbf->period))
+        (fbf->due <= fbf->time && fbf->due != UINT64_MAX) ||
+        fbf->due > bry__fbf_after(fbf->time, fbf->period))
         return "the adaptation is out of range";
     return NULL;
 }
