@@ -297,7 +297,8 @@ static bry_status read_all(cli_names *names, cli_names_kind kind, const bry_sour
     names->elements = (cli_elements){
         .kind = (cli_element_kind)buffer->bytes[AT_ELEMENTS],
         .fields = cli_get_fields(buffer->bytes + AT_FIELDS, (char)buffer->bytes[AT_DELIMITER])};
-    if ((names->elements.kind == CLI_ELEMENT_FIELDS) != (names->elements.fields.count > 0))
+    if ((names->elements.kind == CLI_ELEMENT_FIELDS) != (names->elements.fields.count > 0) ||
+        (names->elements.fields.delimiter && !names->elements.fields.count))
         return cli_section_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are of no known kind");
     names->next_tag = cli_get(buffer->bytes + AT_NEXT_TAG, 8);
     uint64_t at = HEAD;

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,20 +15,30 @@
 
 enum { TRIES = 50, BETWEEN = 20000000 /* ns */ };
 
+/* The process of a line such as "1: FLOCK  ADVISORY  WRITE 4711 fe:00:123456 0 EOF" where it is
+ * about this file, else 0. Lines of those that wait have "->" for the second word. */
+static long read_holder(char *line, const struct stat *facts)
+{
+    enum { KIND = 1, PROCESS = 4, INODE = 5, WORDS };
+    char *word[WORDS], *rest = NULL;
+    for (int i = 0; i < WORDS; i++, line = NULL)
+        if (!(word[i] = strtok_r(line, " ", &rest)))
+            return 0;
+    const char *inode = strrchr(word[INODE], ':');
+    return strcmp(word[KIND], "FLOCK") == 0 && inode &&
+                   strtoull(inode + 1, NULL, 10) == facts->st_ino
+               ? strtol(word[PROCESS], NULL, 10)
+               : 0;
+}
+
 /* The process that holds the lock, or 0 where that is not to be known. */
 static long find_holder(const struct stat *facts)
 {
     FILE *locks = fopen("/proc/locks", "re");
     char line[256];
     long holder = 0;
-    while (locks && !holder && fgets(line, sizeof line, locks)) {
-        long process;
-        uint64_t inode;
-        /* "1: FLOCK  ADVISORY  WRITE 4711 fe:00:123456 0 EOF"; those that wait have "->". */
-        if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %*x:%*x:%" SCNu64, &process, &inode) == 2 &&
-            inode == facts->st_ino)
-            holder = process;
-    }
+    while (locks && !holder && fgets(line, sizeof line, locks))
+        holder = read_holder(line, facts);
     if (locks)
         fclose(locks);
     return holder;

@@ -4,14 +4,14 @@
 
 void cli_put_fields(unsigned char *to, const cli_fields *fields)
 {
-    for (int i = 0; i < CLI_MOST_FIELDS; i++)
+    for (size_t i = 0; i < CLI_MOST_FIELDS; i++)
         cli_put(to + 2 * i, i < fields->count ? fields->number[i] : 0, 2);
 }
 
 cli_fields cli_get_fields(const unsigned char *from, char delimiter)
 {
     cli_fields fields = {.delimiter = delimiter};
-    for (int i = 0; i < CLI_MOST_FIELDS; i++) {
+    for (size_t i = 0; i < CLI_MOST_FIELDS; i++) {
         fields.number[i] = (uint16_t)cli_get(from + 2 * i, 2);
         if (fields.number[i] && fields.count == i)
             fields.count++;

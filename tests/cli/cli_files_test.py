@@ -206,6 +206,14 @@ class Locks(FilesCase):
         first.communicate()
         self.assertEqual(self.run_program("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
 
+    def test_two_new_maps(self):
+        """Neither finds the file; the first to end makes it."""
+        running = [self.start("map", "build", "new") for _ in range(2)]
+        for process, line in zip(running, (b"a\t1\n", b"b\t2\n")):
+            process.communicate(line)
+            self.assertEqual(process.returncode, 0 if line[:1] == b"a" else 3)
+        self.assertEqual(self.run_program("map", "get", "new", "a"), b"1\n")
+
     def test_two_new_states(self):
         """Neither finds the file; the second to end must not replace what the first has seen."""
         running = [self.start("seen", "--state", "new") for _ in range(2)]

@@ -3,7 +3,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
-__attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *now)
+__attribute__((visibility("default"))) int
+fast_clock(clockid_t which, struct timespec *now) __asm__("clock_gettime");
+
+int fast_clock(clockid_t which, struct timespec *now)
 {
     static atomic_long asked;
     *now = (struct timespec){.tv_sec = (which == CLOCK_REALTIME ? 1700000000 : 1000) +
