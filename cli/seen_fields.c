@@ -59,6 +59,10 @@ int seen_fields_read(seen_fields *fields, const char *command, const char *key, 
         code = cli_fields_read(&fields->key, command, "key", key);
     if (code == CLI_GO_ON && time)
         code = read_time(fields, command, time);
+    memcpy(fields->wanted, fields->key.number, sizeof fields->key.number);
+    fields->wanted_count = fields->key.count;
+    if (fields->time)
+        fields->wanted[fields->wanted_count++] = fields->time;
     return code;
 }
 
@@ -85,13 +89,9 @@ typedef struct found {
 static bool read_delimited(const seen_fields *fields, cli_text line, found *f,
                            seen_problem *problem)
 {
-    uint16_t number[CLI_MOST_FIELDS + 1];
-    size_t n = fields->key.count;
-    memcpy(number, fields->key.number, n * sizeof *number);
-    f->time = &f->part[n];
-    if (fields->time)
-        number[n++] = fields->time;
-    unsigned missing = cli_fields_find(fields->key.delimiter, number, n, line, f->part);
+    f->time = &f->part[fields->key.count];
+    unsigned missing =
+        cli_fields_find(fields->key.delimiter, fields->wanted, fields->wanted_count, line, f->part);
     return !missing || fail(problem, "there is no field %u", missing);
 }
 

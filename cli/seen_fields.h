@@ -15,6 +15,8 @@ typedef struct seen_fields {
     unsigned name_count;
     cli_fields key; /* else they are counted */
     uint16_t time; /* 0: none */
+    uint16_t wanted[CLI_MOST_FIELDS + 1]; /* those of the key and that of the time */
+    size_t wanted_count;
     seen_unit unit;
 } seen_fields;
 
