@@ -2,30 +2,48 @@
 
 #include "common/checked.h"
 
-static uint64_t piece_count(uint64_t bytes)
+static uint64_t piece_count(uint64_t bytes, unsigned shift)
 {
-    return (bytes >> BRY__PIECE_SHIFT) + ((bytes & (BRY__PIECE_BYTES - 1)) != 0);
+    return (bytes >> shift) + ((bytes & (((uint64_t)1 << shift) - 1)) != 0);
+}
+
+uint64_t bry__pieces_bytes_empty_of(uint64_t bytes, unsigned shift)
+{
+    return piece_count(bytes, shift) * sizeof(unsigned char *);
+}
+
+uint64_t bry__pieces_bytes_full_of(uint64_t bytes, unsigned shift)
+{
+    return bry__pieces_bytes_empty_of(bytes, shift) + bytes +
+           piece_count(bytes, shift) * bry__lines_cost(0);
 }
 
 uint64_t bry__pieces_bytes_empty(uint64_t bytes)
 {
-    return piece_count(bytes) * sizeof(unsigned char *);
+    return bry__pieces_bytes_empty_of(bytes, BRY__PIECE_SHIFT);
 }
 
 uint64_t bry__pieces_bytes_full(uint64_t bytes)
 {
-    return bry__pieces_bytes_empty(bytes) + bytes + piece_count(bytes) * bry__lines_cost(0);
+    return bry__pieces_bytes_full_of(bytes, BRY__PIECE_SHIFT);
 }
 
 bry_status bry__pieces_init(bry__pieces *pieces, uint64_t bytes, const bry_allocator *allocator)
 {
+    return bry__pieces_init_of(pieces, bytes, BRY__PIECE_SHIFT, allocator);
+}
+
+bry_status bry__pieces_init_of(bry__pieces *pieces, uint64_t bytes, unsigned shift,
+                               const bry_allocator *allocator)
+{
     size_t directory;
-    if (!bry__to_size(bry__pieces_bytes_empty(bytes), &directory))
+    if (!bry__to_size(bry__pieces_bytes_empty_of(bytes, shift), &directory))
         return BRY_E_NOMEM;
     unsigned char **piece = bry__alloc(allocator, directory);
     if (!piece)
         return BRY_E_NOMEM;
-    *pieces = (bry__pieces){.bytes = bytes, .count = (size_t)piece_count(bytes), .piece = piece};
+    *pieces = (bry__pieces){
+        .bytes = bytes, .shift = shift, .count = (size_t)piece_count(bytes, shift), .piece = piece};
     return BRY_OK;
 }
 
@@ -47,8 +65,9 @@ void bry__pieces_free(bry__pieces *pieces, const bry_allocator *allocator)
 
 size_t bry__piece_size(const bry__pieces *pieces, size_t index)
 {
-    uint64_t left = pieces->bytes - ((uint64_t)index << BRY__PIECE_SHIFT);
-    return left < BRY__PIECE_BYTES ? (size_t)left : BRY__PIECE_BYTES;
+    uint64_t left = pieces->bytes - ((uint64_t)index << pieces->shift);
+    size_t size = (size_t)1 << pieces->shift;
+    return left < size ? (size_t)left : size;
 }
 
 bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocator *allocator)

@@ -13,7 +13,8 @@
 
 typedef struct bry__pieces {
     uint64_t bytes; /* of the whole table */
-    size_t count; /* of pieces: all of BRY__PIECE_BYTES but the last */
+    unsigned shift; /* pieces have 2^shift bytes: BRY__PIECE_BYTES, unless said otherwise */
+    size_t count; /* of pieces: all have that size but the last */
     size_t present; /* pieces that are allocated */
     unsigned char **piece; /* NULL where not yet reached */
 } bry__pieces;
@@ -24,6 +25,11 @@ uint64_t bry__pieces_bytes_full(uint64_t bytes);
 
 /* Allocates the directory alone. BRY_E_NOMEM, also for sizes this machine cannot address. */
 bry_status bry__pieces_init(bry__pieces *pieces, uint64_t bytes, const bry_allocator *allocator);
+/* The same for pieces of 2^shift bytes, where one operation reaches many. */
+uint64_t bry__pieces_bytes_empty_of(uint64_t bytes, unsigned shift);
+uint64_t bry__pieces_bytes_full_of(uint64_t bytes, unsigned shift);
+bry_status bry__pieces_init_of(bry__pieces *pieces, uint64_t bytes, unsigned shift,
+                               const bry_allocator *allocator);
 void bry__pieces_free(bry__pieces *pieces, const bry_allocator *allocator);
 
 /* Frees all pieces, keeps the directory: the table is all zeros again. */

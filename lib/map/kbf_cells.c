@@ -43,7 +43,7 @@
 
 #include "hash/derive.h"
 
-#define CELLS_SHIFT (BRY__PIECE_SHIFT - 2) /* cells of one piece, as a power of two */
+#define CELLS_SHIFT (BRY__KBF_PIECE_SHIFT - 2) /* cells of one piece, as a power of two */
 #define BATCH 16u /* look-ups in flight: up to 32 cells each */
 
 static size_t piece_of(uint64_t cell)
@@ -91,7 +91,8 @@ bry_status bry__kbf_init(bry__kbf *kbf, const bry__kbf *like, const bry_allocato
         .error = like->error,
         .counts = {like->hashes * like->segment},
     };
-    bry_status status = bry__pieces_init(&made.cells, made.counts[0] * sizeof(uint32_t), allocator);
+    bry_status status = bry__pieces_init_of(&made.cells, made.counts[0] * sizeof(uint32_t),
+                                            BRY__KBF_PIECE_SHIFT, allocator);
     if (status == BRY_OK)
         *kbf = made;
     return status;

@@ -14,6 +14,8 @@
 #include <bloomery/hash.h>
 
 #define BRY__KBF_MAX_CELLS ((uint64_t)1 << 48)
+/* Cells are cleared in pieces of 16 KiB: a key reaches up to 32 of them. */
+#define BRY__KBF_PIECE_SHIFT 14u
 
 typedef struct bry__kbf {
     const bry__gf *gf; /* the owner's, and shared by its tables */

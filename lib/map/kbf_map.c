@@ -98,8 +98,9 @@ static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
         .cells = count,
         .hashes = table.hashes,
         .errors = bry__kbf_errors_at(&setting, &cells, (double)options->capacity).by_kind,
-        .bytes = bare + bry__pieces_bytes_full(count * sizeof(uint32_t)),
-        .bytes_empty = bare + bry__pieces_bytes_empty(count * sizeof(uint32_t)),
+        .bytes = bare + bry__pieces_bytes_full_of(count * sizeof(uint32_t), BRY__KBF_PIECE_SHIFT),
+        .bytes_empty =
+            bare + bry__pieces_bytes_empty_of(count * sizeof(uint32_t), BRY__KBF_PIECE_SHIFT),
     };
     return BRY_OK;
 }

@@ -183,7 +183,8 @@ static bry_status read_table(bry__frame_reader *reader, bry__kbf_map *map, const
     if (problem)
         return bad(reader, problem);
     status = bry__frame_reader_claim(
-        reader, bry__pieces_bytes_empty(like.hashes * like.segment * sizeof(uint32_t)));
+        reader, bry__pieces_bytes_empty_of(like.hashes * like.segment * sizeof(uint32_t),
+                                           BRY__KBF_PIECE_SHIFT));
     if (status != BRY_OK)
         return status;
     if (bry__kbf_init(table, &like, &map->allocator) != BRY_OK)

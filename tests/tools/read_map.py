@@ -21,7 +21,7 @@ COMPACT, KBF = 2, 3
 FIXED, PAPER = 1, 2
 WORD = (1 << 64) - 1
 POLYNOMIALS = {8: 0x11D, 9: 0x211, 10: 0x409, 11: 0x805, 12: 0x1053, 13: 0x201B, 14: 0x4443}
-PIECE = 4 << 20
+PIECE = 16 << 10
 
 
 class Bad(Exception):
