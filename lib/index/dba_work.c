@@ -9,6 +9,7 @@
 
 #define BYTES_WORTH UINT64_C(256) /* copied or cleared, as much work as adding an element */
 #define ROWS_WORTH UINT64_C(32) /* of one column moved */
+#define GROUPS_WORTH 16u /* looked at for something to do */
 
 static bool extending(const bry__dba_group *group)
 {
@@ -265,33 +266,32 @@ static bool takes_moved(const bry__dba *self, const bry__dba_group *group,
            !too_wide(self, group) && (group->width >= from->width || too_wide(self, from));
 }
 
+/* Whether units of other groups may move into it, those of no wider ones. */
+static bool takes_any(const bry__dba *self, const bry__dba_group *group)
+{
+    return bry__dba_takes_units(self, group, group->level) && !too_wide(self, group);
+}
+
 /* A group whose units have room elsewhere, and some to spare, so that one that comes and goes does
  * not wander; or that is too wide. The one of the fewest units, or NULL. */
 static bry__dba_group *find_move(const bry__dba *self)
 {
+    enum { WIDTHS = 10 }; /* 2^0 … BRY__DBA_MAX_WIDTH */
     bry__dba_group *best = NULL;
-    uint64_t free[BRY__DBA_LEVELS] = {0};
+    uint64_t room[BRY__DBA_LEVELS][WIDTHS] = {{0}}; /* in groups that are at least so wide */
     bool any = false;
     for (uint32_t g = 0; g < self->groups; g++) {
         const bry__dba_group *group = self->group[g];
-        free[group->level] += group->free;
         any |= group->free > 1;
+        for (unsigned w = 0; w <= group->shift && takes_any(self, group); w++)
+            room[group->level][w] += group->free;
     }
     for (uint32_t g = 0; any && g < self->groups; g++) {
         bry__dba_group *group = self->group[g];
         if (!may_move_out(self, group) || (best && best->units <= group->units))
             continue;
-        if (too_wide(self, group)) {
-            best = group;
-            continue;
-        }
-        if (free[group->level] - group->free <= group->units)
-            continue;
-        uint64_t room = 0;
-        for (uint32_t h = 0; h < self->groups; h++)
-            if (takes_moved(self, self->group[h], group))
-                room += self->group[h]->free;
-        if (room > group->units)
+        uint64_t own = takes_any(self, group) ? group->free : 0;
+        if (too_wide(self, group) || room[group->level][group->shift] - own > group->units)
             best = group;
     }
     return best;
@@ -363,7 +363,9 @@ static uint64_t go_on_moving(bry__dba *self, uint64_t budget)
 
 bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used)
 {
-    bool started = self->clear.group || self->join.into || self->move.group || start_clear(self);
+    bool under_way = self->clear.group || self->join.into || self->move.group;
+    bool started = under_way || start_clear(self);
+    uint64_t looked = under_way ? 0 : self->groups / GROUPS_WORTH;
     bry_status status = BRY_OK;
     *used = 0;
     if (!started)
@@ -378,6 +380,7 @@ bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used)
         *used = go_on_joining(self, budget);
     else
         *used = go_on_moving(self, budget);
+    *used += looked;
     return BRY_OK;
 }
 
