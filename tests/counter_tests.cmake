@@ -32,7 +32,7 @@ set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 # Object against twin, in so many operations.
 bloomery_model_program(counter_programs)
-add_test(NAME model_counter COMMAND counter_programs 2000000 300)
+bloomery_programs(model_counter counter_programs 2000000 300)
 bloomery_programs(model_counter_long counter_programs 200000 4000 1000000)
 add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)
 set_tests_properties(model_counter_soak PROPERTIES LABELS soak TIMEOUT 3600)

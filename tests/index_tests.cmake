@@ -7,7 +7,7 @@ endif()
 
 # Object against twin, in so many operations.
 bloomery_model_program(index_programs)
-add_test(NAME model_index COMMAND index_programs 400000 400)
+bloomery_programs(model_index index_programs 400000 400)
 bloomery_programs(model_index_long index_programs 200000 8000 1000000)
 add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)
 set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)

@@ -7,7 +7,7 @@ endif()
 
 # Object against twin, in so many operations.
 bloomery_model_program(map_programs)
-add_test(NAME model_map COMMAND map_programs 60000 400)
+bloomery_programs(model_map map_programs 60000 400)
 bloomery_programs(model_map_long map_programs 100000 8000 1000000)
 add_test(NAME model_map_soak COMMAND map_programs $<IF:$<BOOL:${BLOOMERY_SANITIZE}>,1000000,20000000>
   2000 2000000)

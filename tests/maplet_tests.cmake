@@ -19,7 +19,7 @@ bloomery_statistics(test_maplet_rates)
 
 # Object against twin, in so many operations.
 bloomery_model_program(maplet_programs)
-add_test(NAME model_maplet COMMAND maplet_programs 1500000 400)
+bloomery_programs(model_maplet maplet_programs 1500000 400)
 bloomery_programs(model_maplet_long maplet_programs 300000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
