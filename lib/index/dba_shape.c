@@ -11,6 +11,8 @@ double bry__dba_unit_error(double error, uint32_t units)
 
 double bry__dba_shape_fill(const bry__dba_shape *shape, double n)
 {
+    if (n <= 0) /* also where one row is all there is, and its logarithm infinite */
+        return 0;
     return bry__bloom_fill((double)shape->range, shape->segmented ? 1 : shape->hashes, n);
 }
 

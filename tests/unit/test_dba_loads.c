@@ -89,6 +89,10 @@ static void test_exact_shapes(void **state)
                 .unit_bits = segmented ? shapes[s].bits * shapes[s].hashes : shapes[s].bits,
                 .hashes = shapes[s].hashes,
             });
+            open_unit(index, 20);
+            assert_loads(index); /* without an element */
+            assert_true(stats_of(index).estimated_error == 0);
+            assert_true(unit_of(index, 0).error == 0);
             for (uint32_t u = 0; u < 20; u++) {
                 uint32_t unit = open_unit(index, u);
                 add(index, u, unit);
