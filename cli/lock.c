@@ -97,7 +97,8 @@ static int above_streams(int fd)
 
 int cli_lock(const char *path, cli_lock_how how)
 {
-    if (cli_is_stream(path))
+    static bool held; /* a command replaces one file */
+    if (held || cli_is_stream(path))
         return CLI_GO_ON;
     for (;;) {
         struct stat facts, now;
@@ -113,7 +114,8 @@ int cli_lock(const char *path, cli_lock_how how)
             close(fd);
             return code;
         }
-        if (stat(path, &now) == 0 && now.st_dev == facts.st_dev && now.st_ino == facts.st_ino)
+        held = stat(path, &now) == 0 && now.st_dev == facts.st_dev && now.st_ino == facts.st_ino;
+        if (held)
             return CLI_GO_ON; /* the descriptor stays open: it is the lock */
         close(fd);
     }

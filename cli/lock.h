@@ -16,6 +16,7 @@ typedef enum cli_lock_how {
 } cli_lock_how;
 
 /* Locks the file for this process, until it ends. A file that is not there, and "-", need no lock.
+ * A process locks one file; to ask again is to find the lock held, or the file there meanwhile.
  * CLI_GO_ON, or an exit code after a message. */
 int cli_lock(const char *path, cli_lock_how how);
 

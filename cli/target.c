@@ -84,8 +84,10 @@ int cli_target_save(const char *path, const char *taken, cli_writer *write, cons
     struct stat facts;
     if (cli_is_stream(path))
         return save_to_stdout(write, object);
-    if (!taken)
-        return replace(path, write, object);
+    if (!taken) { /* the file may be there by now, and be changed by others */
+        int code = cli_lock(path, CLI_LOCK_WAIT);
+        return code == CLI_GO_ON ? replace(path, write, object) : code;
+    }
     int folder = cli_lock_folder(path);
     int code = lstat(path, &facts) == 0 ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, taken)
                                         : replace(path, write, object);

@@ -214,6 +214,21 @@ class Locks(FilesCase):
             self.assertEqual(process.returncode, 0 if line[:1] == b"a" else 3)
         self.assertEqual(self.run_program("map", "get", "new", "a"), b"1\n")
 
+    def test_a_file_that_appears(self):
+        """One that was not there when the build began is locked before it is replaced."""
+        process = self.start("map", "build", "new", "--force")
+        self.run_program("map", "build", "new", stdin=b"a\t1\n")
+        held = self.hold("new")
+        process.stdin.write(b"b\t2\n")
+        process.stdin.close()
+        self.assertIn(b"waiting for ", process.stderr.readline())
+        self.run_program("map", "get", "new", "a")
+        fcntl.flock(held, fcntl.LOCK_UN)
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(self.run_program("map", "get", "new", "b"), b"2\n")
+        process.stdout.close()
+        process.stderr.close()
+
     def test_two_new_states(self):
         """Neither finds the file; the second to end must not replace what the first has seen."""
         running = [self.start("seen", "--state", "new") for _ in range(2)]
