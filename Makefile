@@ -13,7 +13,8 @@ configure = cmake -S . -B $(1) --log-level=WARNING \
 	$$([ -f $(1)/CMakeCache.txt ] || ! command -v ninja >/dev/null || echo -G Ninja) $(2) >/dev/null
 # build FOLDER, OPTIONS, [--target TARGET]
 build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS) $(3)
-ctest = ctest --output-on-failure --no-tests=error --parallel $(JOBS)
+# One test more than there are processors: those of the server wait for it part of their time.
+ctest = ctest --output-on-failure --no-tests=error --parallel $$(($(JOBS) + 1))
 
 # Tests run three times: with the flags of a release, and with assertions under each sanitizer.
 tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
