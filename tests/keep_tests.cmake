@@ -10,13 +10,12 @@ if(BLOOMERY_FUZZ)
 endif()
 
 bloomery_program(keep_programs model/keep_programs.c model/keep_model.c ${kept})
-bloomery_programs(model_keep keep_programs 100 200)
+bloomery_programs(model_keep keep_programs 300 200)
 add_test(NAME model_keep_soak COMMAND keep_programs 100000 200 1000000)
 set_tests_properties(model_keep_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
 # The same from streams whose contents were changed and whose checksums are right.
 bloomery_program(forged_programs model/forged_programs.c ${forged})
-bloomery_programs(model_forged forged_programs 1000 1 filter-bloom filter-compact map-compact
-  window-compact counter-compact counter-fbf index-compact index-dba)
+bloomery_programs(model_forged forged_programs 1000 1)
 add_test(NAME model_forged_soak COMMAND forged_programs 1000000 1000000)
 set_tests_properties(model_forged_soak PROPERTIES LABELS soak TIMEOUT 7200)

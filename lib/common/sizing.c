@@ -24,7 +24,7 @@ unsigned bry__bloom_hashes_for_error(double p)
 
 double bry__bloom_fill(double m, unsigned k, double n)
 {
-    return -expm1(k * n * log1p(-1 / m));
+    return n > 0 ? -expm1(k * n * log1p(-1 / m)) : 0; /* of one bit, 0 · -∞ */
 }
 
 double bry__bloom_error(double m, unsigned k, double n)

@@ -139,7 +139,7 @@ bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *ope
     void *object = NULL;
     bry_status status = load(job, stream, &memory, LOAD_CEILING, &how, &object);
     counted.streams++;
-    if (memory.peak > LOAD_CEILING + LOAD_SLACK && strncmp(job->name, "index", 5) != 0)
+    if (memory.peak > LOAD_CEILING + LOAD_SLACK)
         model_fail(&reader, "loading took %ju bytes", (uintmax_t)memory.peak);
     if (status != BRY_OK) {
         model_expect(&reader, is_of_data(status) && how.problem && !object);

@@ -52,7 +52,7 @@ bry_status kept_status(kept_notes *notes, const char *label, bry_status status)
 static bool same_note(const kept_note *a, const kept_note *b)
 {
     return a->label == b->label && a->number == b->number &&
-           (a->real == b->real || fabs(a->real - b->real) <= 1e-9 * fabs(a->real) ||
+           (a->real == b->real || fabs(a->real - b->real) <= 1e-9 * fabs(a->real) + 1e-18 ||
             (isnan(a->real) && isnan(b->real)));
 }
 

@@ -127,8 +127,7 @@ static void look(const void *object, kept_notes *notes)
     kept_number(notes, "seed", stats.seed);
     kept_number(notes, "time", stats.time);
     kept_number(notes, "window", stats.window);
-    if (stats.engine != BRY_ENGINE_FBF)
-        kept_number(notes, "covered", stats.covered);
+    kept_number(notes, "covered", stats.covered);
     kept_number(notes, "counters", stats.counters);
     kept_number(notes, "ids", stats.ids);
     kept_number(notes, "applied", stats.applied);

@@ -122,8 +122,7 @@ static void look(const void *object, kept_notes *notes)
     kept_number(notes, "seed", stats.seed);
     kept_number(notes, "time", stats.time);
     kept_number(notes, "window", stats.window);
-    if (stats.engine != BRY_ENGINE_FBF)
-        kept_number(notes, "covered", stats.covered);
+    kept_number(notes, "covered", stats.covered);
     kept_number(notes, "items", stats.items);
     kept_number(notes, "generations", stats.generations);
     kept_number(notes, "ended_early", stats.ended_early);

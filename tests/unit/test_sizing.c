@@ -56,6 +56,7 @@ static void test_standard_error(void **state)
     /* Full size at the textbook's shape: just above the error, since k is a whole number. */
     assert_close(bry__bloom_error(9585059, 7, 1e6), 0.0100395, 1e-4);
     assert_true(bry__bloom_fill(1e6, 7, 0) == 0);
+    assert_true(bry__bloom_fill(1, 7, 0) == 0 && bry__bloom_fill(1, 7, 1) == 1);
     /* Tiny fills keep their digits. */
     assert_close(bry__bloom_fill(0x1p50, 1, 1), 0x1p-50, 1e-12);
 }
