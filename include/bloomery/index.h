@@ -282,7 +282,7 @@ typedef struct bry_index_stats {
     uint32_t group; /* dba: units side by side in the largest group; compact: 0 */
     double fill; /* dba: share of bits set; compact: entries by what its tables are planned for */
     double promised_error;
-    double estimated_error; /* for what is stored now */
+    double estimated_error; /* for what is stored now; dba: 0 if below 1e-20 */
     double full_error; /* when all units that exist are full. Above promised_error: by so much the
                           target will be passed unless units are rebuilt */
     uint64_t waiting; /* work for bry_index_step(), in elements; of this: */

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define MAX_CAPACITY ((uint64_t)1 << 40)
+#define LEAST 1e-20 /* errors below are 0: in the sum over units, rounding may be as large */
 
 /* ---- widths -------------------------------------------------------------------------------- */
 
@@ -306,7 +307,7 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
         rows += (double)dba->level[i].units * (double)bry__dba_rows(&dba->level[i].shape);
     stats->fill = rows > 0 ? (double)dba->set / rows : 0;
     stats->promised_error = dba->options.error;
-    stats->estimated_error = dba->none.certain ? 1 : none < 0 ? -expm1(none) : 0;
+    stats->estimated_error = dba->none.certain ? 1 : none < -LEAST ? -expm1(none) : 0;
     stats->full_error = -expm1(bry__dba_full_log(dba));
     stats->waiting = bry__dba_waiting(dba, slots, &stats->waiting_for_supplier);
     stats->rebuilds = dba->rebuilds;
