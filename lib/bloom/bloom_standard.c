@@ -17,7 +17,8 @@ bry_status bry__bloom_init(bry__bloom *bloom, uint64_t bits, unsigned hashes,
                            const bry_allocator *allocator)
 {
     bry__bloom made = {.bits = bits, .hashes = hashes};
-    bry_status status = bry__pieces_init(&made.table, table_bytes(bits), allocator);
+    bry_status status =
+        bry__pieces_init_of(&made.table, table_bytes(bits), BRY__BLOOM_PIECE_SHIFT, allocator);
     if (status == BRY_OK)
         *bloom = made;
     return status;
@@ -35,12 +36,12 @@ void bry__bloom_clear(bry__bloom *bloom, const bry_allocator *allocator)
 
 static size_t piece_of(uint64_t position)
 {
-    return (size_t)(position >> (BRY__PIECE_SHIFT + 3));
+    return (size_t)(position >> (BRY__BLOOM_PIECE_SHIFT + 3));
 }
 
 static size_t byte_of(uint64_t position)
 {
-    return (size_t)(position >> 3) & (BRY__PIECE_BYTES - 1);
+    return (size_t)(position >> 3) & (BRY__BLOOM_PIECE_BYTES - 1);
 }
 
 bry_status bry__bloom_add(bry__bloom *bloom, bry_hash hash, const bry_allocator *allocator)

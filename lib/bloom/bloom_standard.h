@@ -9,6 +9,12 @@
 
 #include <bloomery/hash.h>
 
+/* Its table has pieces of 8 KiB: a key reaches as many as it has hashes, and may have to clear
+ * each.
+ */
+#define BRY__BLOOM_PIECE_SHIFT 13
+#define BRY__BLOOM_PIECE_BYTES ((size_t)1 << BRY__BLOOM_PIECE_SHIFT)
+
 typedef struct bry__bloom {
     uint64_t bits;
     unsigned hashes;

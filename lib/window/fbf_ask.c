@@ -112,9 +112,9 @@ BRY__PREFETCHING void fetch(const bry__fbf_filter *filter, const bry_hash *hashe
         bry_hash own = {hashes[left[i]].lo + filter->salt, hashes[left[i]].hi};
         for (unsigned j = 0; j < positions; j++) {
             uint64_t byte = bry__position(own, j, bloom->bits) >> 3;
-            const unsigned char *piece = bloom->table.piece[byte >> BRY__PIECE_SHIFT];
+            const unsigned char *piece = bloom->table.piece[byte >> BRY__BLOOM_PIECE_SHIFT];
             if (piece)
-                __builtin_prefetch(piece + (byte & (BRY__PIECE_BYTES - 1)));
+                __builtin_prefetch(piece + (byte & (BRY__BLOOM_PIECE_BYTES - 1)));
         }
     }
 }

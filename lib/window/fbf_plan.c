@@ -44,15 +44,17 @@
 uint64_t bry__fbf_cost(uint64_t bits)
 {
     uint64_t lines = bits / BRY__FBF_LINE_BITS + (bits % BRY__FBF_LINE_BITS != 0);
-    return sizeof(bry__fbf_filter) + bry__pieces_bytes_full(lines * BRY__LINE);
+    return sizeof(bry__fbf_filter) +
+           bry__pieces_bytes_full_of(lines * BRY__LINE, BRY__BLOOM_PIECE_SHIFT);
 }
 
 uint64_t bry__fbf_bytes_first(const bry__fbf_setting *setting)
 {
     uint64_t cost = bry__fbf_cost(setting->bits);
-    uint64_t reached = sizeof(bry__fbf_filter) +
-                       bry__pieces_bytes_empty(setting->bits / 8 + BRY__LINE) +
-                       setting->hashes * (uint64_t)bry__lines_cost(BRY__PIECE_BYTES);
+    uint64_t reached =
+        sizeof(bry__fbf_filter) +
+        bry__pieces_bytes_empty_of(setting->bits / 8 + BRY__LINE, BRY__BLOOM_PIECE_SHIFT) +
+        setting->hashes * (uint64_t)bry__lines_cost(BRY__BLOOM_PIECE_BYTES);
     return sizeof(bry__fbf) + 2 * (reached < cost ? reached : cost);
 }
 

@@ -182,12 +182,13 @@ bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocato
 
 static size_t piece_of(uint64_t position)
 {
-    return (size_t)(position >> (BRY__PIECE_SHIFT + 3));
+    return (size_t)(position >> (BRY__BLOOM_PIECE_SHIFT + 3));
 }
 
 static unsigned char *byte_at(bry__bloom *bloom, uint64_t position)
 {
-    return bloom->table.piece[piece_of(position)] + ((position >> 3) & (BRY__PIECE_BYTES - 1));
+    return bloom->table.piece[piece_of(position)] +
+           ((position >> 3) & (BRY__BLOOM_PIECE_BYTES - 1));
 }
 
 static bry_status reach_positions(bry__fbf_filter *filter, bry_hash hash,

@@ -213,7 +213,8 @@ static bry_status read_filter(bry__frame_reader *reader, bry__fbf *fbf)
         filter->salt = bry__fbf_salt(filter->from / fbf->setting.length, filter->sub);
     if (pieces > 0) {
         uint64_t lines = (filter->bloom.bits - 1) / BRY__FBF_LINE_BITS + 1;
-        status = bry__frame_reader_claim(reader, bry__pieces_bytes_empty(lines * BRY__LINE));
+        status = bry__frame_reader_claim(
+            reader, bry__pieces_bytes_empty_of(lines * BRY__LINE, BRY__BLOOM_PIECE_SHIFT));
         if (status == BRY_OK && bry__fbf_reach(filter, &fbf->allocator) != BRY_OK)
             status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for a directory");
     }

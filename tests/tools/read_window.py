@@ -111,8 +111,8 @@ class Filter:
         self.table = bytearray(-(-self.bits // 512) * 64)
         for _ in range(pieces):
             kind, payload = next(payloads)
-            at = int.from_bytes(payload[:8], "little") << 22
-            if kind != b"PIEC" or len(payload) - 8 != min(1 << 22, len(self.table) - at):
+            at = int.from_bytes(payload[:8], "little") << 13
+            if kind != b"PIEC" or len(payload) - 8 != min(1 << 13, len(self.table) - at):
                 raise ValueError("a piece is missing or has the wrong size")
             self.table[at:at + len(payload) - 8] = payload[8:]
 

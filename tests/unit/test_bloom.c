@@ -40,7 +40,7 @@ static unsigned char *flat(const bry__pieces *table)
     assert_non_null(bytes);
     for (size_t i = 0; i < table->count; i++)
         if (table->piece[i])
-            memcpy(bytes + i * BRY__PIECE_BYTES, table->piece[i], bry__piece_size(table, i));
+            memcpy(bytes + (i << table->shift), table->piece[i], bry__piece_size(table, i));
     return bytes;
 }
 
@@ -246,7 +246,7 @@ static void test_standard_bits(void **state)
     check_standard(513, 30, 31);
     for (unsigned k = 1; k <= 30; k++)
         check_standard(1000 * k, k, 200 + k);
-    check_standard(8 * 2 * BRY__PIECE_BYTES + 77, 7, KEYS);
+    check_standard(8 * 2 * BRY__BLOOM_PIECE_BYTES + 77, 7, KEYS);
 }
 
 static void test_standard_add_is_all_or_nothing(void **state)
@@ -255,7 +255,7 @@ static void test_standard_add_is_all_or_nothing(void **state)
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__bloom bloom;
-    assert_int_equal(bry__bloom_init(&bloom, 8 * 3 * BRY__PIECE_BYTES, 20, &memory.allocator),
+    assert_int_equal(bry__bloom_init(&bloom, 8 * 3 * BRY__BLOOM_PIECE_BYTES, 20, &memory.allocator),
                      BRY_OK);
     /* Twenty positions reach all three pieces; each of their allocations fails once. */
     for (uint64_t failing = 1; failing <= 3; failing++) {
