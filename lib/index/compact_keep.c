@@ -192,7 +192,8 @@ static const char *check_entries(bry__compact_index *index, const bry__index_slo
                                  bry_status *status)
 {
     const bry_allocator *allocator = &index->maplet.allocator;
-    size_t size = (size_t)index->room * sizeof(uint64_t);
+    /* Live slots alone: there are claims for those, and a dead one may be far away. */
+    size_t size = (size_t)slots->room * sizeof(uint64_t);
     uint64_t *count = bry__alloc(allocator, size);
     *status = BRY_E_NOMEM;
     if (!count)
@@ -208,8 +209,10 @@ static const char *check_entries(bry__compact_index *index, const bry__index_slo
         else if (index->state[slot] == BRY__SLOT_SWEPT &&
                  !is_ahead(&index->maplet, at, &cursor, fingerprint, slot))
             problem = "a sweep has passed an entry that it should have dropped";
-        else
+        else if (index->state[slot] == BRY__SLOT_LIVE)
             count[slot]++;
+        else
+            index->dead_entries++;
     }
     for (uint32_t i = 0; i < index->room && !problem; i++) {
         if (index->state[i] == BRY__SLOT_LIVE && count[i] != slots->slot[i].elements)
@@ -217,8 +220,6 @@ static const char *check_entries(bry__compact_index *index, const bry__index_slo
         if (index->state[i] == BRY__SLOT_LIVE &&
             (uint64_t)i >> index->maplet.options.value_bits != 0)
             problem = "a unit's slot is out of range";
-        if (index->state[i] >= BRY__SLOT_DEAD)
-            index->dead_entries += count[i];
     }
     bry__free(allocator, count, size);
     *status = problem ? BRY_E_BADDATA : BRY_OK;

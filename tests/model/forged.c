@@ -48,7 +48,13 @@ static uint64_t use(const kept_job *job, void *object, failing_allocator *memory
     return memory->peak;
 }
 
-/* What an honest object of these options takes for the same; 0 where there can be none. */
+static bool is_index(const kept_job *job)
+{
+    return strncmp(job->name, "index", 5) == 0;
+}
+
+/* What an honest object of these options takes for the same; 0 where there can be none. An index
+ * gets as many units, since the shape of a new unit follows from their number. */
 static uint64_t honest_peak(const kept_job *job, const void *object, const uint8_t *bytes,
                             size_t len)
 {
@@ -59,6 +65,9 @@ static uint64_t honest_peak(const kept_job *job, const void *object, const uint8
     void *honest = job->like(object, &memory.allocator);
     if (!honest)
         return 0;
+    uint32_t number;
+    for (size_t i = is_index(job) ? bry_index_units(object, NULL, 0) : 0; i > 0; i--)
+        (void)bry_index_open(honest, 0, &number);
     FILE *listener = forged_listener;
     forged_listener = NULL;
     model_reader reader = reader_of(bytes, len, &ignored);
@@ -177,11 +186,6 @@ static void *make(const kept_job *job, generator *numbers, failing_allocator *me
         job->use(object, &reader, &notes);
     }
     return object;
-}
-
-static bool is_index(const kept_job *job)
-{
-    return strncmp(job->name, "index", 5) == 0;
 }
 
 bool forged_honest(const kept_job *job, generator *numbers, bool unit, bry_buffer *out)
