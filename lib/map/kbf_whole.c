@@ -80,11 +80,13 @@ static unsigned partner_of(const bry__kbf_map *map, const bry__kbf *from, const 
     return map->tables;
 }
 
-/* A copy of `from` for `map`. */
+/* A copy of `from` for `map`; planned for no less than `map` plans for, whatever its own map did.
+ */
 static bry_status copy_table(const bry__kbf_map *map, const bry__kbf *from, bry__kbf *copy)
 {
     bry__kbf like = *from;
     like.gf = &map->gf;
+    like.error = fmax(from->error, map->least_error);
     bry_status status = bry__kbf_init(copy, &like, &map->allocator);
     if (status != BRY_OK)
         return status;

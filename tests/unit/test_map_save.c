@@ -329,12 +329,40 @@ static void test_any_byte_forged(void **state)
     }
 }
 
+/* A folded kbf map is joined by one made like it, which plans for less error than the first did. */
+static void test_joined_after_compress(void **state)
+{
+    (void)state;
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.engine = BRY_ENGINE_KBF;
+    options.capacity = 1024;
+    options.error = 1e-9;
+    options.value_bits = 1;
+    options.cells = 112;
+    options.hashes = 14;
+    options.seed = 1;
+    bry_map *map = make(options), *other = NULL, *loaded = NULL;
+    assert_int_equal(bry_map_compress(map, 0), BRY_OK);
+    bry_map_options like = bry_map_options_like(map);
+    assert_int_equal(bry_map_create(&like, &other), BRY_OK);
+    for (int i = 0; i < 76; i++)
+        assert_int_equal(bry_map_insert(other, key(0), bry_map_number(0)), BRY_OK);
+    assert_int_equal(bry_map_join(map, other), BRY_OK);
+    bry_buffer saved = saved_of(map);
+    assert_int_equal(load_bytes(saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+    bry_map_destroy(map);
+    bry_map_destroy(other);
+    bry_map_destroy(loaded);
+    bry_buffer_free(&saved);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_large_values),
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_forged_values), cmocka_unit_test(test_any_byte_forged),
+        cmocka_unit_test(test_joined_after_compress), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_large_values),          cmocka_unit_test(test_files),
+        cmocka_unit_test(test_forged_numbers),        cmocka_unit_test(test_forged_values),
+        cmocka_unit_test(test_any_byte_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
