@@ -136,6 +136,8 @@ bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
     status = insert_all(made, supplier);
     if (status == BRY_OK) {
         bry_map old = *map;
+        map->options = made->options; /* of the shape, which may have been compressed */
+        map->promised = made->promised;
         map->keys = made->keys;
         map->dictionary = made->dictionary;
         map->ghosts = 0;

@@ -85,6 +85,20 @@ static uint64_t count_readable(const bry_map *map, const pairs *all)
 
 /* ---- tests ---- */
 
+static void assert_loads(const bry_map *map)
+{
+    bry_map *loaded = NULL;
+    bry_buffer bytes = saved(map);
+    bry_view view = {bytes.bytes, bytes.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load load = BRY_LOAD;
+    assert_int_equal(bry_map_load(&source, &load, &loaded), BRY_OK);
+    assert_int_equal(stats_of(loaded).items, stats_of(map).items);
+    assert_int_equal(stats_of(loaded).ghosts, stats_of(map).ghosts);
+    bry_map_destroy(loaded);
+    bry_buffer_free(&bytes);
+}
+
 static void test_ghosts_and_rebuild(void **state)
 {
     (void)state;
@@ -97,15 +111,7 @@ static void test_ghosts_and_rebuild(void **state)
         assert_true(ghosts > LIVE / 5); /* it drifts … */
         assert_in_range(stats.ghosts, ghosts * 85 / 100, ghosts * 115 / 100); /* … and says so */
 
-        bry_map *loaded = NULL; /* also after it was kept */
-        bry_buffer bytes = saved(map);
-        bry_view view = {bytes.bytes, bytes.len, 0};
-        bry_source source = bry_view_source(&view);
-        bry_load load = BRY_LOAD;
-        assert_int_equal(bry_map_load(&source, &load, &loaded), BRY_OK);
-        assert_int_equal(stats_of(loaded).ghosts, stats.ghosts);
-        bry_map_destroy(loaded);
-        bry_buffer_free(&bytes);
+        assert_loads(map); /* and says so after it was kept */
 
         pairs all = {.first = first, .n = LIVE, .value_bits = bits};
         bry_map_supplier supplier = {supply, &all};
@@ -165,6 +171,27 @@ static void test_rebuild_compact(void **state)
     }
 }
 
+/* A map that was compressed and made anew grows by what it is then, and what it saves loads. */
+static void test_compressed_and_rebuilt(void **state)
+{
+    (void)state;
+    bry_map *map = make((bry_map_options){.engine = BRY_ENGINE_KBF,
+                                          .capacity = 100000,
+                                          .error = 1e-6,
+                                          .value_bits = 8,
+                                          .cells = 6 * 1024,
+                                          .hashes = 6});
+    set(map, key(1), bry_map_number(1));
+    assert_int_equal(bry_map_compress(map, 1e-6), BRY_OK);
+    assert_true(stats_of(map).capacity < 100);
+    pairs all = {.n = 30000, .value_bits = 8};
+    bry_map_supplier supplier = {supply, &all};
+    assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
+    assert_true(stats_of(map).tables > 5);
+    assert_loads(map);
+    bry_map_destroy(map);
+}
+
 /* What fails leaves the map as it was. */
 static void test_failures(void **state)
 {
@@ -211,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_ghosts_and_rebuild),
         cmocka_unit_test(test_ghosts_go),
         cmocka_unit_test(test_rebuild_compact),
+        cmocka_unit_test(test_compressed_and_rebuilt),
         cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
