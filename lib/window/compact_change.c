@@ -90,7 +90,8 @@ bry_status bry__change_begin(bry__compact_window *window, uint64_t now, bool cop
 {
     uint64_t newest = bry__window_newest(&window->shape, now);
     uint64_t oldest = bry__window_oldest(&window->shape, now);
-    if (is_too_far(window, newest) && oldest <= window->newest &&
+    /* Not beside a past, which may be large and would be copied too. */
+    if (is_too_far(window, newest) && oldest <= window->newest && !window->past &&
         bry__levels_own(window) <= window->small) {
         bry_status status = bry__levels_reclaim_all(window);
         if (status != BRY_OK)
@@ -140,6 +141,8 @@ bry_status bry__change_end(bry__compact_window *window, bry__changing *change, b
         return status;
     }
     if (change->copied) {
+        change->copy.trash = window->trash; /* it goes on being freed in steps */
+        window->trash = NULL;
         bry__levels_free(window);
         *window = change->copy;
     } else if (change->moved) {
