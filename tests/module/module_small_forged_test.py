@@ -1,0 +1,139 @@
+"""Small forged payloads that would cost much later: memory at the next write, time at the next question, or
+the whole log at the next start.
+
+Each is the payload of an honest key with a few numbers changed and right checksums, and comes in by RESTORE.
+"""
+
+import itertools
+import struct
+import sys
+
+import server_runner
+from payloads import MAGIC, contents, payload_of, resealed
+from server_runner import Case, Error
+
+KEY_BYTES = 64 << 20
+PROCESSOR_SECONDS = 5  # a thousandth is normal
+
+# Fields of frames (doc/format.md): frame, offset, format.
+INDEX_FLAGS, UNIT_BITS, UNIT_HASHES = (b"NUMS", 4, "<I"), (b"NUMS", 48, "<Q"), (b"NUMS", 56, "<I")
+RANGE, LEVEL_HASHES, PLANNED = (b"DBA ", 24, "<Q"), (b"DBA ", 32, "<I"), (b"DBA ", 36, "<I")
+SEGMENT = (b"KTAB", 0, "<Q")
+WINDOW_FLAGS, MAX_BYTES, MAX_SKEW = (b"NUMS", 8, "<I"), (b"NUMS", 40, "<Q"), (b"NUMS", 48, "<Q")
+FILTER_BITS, FILTER_HASHES = (b"NUMS", 56, "<Q"), (b"NUMS", 64, "<Q")
+
+
+class SmallForged(Case):
+    SETTINGS = {"appendonly": "yes", "auto-aof-rewrite-percentage": "0", "appendfsync": "no",
+                "rdbcompression": "no", "bloomery.max-key-bytes": str(KEY_BYTES)}
+
+    def forge(self, size, commands, *numbers):
+        """The payload of the key that the commands make, of so many bytes, with other numbers."""
+        def change(frames):
+            frames = [(kind, bytearray(payload)) for kind, payload in frames]
+            for (kind, at, form), number in numbers:
+                struct.pack_into(form, dict(frames)[kind], at, number)
+            return [(kind, bytes(payload)) for kind, payload in frames]
+        for command in commands:
+            self.client(*command)
+        dump = self.client("DUMP", "h")
+        self.client("DEL", "h")
+        forged = resealed(contents(dump), change)
+        self.assertEqual(len(forged) - forged.index(MAGIC), size)
+        return payload_of(dump, forged)
+
+    def used(self):
+        """Seconds of processor time, and bytes."""
+        cpu = self.client.info("cpu")
+        return (float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"]), self.client.info("memory")["used_memory"])
+
+    def cheap(self, payload, *commands):
+        """It is refused, or else what is done with it takes neither memory nor time."""
+        seconds, size = self.used()
+        reply = self.client.ask("RESTORE", "k", 0, payload)
+        if isinstance(reply, Error):
+            self.assertIn("Bad data format", str(reply))
+        else:
+            for command in commands:
+                self.client.ask(*command)
+            seconds, size = self.used()[0] - seconds, self.used()[1] - size
+            self.assertLess(size, KEY_BYTES * 9 // 8)
+            self.assertLess(seconds, PROCESSOR_SECONDS)
+        return reply
+
+    # ---- memory ------------------------------------------------------------------------------
+
+    def test_index_rows(self):
+        """A level with 2^33 rows, which the next unit would have."""
+        create = ["INDEX.CREATE", "h", "ENGINE", "dba", "UNITS", 2, "CAPACITY", 40]
+        for power in (20, 30, 33, 40):
+            reply = self.cheap(self.forge(272, [create], (RANGE, 1 << power)), ["INDEX.ADD", "k", 1, "a"])
+            self.assertIsInstance(reply, Error)
+
+    def test_map_cells(self):
+        """A table with so many cells, a piece of which each field would allocate."""
+        create = ["MAP.CREATE", "h", "ENGINE", "kbf", "CAPACITY", 100]
+        for power in (20, 30, 33, 40):
+            reply = self.cheap(self.forge(304, [create], (SEGMENT, 1 << power)),
+                               *(["MAP.SET", "k", i, "v"] for i in range(100)))
+            self.assertIsInstance(reply, Error)
+
+    def window(self, size, *numbers, mode="improved"):
+        """With one item, in two filters, which came in 1970; by the server's clock, as it has no SKEW."""
+        return self.forge(size, [["WINDOW.CREATE", "h", "WINDOW", "1s", "MODE", mode, "ENGINE", "fbf", "CAPACITY", 1,
+                                  "EVENTTIME", "SKEW", 1 << 52],
+                                 ["WINDOW.ADD", "h", "a", "AT", 1000]], (MAX_SKEW, 0), *numbers)
+
+    def test_window_bits(self):
+        """Options with so many bits in a filter, which the next filters would have."""
+        for power in (30, 33, 36, 40):
+            reply = self.cheap(self.window(680, (FILTER_BITS, 1 << power), (FILTER_HASHES, 64)),
+                               *(["WINDOW.ADD", "k", i] for i in range(100)))
+            self.assertIsInstance(reply, Error)
+
+    # ---- time --------------------------------------------------------------------------------
+
+    def test_window_ceiling(self):
+        """A window of a paper in which no third filter has room forgot nothing, and went to the present
+        period by period. Any ceiling is refused, or a window with it goes there at once."""
+        taken = 0
+        for mode, fixed, ceiling in itertools.product(("improved", "paper", "paper-simple"), (0, 2),
+                                                      (1000, 2047, 2048, 3000, 4000, 10_000)):
+            self.client("FLUSHALL")
+            forged = self.window(680, (WINDOW_FLAGS, 8 | fixed), (MAX_BYTES, ceiling), mode=mode)
+            reply = self.cheap(forged, ["WINDOW.EXISTS", "k", "a"], ["WINDOW.ADD", "k", "b"])
+            taken += not isinstance(reply, Error)
+        self.assertGreater(taken, 2)
+
+    # ---- the log -----------------------------------------------------------------------------
+
+    def test_index_with_an_odd_shape(self):
+        """What RESTORE takes is in the log after a rewrite, and the log loads, other keys with it: also an
+        index whose further levels have fewer hashes than the shape that was given."""
+        shapes = ((576, 12, 9), (576, 12, 2), (40, 1, 1), (1, 1, 1), (4096, 64, 1 << 20))
+        create = ["INDEX.CREATE", "h", "ENGINE", "dba", "UNITS", 2, "CAPACITY", 40, "ERROR", "0.01", "SEED", 1]
+        self.client("SET", "other", "x")
+        taken = 0
+        for number, (bits, hashes, planned) in enumerate(shapes):
+            forged = self.forge(272, [create], (INDEX_FLAGS, 0), (UNIT_BITS, bits), (UNIT_HASHES, hashes),
+                                (RANGE, bits), (LEVEL_HASHES, hashes), (PLANNED, planned))
+            key = f"index {number}"
+            if isinstance(self.client.ask("RESTORE", key, 0, forged), Error):
+                continue
+            taken += 1
+            for i in range(20):
+                self.client("INDEX.ADD", key, i, f"item {i}")
+        self.assertGreater(taken, 0)
+        digest = self.client("DEBUG", "DIGEST")
+        for preamble in ("yes", "no"):  # as a snapshot, and as commands
+            self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
+            self.rewrite()
+            self.server.restart()
+            self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.assertEqual(self.client("GET", "other"), b"x")
+        self.assertIn(7, self.client("INDEX.LOCATE", "index 0", "item 7")[0])
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()
