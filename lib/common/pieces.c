@@ -47,13 +47,23 @@ bry_status bry__pieces_init_of(bry__pieces *pieces, uint64_t bytes, unsigned shi
     return BRY_OK;
 }
 
-void bry__pieces_clear(bry__pieces *pieces, const bry_allocator *allocator)
+size_t bry__pieces_clear_some(bry__pieces *pieces, size_t most, const bry_allocator *allocator)
 {
-    for (size_t i = 0; i < pieces->count; i++) {
+    size_t freed = 0;
+    for (size_t i = 0; freed < most && pieces->present > 0; i++) {
+        if (!pieces->piece[i])
+            continue;
         bry__free_lines(allocator, pieces->piece[i], bry__piece_size(pieces, i));
         pieces->piece[i] = NULL;
+        pieces->present--;
+        freed++;
     }
-    pieces->present = 0;
+    return freed;
+}
+
+void bry__pieces_clear(bry__pieces *pieces, const bry_allocator *allocator)
+{
+    bry__pieces_clear_some(pieces, SIZE_MAX, allocator);
 }
 
 void bry__pieces_free(bry__pieces *pieces, const bry_allocator *allocator)

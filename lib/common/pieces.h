@@ -34,6 +34,8 @@ void bry__pieces_free(bry__pieces *pieces, const bry_allocator *allocator);
 
 /* Frees all pieces, keeps the directory: the table is all zeros again. */
 void bry__pieces_clear(bry__pieces *pieces, const bry_allocator *allocator);
+/* The same in steps: frees at most `most` pieces, and returns how many. */
+size_t bry__pieces_clear_some(bry__pieces *pieces, size_t most, const bry_allocator *allocator);
 
 size_t bry__piece_size(const bry__pieces *pieces, size_t index);
 

@@ -98,14 +98,21 @@ static bry_status create(const bry_window_options *options, const bry_allocator 
     return BRY_OK;
 }
 
+static void free_all(bry__fbf *fbf, bry__fbf_filter *filter)
+{
+    while (filter) {
+        bry__fbf_filter *newer = filter->newer;
+        bry__fbf_free_filter(fbf, filter);
+        filter = newer;
+    }
+}
+
 void bry__fbf_destroy(void *self)
 {
     bry__fbf *fbf = self;
     bry_allocator allocator = fbf->allocator;
-    for (bry__fbf_filter *filter = fbf->oldest, *newer; filter; filter = newer) {
-        newer = filter->newer;
-        bry__fbf_free_filter(fbf, filter);
-    }
+    free_all(fbf, fbf->oldest);
+    free_all(fbf, fbf->trash);
     bry__free(&allocator, fbf, sizeof *fbf);
 }
 
@@ -193,6 +200,7 @@ static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
     bry__fbf_undo undo;
     if (fbf->setting.mode == BRY_WINDOW_IMPROVED && bry__fbf_stays(fbf, now) && is_sure(fbf, 1)) {
         fbf->time = now; /* what nearly all adds are: nothing to take back */
+        bry__fbf_reclaim(fbf);
         return add_one(fbf, hash, now, was, &undo);
     }
     bry__fbf_change change = bry__fbf_begin(fbf);

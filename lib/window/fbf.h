@@ -56,6 +56,7 @@ typedef struct bry__fbf {
     bry_allocator allocator;
     bry__fbf_setting setting;
     bry__fbf_filter *oldest, *present, *newest;
+    bry__fbf_filter *trash; /* dropped filters, to be freed in steps */
     uint64_t row; /* filters from oldest to newest */
     uint64_t extra; /* improved: what they cost beyond an ordinary row */
     uint64_t time;
@@ -133,8 +134,10 @@ void bry__fbf_rollback(bry__fbf *fbf, const bry__fbf_change *change);
 uint64_t bry__fbf_extra(const bry__fbf *fbf, const bry__fbf_filter *filter);
 /* A filter behind the newest one, which it becomes. BRY_E_NOMEM. */
 bry_status bry__fbf_append(bry__fbf *fbf, uint64_t bits, uint32_t hashes);
-/* The oldest one goes; its memory with the commit. */
+/* The oldest one goes; its memory with the commit, or in steps after it. */
 void bry__fbf_drop(bry__fbf *fbf);
+/* A step: frees a few megabytes of dropped filters. */
+void bry__fbf_reclaim(bry__fbf *fbf);
 void bry__fbf_free_filter(bry__fbf *fbf, bry__fbf_filter *filter);
 
 /* As new, with time in this cell (improved) or at fbf->time (paper). BRY_E_NOMEM. */

@@ -24,15 +24,33 @@ void bry__fbf_free_filter(bry__fbf *fbf, bry__fbf_filter *filter)
     bry__free(&fbf->allocator, filter, sizeof *filter);
 }
 
+/* Pieces freed per change, of 8 KiB each: after a pause a whole row of hundreds of megabytes may
+ * have been dropped, and one change should not pay for all of it. */
+#define RECLAIMED 1024
+
+void bry__fbf_reclaim(bry__fbf *fbf)
+{
+    size_t left = RECLAIMED;
+    while (fbf->trash && left > 0) {
+        bry__fbf_filter *filter = fbf->trash;
+        left -= bry__pieces_clear_some(&filter->bloom.table, left, &fbf->allocator);
+        if (filter->bloom.table.present > 0)
+            return;
+        fbf->trash = filter->newer;
+        bry__fbf_free_filter(fbf, filter);
+        left -= left > 0; /* a filter without pieces takes time as well */
+    }
+}
+
 void bry__fbf_commit(bry__fbf *fbf, const bry__fbf_change *change)
 {
-    bry__fbf_filter *filter = change->row.oldest;
-    while (filter != fbf->oldest) {
-        bry__fbf_filter *newer = filter->newer;
-        bry__fbf_free_filter(fbf, filter);
-        filter = newer;
+    bry__fbf_filter *last = fbf->oldest->older;
+    if (change->row.oldest != fbf->oldest) {
+        last->newer = fbf->trash;
+        fbf->trash = change->row.oldest;
     }
     fbf->oldest->older = NULL;
+    bry__fbf_reclaim(fbf);
 }
 
 static void restore(bry__fbf_filter *filter, const bry__fbf_filter *was)
@@ -257,8 +275,9 @@ uint64_t bry__fbf_bytes(const void *self)
 {
     const bry__fbf *fbf = self;
     uint64_t bytes = sizeof *fbf;
-    for (const bry__fbf_filter *filter = fbf->newest; filter;
-         filter = filter == fbf->oldest ? NULL : filter->older)
+    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
+        bytes += sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);
+    for (const bry__fbf_filter *filter = fbf->trash; filter; filter = filter->newer)
         bytes += sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);
     return bytes;
 }

@@ -269,8 +269,11 @@ static const char *check_adaptation(const bry__fbf *fbf)
         !bry__fbf_paper_covers(setting, fbf->count, fbf->period) ||
         fbf->period > setting->longest_period ||
         (fbf->due <= fbf->time && fbf->due != UINT64_MAX) ||
+        fbf->due < fbf->period /* the refresh before it would be before time 0 */ ||
         fbf->due > bry__fbf_after(fbf->time, fbf->period))
         return "the adaptation is out of range";
+    if (fbf->cell_items != 0)
+        return "a cell that this mode does not have";
     return NULL;
 }
 

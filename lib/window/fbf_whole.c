@@ -46,7 +46,7 @@ static bry__fbf *copy_of(const bry__fbf *fbf, const bry_allocator *allocator)
         return NULL;
     *made = *fbf;
     made->allocator = *allocator;
-    made->oldest = made->present = made->newest = NULL;
+    made->oldest = made->present = made->newest = made->trash = NULL;
     made->row = 0;
     bry_status status = BRY_OK;
     for (const bry__fbf_filter *filter = fbf->oldest; filter && status == BRY_OK;

@@ -394,6 +394,28 @@ static void test_forged_due(void **state)
     }
 }
 
+/* A row whose last refresh was before time 0, and one that counts the elements of a cell. */
+static void test_forged_start(void **state)
+{
+    (void)state;
+    static forgery file;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        if (window_kinds[k].mode == BRY_WINDOW_IMPROVED)
+            continue;
+        bry_window *window = make(options_of(&window_kinds[k]));
+        add(window, 7, 1);
+        forge(&file, window);
+        size_t cell_items = ENGINE_AT + FRAME_HEAD + 16, due = ENGINE_AT + FRAME_HEAD + 56;
+        uint64_t is = bry__load64(file.bytes + due);
+        bry__store64(file.bytes + due, is - 1);
+        assert_refused(&file, "the adaptation is out of range");
+        bry__store64(file.bytes + due, is);
+        bry__store64(file.bytes + cell_items, 1);
+        assert_refused(&file, "a cell that this mode does not have");
+        bry_window_destroy(window);
+    }
+}
+
 /* Any one byte changed to anything, all checksums made right: it loads or it does not, but what
  * loads can be used. */
 static void test_any_byte_forged(void **state)
@@ -439,11 +461,12 @@ static void test_any_byte_forged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_files),          cmocka_unit_test(test_cut_short_and_flipped),
-        cmocka_unit_test(test_ceiling),        cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_forged_entries), cmocka_unit_test(test_forged_filters),
-        cmocka_unit_test(test_forged_due),     cmocka_unit_test(test_any_byte_forged),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_cut_short_and_flipped),
+        cmocka_unit_test(test_ceiling),         cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_forged_entries),  cmocka_unit_test(test_forged_filters),
+        cmocka_unit_test(test_forged_due),      cmocka_unit_test(test_forged_start),
+        cmocka_unit_test(test_any_byte_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
