@@ -282,6 +282,38 @@ static void test_pauses_in_steps(void **state)
     bry_window_destroy(full);
 }
 
+/* The same for engine fbf: wide filters, of which a few elements reach nearly all pieces. */
+static void test_filters_freed_in_steps(void **state)
+{
+    (void)state;
+    enum { N = 600, MOST = 1100 };
+    frees counted = {0};
+    bry_allocator allocator = {counted_alloc, counted_free, &counted};
+    bry_window_options options = {.struct_size = sizeof options,
+                                  .engine = BRY_ENGINE_FBF,
+                                  .window = 10000,
+                                  .capacity = 100000,
+                                  .bits = UINT64_C(1) << 27,
+                                  .hashes = 16,
+                                  .max_skew = UINT64_MAX,
+                                  .allocator = &allocator};
+    bry_window *window = make(options);
+    for (uint64_t i = 0; i < N; i++)
+        add(window, i, 1);
+    uint64_t all = stats_of(window).bytes, most = 0;
+    assert_true(all > 25 << 20);
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t before = counted.blocks;
+        add(window, N + i, 1000000);
+        most = counted.blocks - before > most ? counted.blocks - before : most;
+        if (i == 0)
+            assert_true(stats_of(window).bytes > all / 2);
+    }
+    assert_true(most > 500 && most < MOST);
+    assert_true(stats_of(window).bytes < all / 4);
+    bry_window_destroy(window);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_merge_past_the_error),
         cmocka_unit_test(test_looking_in),
         cmocka_unit_test(test_pauses_in_steps),
+        cmocka_unit_test(test_filters_freed_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
