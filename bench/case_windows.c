@@ -9,7 +9,9 @@
 #include <math.h>
 
 #define BURST_ELEMENTS 8000u
-#define RETRY_OPERATIONS 100000u
+/* Operations under retries: so many for each element, but no more than the latter. */
+#define RETRY_OPERATIONS_EACH 5u
+#define RETRY_OPERATIONS_MOST 100000u
 
 const double window_retry_shares[RETRY_SHARES] = {0.05, 0.1, 0.2, 0.4, 0.8};
 
@@ -85,12 +87,14 @@ static bool compare_bursts(const window_settings *settings, windows_report *repo
 
 bool bench_windows(const window_settings *settings, windows_report *report)
 {
-    *report = (windows_report){.settings = *settings, .retry_operations = RETRY_OPERATIONS};
+    uint64_t operations = settings->elements * RETRY_OPERATIONS_EACH;
+    if (operations > RETRY_OPERATIONS_MOST)
+        operations = RETRY_OPERATIONS_MOST;
+    *report = (windows_report){.settings = *settings, .retry_operations = operations};
     if (!compare(settings, report) || !compare_bursts(settings, report))
         return false;
     for (unsigned i = 0; i < RETRY_SHARES; i++) {
-        bry_status status =
-            window_retries(window_retry_shares[i], RETRY_OPERATIONS, &report->retries[i]);
+        bry_status status = window_retries(window_retry_shares[i], operations, &report->retries[i]);
         if (status != BRY_OK)
             return failed(status, "counters");
     }

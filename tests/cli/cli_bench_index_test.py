@@ -98,28 +98,28 @@ class Index(Case):
         self.assertEqual(lines[-1], "*: in batches.")
 
     def test_indexes(self):
-        answer = self.read_json("bench", "indexes", "--unit-capacity", "500", "--rounds", "1",
+        answer = self.read_json("bench", "indexes", "--unit-capacity", "200", "--rounds", "1",
                                 "--json")
         error = 2**-14
         self.assertEqual(list(answer), ["bench", "machine", "units", "unit_capacity", "error",
                                         "asked", "batch", "rounds", "indexes", "engines", "control",
                                         "ratios"])
         self.assertEqual([answer[name] for name in ("units", "unit_capacity", "error", "asked")],
-                         [160, 500, error, 80000])
+                         [160, 200, error, 32000])
         rows = answer["indexes"]
         self.assertEqual([row["engine"] for row in rows], ["dba"] * 5 + ["compact"])
         self.assertEqual([row["group"] for row in rows], [1, 8, 64, 256, 512, 0])
         for row in rows:
             self.assertEqual(list(row), ROW)
-            self.check_row(row, 80000, error, row["engine"], False)
+            self.check_row(row, 32000, error, row["engine"], False)
         self.assertEqual(len({row["false_positive"] for row in rows[:5]}), 1)
 
         engines = answer["engines"]["indexes"]
         self.assertEqual(answer["engines"]["error"], 0.001)
         self.assertEqual([(row["engine"], row["units"], row["unit_capacity"], row["group"])
-                          for row in engines], [("dba", 64, 1250, 512), ("compact", 64, 1250, 0)])
+                          for row in engines], [("dba", 64, 500, 512), ("compact", 64, 500, 0)])
         for row in engines:
-            self.check_row(row, 80000, 0.001, row["engine"], False)
+            self.check_row(row, 32000, 0.001, row["engine"], False)
 
         control = answer["control"]
         self.assertEqual((control["planned_units"], control["grown_units"]), (64, 160))

@@ -66,7 +66,7 @@ class Window(WindowCase):
 
     def test_fbf(self):
         improved = self.check("--engine", "fbf", engine="fbf", mode="improved", generations=8)
-        self.assertLessEqual(improved["bits_per_element"], 27.5)
+        self.assertTrue(20 < improved["bits_per_element"] <= 27.5)  # compact is below
         paper = self.check("--engine", "fbf", "--mode", "paper", engine="fbf", mode="paper",
                            generations=8)
         simple = self.check("--engine", "fbf", "--mode", "simple", engine="fbf", mode="simple",
@@ -86,10 +86,12 @@ class Window(WindowCase):
                 last = row["bits_per_element"]
 
     def test_many_generations(self):
-        answer = self.read_json("bench", "window", *SMALL, "--generations", "200", "--json")
+        elements = 4000
+        answer = self.read_json("bench", "window", "--elements", str(elements), "--rounds", "1",
+                                "--generations", "200", "--json")
         self.assertEqual(answer["forgotten_early"], 0)
-        self.assertAlmostEqual(answer["promised_asked"], 200 * ELEMENTS / 13, delta=2 * ELEMENTS)
-        self.assertEqual(answer["absent_asked"], 200 * (4 * ELEMENTS // 200 + 1))
+        self.assertAlmostEqual(answer["promised_asked"], 200 * elements / 13, delta=2 * elements)
+        self.assertEqual(answer["absent_asked"], 200 * (4 * elements // 200 + 1))
 
     def test_table(self):
         done = run("bench", "window", *SMALL, "--engine", "fbf")
@@ -119,7 +121,7 @@ class Window(WindowCase):
 
 class Windows(WindowCase):
     def test_side_by_side(self):
-        answer = self.read_json("bench", "windows", *SMALL, "--json")
+        answer = self.read_json("bench", "windows", "--elements", "2k", "--rounds", "1", "--json")
         self.assertEqual(list(answer), ["bench", "machine", "windows", "burst", "retries"])
         rows = answer["windows"]
         self.assertEqual([(row["engine"], row["mode"]) for row in rows],
@@ -133,12 +135,11 @@ class Windows(WindowCase):
             self.assertLessEqual(row["false_positive"], band(0.001, row["absent_asked"]))
         self.assertGreater(rbf["forgotten_early"], rbf["promised_asked"] * 0.2)
         self.assertEqual(exact["false_positive"], 0)
-        self.assertLess(compact["bits_per_element"], improved["bits_per_element"])
         self.assertLess(improved["bits_per_element"], paper["bits_per_element"])
         self.assertLess(paper["bits_per_element"], exact["bits_per_element"])
 
         burst = answer["burst"]
-        self.assertEqual((burst["elements"], burst["times"]), (8000, 100))
+        self.assertEqual((burst["elements"], burst["times"]), (2000, 100))
         for row in burst["windows"]:
             self.assertEqual(list(row), [
                 "engine", "mode", "worst_error", "false_positive", "asked", "elements_before",
@@ -165,12 +166,12 @@ class Windows(WindowCase):
         self.assertTrue(all(a["rbf"] < b["rbf"] for a, b in zip(rates, rates[1:])))
 
     def test_table(self):
-        done = run("bench", "windows", "--elements", "2k", "--rounds", "1")
+        done = run("bench", "windows", "--elements", "1k", "--rounds", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "windows: 2000 elements in a window, error asked for 0.1 %, "
+        self.assertEqual(lines[2], "windows: 1000 elements in a window, error asked for 0.1 %, "
                                    "batches of 1024")
-        self.assertIn("2000 elements in a window of 8 s, then for 6 s 100 times as many:", lines)
+        self.assertIn("1000 elements in a window of 8 s, then for 6 s 100 times as many:", lines)
         self.assertIn("How far a counter is off, each window in 12000 bytes:", lines)
 
 
