@@ -204,7 +204,7 @@ static bool copied(const bry__dba_group *into, unsigned table, uint64_t row)
     return table < into->copied_table || (table == into->copied_table && row < into->copied_row);
 }
 
-static bool set_bit(bry__dba_group *group, unsigned table, uint64_t row, uint32_t column)
+static inline bool set_bit(bry__dba_group *group, unsigned table, uint64_t row, uint32_t column)
 {
     uint64_t bit = (row << group->shift) + column;
     unsigned char *byte = bry__dba_table_write(&group->table[table], bit >> 3),

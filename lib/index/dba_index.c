@@ -104,6 +104,7 @@ static void clear(void *self)
     dba->groups = dba->units = 0;
     dba->set = 0;
     dba->none = (bry__dba_sum){0};
+    dba->recent.waits = false;
     dba->levels = 1;
     dba->level[0].units = 0;
 }
@@ -156,6 +157,7 @@ static bry_status clone(const void *self, void **copy)
         }
     }
     made->none = dba->none;
+    made->recent = dba->recent;
     *copy = made;
     return BRY_OK;
 }

@@ -33,6 +33,14 @@ typedef struct bry__dba_sum {
     uint32_t certain;
 } bry__dba_sum;
 
+/* The unit that was counted last: its logarithm is taken when another one changes or stats are
+ * asked for, so that element after element costs none. */
+typedef struct bry__dba_recent {
+    bool waits; /* there is one, and the sum has what it was before */
+    uint32_t slot;
+    uint64_t elements;
+} bry__dba_recent;
+
 /* A unit in the making from elements that are supplied: rebuilt in another column, or with segments
  * that are added to its group. */
 typedef struct bry__dba_rebuild {
@@ -90,6 +98,7 @@ typedef struct bry__dba {
     uint64_t rebuilds;
     uint64_t set; /* bits of all units */
     bry__dba_sum none;
+    bry__dba_recent recent;
     uint64_t instance, clock; /* for stamps */
 } bry__dba;
 

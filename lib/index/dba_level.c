@@ -256,26 +256,47 @@ static void sum_add(bry__dba_sum *sum, double x)
     sum->low = lost - (sum->high - high);
 }
 
+static void sum_put(bry__dba_sum *sum, double none)
+{
+    if (isinf(none))
+        sum->certain++;
+    else
+        sum_add(sum, none);
+}
+
+static void sum_take(bry__dba_sum *sum, double none)
+{
+    if (isinf(none))
+        sum->certain--;
+    else
+        sum_add(sum, -none);
+}
+
+/* Makes the sum right for the unit that was counted last; what the unit adds to it. */
+static double sum_recent(const bry__dba *self, bry__dba_sum *sum)
+{
+    const bry__dba_place *place = &self->place[self->recent.slot];
+    double error = bry__dba_shape_error(&place->group->shape, (double)self->recent.elements);
+    double none = log1p(-error);
+    sum_take(sum, place->none);
+    sum_put(sum, none);
+    return none;
+}
+
 void bry__dba_uncount(bry__dba *self, uint32_t slot)
 {
-    double *none = &self->place[slot].none;
-    if (isinf(*none))
-        self->none.certain--;
-    else
-        sum_add(&self->none, -*none);
-    *none = 0;
+    if (self->recent.slot == slot)
+        self->recent.waits = false;
+    sum_take(&self->none, self->place[slot].none);
+    self->place[slot].none = 0;
 }
 
 void bry__dba_counted(void *self, uint32_t slot, uint64_t elements)
 {
     bry__dba *dba = self;
-    bry__dba_place *place = &dba->place[slot];
-    bry__dba_uncount(dba, slot);
-    place->none = log1p(-bry__dba_shape_error(&place->group->shape, (double)elements));
-    if (isinf(place->none))
-        dba->none.certain++;
-    else
-        sum_add(&dba->none, place->none);
+    if (dba->recent.waits && dba->recent.slot != slot)
+        dba->place[dba->recent.slot].none = sum_recent(dba, &dba->none);
+    dba->recent = (bry__dba_recent){.waits = true, .slot = slot, .elements = elements};
 }
 
 /* How many units there may be: those there are, and as many more of the last level, or fewer, as
@@ -292,7 +313,10 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
 {
     const bry__dba *dba = self;
     bry__dba_level next;
-    double rows = 0, none = dba->none.high + dba->none.low;
+    bry__dba_sum sum = dba->none;
+    if (dba->recent.waits)
+        sum_recent(dba, &sum);
+    double rows = 0, none = sum.high + sum.low;
     bry__dba_open_level(dba, &next);
     stats->planned_units = planned_units(dba);
     stats->unit_capacity = next.shape.capacity;
@@ -307,7 +331,7 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
         rows += (double)dba->level[i].units * (double)bry__dba_rows(&dba->level[i].shape);
     stats->fill = rows > 0 ? (double)dba->set / rows : 0;
     stats->promised_error = dba->options.error;
-    stats->estimated_error = dba->none.certain ? 1 : none < -LEAST ? -expm1(none) : 0;
+    stats->estimated_error = sum.certain ? 1 : none < -LEAST ? -expm1(none) : 0;
     stats->full_error = -expm1(bry__dba_full_log(dba));
     stats->waiting = bry__dba_waiting(dba, slots, &stats->waiting_for_supplier);
     stats->rebuilds = dba->rebuilds;
