@@ -198,11 +198,11 @@ int cli_plan(int argc, char **argv)
     const cli_syntax syntax = {
         .command = "plan",
         .usage = "--items N --error P [options]",
-        .about = "What each job and engine plan_costs and how often it errs, before anything is "
-                 "created.\n"
-                 "Creating a filter of engine bloom with the same numbers allocates exactly these\n"
-                 "bytes; the others are planned to grow, maps without the bytes of the values and\n"
-                 "counters without the counters. Combinations that are not possible are omitted.",
+        .about =
+            "What each job and engine costs and how often it errs, before anything is created.\n"
+            "Creating a filter of engine bloom with the same numbers allocates exactly these\n"
+            "bytes; the others are planned to grow, maps without the bytes of the values and\n"
+            "counters without the counters. Combinations that are not possible are omitted.",
         .options = options,
         .more = "Sizes in the table are rounded; --json has bytes. An asterisk marks what is "
                 "larger than\n"

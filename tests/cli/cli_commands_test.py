@@ -35,7 +35,7 @@ Examples:
 HELP_PLAN = """\
 Usage: bloomery plan --items N --error P [options]
 
-What each job and engine plan_costs and how often it errs, before anything is created.
+What each job and engine costs and how often it errs, before anything is created.
 Creating a filter of engine bloom with the same numbers allocates exactly these
 bytes; the others are planned to grow, maps without the bytes of the values and
 counters without the counters. Combinations that are not possible are omitted.

@@ -56,6 +56,12 @@ class Help(Case):
     def test_all_are_there(self):
         self.assertEqual(len(HELPS), 1 + 6 + 7 + 9)
 
+    def test_words(self):
+        """A name of the sources is no word of the text."""
+        for path, text in HELPS.items():
+            names = set(re.findall(r"\w+_\w+", text)) - {"key_base64", "value_base64", "name_base64"}
+            self.assertEqual(names, set(), path)
+
     def test_examples(self):
         for path, text in HELPS.items():
             with self.subTest(path=path):

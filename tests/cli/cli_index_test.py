@@ -36,6 +36,16 @@ class Build(IndexCase):
                 self.assert_located("x", self.all_keys(), "--confirm")
                 self.expect(["check", "x"], 0)
 
+    def test_what_is_built_is_read(self):
+        """Also where units answer for many lines by chance before these are added."""
+        for i in range(40):
+            self.put(f"f{i}", [b"file%d-%d" % (i, j) for j in range(60)])
+        for seed in "123":
+            self.expect(["build", "x", *self.model, "--engine", "dba", "--segmented", "--error", "0.5",
+                         "--units", "1", "--unit-capacity", "60", "--seed", seed, "--force"], 0)
+            self.assertEqual(self.json("info", "x", "--json")["files"], 40)
+            self.expect(["check", "x"], 0)
+
     def test_strings(self):
         self.make_files(end=b"\0")
         self.put("lines", [b"two\nlines", b"", b"\n"], end=b"\0")
