@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char not_fields[] = "is not a field from 1 to 65535, or several such as 1,3";
+
 /* One number, which ends at a comma or the end; NULL, or what is wrong with it. */
 static const char *read_number(const char *text, size_t len, uint16_t *number)
 {
     char word[64];
     uint64_t read = 0;
     if (len >= sizeof word)
-        return "is not a field: they are counted from 1 to 65535";
+        return not_fields;
     memcpy(word, text, len);
     word[len] = '\0';
-    const char *problem = cli_parse_count(word, &read);
-    if (problem)
-        return problem;
+    if (cli_parse_count(word, &read) || read < 1 || read > UINT16_MAX)
+        return not_fields;
     *number = (uint16_t)read;
-    return read >= 1 && read <= UINT16_MAX ? NULL
-                                           : "is not a field: they are counted from 1 to 65535";
+    return NULL;
 }
 
 int cli_fields_read(cli_fields *fields, const char *command, const char *option, const char *text)

@@ -63,7 +63,8 @@ static int build(request *asked)
     if (code == CLI_GO_ON)
         code = cli_index_put_all(&index, asked->files.path, asked->files.count, asked->how.skip);
     if (code == CLI_GO_ON && index.names.live == 0) /* and so would be the index that it replaces */
-        code = cli_fail(BRY_E_IO, "all files were skipped: an index of none is not made");
+        code = cli_fail(BRY_E_IO, asked->files.count ? "all files were skipped, nothing is built"
+                                                     : "there are no files to index");
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)

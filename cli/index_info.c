@@ -114,9 +114,9 @@ static void print_text(const facts *f)
                ending(s->group), f->options.segmented ? ", segmented" : "");
     const cli_fields *fields = &f->index->names.elements.fields;
     printf("\nfiles       %zu, by %s%s%s, in %u unit%s\n", f->index->names.live,
-           f->index->names.elements.kind == CLI_ELEMENT_WHOLE
-               ? "whole content"
-               : cli_elements_name(f->index->names.elements),
+           f->index->names.elements.kind == CLI_ELEMENT_WHOLE ? "whole content"
+           : fields->count == 1                               ? "field"
+                                : cli_elements_name(f->index->names.elements),
            fields->count ? " " : "", cli_fields_say(fields).text, s->units, ending(s->units));
     printf("planned     %u unit%s%s of %" PRIu64 " elements\n", f->options.units,
            ending(f->options.units), f->options.fixed ? " at most" : "", s->unit_capacity);

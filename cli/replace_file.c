@@ -20,16 +20,11 @@ bry_sink cli_file_sink(FILE *file)
     return (bry_sink){write_some, file};
 }
 
-/* The name and mode of the new file; a link that leads nowhere is replaced itself. */
-static bry_status find_target(const char *path, char target[PATH_MAX], mode_t *mode)
+/* The name of the new file, and whose access it gets; a link that leads nowhere is replaced. */
+static bry_status find_target(const char *path, char target[PATH_MAX], struct stat *like)
 {
-    struct stat facts;
-    if (realpath(path, target)) {
-        if (stat(target, &facts) != 0)
-            return BRY_E_IO;
-        *mode = facts.st_mode & 07777;
-        return BRY_OK;
-    }
+    if (realpath(path, target))
+        return stat(target, like) == 0 ? BRY_OK : BRY_E_IO;
     if (errno != ENOENT)
         return BRY_E_IO;
     if (strlen(path) >= PATH_MAX) {
@@ -39,8 +34,26 @@ static bry_status find_target(const char *path, char target[PATH_MAX], mode_t *m
     memcpy(target, path, strlen(path) + 1);
     mode_t mask = umask(0);
     umask(mask);
-    *mode = 0666 & ~mask;
+    like->st_mode = 0666 & ~mask;
+    like->st_uid = geteuid();
+    like->st_gid = (gid_t)-1; /* the folder may decide it */
     return BRY_OK;
+}
+
+/* As the library does for files of one object: without the group, its members may do what
+ * everyone may; an owner that this process may not give is left out. */
+static bool set_access(int fd, const struct stat *like)
+{
+    struct stat now;
+    if (fstat(fd, &now) != 0)
+        return false;
+    mode_t mode = like->st_mode & 07777;
+    if (like->st_gid != (gid_t)-1 && like->st_gid != now.st_gid &&
+        fchown(fd, (uid_t)-1, like->st_gid) != 0)
+        mode = (mode & ~(mode_t)070) | (mode & 07) << 3;
+    if (like->st_uid != now.st_uid && fchown(fd, like->st_uid, (gid_t)-1) != 0 && errno != EPERM)
+        return false;
+    return fchmod(fd, mode) == 0;
 }
 
 static bry_status sync_folder(const char *target)
@@ -63,7 +76,7 @@ static bry_status sync_folder(const char *target)
 }
 
 /* Writes, syncs and closes. */
-static bry_status fill(int fd, mode_t mode, cli_writer *write, const void *object)
+static bry_status fill(int fd, const struct stat *like, cli_writer *write, const void *object)
 {
     FILE *file = fdopen(fd, "wb");
     if (!file) {
@@ -74,7 +87,7 @@ static bry_status fill(int fd, mode_t mode, cli_writer *write, const void *objec
     }
     setvbuf(file, NULL, _IOFBF, BUFFER);
     bry_sink sink = cli_file_sink(file);
-    bry_status status = fchmod(fd, mode) == 0 ? write(object, &sink) : BRY_E_IO;
+    bry_status status = set_access(fd, like) ? write(object, &sink) : BRY_E_IO;
     if (status == BRY_OK && (fflush(file) != 0 || fsync(fd) != 0))
         status = BRY_E_IO;
     int kept = errno;
@@ -88,8 +101,8 @@ bry_status cli_replace_file(const char *path, cli_writer *write, const void *obj
 {
     static const char name[] = ".bloomery-XXXXXX.tmp";
     char target[PATH_MAX], temporary[PATH_MAX];
-    mode_t mode;
-    bry_status status = find_target(path, target, &mode);
+    struct stat like;
+    bry_status status = find_target(path, target, &like);
     if (status != BRY_OK)
         return status;
     const char *slash = strrchr(target, '/');
@@ -103,7 +116,7 @@ bry_status cli_replace_file(const char *path, cli_writer *write, const void *obj
     int fd = mkostemps(temporary, (int)strlen(".tmp"), O_CLOEXEC);
     if (fd < 0)
         return BRY_E_IO;
-    status = fill(fd, mode, write, object);
+    status = fill(fd, &like, write, object);
     if (status == BRY_OK && rename(temporary, target) != 0)
         status = BRY_E_IO;
     if (status != BRY_OK) {

@@ -78,6 +78,16 @@ int seen_inputs_look(seen_inputs *inputs, char **paths, size_t count)
     return CLI_GO_ON;
 }
 
+/* Does not wait for the writer of a FIFO: what reads waits, and signals end that. */
+static int open_input(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int flags = fd < 0 ? 0 : fcntl(fd, F_GETFL);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    return fd;
+}
+
 int seen_inputs_next(seen_inputs *inputs, cli_lines *lines, bool *more)
 {
     if (inputs->next > 0 && lines->fd != STDIN_FILENO)
@@ -86,7 +96,7 @@ int seen_inputs_next(seen_inputs *inputs, cli_lines *lines, bool *more)
     if (!*more)
         return CLI_GO_ON;
     const char *path = inputs->paths[inputs->next++];
-    int fd = cli_is_stream(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = cli_is_stream(path) ? STDIN_FILENO : open_input(path);
     if (fd < 0) {
         inputs->next = 0; /* there is nothing to close */
         return fail(path, errno);

@@ -48,11 +48,10 @@ static bry_status saver_write(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-/* The name and mode that the new file shall have. *exists: mode is an old file's. */
+/* The name that the new file shall have. *exists: there is an old one, with these facts. */
 static bry_status find_target(const bry__io *io, const char *path, char target[PATH_MAX],
-                              mode_t *mode, bool *exists)
+                              bry__file_facts *facts, bool *exists)
 {
-    *mode = 0666;
     *exists = io->resolve(io->opaque, path, target) == 0;
     if (!*exists) {
         if (errno != ENOENT)
@@ -64,14 +63,12 @@ static bry_status find_target(const bry__io *io, const char *path, char target[P
         memcpy(target, path, strlen(path) + 1);
         return BRY_OK;
     }
-    bry__file_facts facts;
-    if (io->facts_of(io->opaque, target, &facts) < 0)
+    if (io->facts_of(io->opaque, target, facts) < 0)
         return BRY_E_IO;
-    if (facts.kind != BRY__FILE_REGULAR) {
-        errno = facts.kind == BRY__FILE_FOLDER ? EISDIR : ENOTSUP;
+    if (facts->kind != BRY__FILE_REGULAR) {
+        errno = facts->kind == BRY__FILE_FOLDER ? EISDIR : ENOTSUP;
         return BRY_E_IO;
     }
-    *mode = facts.mode;
     return BRY_OK;
 }
 
@@ -140,16 +137,16 @@ static bry_status fill_and_place(const bry__io *io, int fd, const char *temporar
     return bry__io_sync_parent(io, target);
 }
 
-/* The same with a temporary file beside target. */
-static bry_status save_at(const bry__io *io, const char *target, mode_t mode, bool set_mode,
+/* The same with a temporary file beside target, with the access of the file `like` unless NULL. */
+static bry_status save_at(const bry__io *io, const char *target, const bry__file_facts *like,
                           placer *place, bry__file_writer *write, void *context)
 {
     char temporary[PATH_MAX];
     int fd;
-    bry_status status = open_temporary(io, target, mode, temporary, &fd);
+    bry_status status = open_temporary(io, target, like ? 0600 : 0666, temporary, &fd);
     if (status != BRY_OK)
         return status;
-    if (set_mode && io->set_mode(io->opaque, fd, mode) < 0) {
+    if (like && io->set_access(io->opaque, fd, like) < 0) {
         int kept = errno;
         bry__io_drop(io, fd);
         io->unlink(io->opaque, temporary);
@@ -177,18 +174,18 @@ bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer 
                           void *context)
 {
     char target[PATH_MAX];
-    mode_t mode;
+    bry__file_facts old;
     bool exists;
-    bry_status status = find_target(io, path, target, &mode, &exists);
+    bry_status status = find_target(io, path, target, &old, &exists);
     if (status != BRY_OK)
         return status;
-    return save_at(io, target, mode, exists, place_over, write, context);
+    return save_at(io, target, exists ? &old : NULL, place_over, write, context);
 }
 
 bry_status bry__file_create(const bry__io *io, const char *path, bry__file_writer *write,
                             void *context)
 {
-    return save_at(io, path, 0666, false, place_new, write, context);
+    return save_at(io, path, NULL, place_new, write, context);
 }
 
 bry_status bry__file_save_via(const bry__io *io, const char *path, const char *temporary,

@@ -13,8 +13,9 @@ typedef bry_status bry__file_reader(void *context, const bry_source *source, bry
  * also when the machine stops, the name leads to the old bytes or to all of the new ones.
  *
  * A link is followed, and the file it leads to is replaced; a link that leads nowhere is replaced
- * itself. A new file has the mode that the umask leaves, a replaced one keeps its own. What is not
- * a regular file is refused (EISDIR, ENOTSUP).
+ * itself. A new file has the mode that the umask leaves; a replaced one keeps its mode, its group
+ * and, where the process may set it, its owner. What is not a regular file is refused (EISDIR,
+ * ENOTSUP).
  *
  * On failure the temporary file is removed: what `write` returned, or BRY_E_IO with errno set. One
  * failure comes late: when the folder cannot be synced the new bytes are there, but may not survive

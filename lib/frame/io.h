@@ -22,6 +22,8 @@ typedef struct bry__file_facts {
     bry__file_kind kind;
     mode_t mode; /* permission bits */
     uint64_t size;
+    uid_t owner;
+    gid_t group;
 } bry__file_facts;
 
 typedef void bry__visit_name(void *context, const char *name);
@@ -35,7 +37,9 @@ typedef struct bry__io {
     ssize_t (*write_at)(void *opaque, int fd, const void *bytes, size_t len, uint64_t offset);
     int (*truncate)(void *opaque, int fd, uint64_t size);
     int (*sync)(void *opaque, int fd);
-    int (*set_mode)(void *opaque, int fd, mode_t mode);
+    /* Owner, group and mode of another file. An owner that this process may not give is left out;
+     * without the group, its members may do what everyone may. */
+    int (*set_access)(void *opaque, int fd, const bry__file_facts *like);
     int (*lock)(void *opaque, int fd); /* against other processes; EWOULDBLOCK when taken */
     int (*facts)(void *opaque, int fd, bry__file_facts *facts);
     int (*facts_of)(void *opaque, const char *path, bry__file_facts *facts);

@@ -51,9 +51,17 @@ static int posix_sync(void *opaque, int fd)
     return fsync(fd);
 }
 
-static int posix_set_mode(void *opaque, int fd, mode_t mode)
+static int posix_set_access(void *opaque, int fd, const bry__file_facts *like)
 {
     (void)opaque;
+    struct stat now;
+    if (fstat(fd, &now) < 0)
+        return -1;
+    mode_t mode = like->mode;
+    if (now.st_gid != like->group && fchown(fd, (uid_t)-1, like->group) < 0)
+        mode = (mode & ~(mode_t)070) | (mode & 07) << 3;
+    if (now.st_uid != like->owner && fchown(fd, like->owner, (gid_t)-1) < 0 && errno != EPERM)
+        return -1;
     return fchmod(fd, mode);
 }
 
@@ -72,6 +80,8 @@ static int facts_from(int result, const struct stat *st, bry__file_facts *facts)
                                          : BRY__FILE_OTHER;
     facts->mode = st->st_mode & 07777;
     facts->size = (uint64_t)st->st_size;
+    facts->owner = st->st_uid;
+    facts->group = st->st_gid;
     return 0;
 }
 
@@ -160,7 +170,7 @@ const bry__io *bry__io_posix(void)
         .write_at = posix_write_at,
         .truncate = posix_truncate,
         .sync = posix_sync,
-        .set_mode = posix_set_mode,
+        .set_access = posix_set_access,
         .lock = posix_lock,
         .facts = posix_facts,
         .facts_of = posix_facts_of,

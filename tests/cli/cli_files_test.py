@@ -104,6 +104,21 @@ class Streams(FilesCase):
         os.close(outer)
 
 
+class Access(FilesCase):
+    @unittest.skipIf(os.getuid(), "only root gives files away")
+    def test_a_replaced_file_keeps_its_owner(self):
+        self.make_some()
+        for name, arguments in (("m", ["map", "put", "m", "b", "2"]),
+                                ("i", ["index", "add", "i", "lines"]),
+                                ("s", ["seen", "--state", "s"])):
+            os.chown(self.path(name), 65534, 65533)
+            os.chmod(self.path(name), 0o640)
+            self.run_program(*arguments, stdin=b"")
+            facts = os.stat(self.path(name))
+            self.assertEqual((name, facts.st_uid, facts.st_gid, facts.st_mode & 0o777),
+                             (name, 65534, 65533, 0o640))
+
+
 class NoFiles(FilesCase):
     def test_pipes_devices_and_folders_are_refused(self):
         """None of them is waited for: that would end in a timeout here."""

@@ -328,7 +328,10 @@ class Gone(IndexCase):
     def test_nothing_is_built_of_nothing(self):
         self.expect(["build", "x", "none", "--skip", "--force"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n'
-                        b'bloomery: IO: all files were skipped: an index of none is not made\n')
+                        b'bloomery: IO: all files were skipped, nothing is built\n')
+        self.write("list", [])
+        self.expect(["build", "x", "--files0-from", "list", "--force"], 3,
+                    err=b"bloomery: IO: there are no files to index\n")
         self.assertEqual(self.content("x"), self.before)
 
 

@@ -62,7 +62,7 @@ class Elements(IndexCase):
         self.put_logs(lambda line: [line.split(b" ")[0]])
         for engine in ENGINES:
             self.check(engine, engine, "--key", "1", "-d", " ")
-        self.assertRegex(self.run_index("info", "dba").stdout, rb"\nfiles +3, by fields 1, in ")
+        self.assertRegex(self.run_index("info", "dba").stdout, rb"\nfiles +3, by field 1, in ")
         info = self.json("info", "dba", "--json")
         self.assertEqual((info["element"], info["fields"], info["delimiter"]), ("fields", "1", " "))
 
@@ -102,7 +102,7 @@ class Elements(IndexCase):
                 (["-0", "--words"], "-0 has no meaning with --words"),
                 (["-0", "--key", "1"], "-0 has no meaning with --key"),
                 (["-d", ","], "--delimiter goes with --key"),
-                (["--key", "0"], '--key: "0" is not a field: they are counted from 1 to 65535'),
+                (["--key", "0"], '--key: "0" is not a field from 1 to 65535, or several such as 1,3'),
                 (["--key", "1", "-d", "ab"], '--delimiter: "ab" is not one byte'),
                 (["--words", "--like", "y"], "--words does not go with --like")):
             self.expect_misuse(["build", "x", "a", *options], problem, "build")

@@ -2,8 +2,9 @@
 times."""
 
 import os
-import re
 import random
+import re
+import signal
 import subprocess
 import time
 
@@ -365,6 +366,15 @@ class Files(SeenCase):
         self.assertEqual(process.stdout.read(), b"a\nb\n")
         self.assertEqual(process.wait(), 0)
 
+    def test_a_signal_ends_the_wait_for_a_pipe(self):
+        self.write("a", b"1\n")
+        os.mkfifo(os.path.join(self.folder, "pipe"))
+        process = self.start("--state", "s", "a", "pipe")
+        self.assertEqual(process.stdout.readline(), b"1\n")
+        process.terminate()
+        self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+        self.expect(["--state", "s", "a"], b"", b"")
+
     def test_bad(self):
         self.write("a", b"1\n")
         self.write("short", b"1\t2\n1\n")
@@ -420,12 +430,8 @@ class Misuse(SeenCase):
                 (["--error", "2"], '--error: "2" is not above 0 and below 1'),
                 (["--engine", "bloom"], '--engine: "bloom" is none of auto, compact and fbf'),
                 (["--engine", "x"], '--engine: "x" is none of auto, compact and fbf'),
-                (["--key", "0"], '--key: "0" is not a field: they are counted from 1 to 65535'),
-                (["--key", "65536"],
-                 '--key: "65536" is not a field: they are counted from 1 to 65535'),
-                (["--key", "name"],
-                 '--key: "name" is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
-                (["--key", "1,"], '--key: "1," is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
+                *((["--key", key], f'--key: "{key}" is not a field from 1 to 65535, or several such as 1,3')
+                  for key in ("0", "65536", "-1", "name", "1,", "1,,2")),
                 (["--key", "1,2,3,4,5,6,7,8,9"],
                  '--key: "1,2,3,4,5,6,7,8,9" has more than 8 fields'),
                 (["--json-lines", "--key", "a,,b"], '--key: "a,,b" has an empty name'),

@@ -268,12 +268,12 @@ static int rec_sync(void *opaque, int fd)
     return 0;
 }
 
-static int rec_set_mode(void *opaque, int fd, mode_t mode)
+static int rec_set_access(void *opaque, int fd, const bry__file_facts *like)
 {
     recording_io *fs = opaque;
     if (fails(fs))
         return -1;
-    file_of(fs, fd)->mode = mode;
+    file_of(fs, fd)->mode = like->mode;
     return 0;
 }
 
@@ -296,7 +296,7 @@ static int rec_facts(void *opaque, int fd, bry__file_facts *facts)
     if (fails(fs))
         return -1;
     const recorded_file *file = file_of(fs, fd);
-    *facts = (bry__file_facts){BRY__FILE_REGULAR, file->mode, file->len};
+    *facts = (bry__file_facts){.kind = BRY__FILE_REGULAR, .mode = file->mode, .size = file->len};
     return 0;
 }
 
@@ -309,7 +309,7 @@ static int rec_facts_of(void *opaque, const char *path, bry__file_facts *facts)
     if (!name)
         return no(ENOENT);
     const recorded_file *file = &fs->files[name->file];
-    *facts = (bry__file_facts){BRY__FILE_REGULAR, file->mode, file->len};
+    *facts = (bry__file_facts){.kind = BRY__FILE_REGULAR, .mode = file->mode, .size = file->len};
     return 0;
 }
 
@@ -415,7 +415,7 @@ void recording_init(recording_io *fs)
         .write_at = rec_write_at,
         .truncate = rec_truncate,
         .sync = rec_sync,
-        .set_mode = rec_set_mode,
+        .set_access = rec_set_access,
         .lock = rec_lock,
         .facts = rec_facts,
         .facts_of = rec_facts_of,
