@@ -7,8 +7,9 @@ import signal
 import struct
 import subprocess
 import time
+import unittest
 
-from cli_runner import PROGRAM, main
+from cli_runner import PROGRAM, SAMPLE, SANITIZED, main
 from index_runner import ENGINES, EXACT, IndexCase, numbered, words
 
 
@@ -223,6 +224,7 @@ class Change(IndexCase):
         self.assertEqual(info["stale"], 60)
         self.assertLessEqual(info["full_error"], info["promised_error"])
 
+    @unittest.skipIf(SANITIZED, "a million units, and one path through the program")
     def test_all_units_are_used_up(self):
         self.write("a", [b"%d" % i for i in range(2**20 + 1)])
         self.expect(["build", "x", "a", "--units", "1048576", "--unit-capacity", "1", *EXACT], 3,
@@ -399,9 +401,9 @@ class Ship(IndexCase):
         self.expect(["install", "x", "-"], 3, stdin=units + b"x",
                     err=f'bloomery: BADDATA: "-": bytes follow the end (byte '.encode() +
                         b"%d)\n" % len(units))
-        for cut in range(0, len(units), 7):
+        for cut in range(0, len(units), 7 * SAMPLE):
             self.assertEqual(self.run_index("install", "x", "-", stdin=units[:cut]).returncode, 3)
-        for at in range(0, len(units), 11):
+        for at in range(0, len(units), 11 * SAMPLE):
             damaged = units[:at] + bytes([units[at] ^ 4]) + units[at + 1:]
             self.assertEqual(self.run_index("install", "x", "-", stdin=damaged).returncode, 3, at)
         self.assertEqual(self.content("x"), before)
@@ -485,7 +487,8 @@ class Bytes(IndexCase):
                          "--force"], 0)
             content = self.content("x")
             step = max(1, len(content) // 150)
-            for at in [*range(0, 120), *range(120, len(content), step), len(content) - 1]:
+            places = [*range(0, 120), *range(120, len(content), step), len(content) - 1]
+            for at in places[::SAMPLE]:
                 for damaged in (content[:at], content[:at] + bytes([content[at] ^ 0x10]) +
                                 content[at + 1:]):
                     self.write("damaged", [])
@@ -540,7 +543,7 @@ class Killed(IndexCase):
             start = time.monotonic()
             self.run_index(*arguments)
             whole = time.monotonic() - start
-            for i in range(24):
+            for i in range(0, 24, SAMPLE):
                 with open(self.path("x"), "wb") as out:
                     out.write(self.old)
                 how = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)[i % 3]

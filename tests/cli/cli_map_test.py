@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from cli_runner import PROGRAM, load, main
+from cli_runner import PROGRAM, SAMPLE, load, main
 from map_runner import ENGINES, MapCase, keys, numbered
 
 HELP = b"""\
@@ -483,7 +483,7 @@ class Files(MapCase):
         for engine in ENGINES:
             self.build("good", numbered(0, 300, 20), "--engine", engine, "--force")
             good = self.content("good")
-            for at in range(0, len(good), max(1, len(good) // 40)):
+            for at in range(0, len(good), SAMPLE * max(1, len(good) // 40)):
                 bad = bytearray(good)
                 bad[at] ^= 0x10
                 for content in (bytes(bad), good[:at], good + good[:at + 1]):
@@ -628,7 +628,7 @@ class Interrupt(MapCase):
         old = self.content("m")
         self.expect(["put", "m", "--new"], 0, stdin=numbered(100000, 100100))
         new = self.content("m")
-        for step in range(24):
+        for step in range(0, 24, SAMPLE):
             self.write("m", old)
             with subprocess.Popen([PROGRAM, "map", "put", "m", "--new"], cwd=self.folder,
                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE,
