@@ -34,6 +34,8 @@ bloomery_unit_test(test_filter_merge)
 bloomery_isa_variants(test_filter_merge)
 bloomery_unit_test(test_filter_memory)
 bloomery_unit_test(test_compact_filter)
+add_test(NAME test_compact_filter_soak COMMAND test_compact_filter 4000)
+set_tests_properties(test_compact_filter_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_band)
 bloomery_program(test_rates stat/test_rates.c)

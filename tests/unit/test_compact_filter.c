@@ -9,6 +9,7 @@
 #include "support/repair.h"
 
 enum { KEYS = 400, BATCH = 120 };
+static uint64_t programs = 100;
 
 static bry_filter_options compact(uint64_t capacity, double error, bool fixed)
 {
@@ -253,7 +254,7 @@ static void test_beside_a_twin(void **state)
     };
     static const uint64_t capacities[] = {1, 10, 60, 300};
     static const double errors[] = {0.5, 0.01, 1e-4, 1e-9};
-    for (uint64_t program = 0; program < 400; program++) {
+    for (uint64_t program = 0; program < programs; program++) {
         generator numbers = {program};
         static beside both;
         uint64_t capacity = capacities[generator_below(&numbers, 4)];
@@ -282,7 +283,7 @@ static void test_beside_a_twin(void **state)
 static void test_bits_and_rates(void **state)
 {
     (void)state;
-    enum { N = 1000000 };
+    enum { N = 200000 };
     static const struct {
         double error;
         bool fixed;
@@ -494,8 +495,10 @@ static void test_forged(void **state)
     bry_filter_destroy(filter);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        programs = strtoull(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options),        cmocka_unit_test(test_beside_a_twin),
         cmocka_unit_test(test_bits_and_rates), cmocka_unit_test(test_plan_is_what_create_allocates),
