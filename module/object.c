@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 
+/* More than the library's buffers take while an object is loaded. */
+enum { LOAD_BUFFERS = 1 << 20 };
+
 held_object *object_new(command_family *family)
 {
     held_object *made = account_open(sizeof *made, &family->totals.bytes);
@@ -81,15 +84,29 @@ bry_status object_save(const held_object *self, const bry_sink *sink)
     return self->thing ? self->family->save(self->thing, sink) : chunks_write(&self->pieces, sink);
 }
 
+/* What is loaded is as large as it may be: also what a family keeps beside the library. */
+static bry_status check_loaded(held_object *self, bry_load *load, size_t before)
+{
+    if (!load->max_bytes || self->account.bytes <= before + load->max_bytes)
+        return BRY_OK;
+    self->family->destroy(self->thing);
+    self->thing = NULL;
+    load->problem = "the object is larger than the ceiling";
+    return BRY_E_LIMIT;
+}
+
 bry_status object_load(held_object *self, const bry_source *source, bry_load *load)
 {
+    size_t before = self->account.bytes;
     bry_allocator allocator = account_allocator(&self->account);
     load->allocator = &allocator;
-    if (load->max_bytes) /* holds for what a family keeps beside the library as well */
-        self->account.ceiling = self->account.bytes + load->max_bytes;
+    if (load->max_bytes)
+        self->account.ceiling = before + load->max_bytes + LOAD_BUFFERS;
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
     status = object_let_go(self, status);
+    if (status == BRY_OK)
+        status = check_loaded(self, load, before);
     if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
         load->problem = "there is no memory for it"; /* for a family's own parts */
     if (status == BRY_OK)

@@ -335,6 +335,14 @@ class Damaging:
         for dump in self.payloads():
             self.assertTrue(self.try_restore(dump))
 
+    def test_small_keys_under_the_lowest_limit(self):
+        """Buffers that are larger are needed while a key is loaded, and are no part of it."""
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        for dump in self.payloads():
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+            self.assertTrue(self.try_restore(dump))
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+
     def test_truncated(self):
         for dump in self.payloads():
             for end in (*range(0, 100), *range(100, len(dump) - 10, 53)):
