@@ -68,7 +68,8 @@ static bry_status let_go(bry__compact_window *window, uint64_t newest, uint64_t 
     return BRY_OK;
 }
 
-void bry__change_undo(bry__compact_window *window, const bry__changing *change)
+/* Takes back what begin did in place. */
+static void undo(bry__compact_window *window, const bry__changing *change)
 {
     if (!change->moved)
         return;
@@ -114,13 +115,13 @@ bry_status bry__change_begin(bry__compact_window *window, uint64_t now, bool cop
     bry_status status = let_go(window, newest, oldest, change);
     if (status == BRY_OK && is_too_far(window, newest)) {
         /* Two pasts would be needed: it cannot be, but a copy is always right. */
-        bry__change_undo(window, change);
+        undo(window, change);
         change->copied = true;
         change->window = &change->copy;
         return copy_live(window, newest, oldest, &change->copy);
     }
     if (status != BRY_OK) {
-        bry__change_undo(window, change);
+        undo(window, change);
         return status;
     }
     bry__window_move(window, newest, oldest);
@@ -137,7 +138,7 @@ bry_status bry__change_end(bry__compact_window *window, bry__changing *change, b
         if (change->copied)
             bry__levels_free(&change->copy);
         else
-            bry__change_undo(window, change);
+            undo(window, change);
         return status;
     }
     if (change->copied) {

@@ -20,9 +20,6 @@ typedef struct bry__changing {
 bry_status bry__change_begin(bry__compact_window *window, uint64_t now, bool copied,
                              bry__changing *change);
 
-/* Takes back what begin did in place, for a change that is begun again on a copy. */
-void bry__change_undo(bry__compact_window *window, const bry__changing *change);
-
 /* With what the change came to: on BRY_OK it counts, and a part of the reclaiming that is due is
  * done; else the window is as before. In place, what the change itself did must be taken back by
  * then. Returns `status`. */

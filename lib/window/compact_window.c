@@ -35,9 +35,9 @@
  * the load falls the further levels expire, and are closed as soon as nothing in them is
  * remembered.
  *
- * A batch is all or nothing: what each element did is noted, and taken back in reverse order, which
- * never needs memory, unless hashes are so uneven that a segment spills (see table.c). Then the
- * batch works on a copy.
+ * A batch is all or nothing: what each element did is noted, and taken back in reverse order. That
+ * never needs memory: an entry that came is removed, and a number that was replaced is put back in
+ * its place.
  */
 #include "window/compact_change.h"
 #include "window/window_engine.h"
@@ -216,16 +216,6 @@ typedef struct step {
     bool from_past; /* the entry was in the past, with … */
     uint32_t past_number; /* … this */
 } step;
-
-/* Whether a change of this fingerprint can be taken back without memory. */
-static bool is_plain(const bry__table *table, uint64_t fingerprint)
-{
-    uint64_t segment = fingerprint & (((uint64_t)2 << table->level) - 1);
-    if (segment >= table->segments)
-        segment &= ((uint64_t)1 << table->level) - 1;
-    const bry__segment *there = bry__table_segment(table, segment);
-    return !there->spilled && there->n < BRY__SEGMENT_MAX;
-}
 
 /* Gives a fingerprint the newest generation's number; `maybe` is false where it is known that the
  * level has no entry of it. */
@@ -434,39 +424,24 @@ static void fetch(const bry__compact_window *window, const bry_hash *hashes, siz
     }
 }
 
-static bool is_plain_everywhere(const bry__compact_window *window, bry_hash hash)
-{
-    for (const bry__compact_window *set = window; set; set = set->past)
-        for (unsigned i = 0; i < set->levels; i++) {
-            const bry__table *table = &set->level[i]->table;
-            if (!is_plain(table, bry__fingerprint(hash, table->range)))
-                return false;
-        }
-    return true;
-}
-
-/* All elements; in place, *plain turns false where one could not be taken back. After a failure
- * what was done in place is taken back. */
+/* All elements. After a failure what was done in place is taken back. */
 static bry_status add_all(bry__changing *change, const bry_hash *hashes, size_t n,
-                          const batch_log *log, bool *plain)
+                          const batch_log *log)
 {
     bry__compact_window *window = change->window;
     unsigned levels = window->levels;
     bry_status status = BRY_OK;
     size_t i = 0;
-    for (; i < n && status == BRY_OK; i++) {
+    for (; i < n; i++) {
         if (i % SMALL_BATCH == 0)
             fetch(window, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH);
-        *plain = change->copied || is_plain_everywhere(window, hashes[i]);
-        if (!*plain)
-            break;
         bry_answer was;
         status = add_one(window, hashes[i], &was, &log->did[i]);
         if (status != BRY_OK)
             break;
         log->was[i] = (uint8_t)was;
     }
-    if ((status == BRY_OK && *plain) || change->copied)
+    if (status == BRY_OK || change->copied)
         return status;
     while (i-- > 0)
         take_back(window, hashes[i], &log->did[i]);
@@ -482,15 +457,7 @@ static bry_status add_logged(bry__compact_window *window, const bry_hash *hashes
     bry_status status = bry__change_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
-    bool plain = true;
-    status = add_all(&change, hashes, n, log, &plain);
-    if (status == BRY_OK && !plain) {
-        bry__change_undo(window, &change);
-        status = bry__change_begin(window, now, true, &change);
-        if (status != BRY_OK)
-            return status;
-        status = add_all(&change, hashes, n, log, &plain);
-    }
+    status = add_all(&change, hashes, n, log);
     return bry__change_end(window, &change, status, n, now);
 }
 
