@@ -123,7 +123,7 @@ help:
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        measures, beside other libraries; writes the README's table"
-	@echo "make docs         writes doc/commands.md anew"
+	@echo "make docs         writes doc/commands.md and completions/ anew"
 	@echo "make figures      the figures of the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"

@@ -19,9 +19,9 @@ static const cli_command commands[] = {
 static const cli_group group = {
     .name = "index",
     .usage = "index COMMAND INDEX [options]",
-    .about = "Indexes of files: which of these files may hold this line, field or word? They are\n"
-             "not kept, a few bytes are for each; it never misses a file that holds the line, and\n"
-             "names one that does not at the rate it was made for.",
+    .about = "Indexes of files: which of these files may hold this line, field or word? An index\n"
+             "keeps a few bytes for each instead of the text. It never misses a file that holds\n"
+             "the line, and names one that does not at the error it was made for.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help  this text; after a command, the command's",

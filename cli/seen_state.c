@@ -244,7 +244,7 @@ static bry_status write(const void *object, const bry_sink *sink)
 int seen_state_save(const seen_request *asked, const seen_kept *kept)
 {
     static const char taken[] =
-        "another run has made it meanwhile; what this run has seen is not in it";
+        "another run has created it since; the lines of this run are not in it";
     saved state = {meaning_of(asked->fields), kept->window};
     state.is.since = kept->since;
     return cli_target_save(asked->state, kept->fresh ? taken : NULL, write, &state);

@@ -96,7 +96,7 @@ int seen_window_open(const seen_request *asked, const char *command, cli_memory 
     if (!asked->state)
         return create(asked, command, memory, &kept->window);
     if (cli_is_stream(asked->state))
-        return cli_misuse(command, "--state needs a file, and \"-\" is none");
+        return cli_misuse(command, "--state needs a file, not \"-\"");
     int code = cli_target_check(asked->state, true, CLI_LOCK_REFUSE);
     if (code != CLI_GO_ON)
         return code;

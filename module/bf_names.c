@@ -57,13 +57,12 @@ static bool read_argument(server_context *context, const server_string *name,
     while (i < ARGUMENTS && !is_word(name, arguments[i].name))
         i++;
     if (i == ARGUMENTS)
-        api.Log(
-            context, "warning",
-            "bloomery does not know the argument %s: there are bf, INITIAL_SIZE, ERROR_RATE and "
-            "the settings bloomery.*",
-            quoted(name, text));
+        api.Log(context, "warning",
+                "unknown argument %s of bloomery: it takes bf, INITIAL_SIZE, ERROR_RATE and "
+                "the settings bloomery.*",
+                quoted(name, text));
     else if (!value)
-        api.Log(context, "warning", "%s is without a value", arguments[i].name);
+        api.Log(context, "warning", "%s needs a value", arguments[i].name);
     else if (!arguments[i].read(value))
         api.Log(context, "warning", "%s %s is not %s", arguments[i].name, quoted(value, text),
                 arguments[i].range);

@@ -218,8 +218,8 @@ const module_command bf_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = key_args,
-        .summary = "Tells the number of items, then of what the filter is made, as lines for "
-                   "people: one, for there is one table, whatever BF.INFO counts as filters.",
+        .summary = "Returns lines for people: the number of items, then size and numbers of the "
+                   "filter's one table, however many filters BF.INFO counts.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.DEBUG seen",

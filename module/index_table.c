@@ -100,7 +100,7 @@ const module_command index_commands[] = {
         .complexity = "O(n + c log c), n items, c units that hold them, dropped ones not yet "
                       "cleared away included; in engine dba also n times the units by the width "
                       "of a group. The reply has no limit: an item in 100,000 units takes 10 ms, "
-                      "and each time that it is named again as long as its reply",
+                      "and half as long for each repetition of it in the same command",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
                    "INDEX.LOCATE where a b z",

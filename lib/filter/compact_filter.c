@@ -246,7 +246,7 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
         status = bry__frame_reader_fail(reader, BRY_E_BADDATA,
                                         "the entries do not agree with the number of items");
     else if (bry__maplet_has_twins(&read) /* adding looks first */)
-        status = bry__frame_reader_fail(reader, BRY_E_BADDATA, "a fingerprint is there twice");
+        status = bry__frame_reader_fail(reader, BRY_E_BADDATA, "a fingerprint occurs twice");
     else
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK)

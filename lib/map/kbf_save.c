@@ -228,7 +228,7 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
     while (map->tables < tables && status == BRY_OK)
         status = read_table(reader, map, &planned, hashes);
     if (status == BRY_OK && bry__kbf_map_superfluous(map))
-        status = bad(reader, "a table is empty that the map would not have kept");
+        status = bad(reader, "an empty table that the map would have dropped");
     if (status == BRY_OK)
         *self = map;
     else

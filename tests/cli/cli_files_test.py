@@ -254,8 +254,8 @@ class Locks(FilesCase):
         running[0].communicate()
         out, err = running[1].communicate()
         self.assertEqual((running[0].returncode, running[1].returncode), (0, 3))
-        self.assertEqual(err, b'bloomery: IO: "new": another run has made it meanwhile; what this '
-                              b'run has seen is not in it\n')
+        self.assertEqual(err, b'bloomery: IO: "new": another run has created it since; the lines of '
+                              b'this run are not in it\n')
         self.assertEqual(self.run_program("seen", "--state", "new", stdin=b"a\nb\n"), b"b\n")
 
 

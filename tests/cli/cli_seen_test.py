@@ -436,7 +436,7 @@ class Misuse(SeenCase):
                  '--key: "1,2,3,4,5,6,7,8,9" has more than 8 fields'),
                 (["--json-lines", "--key", "a,,b"], '--key: "a,,b" has an empty name'),
                 (["--time", "1,2", "--window", "1s"], '--time: "1,2" is more than one field'),
-                (["--state", "-"], '--state needs a file, and "-" is none'),
+                (["--state", "-"], '--state needs a file, not "-"'),
                 (["--time", "1"], "--time goes with --window"),
                 (["--refresh"], "--refresh goes with --window"),
                 (["--skew", "1s"], "--skew goes with --time"),

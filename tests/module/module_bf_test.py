@@ -509,12 +509,12 @@ class Names(Case):
 
     def test_wrong_arguments(self):
         for text, *arguments in (
-                ("bf is without a value", "bf"), ("bf 'perhaps' is not auto", "bf", "perhaps"),
-                ("does not know the argument 'fast'", "fast", "yes"),
-                ("does not know the argument 'more'", "bf", "no", "more"),
+                ("bf needs a value", "bf"), ("bf 'perhaps' is not auto", "bf", "perhaps"),
+                ("unknown argument 'fast'", "fast", "yes"),
+                ("unknown argument 'more'", "bf", "no", "more"),
                 ("INITIAL_SIZE '0' is not a whole number", "INITIAL_SIZE", "0"),
                 ("ERROR_RATE '1' is not a number from", "ERROR_RATE", "1"),
-                ("ERROR_RATE is without a value", "INITIAL_SIZE", 5, "error_rate")):
+                ("ERROR_RATE needs a value", "INITIAL_SIZE", 5, "error_rate")):
             reply = self.client.ask("MODULE", "LOAD", server_runner.MODULE, *arguments)
             self.assertIsInstance(reply, Error, arguments)
             self.assertIn(text, self.server.log)
