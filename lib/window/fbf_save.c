@@ -313,13 +313,15 @@ static const char *check_row(bry__fbf *fbf)
     return problem;
 }
 
-/* Whether the filters can have been made under the ceiling: by time and load, or by a merge. */
+/* Whether the filters can have been made under the ceiling: by time and load, or by a merge. In the
+ * build that made them each may have taken a little less. */
 static bool is_below_ceiling(const bry__fbf *fbf)
 {
     const bry__fbf_setting *setting = &fbf->setting;
     if (!setting->max_bytes)
         return true;
     uint64_t left = setting->max_bytes - sizeof *fbf, ordinary = bry__fbf_cost(setting->bits);
+    left += left / 8;
     if (setting->mode != BRY_WINDOW_IMPROVED)
         return fbf->row <= left / ordinary;
     uint64_t all = 0;

@@ -63,6 +63,17 @@ static bry_status bad(bry__frame_reader *reader, const char *problem)
     return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
 }
 
+/* The ceiling of a window with these options. What the least window takes is not the same in every
+ * build: one that is a little too low here was not where the window was made, and is raised. */
+static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_bytes)
+{
+    bry_window_shape shape;
+    if (max_bytes == 0 || bry_window_plan(options, &shape) != BRY_OK)
+        return max_bytes;
+    uint64_t least = shape.bytes_least;
+    return max_bytes < least && max_bytes >= least - least / 8 ? least : max_bytes;
+}
+
 /* The options as they were when the window was made, checked as they were then. */
 static const char *read_options(const unsigned char *numbers, uint64_t seed, bry_window *window)
 {
@@ -85,7 +96,6 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
         .capacity = bry__load64(numbers + AT_CAPACITY),
         .error = bry__load_double(numbers + AT_ERROR),
         .generations = bry__load32(numbers + AT_GENERATIONS),
-        .max_bytes = bry__load64(numbers + AT_MAX_BYTES),
         .refuse = (flags & FLAG_REFUSE) != 0,
         .fixed = (flags & FLAG_FIXED) != 0,
         .refresh = (flags & FLAG_REFRESH) != 0,
@@ -94,6 +104,7 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
         .hashes = hashes > UINT32_MAX ? UINT32_MAX : (uint32_t)hashes,
         .seed = seed,
     };
+    stored.max_bytes = ceiling_here(&stored, bry__load64(numbers + AT_MAX_BYTES));
     /* Zeros would become defaults, and a window knows its own. */
     bry_window_shape shape;
     if (bry__window_read_options(&stored, &window->options, &window->engine, &shape) != BRY_OK ||
