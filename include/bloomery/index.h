@@ -292,7 +292,7 @@ typedef struct bry_index_stats {
     uint64_t dropped; /* compact: elements of dropped units that still take memory */
 } bry_index_stats;
 
-/* Takes a time that follows the number of groups (dba) or of tables (compact), not of elements. */
+/* The time it takes grows with the number of groups (dba) or tables (compact), not of elements. */
 BRY_API void bry_index_get_stats(const bry_index *index, bry_index_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */

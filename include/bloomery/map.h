@@ -22,12 +22,12 @@
  * bry_map_remove(), without looking anything up. It takes about seven times the memory.
  *
  * kbf drifts where keys come and go. A key that it is unsure of cannot be deleted and stays as a
- * ghost: one in so many deletions as estimated.false_negative says, which begins at the error or
- * below and rises with the ghosts. Planned for 20,000 keys at an error of 0.001, it counts 1 %
- * too many after 20 turnovers of all keys, 9 % after 120, 40 % after 400; a fixed map of 24,000
- * then refuses many new keys as unsure or full. stats.ghosts tells how many there are, and
- * bry_map_rebuild() removes them. Callers who know the value can use bry_map_remove(), which leaves
- * none.
+ * ghost. The share of deletions that leave one is estimated.false_negative, which starts at or
+ * below the error and rises with the number of ghosts. Planned for 20,000 keys at an error of
+ * 0.001, it counts 1 % too many after 20 turnovers of all keys, 9 % after 120, 40 % after 400; a
+ * fixed map of 24,000 then refuses many new keys as unsure or full. stats.ghosts tells how many
+ * there are, and bry_map_rebuild() removes them. Callers who know the value can use
+ * bry_map_remove(), which leaves none.
  *
  * At capacity: a map grows unless it is created `fixed`. Growing, it adds tables that are planned
  * at a falling share of the error, so that the promise holds for any number of keys; stats show
@@ -265,7 +265,7 @@ BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
 BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
 
 /*
- * Hands the pairs of a map over. supply stores up to `room` pairs, beginning with number `from` in
+ * Supplies the pairs of a map. supply stores up to `room` pairs, beginning with number `from` in
  * an order of its own that does not change during the rebuild, and sets *got, to 0 when there are
  * no more. Each key comes once; with kbf, one that comes twice is undecodable. Values are copied
  * before the next call. A status other than BRY_OK ends the rebuild. It must not call into the map.
@@ -277,9 +277,9 @@ typedef struct bry_map_supplier {
 } bry_map_supplier;
 
 /*
- * Makes the map anew from the pairs that should be in it: afterwards it holds these and no others,
+ * Rebuilds the map from the pairs that should be in it: afterwards it holds these and no others,
  * without ghosts. Engine, seed, shape and what was refused stay; the codes of values stay with kbf,
- * so that it can be joined as before. Meanwhile it needs the memory of both.
+ * so that it can be joined as before. Until it is done it needs memory for both maps.
  * BRY_E_RANGE: a value is out of its range, or *got is more than room. BRY_E_FULL: more pairs than
  * a fixed map takes, or values than there are codes. BRY_E_NOMEM, or what the supplier returns. The
  * map is unchanged in all these cases.
@@ -305,7 +305,7 @@ typedef struct bry_map_stats {
     uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
     uint64_t refused_full; /* changes refused with BRY_E_FULL */
     uint64_t ghosts; /* kbf: about how many of the items are keys that should be gone: deletions
-                        refused as unsure, at most the items. Right where each key is deleted once
+                        refused as unsure, at most the items. Accurate if each key is deleted once
                         and was there; a deletion that is tried again counts again */
     uint64_t cells[8]; /* kbf: cells by counter; [7] is stuck and unreadable for good */
     uint64_t bytes; /* allocated now; of these: */

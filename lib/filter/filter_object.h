@@ -12,8 +12,8 @@
 #define BRY__FILTER_MAX_ERROR 0.5
 #define BRY__FILTER_MAX_BLOCKS ((uint64_t)1 << 45)
 
-/* Whether an exact shape, or a file, may have so many blocks: a hundred times what any error needs,
- * and a megabyte more. */
+/* Whether an exact shape, or a file, may have this many blocks: at most a hundred times what any
+ * error needs, plus 1 MiB. */
 static inline bool bry__filter_blocks_allowed(uint64_t blocks, uint64_t capacity)
 {
     return blocks <= BRY__FILTER_MAX_BLOCKS && blocks / 16 <= capacity + 1024;

@@ -159,7 +159,7 @@ bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots);
 bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit);
 
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape);
-/* What a unit with so many elements errs goes into the sum; gone: nothing any more. */
+/* Enters the error of a unit with this many elements into the sum, and takes it out again. */
 void bry__dba_counted(void *self, uint32_t slot, uint64_t elements);
 void bry__dba_uncount(bry__dba *self, uint32_t slot);
 

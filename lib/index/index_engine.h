@@ -130,7 +130,7 @@ typedef struct bry__index_engine {
      * facade adds the counts. MISMATCH, NOMEM. */
     bry_status (*combine)(void *self, uint32_t into, uint32_t from);
 
-    /* A unit has come to have so many elements, by the facade's count: after additions, and when it
+    /* A unit now has this many elements, by the facade's count: after additions, and when it
      * was combined, installed or loaded. NULL: the engine does not want to know. */
     void (*counted)(void *self, uint32_t slot, uint64_t elements);
 

@@ -10,7 +10,7 @@
 #define BRY__INDEX_MIN_ERROR 1e-9
 #define BRY__INDEX_MAX_ERROR 0.5
 #define BRY__INDEX_NO_SLOT UINT32_MAX
-/* Of the last opening that there can be: nobody comes so far, but a file may say so. */
+/* The order of the last opening that there can be. No index gets there, but a file may say so. */
 #define BRY__INDEX_MAX_ORDER (UINT64_MAX - 1)
 
 /*

@@ -396,8 +396,8 @@ static bry_status move(bry__dictionary *dictionary, uint64_t code)
     return BRY_OK;
 }
 
-/* Looks at so many codes, in turn, and moves values out of pieces that are gaps in one of so many
- * bytes, until so many bytes have moved. */
+/* Looks at the next `look` codes and moves values out of pieces of which 1/one_of or more is gaps,
+ * until `most` bytes have moved. */
 static void tidy(bry__dictionary *dictionary, unsigned one_of, uint64_t look, uint64_t most)
 {
     for (uint64_t moved = 0; look > 0 && moved < most; look--) {

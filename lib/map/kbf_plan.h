@@ -6,7 +6,7 @@
 
 #include <bloomery/map.h>
 
-/* No table has more cells than this for each key that it is planned for, and so many more. Planned
+/* A table has at most so many cells for each key that it is planned for, plus a constant. Planned
  * shapes are far below, also those of the last tables of a map that has grown; it bounds what an
  * exact shape, or a file, can demand. */
 #define BRY__KBF_CELLS_A_KEY ((uint64_t)1 << 14)

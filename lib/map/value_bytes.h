@@ -53,7 +53,7 @@ static inline const unsigned char *bry__value_bytes_at(const bry__value_bytes *v
     return values->piece[place >> BRY__VALUE_PIECE_SHIFT].bytes + (place & (BRY__VALUE_PIECE - 1));
 }
 
-/* Whether the piece of this place, not the open one, has gaps in at least one of so many bytes. */
+/* Whether 1/one_of or more of the piece of this place is gaps; never of the open piece. */
 static inline bool bry__value_bytes_sparse(const bry__value_bytes *values, uint64_t place,
                                            unsigned one_of)
 {

@@ -20,7 +20,7 @@ typedef struct bry__changing {
 bry_status bry__change_begin(bry__compact_window *window, uint64_t now, bool copied,
                              bry__changing *change);
 
-/* With what the change came to: on BRY_OK it counts, and a part of the reclaiming that is due is
+/* Ends a change with its status: on BRY_OK it is kept, and a part of the reclaiming that is due is
  * done; else the window is as before. In place, what the change itself did must be taken back by
  * then. Returns `status`. */
 bry_status bry__change_end(bry__compact_window *window, bry__changing *change, bry_status status,

@@ -269,7 +269,7 @@ double bry__levels_error(const bry__compact_window *window)
 
 /* ---- where a new entry goes ---------------------------------------------------------------- */
 
-/* What tables take that are planned to take so many bytes. */
+/* The most that tables take which are planned to take this many bytes. */
 static uint64_t at_most(double planned)
 {
     return sizeof(bry__compact_window) + (uint64_t)(planned * 1.04) + 1024;

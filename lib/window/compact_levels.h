@@ -40,8 +40,8 @@ typedef struct bry__compact_window {
     uint64_t least; /* no entry is of an older generation */
     unsigned levels; /* 0: there are no entries */
     bry__window_level *level[BRY__WINDOW_LEVELS];
-    /* Entries from before a jump in time, whose numbers go on from another newest generation; NULL,
-     * or some of them are remembered. It has levels and generations, and nothing else of this. */
+    /* The tables from before a jump in time, with a newest generation of their own; NULL when none
+     * of their entries is remembered. Only its levels, generations and reclaiming are used. */
     struct bry__compact_window *past;
     bry__window_level *trash; /* levels in which nothing is remembered, to be freed in steps */
     uint64_t small; /* up to so many entries are reclaimed at once */

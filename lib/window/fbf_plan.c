@@ -37,9 +37,8 @@
 #define PAPER_SHARE 0.85
 #define SECOND 1000u
 #define PAPER_MOST 1026u
-#define MOST_BITS_EACH                                                                             \
-    4096u /* of a filter whose bits are given, for an element of the capacity                      \
-           */
+/* Bits of a filter for each element of the capacity, where the options give them. */
+#define MOST_BITS_EACH 4096u
 
 uint64_t bry__fbf_cost(uint64_t bits)
 {

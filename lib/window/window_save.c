@@ -63,8 +63,10 @@ static bry_status bad(bry__frame_reader *reader, const char *problem)
     return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
 }
 
-/* The ceiling of a window with these options. What the least window takes is not the same in every
- * build: one that is a little too low here was not where the window was made, and is raised. */
+/* The ceiling of a window with these options. The least one depends on the sizes of structures,
+ * which differ between builds: one slightly below it was enough where the window was made, and is
+ * raised.
+ */
 static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_bytes)
 {
     bry_window_shape shape;
