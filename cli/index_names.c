@@ -221,7 +221,8 @@ static const char too_long[] = "the names are too long";
 static bry_status check_head(const unsigned char *head, cli_names_kind kind, bry_load *load)
 {
     if (memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
-        return cli_section_fail(load, BRY_E_BADDATA, 0, "this is no index of files");
+        return cli_section_fail(load, BRY_E_BADDATA, 0,
+                                "this is neither an index of files nor units of one");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
         return cli_section_fail(load, BRY_E_VERSION, AT_VERSION,
                                 "its names are of another version");

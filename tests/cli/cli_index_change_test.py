@@ -392,7 +392,8 @@ class Ship(IndexCase):
         self.expect(["install", "x", "x"], 3,
                     err=b'bloomery: BADDATA: "x": this is an index, not units (byte 12)\n')
         self.expect(["install", "x", "a"], 3,
-                    err=b'bloomery: BADDATA: "a": this is no index of files (byte 0)\n')
+                    err=b'bloomery: BADDATA: "a": this is neither an index of files nor units '
+                        b'of one (byte 0)\n')
         self.write("u", [])
         with open(self.path("u"), "wb") as out:
             out.write(units)
