@@ -232,7 +232,11 @@ static void test_forged_numbers(void **state)
                 bry__store64(file.bytes + NUMBERS_AT + forged[i].at, forged[i].value);
             assert_refused(&file, forged[i].problem);
         }
-        if (map_engines[e] == BRY_ENGINE_COMPACT) {
+        bool compact = map_engines[e] == BRY_ENGINE_COMPACT;
+        forge(&file, map);
+        bry__store64(file.bytes + NUMBERS_AT + 56, compact ? 1 : stats_of(map).items + 1);
+        assert_refused(&file, compact ? "ghosts in a map that has none" : "more ghosts than keys");
+        if (compact) {
             forge(&file, map);
             bry__store64(file.bytes + NUMBERS_AT + 8, 201); /* not the table's capacity */
             assert_refused(&file, "the table was made with other options than the map");

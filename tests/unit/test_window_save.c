@@ -256,6 +256,28 @@ static void test_ceiling_of_another_build(void **state)
         }
 }
 
+/* Filters that grew without a ceiling are none that a ceiling allows. */
+static void test_filters_above_the_ceiling(void **state)
+{
+    (void)state;
+    static forgery file;
+    bry_window_options options = options_of(&window_kinds[1]);
+    options.window = 10000;
+    options.capacity = 100;
+    bry_window *window = make(options);
+    for (uint64_t i = 0; i < 20000; i++)
+        add(window, i, 1000 + i);
+    bry_window_options like = bry_window_options_like(window);
+    bry_window_shape shape;
+    assert_int_equal(like.engine, BRY_ENGINE_FBF);
+    assert_int_equal(bry_window_plan(&like, &shape), BRY_OK);
+    assert_true(stats_of(window).bytes > 2 * shape.bytes);
+    forge(&file, window);
+    bry__store64(file.bytes + NUMBERS_AT + 40, shape.bytes);
+    assert_refused(&file, "the filters are larger than the window's ceiling");
+    bry_window_destroy(window);
+}
+
 static void test_forged_numbers(void **state)
 {
     (void)state;
@@ -489,12 +511,19 @@ static void test_any_byte_forged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_files),          cmocka_unit_test(test_cut_short_and_flipped),
-        cmocka_unit_test(test_ceiling),        cmocka_unit_test(test_ceiling_of_another_build),
-        cmocka_unit_test(test_forged_numbers), cmocka_unit_test(test_forged_entries),
-        cmocka_unit_test(test_forged_filters), cmocka_unit_test(test_forged_due),
-        cmocka_unit_test(test_forged_start),   cmocka_unit_test(test_any_byte_forged),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_cut_short_and_flipped),
+        cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_ceiling_of_another_build),
+        cmocka_unit_test(test_filters_above_the_ceiling),
+        cmocka_unit_test(test_forged_numbers),
+        cmocka_unit_test(test_forged_entries),
+        cmocka_unit_test(test_forged_filters),
+        cmocka_unit_test(test_forged_due),
+        cmocka_unit_test(test_forged_start),
+        cmocka_unit_test(test_any_byte_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
