@@ -76,18 +76,20 @@ class Growing(Case):
         return sent
 
     def fill(self, command, ages):
-        """Until the key has its size; ten minutes pass at each quarter of it if it ages.
+        """Until the key has its size, or grows no more; ten minutes pass at each quarter if it ages.
 
         Replies are off, since reading them takes longer."""
         writer = Client(self.server.port)
         switch = [encode(["CLIENT", "REPLY", state]) for state in ("OFF", "ON")]
         sent, size, quarters, most = 0, 0, 0, BYTES // ITEMS  # no item takes less than a byte
-        while size < BYTES and sent < most:
+        grew = 0  # when it did so last
+        while size < BYTES and sent < most and sent - grew < 100 * IN_FLIGHT:
             commands = [command(i) for i in range(sent, sent + IN_FLIGHT)]
             writer.socket.sendall(b"".join([switch[0], *commands, switch[1]]))
             self.assertEqual(writer._read(), b"OK")  # all are carried out
             sent += IN_FLIGHT
-            size = self.client("MEMORY", "USAGE", "k")
+            before, size = size, self.client("MEMORY", "USAGE", "k")
+            grew = sent if size != before else grew
             if ages and max(size / BYTES, sent / most) * 4 > quarters + 1:
                 quarters += 1
                 self.idle()
