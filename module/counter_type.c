@@ -124,6 +124,14 @@ static bry_status save(const void *thing, const bry_sink *sink)
     return status == BRY_OK ? bry_counter_save(table->counters, sink) : status;
 }
 
+/* Whether the library refuses what this module lets through: it keeps the ceiling itself, and its
+ * replicas repeat what a master has accepted without asking whether they would. */
+static bool is_limited(const bry_counter *counters)
+{
+    bry_counter_options options = bry_counter_options_like(counters);
+    return options.max_bytes || options.max_skew;
+}
+
 /* load->allocator is that of the object's account (object_load()). */
 static bry_status load(const bry_source *source, bry_load *load, void **thing)
 {
@@ -141,6 +149,11 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     load->allocator = &allocator;
     status = bry_counter_load(source, load, &table->counters);
     load->allocator = given;
+    if (status == BRY_OK && is_limited(table->counters)) {
+        bry_counter_destroy(table->counters);
+        load->problem = "a table of a server has no limits of its own";
+        status = BRY_E_BADDATA;
+    }
     if (status != BRY_OK) {
         load->offset += HEAD_SIZE;
         table_free(table);

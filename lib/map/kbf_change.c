@@ -244,13 +244,16 @@ bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint
     if (!begin(&log, map, n))
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
+    bool any = false; /* where nothing is deleted, nothing changes */
     for (size_t i = 0; i < n && status == BRY_OK; i++) {
         prefetch(map, hashes, i, n);
         unsigned table = 0;
         uint32_t old = 0;
         bry_answer answer = bry__kbf_map_locate(map, hashes[i], (uint32_t)codes, &table, &old);
-        if (answer == BRY_PRESENT)
+        if (answer == BRY_PRESENT) {
             bry__kbf_take(&map->table[table], hashes[i], old, 0);
+            any = true;
+        }
         note(&log, entry_of(answer, table, old), 0);
         if (answer == BRY_UNSURE && !was)
             status = BRY_E_UNSURE;
@@ -258,7 +261,7 @@ bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint
     if (status != BRY_OK)
         undo_del(map, hashes, &log);
     end(&log, map, status == BRY_OK, was);
-    if (status == BRY_OK)
+    if (status == BRY_OK && any)
         bry__kbf_map_settle(map);
     return status;
 }

@@ -61,13 +61,15 @@ class Growing(Case):
         super().setUp()
         self.slow = []  # what took too long
 
-    def grow(self, create, command, ages=False):
-        """Fills the key k, three times where a command was slow; the number of commands sent."""
+    def grow(self, create, command, ages=False, most=BYTES // ITEMS):
+        """Fills the key k, three times where a command was slow; the number of commands sent.
+
+        No item takes less than a byte, so there are at most as many as bytes."""
         for _ in range(TRIES):
             self.client("FLUSHALL", "SYNC")
             self.client("SLOWLOG", "RESET")
             self.client(*create)
-            sent = self.fill(command, ages)
+            sent = self.fill(command, ages, most)
             slow = [(entry[2], entry[3][:2]) for entry in self.client("SLOWLOG", "GET", -1)
                     if b"." in entry[3][0]]
             if not slow:
@@ -75,21 +77,19 @@ class Growing(Case):
         self.slow += sorted(slow, reverse=True)[:3]
         return sent
 
-    def fill(self, command, ages):
-        """Until the key has its size, or grows no more; ten minutes pass at each quarter if it ages.
+    def fill(self, command, ages, most):
+        """Until the key has its size; ten minutes pass at each quarter of it if it ages.
 
         Replies are off, since reading them takes longer."""
         writer = Client(self.server.port)
         switch = [encode(["CLIENT", "REPLY", state]) for state in ("OFF", "ON")]
-        sent, size, quarters, most = 0, 0, 0, BYTES // ITEMS  # no item takes less than a byte
-        grew = 0  # when it did so last
-        while size < BYTES and sent < most and sent - grew < 100 * IN_FLIGHT:
+        sent, size, quarters = 0, 0, 0
+        while size < BYTES and sent < most:
             commands = [command(i) for i in range(sent, sent + IN_FLIGHT)]
             writer.socket.sendall(b"".join([switch[0], *commands, switch[1]]))
             self.assertEqual(writer._read(), b"OK")  # all are carried out
             sent += IN_FLIGHT
-            before, size = size, self.client("MEMORY", "USAGE", "k")
-            grew = sent if size != before else grew
+            size = self.client("MEMORY", "USAGE", "k")
             if ages and max(size / BYTES, sent / most) * 4 > quarters + 1:
                 quarters += 1
                 self.idle()
@@ -260,7 +260,8 @@ class Latency(Growing):
         def add(number):
             return batch([name, "k", str(number // per_unit)], "i")(number)
 
-        self.grow(["INDEX.CREATE", "k", *create], add)
+        units = create[create.index("UNITS") + 1] if "UNITS" in create else 1 << 20
+        self.grow(["INDEX.CREATE", "k", *create], add, most=(units - 100) * per_unit)
         units = pairs(self.client("INDEX.INFO", "k"))[b"units"]
         self.judge(what, lambda _: ["INDEX.INFO", "k"], lambda _: ["INDEX.INFO", "k", 0],
                    lambda _: ["INDEX.LOCATE", "k", *some("i")],
