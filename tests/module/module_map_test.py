@@ -206,6 +206,22 @@ class Fields(Case):
         self.assertEqual(self.client("MAP.DEL", "m", f"k{unsure[0]}"), [Error(UNSURE_TEXT)])
         self.assertGreater(self.client.info("bloomery")["bloomery_map_unsure"], 0)
 
+    def test_ghosts(self):
+        """INFO tells about how many of the fields of a kbf map could not be deleted."""
+        for engine in ("kbf", "compact"):
+            self.client("MAP.CREATE", engine, "ENGINE", engine, "CAPACITY", 300, "ERROR", 0.01, "SEED", 1)
+            self.client.pipeline(["MAP.SET", engine, i, i % 9] for i in range(300))
+            self.client.pipeline([command, engine, *words] for i in range(300, 20_000)
+                                 for command, *words in (["MAP.DEL", i - 300], ["MAP.SET", i, i % 9]))
+            info = pairs(self.client("MAP.INFO", engine))
+            if engine == "compact":
+                self.assertEqual(info[b"ghosts"], 0)
+                continue
+            self.assertGreater(info[b"items"], 310)
+            self.assertAlmostEqual(info[b"ghosts"], info[b"items"] - 300, delta=info[b"ghosts"] / 4)
+            self.client("RESTORE", "again", 0, self.client("DUMP", engine))
+            self.assertEqual(pairs(self.client("MAP.INFO", "again"))[b"ghosts"], info[b"ghosts"])
+
     def test_resp3(self):
         client = Client(self.server.port)
         client.hello3()
