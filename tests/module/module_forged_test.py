@@ -87,17 +87,19 @@ class Forged(module_fuzz_test.Fuzz):
     test_anything = None  # that is the other's
 
     def honest(self, source):
-        """Keys of every family and engine, in other shapes each time."""
-        items = [f"item {i}" for i in range(source.choice((1, 20, 200)))]
+        """Keys of every family and engine, in other shapes each time; empty ones, too, whose shapes no
+        contents confirm."""
+        items = [f"item {i}" for i in range(source.choice((0, 1, 20, 200)))]
         some = source.choice((1, 10, 100, 1000))
         error = source.choice(("1e-6", "0.01", "0.4"))
         window = source.choice((1, 5000, 3600000))
+        mode = source.choice(("improved", "paper", "paper-simple"))
         return [
             [["MAP.CREATE", "h", "CAPACITY", some, "ERROR", error], ["MAP.SET", "h", *(w for i in items for w in (i, i))]],
             [["MAP.CREATE", "h", "ENGINE", "kbf", "CAPACITY", some, "ERROR", "0.01"],
              ["MAP.SET", "h", *(w for i in items for w in (i, "v"))]],
             [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ERROR", error], ["WINDOW.MADD", "h", "ITEMS", *items]],
-            [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ENGINE", "fbf", "ERROR", error],
+            [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ENGINE", "fbf", "MODE", mode, "ERROR", error],
              ["WINDOW.MADD", "h", "ITEMS", *items]],
             [["COUNTER.CREATE", "h", "WINDOW", window, "CAPACITY", some],
              ["COUNTER.MINCRBY", "h", *(w for i in items for w in (i, 1, i))]],
@@ -125,9 +127,8 @@ class Forged(module_fuzz_test.Fuzz):
         return self.client.ask("RESTORE", key, 0, payload_of(dump, frames), "REPLACE")
 
     def install(self, key, source):
-        while self.make_honest(source) != b"bloom-idx":
+        while self.make_honest(source) != b"bloom-idx" or not (frames := self.client("INDEX.EXPORT", "h", 1)):
             pass
-        frames = self.client("INDEX.EXPORT", "h", 1)
         self.client("COPY", "h", key, "REPLACE")
         return self.client.ask("INDEX.INSTALL", key, 2, resealed(frames, source.forged_frames))
 
