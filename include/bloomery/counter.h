@@ -229,7 +229,7 @@ typedef struct bry_counter_stats {
     uint64_t unsynced; /* operations that bry_counter_sync() would bring to disk */
 } bry_counter_stats;
 
-/* Reads the whole window once. */
+/* In constant time, but for a step per filter in engine fbf. */
 BRY_API void bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */

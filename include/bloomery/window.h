@@ -231,7 +231,7 @@ typedef struct bry_window_stats {
     uint64_t bytes; /* allocated now */
 } bry_window_stats;
 
-/* Reads the whole window once. */
+/* In constant time, but for a step per filter in engine fbf. */
 BRY_API void bry_window_get_stats(const bry_window *window, bry_window_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */
