@@ -257,7 +257,8 @@ static int add_all(addition *self)
 {
     held_index *held = index_of(self->object);
     item_batch *batch = self->batch;
-    if (batch->n > 1) /* for what it fetches into the cache */
+    if (batch->n > 1 &&
+        !held->dba) /* for what it fetches into the cache; dba would ask all units */
         bry_index_has_n(held->index, batch->hashes, batch->n, batch->answers);
     for (size_t i = 0; i < batch->n; i++) {
         bry_answer was;

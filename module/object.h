@@ -164,7 +164,8 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family);
 /*
  * The handler of the family's restore_command, which clients are refused: key offset bytes [LAST].
  * Offset 0 begins a new object, which needs a key that is free or was not finished; each further
- * piece says where it belongs; with LAST the object is made of them, or refused and the key deleted.
+ * piece says where it belongs; with LAST the object is made of them, or refused and the key
+ * deleted.
  */
 int object_restore(server_context *context, server_string **argv, int argc, command_family *family);
 

@@ -29,9 +29,8 @@ typedef struct bry_filter_options {
     uint64_t capacity; /* keys to plan for, 1 to 2^40; 0: 1000 */
     double error; /* false positives at capacity, 1e-9 to 0.5; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
-    uint64_t
-        bits; /* the exact shape, as bry_filter_options_like() copies it: a multiple of 512, at most
-                 8192 for each key of the capacity and 1 MiB more … */
+    uint64_t bits; /* the exact shape, as bry_filter_options_like() copies it: a multiple of 512, at
+                      most 8192 for each key of the capacity and 1 MiB more … */
     uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error. bloom alone:
                         BRY_E_UNSUPPORTED for compact */
     const bry_allocator *allocator; /* NULL: malloc and free */

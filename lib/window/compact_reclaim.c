@@ -6,9 +6,9 @@
  * A round goes through all levels. An element that is added pays for looking at twice as many
  * entries as there are of each generation: at a steady rate that ends a round in half a generation,
  * and gives back two entries for each one added. Time pays too, so that memory comes down when few
- * elements come. Neither makes a single change long: beyond what its own elements pay for it looks at
- * MOST entries, and a round then takes longer. Tables in which nothing is remembered are freed some
- * groups at a time.
+ * elements come. Neither makes a single change long: beyond what its own elements pay for it looks
+ * at MOST entries, and a round then takes longer. Tables in which nothing is remembered are freed
+ * some groups at a time.
  */
 #include "window/compact_levels.h"
 

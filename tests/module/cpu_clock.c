@@ -1,7 +1,8 @@
 /*
  * A clock for the latency test, loaded in front of a server: the time of day advances only while
  * the calling thread works. The server times its commands by that clock, so a busy machine does
- * not make a command look slow. SIGUSR2 sets the clock ten minutes ahead, as if the server had idled.
+ * not make a command look slow. SIGUSR2 sets the clock ten minutes ahead, as if the server had
+ * idled.
  */
 #include <signal.h>
 #include <stdatomic.h>
