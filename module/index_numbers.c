@@ -3,78 +3,114 @@
 #include <bloomery/hash.h>
 
 #define FIRST_ROOM 16u
+#define MOVED_AT_ONCE 64u /* far more than it takes to be done before the new table is full */
+#define GONE (INDEX_NO_UNIT - 1) /* in the old table: removed, and no end of a search */
 
 void index_numbers_init(index_numbers *self, uint64_t seed, const bry_allocator *allocator)
 {
     *self = (index_numbers){.allocator = *allocator, .seed = seed};
 }
 
-void index_numbers_free(index_numbers *self)
+static void free_places(const index_numbers *self, index_places *places)
 {
-    if (self->places)
-        self->allocator.free(self->allocator.opaque, self->places,
-                             self->room * sizeof *self->places);
-    self->places = NULL;
-    self->room = self->used = 0;
+    if (places->place)
+        self->allocator.free(self->allocator.opaque, places->place,
+                             places->room * sizeof *places->place);
+    *places = (index_places){0};
 }
 
-static size_t home_of(const index_numbers *self, uint64_t number)
+void index_numbers_free(index_numbers *self)
 {
-    return (size_t)bry_hash_key(self->seed, &number, sizeof number).lo & (self->room - 1);
+    free_places(self, &self->now);
+    free_places(self, &self->old);
+    self->used = self->moved = 0;
+}
+
+static size_t home_of(const index_numbers *self, const index_places *in, uint64_t number)
+{
+    return (size_t)bry_hash_key(self->seed, &number, sizeof number).lo & (in->room - 1);
 }
 
 /* Where the number stands, or the free place where it would. */
-static size_t place_of(const index_numbers *self, uint64_t number)
+static index_number *place_of(const index_numbers *self, const index_places *in, uint64_t number)
 {
-    size_t at = home_of(self, number);
-    while (self->places[at].unit != INDEX_NO_UNIT && self->places[at].number != number)
-        at = (at + 1) & (self->room - 1);
-    return at;
+    size_t at = home_of(self, in, number);
+    while (in->place[at].unit != INDEX_NO_UNIT && in->place[at].number != number)
+        at = (at + 1) & (in->room - 1);
+    return &in->place[at];
 }
 
 uint32_t index_numbers_find(const index_numbers *self, uint64_t number)
 {
-    return self->room ? self->places[place_of(self, number)].unit : INDEX_NO_UNIT;
+    uint32_t unit = INDEX_NO_UNIT;
+    if (self->now.room)
+        unit = place_of(self, &self->now, number)->unit;
+    if (unit == INDEX_NO_UNIT && self->old.room)
+        unit = place_of(self, &self->old, number)->unit;
+    return unit == GONE ? INDEX_NO_UNIT : unit;
+}
+
+/* Some of what the old table has and the new one not yet. */
+static void move_some(index_numbers *self, size_t most)
+{
+    for (size_t end = self->moved + most; self->moved < self->old.room && self->moved < end;
+         self->moved++) {
+        const index_number *place = &self->old.place[self->moved];
+        if (place->unit != INDEX_NO_UNIT && place->unit != GONE)
+            *place_of(self, &self->now, place->number) = *place;
+    }
+    if (self->moved == self->old.room)
+        free_places(self, &self->old);
 }
 
 bry_status index_numbers_reserve(index_numbers *self)
 {
-    if (self->used + 1 <= self->room / 4 * 3)
+    if (self->used + 1 <= self->now.room / 4 * 3)
         return BRY_OK;
-    index_numbers wider = *self;
-    wider.room = self->room ? 2 * self->room : FIRST_ROOM;
-    wider.places = wider.allocator.alloc(wider.allocator.opaque, wider.room * sizeof *wider.places);
-    if (!wider.places)
+    index_places wider = {.room = self->now.room ? 2 * self->now.room : FIRST_ROOM};
+    wider.place = self->allocator.alloc(self->allocator.opaque, wider.room * sizeof *wider.place);
+    if (!wider.place)
         return BRY_E_NOMEM;
     for (size_t i = 0; i < wider.room; i++)
-        wider.places[i].unit = INDEX_NO_UNIT;
-    wider.used = 0;
-    for (size_t i = 0; i < self->room; i++)
-        if (self->places[i].unit != INDEX_NO_UNIT)
-            index_numbers_put(&wider, self->places[i].number, self->places[i].unit);
-    index_numbers_free(self);
-    *self = wider;
+        wider.place[i].unit = INDEX_NO_UNIT;
+    move_some(self, self->old.room); /* all have moved long before */
+    self->old = self->now;
+    self->now = wider;
+    self->moved = 0;
     return BRY_OK;
 }
 
 void index_numbers_put(index_numbers *self, uint64_t number, uint32_t unit)
 {
-    self->places[place_of(self, number)] = (index_number){number, unit};
+    *place_of(self, &self->now, number) = (index_number){number, unit};
     self->used++;
+    move_some(self, MOVED_AT_ONCE);
 }
 
 /* Those behind it move up, where that brings them nearer to their homes. */
-void index_numbers_remove(index_numbers *self, uint64_t number)
+static void close_hole(index_numbers *self, size_t hole)
 {
-    size_t mask = self->room - 1, hole = place_of(self, number);
-    for (size_t at = (hole + 1) & mask; self->places[at].unit != INDEX_NO_UNIT;
-         at = (at + 1) & mask) {
-        size_t home = home_of(self, self->places[at].number);
+    index_number *place = self->now.place;
+    size_t mask = self->now.room - 1;
+    for (size_t at = (hole + 1) & mask; place[at].unit != INDEX_NO_UNIT; at = (at + 1) & mask) {
+        size_t home = home_of(self, &self->now, place[at].number);
         if (((at - home) & mask) < ((at - hole) & mask))
             continue;
-        self->places[hole] = self->places[at];
+        place[hole] = place[at];
         hole = at;
     }
-    self->places[hole].unit = INDEX_NO_UNIT;
+    place[hole].unit = INDEX_NO_UNIT;
+}
+
+void index_numbers_remove(index_numbers *self, uint64_t number)
+{
+    index_number *there = place_of(self, &self->now, number);
+    if (there->unit != INDEX_NO_UNIT)
+        close_hole(self, (size_t)(there - self->now.place));
+    if (self->old.room) {
+        there = place_of(self, &self->old, number);
+        if (there->unit != INDEX_NO_UNIT)
+            there->unit = GONE;
+    }
     self->used--;
 }
