@@ -10,6 +10,7 @@
 #define BRY_TESTS_KEPT_H
 
 #include "model/model.h"
+#include "support/failing_allocator.h"
 
 #include <bloomery/base.h>
 #include <bloomery/hash.h>
@@ -98,6 +99,15 @@ const kept_job *kept_find(const char *name);
         options.allocator = allocator;                                                             \
         return type##_create(&options, &made) == BRY_OK ? made : NULL;                             \
     }
+
+/* Memory for an object that is made on the way, such as one to merge with: a large plan is legal,
+ * and the machine is not to run out of memory for it. */
+static inline const bry_allocator *kept_memory(failing_allocator *memory)
+{
+    failing_allocator_init(memory);
+    memory->limit = (uint64_t)1 << 26;
+    return &memory->allocator;
+}
 
 /* The job of that name and engine, from the functions of its file. */
 #define KEPT_JOB(name, engine, elsewhere)                                                          \

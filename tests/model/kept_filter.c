@@ -32,7 +32,9 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 /* Merges with one of the same options that has a few keys. */
 static void merge(bry_filter *filter, const bry_hash *hashes, size_t n, kept_notes *notes)
 {
+    failing_allocator memory;
     bry_filter_options options = bry_filter_options_like(filter);
+    options.allocator = kept_memory(&memory);
     bry_filter *other = NULL;
     bry_filter_shape shape;
     if (bry_filter_plan(&options, &shape) != BRY_OK || shape.bytes_empty > 1 << 24 ||

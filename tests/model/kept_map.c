@@ -74,7 +74,9 @@ static void join(bry_map *map, const bry_hash *hashes, const bry_map_value *valu
                  bool same_codes, kept_notes *notes)
 {
     bry_map *other = NULL;
+    failing_allocator memory;
     bry_map_options options = bry_map_options_like(map);
+    options.allocator = kept_memory(&memory);
     bry_status made =
         same_codes ? bry_map_create_like(map, &other) : bry_map_create(&options, &other);
     if (kept_status(notes, "create like", made) != BRY_OK)

@@ -69,7 +69,9 @@ static uint64_t read_time(model_reader *reader, const bry_window *window)
 static void merge(bry_window *window, const bry_hash *hashes, size_t n, uint64_t now,
                   kept_notes *notes)
 {
+    failing_allocator memory;
     bry_window_options options = bry_window_options_like(window);
+    options.allocator = kept_memory(&memory);
     bry_window *other = NULL;
     if (kept_status(notes, "create like", bry_window_create(&options, &other)) != BRY_OK)
         return;
