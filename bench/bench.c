@@ -200,6 +200,12 @@ static const char cases_text[] =
     "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
     "             indexes, windows of at most 1M elements, and seen";
 
+static const char examples_text[] = "  bloomery bench all\n"
+                                    "  bloomery bench filter --engine compact --items 1M --json";
+static const char more_text[] =
+    "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
+    "are checked while measuring: a wrong one ends the run with exit code 3.";
+
 int cli_bench(int argc, char **argv)
 {
     uint64_t items = 0, batch = 1024, rounds = 5;
@@ -270,10 +276,8 @@ int cli_bench(int argc, char **argv)
         .about = cases_text,
         .options = options,
         .option_count = OPTIONS,
-        .examples = "  bloomery bench all\n"
-                    "  bloomery bench filter --engine compact --items 1M --json",
-        .more = "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
-                "are checked while measuring: a wrong one ends the run with exit code 3.",
+        .examples = examples_text,
+        .more = more_text,
         .most_words = 1,
     };
     size_t count;

@@ -1,5 +1,6 @@
 #include "map/value_bytes.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define FIRST_PIECE ((size_t)256)
@@ -91,6 +92,7 @@ static bool has_gaps(const bry__value_piece *piece)
 /* A number for a new piece: of one that was given back, or the next. */
 static size_t free_number(const bry__value_bytes *values)
 {
+    assert(values->pieces == 0 || values->piece);
     size_t i = 0;
     while (i < values->pieces && values->piece[i].bytes)
         i++;

@@ -82,8 +82,10 @@ uint64_t bry__level_plan_bytes(const bry__compact_shape *shape, unsigned level, 
 static void count_live(bry__compact_window *window, unsigned level)
 {
     uint64_t live = 0;
-    for (uint64_t g = window->oldest; g <= window->newest; g++)
-        live += *bry__window_count(window, level, g);
+    /* Generation 2⁶⁴ - 1 has none after it. */
+    uint64_t n = window->oldest <= window->newest ? window->newest - window->oldest + 1 : 0;
+    for (uint64_t i = 0; i < n; i++)
+        live += *bry__window_count(window, level, window->oldest + i);
     window->level[level]->live = live;
 }
 

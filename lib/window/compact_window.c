@@ -466,7 +466,7 @@ static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t n
     bry__compact_window *window = self;
     const bry_allocator allocator = window->allocator;
     step did[SMALL_BATCH];
-    uint8_t answers[SMALL_BATCH];
+    uint8_t answers[SMALL_BATCH] = {0};
     batch_log log = {did, answers};
     if (n > SIZE_MAX / sizeof *did)
         return BRY_E_NOMEM;

@@ -12,6 +12,7 @@
 #include "window/compact_levels.h"
 #include "window/window_engine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,7 @@ static bry_status put_record(saving *to, const bry__entry *entry, unsigned n, bo
                                            to->window->shape.value_bits, &to->window->allocator);
     if (status != BRY_OK)
         return status;
+    assert(n == 0 || entry);
     for (unsigned i = 0; i < n; i++)
         bry__segment_append(&builder, entry[i]);
     bry__segment segment = bry__segment_end(&builder);

@@ -29,7 +29,7 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
                                     const bry__window_engine **engine, bry_window_shape *shape);
 
 /* What a window takes with its first element in it, at most; for options that have a plan. */
-uint64_t bry__window_bytes_first(const bry_window_options *options);
+uint64_t bry__window_bytes_first(const bry_window_options *given);
 
 /* Has what adding this hash is going to read fetched into the cache, for who has something else to
  * do in the meantime. */

@@ -11,7 +11,7 @@
 extern const model keep_model;
 
 /* The job that the model's programs are about; the first of kept_jobs unless set. */
-void keep_model_choose(const kept_job *job);
+void keep_model_choose(const kept_job *chosen);
 
 /* Since the start: objects that were made and kept, and saves that were loaded again. */
 typedef struct keep_counts {

@@ -76,6 +76,7 @@ const kept_job *kept_find(const char *name);
 
 /* save(), load(), destroy() and like() of a job for objects of any type; `type` such as bry_map.
  * KEPT_OPTIONS(object) is defined before: the options that it was created with. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define KEPT_CALLS(type)                                                                           \
     static bry_status save(const void *object, const bry_sink *sink)                               \
     {                                                                                              \
@@ -99,6 +100,8 @@ const kept_job *kept_find(const char *name);
         options.allocator = allocator;                                                             \
         return type##_create(&options, &made) == BRY_OK ? made : NULL;                             \
     }
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Memory for an object that is made on the way, such as one to merge with: a large plan is legal,
  * and the machine is not to run out of memory for it. */

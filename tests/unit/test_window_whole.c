@@ -314,6 +314,24 @@ static void test_filters_freed_in_steps(void **state)
     bry_window_destroy(window);
 }
 
+/* Periods of a millisecond at the last times there are: generation 2^64 - 1 has none after it. */
+static void test_end_of_time(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        bry_window_options options = options_of(&window_kinds[k]);
+        options.window = 3;
+        options.capacity = 100;
+        options.max_skew = UINT64_MAX;
+        bry_window *window = make(options);
+        for (uint64_t i = 0; i < 20; i++)
+            add(window, i, UINT64_MAX - 19 + i);
+        assert_true(has(window, 19, UINT64_MAX));
+        assert_true(!has(window, 100, UINT64_MAX));
+        bry_window_destroy(window);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_looking_in),
         cmocka_unit_test(test_pauses_in_steps),
         cmocka_unit_test(test_filters_freed_in_steps),
+        cmocka_unit_test(test_end_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
