@@ -183,7 +183,6 @@ static bry_status put_record(saving *to, const bry__entry *entry, unsigned n, bo
                                            to->window->shape.value_bits, &to->window->allocator);
     if (status != BRY_OK)
         return status;
-    assert(n == 0 || entry);
     for (unsigned i = 0; i < n; i++)
         bry__segment_append(&builder, entry[i]);
     bry__segment segment = bry__segment_end(&builder);
@@ -208,6 +207,7 @@ static bry_status write_level(saving *to, unsigned level)
     for (const bry__compact_window *set = to->window; set; set = set->past)
         if (level < set->levels)
             to->parts[to->part_count++] = (part){set, &set->level[level]->table};
+    assert(to->part_count > 0); /* the level has something live in it */
     to->range = to->parts[0].table->range;
     to->bits = group_bits(bry__level_live(to->window, level), to->range);
     bry_status status = list_strays(to);
