@@ -23,7 +23,7 @@ typedef enum cli_element_kind {
 
 typedef struct cli_elements {
     cli_element_kind kind;
-    cli_fields fields; /* all 0 where they are none */
+    cli_fields fields; /* all 0: no fields */
 } cli_elements;
 
 /* "lines", "strings", "whole", "words" or "fields". */

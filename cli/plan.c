@@ -67,7 +67,7 @@ static void print_json(const plan_inputs *in, const plan_costs *cost, const bool
     cli_json_close(&json, '}');
 }
 
-/* As a key of a server; what is there for comparison is none. */
+/* As a key of a server. Candidates for comparison are not server keys. */
 static bool too_large(const plan_costs *cost)
 {
     return cost->bytes_empty && cost->bytes > SERVER_KEY_BYTES;

@@ -73,7 +73,7 @@ typedef struct bry__map_engine {
     bool (*is_blank)(const void *self);
 
     /*
-     * For codes that come back: from now on carried() is told of every key that gets a code or
+     * For codes that come back: from now on carried() hears of every key that gets a code or
      * loses one, once a change is done, and first of those that are got. NULL: this engine cannot
      * tell. recount() tells it of all keys that are there, and so must follow join and compress,
      * which do not.

@@ -30,7 +30,7 @@ static void give_up(int signal)
     _exit(1);
 }
 
-/* In so many seconds of processor time from now on. */
+/* After this many seconds of processor time. */
 static void give_up_later(const kept_job *job, uint64_t seed)
 {
     struct itimerval after = {{0, 0}, {PATIENCE, 0}};

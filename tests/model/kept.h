@@ -47,7 +47,7 @@ typedef struct kept_job {
     const char *name;
     bry_engine engine;
     /* Reads options and makes an object. NULL: the options are not possible, or of more memory than
-     * a short test should take; a failure that should not be is told to the reader. */
+     * a short test should take; an unexpected failure is reported to the reader. */
     void *(*create)(model_reader *reader, const bry_allocator *allocator, bry_engine engine);
     /* Reads one operation, does it and notes the answers. */
     void (*use)(void *object, model_reader *reader, kept_notes *notes);

@@ -58,7 +58,7 @@ static uint32_t intern(bry__dictionary *dictionary, unsigned i)
     return code;
 }
 
-/* The same for good, with so many keys. */
+/* The same for a value that this many keys carry. */
 static uint32_t keep(bry__dictionary *dictionary, unsigned i, unsigned keys)
 {
     uint32_t code = intern(dictionary, i);

@@ -256,7 +256,7 @@ static void test_ceiling_of_another_build(void **state)
         }
 }
 
-/* Filters that grew without a ceiling are none that a ceiling allows. */
+/* Filters that grew without a ceiling do not fit below one. */
 static void test_filters_above_the_ceiling(void **state)
 {
     (void)state;
