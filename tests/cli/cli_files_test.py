@@ -4,23 +4,12 @@ import fcntl
 import os
 import pty
 import subprocess
-import tempfile
 import unittest
 
-from cli_runner import PROGRAM, main
+from cli_runner import PROGRAM, FolderCase, main
 
 
-class FilesCase(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class FilesCase(FolderCase):
     def write(self, name, content):
         with open(self.path(name), "wb") as file:
             file.write(content)

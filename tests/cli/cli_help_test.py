@@ -7,7 +7,7 @@ import pty
 import re
 import subprocess
 
-from cli_runner import PROGRAM, Case, main, run
+from cli_runner import PROGRAM, Case, main, read_terminal, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTIONS = {"map": "MAPS", "seen": "STREAMS", "index": "INDEXES", "serve": "SERVER",
@@ -42,13 +42,7 @@ def on_terminal(*arguments, **environment):
     process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=outer,
                                stderr=outer, env={"TERM": "xterm", **environment})
     os.close(outer)
-    written = b""
-    try:
-        while piece := os.read(inner, 65536):
-            written += piece
-    except OSError:  # how a terminal ends
-        pass
-    os.close(inner)
+    written = read_terminal(inner)
     return process.wait(), written.decode().replace("\r\n", "\n")
 
 

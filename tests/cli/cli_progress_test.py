@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+from cli_runner import read_terminal
+
 PROGRAM, CLOCK = sys.argv[1:3]
 KNOWN = rb"\d+ keys, \d+ keys/s, \d+%, (\d+:)?\d+:\d\d left\x1b\[K"
 UNKNOWN = rb"\d+ keys, \d+ keys/s\x1b\[K"
@@ -36,13 +38,7 @@ class Progress(unittest.TestCase):
         process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=source, **streams,
                                    env={**os.environ, "LD_PRELOAD": CLOCK})
         os.close(outer)
-        written = b""
-        try:
-            while piece := os.read(inner, 65536):
-                written += piece
-        except OSError:  # how a terminal ends
-            pass
-        os.close(inner)
+        written = read_terminal(inner)
         if stdin:
             source.close()
         self.assertIn(process.wait(), (0, 1), written)  # 1: a key was taken for another

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM, ORACLE = sys.argv[1:3]
@@ -49,6 +50,32 @@ class Case(unittest.TestCase):
         done = run(*arguments, **options)
         self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
         return load(done.stdout)
+
+
+class FolderCase(unittest.TestCase):
+    """With a folder of its own for each test."""
+
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+
+def read_terminal(inner):
+    """All that was written to a terminal until its other end was closed; closes this one."""
+    written = b""
+    try:
+        while piece := os.read(inner, 65536):
+            written += piece
+    except OSError:  # how a terminal ends
+        pass
+    os.close(inner)
+    return written
 
 
 def main():

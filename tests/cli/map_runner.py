@@ -2,25 +2,13 @@
 
 import os
 import subprocess
-import tempfile
-import unittest
 
-from cli_runner import PROGRAM, load
+from cli_runner import PROGRAM, FolderCase, load
 
 ENGINES = ("compact", "kbf")
 
 
-class MapCase(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class MapCase(FolderCase):
     def run_map(self, *arguments, stdin=b"", **options):
         """`bloomery map` in the folder, so that messages name files without it."""
         return subprocess.run([PROGRAM, "map", *arguments], input=stdin, timeout=300,
