@@ -344,6 +344,20 @@ bool bry__levels_may_merge(const bry__compact_window *window)
             bytes_at_most(window, NO_LEVEL) <= window->shape.max_bytes);
 }
 
+/* New entries go beside an overfull level until all the others from FIRST_AFTER_MERGE on are full.
+ */
+bool bry__levels_keep_error(const bry__compact_window *window)
+{
+    double error = 0;
+    for (unsigned i = 0; i < BRY__WINDOW_LEVELS; i++) {
+        uint64_t n = bry__level_live(window, i);
+        uint64_t capacity = i < FIRST_AFTER_MERGE ? 0 : bry__level_capacity(&window->shape, i);
+        error +=
+            (double)(n > capacity ? n : capacity) / (double)bry__level_range(&window->shape, i);
+    }
+    return error <= window->shape.error * (1 + 1e-9); /* as planned, but for rounding */
+}
+
 bool bry__levels_at_ceiling(const bry__compact_window *window)
 {
     return window->shape.max_bytes &&

@@ -146,6 +146,10 @@ bry_status bry__levels_place(bry__compact_window *window, unsigned *level);
  * what is added later. */
 bool bry__levels_may_merge(const bry__compact_window *window);
 
+/* Whether the error stays within the promise however many are added: so it is in every window that
+ * was not forged. */
+bool bry__levels_keep_error(const bry__compact_window *window);
+
 /* What the first entry makes of a window, and the least max_bytes that takes it. */
 uint64_t bry__levels_bytes_first(const bry__compact_shape *shape);
 uint64_t bry__levels_bytes_least(const bry__compact_shape *shape);

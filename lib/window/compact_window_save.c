@@ -395,7 +395,7 @@ static bry_status read_levels(loading *from, const unsigned char *numbers)
             return bad(from, "more entries than a level can have");
         status = read_level(from, n);
     }
-    if (status == BRY_OK && !window->shape.fixed && bry__levels_error(window) > window->shape.error)
+    if (status == BRY_OK && !window->shape.fixed && !bry__levels_keep_error(window))
         status = bad(from, "more entries than the promised error allows");
     return status;
 }
