@@ -1,0 +1,65 @@
+#include "common/struct_size.h"
+
+#include <string.h>
+
+/* No struct of the interface is going to need more. */
+enum { LARGEST = 4096 };
+
+bool bry__struct_size_possible(size_t size)
+{
+    return size >= sizeof size && size <= LARGEST && size % sizeof size == 0;
+}
+
+static bool is_zero(const void *bytes, size_t from, size_t to)
+{
+    for (const unsigned char *at = bytes; from < to; from++)
+        if (at[from])
+            return false;
+    return true;
+}
+
+static size_t size_of(const void *theirs)
+{
+    size_t size;
+    memcpy(&size, theirs, sizeof size);
+    return size;
+}
+
+bry_status bry__struct_read(void *ours, size_t size, const void *theirs)
+{
+    size_t given = size_of(theirs);
+    if (!bry__struct_size_possible(given) || !is_zero(theirs, size, given))
+        return BRY_E_RANGE;
+    memcpy(ours, theirs, given < size ? given : size);
+    memcpy(ours, &size, sizeof size);
+    return BRY_OK;
+}
+
+/* The bytes of *ours from `from` on, and zeros after them. */
+static void write_from(void *theirs, size_t room, const void *ours, size_t size, size_t from)
+{
+    size_t fits = room < size ? room : size;
+    if (fits > from)
+        memcpy((unsigned char *)theirs + from, (const unsigned char *)ours + from, fits - from);
+    memset((unsigned char *)theirs + fits, 0, room - fits);
+}
+
+bry_status bry__struct_write(void *theirs, const void *ours, size_t size)
+{
+    size_t room = size_of(theirs);
+    if (!bry__struct_size_possible(room))
+        return BRY_E_RANGE;
+    write_from(theirs, room, ours, size, sizeof room);
+    return BRY_OK;
+}
+
+bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size)
+{
+    return is_zero(ours, size_of(theirs), size) ? bry__struct_write(theirs, ours, size)
+                                                : BRY_E_RANGE;
+}
+
+void bry__element_write(void *array, size_t step, size_t i, const void *ours, size_t size)
+{
+    write_from((unsigned char *)array + i * step, step, ours, size, 0);
+}

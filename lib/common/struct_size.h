@@ -1,0 +1,45 @@
+/*
+ * Structs of the interface that may grow: options, shapes, stats.
+ *
+ * Such a struct begins with its size as the caller was compiled with it, and fields are only ever
+ * added at its end. Caller and library may therefore be of different versions, and either may be
+ * the older one:
+ *
+ *                        the caller's struct is shorter      the caller's struct is longer
+ *   read (options)       the other fields are 0: defaults    BRY_E_RANGE unless the rest is 0
+ *   written (stats)      only its part is written            the rest is set to 0
+ *   written (options)    BRY_E_RANGE if a field that is      the rest is set to 0
+ *                        not 0 would be left out
+ *
+ * The rule has one trap: a new field must not come to lie in what was padding at the end of the
+ * older struct, which callers do not clear. So these structs have no padding at their end, and
+ * tests/unit/test_struct_size.c checks it.
+ */
+#ifndef BRY_COMMON_STRUCT_SIZE_H
+#define BRY_COMMON_STRUCT_SIZE_H
+
+#include <bloomery/base.h>
+
+/* Whether a version of some struct may have this size. Catches most structs that were not
+ * initialized, whose size is whatever the stack held. */
+bool bry__struct_size_possible(size_t size);
+
+/*
+ * Copies the caller's struct over *ours, which has `size` bytes and holds the defaults; its first
+ * field becomes `size`. BRY_E_RANGE: struct_size is not possible, or the caller has set a field
+ * that this library does not know.
+ */
+bry_status bry__struct_read(void *ours, size_t size, const void *theirs);
+
+/* Copies what fits of *ours into the caller's struct, whose struct_size stays. BRY_E_RANGE:
+ * struct_size is not possible; nothing is written. */
+bry_status bry__struct_write(void *theirs, const void *ours, size_t size);
+
+/* The same for options, where leaving out a field that is set would make them mean something else:
+ * then it is BRY_E_RANGE as well. */
+bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size);
+
+/* Copies *ours into element i of an array whose elements have `step` bytes at the caller's. */
+void bry__element_write(void *array, size_t step, size_t i, const void *ours, size_t size);
+
+#endif
