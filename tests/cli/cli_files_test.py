@@ -4,6 +4,8 @@ import fcntl
 import os
 import pty
 import subprocess
+import termios
+import time
 import unittest
 
 from cli_runner import PROGRAM, FolderCase, main
@@ -140,6 +142,16 @@ class Locks(FilesCase):
         fcntl.flock(file, fcntl.LOCK_EX)
         return file
 
+    def feed(self, process, lines):
+        """Until it has taken them: it has looked at its file before."""
+        process.stdin.write(lines)
+        process.stdin.flush()
+        left, end = bytearray(b"\1\0\0\0"), time.monotonic() + 60
+        while any(left):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+            fcntl.ioctl(process.stdin, termios.FIONREAD, left)
+
     def test_no_change_is_lost(self):
         """Many at once, each adds a file or a key of its own."""
         self.make_some()
@@ -221,9 +233,9 @@ class Locks(FilesCase):
     def test_a_file_that_appears(self):
         """One that was not there when the build began is locked before it is replaced."""
         process = self.start("map", "build", "new", "--force")
+        self.feed(process, b"b\t2\n")  # else it could find the file, lock it, and wait for us
         self.run_program("map", "build", "new", stdin=b"a\t1\n")
         held = self.hold("new")
-        process.stdin.write(b"b\t2\n")
         process.stdin.close()
         self.assertIn(b"waiting for ", process.stderr.readline())
         self.run_program("map", "get", "new", "a")

@@ -93,7 +93,7 @@ class Pauses(SeenCase):
         self.say(process, b"last")
         process.stdin.close()
         self.assertEqual(process.stdout.read(), b"last\n")
-        self.assertEqual(process.wait(), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
 
     def test_wall_clock(self):
         process = self.start("--window", "1ms")
@@ -102,7 +102,7 @@ class Pauses(SeenCase):
             self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
             time.sleep(0.05)
         process.stdin.close()
-        self.assertEqual(process.wait(), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
         process = self.start("--window", "24h")
         self.say(process, b"a\n")
         self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
@@ -139,7 +139,7 @@ class Signals(SeenCase):
         self.say(process, b"b\n")
         self.assertEqual(os.read(process.stdout.fileno(), 100), b"b\n")
         process.stdin.close()
-        self.assertEqual(process.wait(), 0)
+        self.assertEqual(process.wait(timeout=60), 0)
 
     def test_ends_between_batches(self):
         """The first one ends it as soon as the reader takes what is on its way; what was read ahead
@@ -154,6 +154,7 @@ class Signals(SeenCase):
         try:
             pipe, held = process.stdout.fileno(), bytearray(4)
             while int.from_bytes(held, sys.byteorder) < fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ):
+                self.assertIsNone(process.poll())
                 time.sleep(0.01)
                 fcntl.ioctl(pipe, termios.FIONREAD, held)
             process.send_signal(signal.SIGINT)

@@ -71,7 +71,9 @@ class Numbers(Case):
         client.socket.settimeout(1)
         received = b""
         while b"load" not in received:  # the last pair
-            received += client.socket.recv(65536)
+            more = client.socket.recv(65536)
+            self.assertNotEqual(more, b"", received)
+            received += more
         return received
 
     def test_as_short_as_can_be(self):
