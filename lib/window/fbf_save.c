@@ -256,6 +256,8 @@ static const char *check_cell(bry__fbf *fbf)
         items += filter->items;
     if (fbf->cell_items != items)
         return "a cell and its periods do not agree";
+    if (fbf->present->items > 0 && fbf->last < fbf->present->begin)
+        return "the last element came before its period";
     if (fbf->count || fbf->period || fbf->due)
         return "an adaptation that this mode does not have";
     return NULL;
