@@ -126,7 +126,7 @@ static double bits_in_use(const bry__maplet *maplet)
 static bool insert_one(const maplet_work *work, bry__maplet *maplet, uint64_t i)
 {
     bry_hash hash = work->added[i];
-    return bry__maplet_insert(maplet, hash, maplet_first_value(work, hash)) == BRY_OK;
+    return bry__maplet_add(maplet, hash, maplet_first_value(work, hash)) == BRY_OK;
 }
 
 static bool insert_range(const maplet_work *work, bry__maplet *maplet, uint64_t from, uint64_t to)

@@ -130,8 +130,8 @@ static void map_drop(void *state)
 
 MAP_INLINE bry_map_value value_of(const map_work *work, uint32_t number)
 {
-    return work->settings.raw ? bry_map_number(number)
-                              : bry_map_bytes(work->data->bytes[number], MAP_VALUE_BYTES);
+    return work->settings.raw ? bry_map_value_number(number)
+                              : bry_map_value_bytes(work->data->bytes[number], MAP_VALUE_BYTES);
 }
 
 /* The bytes are read, as whoever asks for a value would. */
@@ -148,7 +148,7 @@ MAP_INLINE uint32_t number_of(const map_work *work, const bry_map_value *value)
 
 static bool insert(const map_work *work, void *state, bry_hash hash, uint32_t number)
 {
-    return bry_map_insert(state, hash, value_of(work, number)) == BRY_OK;
+    return bry_map_add(state, hash, value_of(work, number)) == BRY_OK;
 }
 
 static bry_answer update(const map_work *work, void *state, bry_hash hash, uint32_t number)

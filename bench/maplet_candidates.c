@@ -204,7 +204,7 @@ static void maplet_drop(void *state)
 
 static bool maplet_insert(void *state, bry_hash hash, uint32_t value)
 {
-    return bry__maplet_insert(state, hash, value) == BRY_OK;
+    return bry__maplet_add(state, hash, value) == BRY_OK;
 }
 
 static bool maplet_upsert(void *state, bry_hash hash, uint32_t value, bool *was)
@@ -217,7 +217,7 @@ static bool maplet_upsert(void *state, bry_hash hash, uint32_t value, bool *was)
 
 static uint64_t maplet_remove(void *state, bry_hash hash)
 {
-    return bry__maplet_remove(state, hash);
+    return bry__maplet_del(state, hash);
 }
 
 static bool maplet_get(const void *state, bry_hash hash, uint32_t *value)

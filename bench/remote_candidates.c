@@ -214,8 +214,8 @@ static bool local_fill(const kbf_workload *load, void *state)
     bool good = true;
     for (uint64_t i = 0; i < load->pairs && good; i++) {
         const kbf_text *value = kbf_first_value(load, i);
-        good = bry_map_insert(state, hash_of(state, &load->key[i]),
-                              bry_map_bytes(value->bytes, value->len)) == BRY_OK;
+        good = bry_map_add(state, hash_of(state, &load->key[i]),
+                           bry_map_value_bytes(value->bytes, value->len)) == BRY_OK;
     }
     return good;
 }
@@ -223,8 +223,8 @@ static bool local_fill(const kbf_workload *load, void *state)
 /* A key that kbf is unsure of keeps its value. */
 static bool local_set(void *state, const kbf_text *key, const kbf_text *value)
 {
-    bry_status status =
-        bry_map_set(state, hash_of(state, key), bry_map_bytes(value->bytes, value->len), NULL);
+    bry_status status = bry_map_set(state, hash_of(state, key),
+                                    bry_map_value_bytes(value->bytes, value->len), NULL);
     return status == BRY_OK || status == BRY_E_UNSURE;
 }
 

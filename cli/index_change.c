@@ -1,4 +1,4 @@
-/* bloomery index add and rm: changes of an index, all of them or none. */
+/* bloomery index add and del: changes of an index, all of them or none. */
 #include "index_command.h"
 #include "index_fill.h"
 #include "index_paths.h"
@@ -55,13 +55,13 @@ int cli_index_add(int argc, char **argv)
     return code;
 }
 
-/* ---- rm ------------------------------------------------------------------------------------ */
+/* ---- del ----------------------------------------------------------------------------------- */
 
 typedef struct tally {
     uint64_t gone, absent;
 } tally;
 
-static void remove_file(cli_file_index *index, const char *name, tally *count)
+static void del_file(cli_file_index *index, const char *name, tally *count)
 {
     size_t file = cli_names_find(&index->names, name);
     if (file == CLI_NO_FILE) {
@@ -74,7 +74,7 @@ static void remove_file(cli_file_index *index, const char *name, tally *count)
 }
 
 /* The element is in one of the file's units, or in none. */
-static bry_status remove_element(cli_file_index *index, size_t file, cli_text key, tally *count)
+static bry_status del_element(cli_file_index *index, size_t file, cli_text key, tally *count)
 {
     cli_named_file *from = &index->names.files[file];
     bry_hash hash = bry_hash_key(bry_index_seed(index->index), key.bytes, key.len);
@@ -93,7 +93,7 @@ static bry_status remove_element(cli_file_index *index, size_t file, cli_text ke
     return BRY_OK;
 }
 
-static int remove_lines(cli_file_index *index, size_t file, char end, tally *count)
+static int del_lines(cli_file_index *index, size_t file, char end, tally *count)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
@@ -106,7 +106,7 @@ static int remove_lines(cli_file_index *index, size_t file, char end, tally *cou
             code = cli_lines_failed(&lines, status);
         } else if (!line.bytes) {
             break;
-        } else if ((status = remove_element(index, file, line, count)) != BRY_OK) {
+        } else if ((status = del_element(index, file, line, count)) != BRY_OK) {
             char where[40];
             snprintf(where, sizeof where, "line %" PRIu64, lines.number);
             code = cli_index_refused(status, index, where);
@@ -118,28 +118,27 @@ static int remove_lines(cli_file_index *index, size_t file, char end, tally *cou
     return code;
 }
 
-static int remove_elements(cli_file_index *index, const char *name, char **keys, size_t n, char end,
-                           tally *count)
+static int del_elements(cli_file_index *index, const char *name, char **keys, size_t n, char end,
+                        tally *count)
 {
     size_t file = cli_names_find(&index->names, name);
     if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
-        return cli_misuse("index rm", "--from: an index of whole files has one element a file");
+        return cli_misuse("index del", "--from: an index of whole files has one element a file");
     if (file == CLI_NO_FILE)
         return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);
     if (n == 0)
-        return remove_lines(index, file, end, count);
+        return del_lines(index, file, end, count);
     for (size_t i = 0; i < n; i++) {
-        bry_status status =
-            remove_element(index, file, (cli_text){keys[i], strlen(keys[i])}, count);
+        bry_status status = del_element(index, file, (cli_text){keys[i], strlen(keys[i])}, count);
         if (status != BRY_OK)
             return cli_index_refused(status, index, cli_quote(keys[i]).text);
     }
     return CLI_GO_ON;
 }
 
-int cli_index_rm(int argc, char **argv)
+int cli_index_del(int argc, char **argv)
 {
-    static const char command[] = "index rm";
+    static const char command[] = "index del";
     const char *from = NULL;
     bool nul = false;
     uint64_t max_bytes = 0;
@@ -150,14 +149,14 @@ int cli_index_rm(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "INDEX FILE... [options]\n       bloomery index rm INDEX --from FILE [KEY...]",
+        .usage = "INDEX FILE... [options]\n       bloomery index del INDEX --from FILE [KEY...]",
         .about =
             "Takes files out. With --from, deletes lines of one file or, where none is given,\n"
             "those on standard input. Delete only what the file held when it was read.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery index rm logs.idx access-old.txt\n"
-                    "  bloomery index rm logs.idx --from access.txt 192.0.2.7",
+        .examples = "  bloomery index del logs.idx access-old.txt\n"
+                    "  bloomery index del logs.idx --from access.txt 192.0.2.7",
         .more =
             "Engine compact forgets a line at once. Engine dba counts it as stale: it is found\n"
             "until the file is read again (index refresh; index add of any file, when a quarter\n"
@@ -179,9 +178,9 @@ int cli_index_rm(int argc, char **argv)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     tally count = {0};
     if (code == CLI_GO_ON && from)
-        code = remove_elements(&index, from, argv + 1, words - 1, nul ? '\0' : '\n', &count);
+        code = del_elements(&index, from, argv + 1, words - 1, nul ? '\0' : '\n', &count);
     for (size_t i = 1; i < words && code == CLI_GO_ON && !from; i++)
-        remove_file(&index, argv[i], &count);
+        del_file(&index, argv[i], &count);
     if (code == CLI_GO_ON)
         code = count.gone == 0 ? CLI_YES : from ? cli_index_tidy(&index) : cli_index_settle(&index);
     if (code == CLI_GO_ON)

@@ -9,7 +9,7 @@ static const cli_command commands[] = {
     {"locate", "prints the files that may hold a line", cli_index_locate},
     {"add", "adds files, or reads them again", cli_index_add},
     {"refresh", "reads files again that have changed", cli_index_refresh},
-    {"rm", "takes files out, or lines of a file", cli_index_rm},
+    {"del", "takes files out, or lines of a file", cli_index_del},
     {"unit", "makes the units of a file apart", cli_index_unit},
     {"install", "adds units made apart", cli_index_install},
     {"info", "tells size, files and errors", cli_index_info},

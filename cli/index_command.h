@@ -8,7 +8,7 @@ int cli_index_build(int argc, char **argv);
 int cli_index_locate(int argc, char **argv);
 int cli_index_add(int argc, char **argv);
 int cli_index_refresh(int argc, char **argv);
-int cli_index_rm(int argc, char **argv);
+int cli_index_del(int argc, char **argv);
 int cli_index_unit(int argc, char **argv);
 int cli_index_install(int argc, char **argv);
 int cli_index_info(int argc, char **argv);

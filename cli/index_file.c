@@ -64,7 +64,7 @@ void cli_index_drop(cli_file_index *index, size_t file)
         bry_index_drop(index->index, named->pieces[i].unit);
         index->owners[named->pieces[i].unit] = nobody;
     }
-    cli_names_remove(&index->names, file);
+    cli_names_del(&index->names, file);
 }
 
 bool cli_index_has_stale(const cli_file_index *index, size_t file)

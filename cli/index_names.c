@@ -109,7 +109,7 @@ void cli_pieces_free(cli_named_file *file)
 }
 
 /* The slot still leads to it, so that those behind stay reachable; it matches no name. */
-void cli_names_remove(cli_names *names, size_t file)
+void cli_names_del(cli_names *names, size_t file)
 {
     free(names->files[file].name);
     cli_pieces_free(&names->files[file]);
@@ -121,7 +121,7 @@ void cli_names_free(cli_names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         if (names->files[i].name)
-            cli_names_remove(names, i);
+            cli_names_del(names, i);
     free(names->files);
     free(names->table);
     *names = (cli_names){0};

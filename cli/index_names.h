@@ -81,7 +81,7 @@ bry_status cli_names_add_piece(cli_named_file *file, cli_piece piece);
 
 void cli_pieces_free(cli_named_file *file);
 
-void cli_names_remove(cli_names *names, size_t file);
+void cli_names_del(cli_names *names, size_t file);
 
 void cli_names_free(cli_names *names);
 

@@ -164,7 +164,7 @@ int cli_index_refresh(int argc, char **argv)
         .usage = "INDEX [options]",
         .about =
             "Reads those files again whose size or time of change is not what it was, or of\n"
-            "which lines were deleted (index rm --from); takes out those that are gone, which\n"
+            "which lines were deleted (index del --from); takes out those that are gone, which\n"
             "it names; and does the work that the index has put off. Files whose units were\n"
             "installed are left as they are.",
         .options = options,

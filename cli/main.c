@@ -31,7 +31,7 @@ static int help(int argc, char **argv)
 
 static const cli_command commands[] = {
     {"plan", "what a job costs and how often it errs, before it is created", cli_plan},
-    {"map", "approximate maps in files: build, ask, change, join", cli_map},
+    {"map", "approximate maps in files: build, ask, change, merge", cli_map},
     {"seen", "drops lines of a stream that were seen within a window", cli_seen},
     {"index", "indexes of files: which of them may hold this line", cli_index},
     {"serve", "a Redis or Valkey server with the module, on this machine", cli_serve},

@@ -149,7 +149,7 @@ int cli_map_build(int argc, char **argv)
         {"fixed", CLI_FLAG, NULL, "refuse keys past --items instead of growing", &asked.map.fixed,
          0},
         /* Those above make the shape; the ones below go with --like too. */
-        {"like", CLI_TEXT, "OTHER", "shape, seed and codes of that map, so that both can be joined",
+        {"like", CLI_TEXT, "OTHER", "shape, seed and codes of that map, so that both can be merged",
          &asked.like, 0},
         CLI_PAIR_DELIMITERS(&asked.delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",

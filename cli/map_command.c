@@ -10,7 +10,7 @@ static const cli_command commands[] = {
     {"put", "sets the values of keys", cli_map_put_command},
     {"del", "deletes keys", cli_map_del},
     {"info", "tells size, load and errors", cli_map_info},
-    {"join", "adds other maps to one", cli_map_join},
+    {"merge", "adds other maps to one", cli_map_merge},
     {"compress", "makes a map as small as its keys allow", cli_map_compress},
 };
 

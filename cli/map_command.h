@@ -9,7 +9,7 @@ int cli_map_get(int argc, char **argv);
 int cli_map_put_command(int argc, char **argv);
 int cli_map_del(int argc, char **argv);
 int cli_map_info(int argc, char **argv);
-int cli_map_join(int argc, char **argv);
+int cli_map_merge(int argc, char **argv);
 int cli_map_compress(int argc, char **argv);
 
 #endif

@@ -53,7 +53,7 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
                             (unsigned long long)stats.values);
         if (!options.fixed)
             return cli_fail(status,
-                            "%s: the keys would be more than the map's error allows; joined maps "
+                            "%s: the keys would be more than the map's error allows; merged maps "
                             "cannot be given longer fingerprints",
                             where);
         return cli_fail(status, "%s: the map has a fixed capacity of %llu keys, which it holds",

@@ -20,14 +20,14 @@ static const char *number_value(uint32_t value_bits, uint64_t number, bry_map_va
 {
     if (number >> value_bits != 0)
         return "the value has more bits than the values of this map";
-    *value = bry_map_number(number);
+    *value = bry_map_value_number(number);
     return NULL;
 }
 
 const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, bry_map_value *value)
 {
     if (value_bits == 0) {
-        *value = bry_map_bytes(text, len);
+        *value = bry_map_value_bytes(text, len);
         return len > BRY_MAP_VALUE_MAX ? too_long : NULL;
     }
     uint64_t number = 0;
@@ -155,7 +155,7 @@ bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_val
         if (status != BRY_E_UNSURE)
             return status;
     }
-    return bry_map_insert(map, hash, value);
+    return bry_map_add(map, hash, value);
 }
 
 typedef struct batch {

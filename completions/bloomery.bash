@@ -18,7 +18,7 @@ _bloomery() {
         "map build --engine") values="auto compact kbf" ;;
         "map build --layout") values="tuned paper" ;;
         "map build --like") values="<files>" ;;
-        "map join --output") values="<files>" ;;
+        "map merge --output") values="<files>" ;;
         "seen --time-unit") values="s ms us ns" ;;
         "seen --on-bad") values="fail pass drop" ;;
         "seen --state") values="<files>" ;;
@@ -29,7 +29,7 @@ _bloomery() {
         "index build --like") values="<files>" ;;
         "index build --files0-from") values="<files>" ;;
         "index add --files0-from") values="<files>" ;;
-        "index rm --from") values="<files>" ;;
+        "index del --from") values="<files>" ;;
         "index unit --engine") values="auto compact dba" ;;
         "index unit --group") values="1 8 16 32 64 128 256 512" ;;
         "index unit --like") values="<files>" ;;
@@ -83,7 +83,7 @@ _bloomery() {
             words="--json --max-bytes -h --help"
             inner=""
             ;;
-        "map join")
+        "map merge")
             words="--output --force --max-bytes -h --help"
             inner=""
             ;;
@@ -111,7 +111,7 @@ _bloomery() {
             words="--all --skip --drop-gone --max-bytes -h --help"
             inner=""
             ;;
-        "index rm")
+        "index del")
             words="--from -0 --max-bytes -h --help"
             inner=""
             ;;
@@ -145,11 +145,11 @@ _bloomery() {
             ;;
         "map")
             words="-h --help"
-            inner="build get put del info join compress"
+            inner="build get put del info merge compress"
             ;;
         "index")
             words="-h --help"
-            inner="build locate add refresh rm unit install info check"
+            inner="build locate add refresh del unit install info check"
             ;;
     esac
     if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then

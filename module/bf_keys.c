@@ -260,9 +260,9 @@ _Static_assert(BF_LEAST_PLAN == 1048576, "the text below names it");
 
 int bf_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_joining how = {
+    static const object_merging how = {
         .family = &filter_family,
-        .join = merge,
+        .merge = merge,
         .event = "bf.merge",
         .creates = true,
         .effect = BF_EFFECT_MERGE,
@@ -270,5 +270,5 @@ int bf_command_merge(server_context *context, server_string **argv, int argc)
                     "all NONSCALING or none; the capacity must be the same too if they are "
                     "NONSCALING or it is above 1048576",
     };
-    return object_join(context, argv, argc, &how);
+    return object_merge(context, argv, argc, &how);
 }

@@ -336,7 +336,7 @@ int counter_command_del(server_context *context, server_string **argv, int argc)
         size_t len;
         const char *name = api.StringPtrLen(argv[i], &len);
         if (opened.object) /* without a folder it cannot fail */
-            bry_counter_delete(table_of(opened.object)->counters, name, len, &was);
+            bry_counter_del(table_of(opened.object)->counters, name, len, &was);
         api.ReplyWithLongLong(context, was == BRY_PRESENT);
         deleted += was == BRY_PRESENT;
     }

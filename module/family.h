@@ -70,7 +70,8 @@ typedef struct command_family {
     bry_status (*save)(const void *thing, const bry_sink *sink);
     bry_status (*load)(const bry_source *source, bry_load *load, void **thing);
     void (*destroy)(void *thing);
-    uint64_t (*items)(const void *thing); /* may read it whole: asked after loads and joins alone */
+    uint64_t (*items)(
+        const void *thing); /* may read it whole: asked after loads and merges alone */
     /* The chance that an item is answered wrongly, as promised and as it is now. Asked by
      * object_count() now and then; NULL: the family sets both in its objects. */
     void (*errors)(const void *thing, double *promised, double *estimated);

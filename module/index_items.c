@@ -248,7 +248,7 @@ static void take_back(addition *self, size_t done)
         if (self->batch->answers[i] == BRY_ABSENT)
             bry_index_del(held->index, self->batch->hashes[i], self->unit, NULL);
     if (self->opened) { /* its number in the library too, which the next one gets elsewhere */
-        index_numbers_remove(&held->numbers, self->number);
+        index_numbers_del(&held->numbers, self->number);
         bry_index_unopen(held->index, self->unit);
     }
 }
@@ -319,8 +319,8 @@ int index_command_add(server_context *context, server_string **argv, int argc)
 
 /* ---- INDEX.DEL ----------------------------------------------------------------------------- */
 
-static int delete_all(server_context *context, server_string **argv, held_object *object,
-                      uint32_t unit, item_batch *batch)
+static int del_all(server_context *context, server_string **argv, held_object *object,
+                   uint32_t unit, item_batch *batch)
 {
     held_index *held = index_of(object);
     bry_index_unit before, after;
@@ -339,8 +339,8 @@ static int delete_all(server_context *context, server_string **argv, held_object
     return reply_answers(context, batch, BRY_PRESENT);
 }
 
-static int delete_from(server_context *context, server_string **argv, held_object *object,
-                       uint64_t number, item_batch *batch)
+static int del_from(server_context *context, server_string **argv, held_object *object,
+                    uint64_t number, item_batch *batch)
 {
     const held_index *held = index_of(object);
     if (held->dba) {
@@ -354,7 +354,7 @@ static int delete_from(server_context *context, server_string **argv, held_objec
         index_count(object, batch->n);
         return reply_zeros(context, batch->n);
     }
-    return delete_all(context, argv, object, unit, batch);
+    return del_all(context, argv, object, unit, batch);
 }
 
 int index_command_del(server_context *context, server_string **argv, int argc)
@@ -373,7 +373,7 @@ int index_command_del(server_context *context, server_string **argv, int argc)
     else if (!opened.object)
         reply_zeros(context, n);
     else
-        delete_from(context, argv, opened.object, number, &batch);
+        del_from(context, argv, opened.object, number, &batch);
     batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;

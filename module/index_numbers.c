@@ -102,7 +102,7 @@ static void close_hole(index_numbers *self, size_t hole)
     place[hole].unit = INDEX_NO_UNIT;
 }
 
-void index_numbers_remove(index_numbers *self, uint64_t number)
+void index_numbers_del(index_numbers *self, uint64_t number)
 {
     index_number *there = place_of(self, &self->now, number);
     if (there->unit != INDEX_NO_UNIT)

@@ -47,6 +47,6 @@ bry_status index_numbers_reserve(index_numbers *self);
 void index_numbers_put(index_numbers *self, uint64_t number, uint32_t unit);
 
 /* A number that is there. */
-void index_numbers_remove(index_numbers *self, uint64_t number);
+void index_numbers_del(index_numbers *self, uint64_t number);
 
 #endif

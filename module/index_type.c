@@ -205,7 +205,7 @@ void index_drop(held_object *object, uint64_t number, uint32_t unit)
     held_index *held = index_of(object);
     bry_index_unit was;
     bry_index_get_unit(held->index, unit, &was);
-    index_numbers_remove(&held->numbers, number);
+    index_numbers_del(&held->numbers, number);
     bry_index_drop(held->index, unit);
     held->untidy = held->dba;
     index_tidy(held, 0);

@@ -78,7 +78,7 @@ static bool read_values(server_context *context, field_batch *self, const bry_ma
                             2 * i + 3);
                 return false;
             }
-            self->values[i] = bry_map_number((uint64_t)number);
+            self->values[i] = bry_map_value_number((uint64_t)number);
             continue;
         }
         if (len > BRY_MAP_VALUE_MAX) {
@@ -86,7 +86,7 @@ static bool read_values(server_context *context, field_batch *self, const bry_ma
                         quoted(pairs[2 * i], text), len, BRY_MAP_VALUE_MAX);
             return false;
         }
-        self->values[i] = bry_map_bytes(bytes, len);
+        self->values[i] = bry_map_value_bytes(bytes, len);
         self->bytes += len;
     }
     return true;
@@ -376,8 +376,8 @@ int map_command_update(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-static int delete_all(server_context *context, server_string **argv, held_object *object,
-                      field_batch *self)
+static int del_all(server_context *context, server_string **argv, held_object *object,
+                   field_batch *self)
 {
     hash_fields(self, map_of(object), argv + 2, 1);
     bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
@@ -404,7 +404,7 @@ int map_command_del(server_context *context, server_string **argv, int argc)
     else if (!opened.object)
         reply_zeros(context, n);
     else
-        delete_all(context, argv, opened.object, &batch);
+        del_all(context, argv, opened.object, &batch);
     batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;

@@ -51,7 +51,7 @@ static bool read_wish(server_context *context, server_string **argv, int argc, m
     return true;
 }
 
-/* An empty map with the codes of the other's values, too: so the two can be joined. */
+/* An empty map with the codes of the other's values, too: so the two can be merged. */
 static bry_status create_like(const held_object *other, held_object **out)
 {
     held_object *made = object_new(&map_family);
@@ -136,16 +136,16 @@ int map_command_create(server_context *context, server_string **argv, int argc)
 
 /* ---- MAP.JOIN ------------------------------------------------------------------------------ */
 
-static bry_status join(void *into, const void *from)
+static bry_status merge(void *into, const void *from)
 {
-    return bry_map_join(into, from);
+    return bry_map_merge(into, from);
 }
 
 int map_command_join(server_context *context, server_string **argv, int argc)
 {
-    static const object_joining how = {
-        .family = &map_family, .join = join, .event = "map.join", .creates = true};
-    return object_join(context, argv, argc, &how);
+    static const object_merging how = {
+        .family = &map_family, .merge = merge, .event = "map.join", .creates = true};
+    return object_merge(context, argv, argc, &how);
 }
 
 /* ---- MAP.COMPRESS -------------------------------------------------------------------------- */

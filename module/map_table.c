@@ -39,7 +39,7 @@ static server_command_arg create_args[] = {
                 "1e-9", PRESET("map-error", "0.001")),
     CHOICE("engine", "ENGINE", engines, "What the map is made of." PRESET("map-engine", "auto")),
     CHOICE("kind-of-values", NULL, kinds_of_values, NULL),
-    ORIGIN("Maps made so can be joined. No other argument goes with it."),
+    ORIGIN("Maps made so can be merged. No other argument goes with it."),
     WORD(
         "nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
         "New fields past CAPACITY are refused with FULL. Left out: the map grows, its error kept."),

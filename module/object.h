@@ -138,20 +138,21 @@ int object_too_large(server_context *context, command_family *family);
 int object_tell(server_context *context, server_string **argv, int argc, command_family *family,
                 int (*tell)(server_context *context, const held_object *object));
 
-/* ---- joining ------------------------------------------------------------------------------- */
+/* ---- merging ------------------------------------------------------------------------------- */
 
-typedef struct object_joining {
+typedef struct object_merging {
     command_family *family;
-    bry_status (*join)(void *into, const void *from); /* fails with `into` unchanged */
+    bry_status (*merge)(void *into, const void *from); /* fails with `into` unchanged */
     const char *event;
     bool creates; /* a destination that does not exist; else that is an error */
     const char *effect; /* the command that is replicated in its place; NULL: itself */
     const char *mismatch; /* what must be alike; NULL: as the library says it */
-} object_joining;
+} object_merging;
 
 /* The handler of a command DEST SOURCE [SOURCE …] that is a function of its keys alone. Answers how
  * many items there are then. */
-int object_join(server_context *context, server_string **argv, int argc, const object_joining *how);
+int object_merge(server_context *context, server_string **argv, int argc,
+                 const object_merging *how);
 
 /* ---- the data type ------------------------------------------------------------------------- */
 

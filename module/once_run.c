@@ -131,7 +131,7 @@ static void take_back(once_check *self)
                              api.OpenKey(self->context, self->guard, SERVER_READ | SERVER_WRITE)};
     if (opened.key && api.ModuleTypeGetType(opened.key) == window_family.type &&
         api.ModuleTypeGetValue(opened.key) == self->object) {
-        (void)bry_window_forget(window_of(self->object), self->hash, self->now, NULL);
+        (void)bry_window_del(window_of(self->object), self->hash, self->now, NULL);
         self->object->once.applied--;
         self->object->once.expected_lost -= self->error;
         window_look(self->object);

@@ -10,7 +10,7 @@
  * An id is remembered if and only if its command was carried out. Remembering may fail, for want
  * of memory, and a command cannot be taken back; so it goes first, and it is what is taken back
  * when the command answers with an error. That never fails: the window does not move in time
- * between the two, so it takes no memory (bry_window_forget()).
+ * between the two, so it takes no memory (bry_window_del()).
  *
  * What is replicated and logged, in one transaction:
  *   applied:  the command's own effect, as the server replicates it (SPOP as SREM, EX as PXAT), and

@@ -259,12 +259,12 @@ int window_command_madd(server_context *context, server_string **argv, int argc)
 
 /* ---- forgetting ---------------------------------------------------------------------------- */
 
-static int forget(window_change *self, item_batch *batch)
+static int del(window_change *self, item_batch *batch)
 {
     bry_window *window = window_of(self->object);
     bry_answer was;
     batch_hash(batch, bry_window_seed(window));
-    bry_status status = bry_window_forget(window, batch->hashes[0], self->now, &was);
+    bry_status status = bry_window_del(window, batch->hashes[0], self->now, &was);
     if (status == BRY_E_UNSUPPORTED) {
         window_family.totals.refused++;
         return reply_error(self->context, "UNSUPPORTED",
@@ -280,17 +280,17 @@ static int forget(window_change *self, item_batch *batch)
 }
 
 /* By event time it may do without AT: it happens at the window's time then. */
-static int forget_at(window_change *self, item_batch *batch)
+static int del_at(window_change *self, item_batch *batch)
 {
     self->options = bry_window_options_like(window_of(self->object));
     if (self->at || !is_by_events(&self->options))
-        return read_moment(self) ? forget(self, batch) : SERVER_OK;
+        return read_moment(self) ? del(self, batch) : SERVER_OK;
     self->now = self->before = bry_window_time(window_of(self->object));
     bry_window_stats stats;
     bry_window_get_stats(window_of(self->object), &stats);
     if (!stats.started) /* nothing has come yet, and this must not begin its time */
         return api.ReplyWithLongLong(self->context, 0);
-    return forget(self, batch);
+    return del(self, batch);
 }
 
 int window_command_forget(server_context *context, server_string **argv, int argc)
@@ -307,7 +307,7 @@ int window_command_forget(server_context *context, server_string **argv, int arg
     change.object = opened.object;
     batch_open(&batch, argv + 2, 1);
     if (opened.object)
-        forget_at(&change, &batch);
+        del_at(&change, &batch);
     else
         api.ReplyWithLongLong(context, 0);
     batch_close(&batch);

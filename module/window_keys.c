@@ -204,9 +204,9 @@ static bry_status merge(void *into, const void *from)
 
 int window_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_joining how = {
-        .family = &window_family, .join = merge, .event = "window.merge"};
-    return object_join(context, argv, argc, &how);
+    static const object_merging how = {
+        .family = &window_family, .merge = merge, .event = "window.merge"};
+    return object_merge(context, argv, argc, &how);
 }
 
 /* ---- WINDOW.INFO --------------------------------------------------------------------------- */

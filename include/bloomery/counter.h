@@ -168,8 +168,8 @@ BRY_API bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *op
  * Deletes a counter; *was BRY_ABSENT: there is none of that name. Ids are not forgotten, so a retry
  * of an earlier increment does not bring it back. BRY_E_NOMEM, BRY_E_IO.
  */
-BRY_API bry_status bry_counter_delete(bry_counter *counters, const void *name, size_t name_len,
-                                      bry_answer *was);
+BRY_API bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_len,
+                                   bry_answer *was);
 
 /* Moves the time, as bry_window_advance(). BRY_E_NOMEM, BRY_E_IO. */
 BRY_API bry_status bry_counter_advance(bry_counter *counters, uint64_t now);

@@ -163,7 +163,7 @@ BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint
  * than the capacity of `into`.
  * BRY_E_MISMATCH: dba, one of them has been rebuilt in another shape. BRY_E_NOMEM.
  */
-BRY_API bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from);
+BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from);
 
 typedef struct bry_index_unit {
     uint32_t unit;
@@ -259,7 +259,7 @@ typedef struct bry_index_supplier {
 
 /*
  * Does at most about `budget` elements' worth of the work that is waiting: error control, refresh
- * of stale units, combining of groups, memory of dropped units. Answers are the same before, during
+ * of stale units, merging of groups, memory of dropped units. Answers are the same before, during
  * and after, but for stale elements and false positives: what is being rebuilt serves until its
  * successor is complete. Without a supplier (NULL) it does what needs no elements. *left, where
  * `left` is not NULL, is an estimate of what this call could have gone on with under a larger

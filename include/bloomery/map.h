@@ -18,8 +18,8 @@
  * small chance to lose one's own entry, so where many times the capacity are deleted while a key
  * stays, that adds up: by error / capacity each.) kbf is the key-value Bloom filter: some keys
  * cannot be told from their neighbours and are answered with BRY_UNSURE, and a change of such a key
- * is refused; in exchange two maps can be joined, and a part taken out again by
- * bry_map_remove(), without looking anything up. It takes about seven times the memory.
+ * is refused; in exchange two maps can be merged, and a part taken out again by
+ * bry_map_del_pair(), without looking anything up. It takes about seven times the memory.
  *
  * kbf drifts where keys come and go. A key that it is unsure of cannot be deleted and stays as a
  * ghost. The share of deletions that leave one is estimated.false_negative, which starts at or
@@ -27,7 +27,7 @@
  * 0.001, it counts 1 % too many after 20 turnovers of all keys, 9 % after 120, 40 % after 400; a
  * fixed map of 24,000 then refuses many new keys as unsure or full. stats.ghosts tells how many
  * there are, and bry_map_rebuild() removes them. Callers who know the value can use
- * bry_map_remove(), which leaves none.
+ * bry_map_del_pair(), which leaves none.
  *
  * At capacity: a map grows unless it is created `fixed`. Growing, it adds tables that are planned
  * at a falling share of the error, so that the promise holds for any number of keys; stats show
@@ -63,13 +63,13 @@ typedef struct bry_map_value {
     uint64_t number;
 } bry_map_value;
 
-static inline bry_map_value bry_map_bytes(const void *bytes, size_t len)
+static inline bry_map_value bry_map_value_bytes(const void *bytes, size_t len)
 {
     bry_map_value value = {bytes, len, 0};
     return value;
 }
 
-static inline bry_map_value bry_map_number(uint64_t number)
+static inline bry_map_value bry_map_value_number(uint64_t number)
 {
     bry_map_value value = {NULL, 0, number};
     return value;
@@ -143,7 +143,7 @@ BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map)
 /*
  * Options that make a map with the engine, seed and shape of `other`, and the default allocator.
  * They hold wherever they are used, also after `other` is gone. For kbf maps of byte strings that
- * shall be joined one day, bry_map_create_like() is the one to use.
+ * shall be merged one day, bry_map_create_like() is the one to use.
  */
 BRY_API bry_map_options bry_map_options_like(const bry_map *other);
 
@@ -186,7 +186,7 @@ BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
  * Every call of this section may return
  *   BRY_E_RANGE   the value is longer than BRY_MAP_VALUE_MAX, or wider than value_bits
  *   BRY_E_FULL    a fixed map holds its capacity and the key is new; or no code is left for a new
- *                 value (stats.values_left is 0 then); or joins have filled a growing map with
+ *                 value (stats.values_left is 0 then); or merges have filled a growing map with
  *                 as many keys as its error allows, so that it cannot grow any more (kbf: with 24
  *                 tables, which keys alone need 400,000 times its capacity for)
  *   BRY_E_UNSURE  kbf: the key's present value cannot be told, so it cannot be replaced or deleted
@@ -209,19 +209,19 @@ BRY_API bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value val
  * bry_map_set() and never BRY_E_UNSURE; but inserting a key that is there makes that key
  * undecodable. compact does the same as bry_map_set().
  */
-BRY_API bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value);
+BRY_API bry_status bry_map_add(bry_map *map, bry_hash hash, bry_map_value value);
 
 /* Deletes the key. *was BRY_ABSENT: it was not there, nothing changes. Not RANGE, FULL or NOMEM. */
 BRY_API bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was);
 
 /*
- * Takes out a pair that you know is there: the exact opposite of bry_map_insert(), never
+ * Takes out a pair that you know is there: the exact opposite of bry_map_add(), never
  * BRY_E_UNSURE. *was is BRY_ABSENT, and nothing changes, where the map can see that it does not
  * hold this pair: compact by the value under the fingerprint; kbf by a cell that is empty or
  * contradicts, which does not catch every mistake. Not RANGE, FULL or NOMEM.
  */
-BRY_API bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value value,
-                                  bry_answer *was);
+BRY_API bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value value,
+                                    bry_answer *was);
 
 /*
  * n keys at once, all or none. One departure from n single calls: a key that kbf is unsure of does
@@ -232,14 +232,14 @@ BRY_API bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value val
  */
 BRY_API bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                                  size_t n, uint8_t *was);
-BRY_API bry_status bry_map_insert_n(bry_map *map, const bry_hash *hashes,
-                                    const bry_map_value *values, size_t n);
+BRY_API bry_status bry_map_add_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                                 size_t n);
 BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was);
 
 /* ---- whole maps ---------------------------------------------------------------------------- */
 
 /*
- * Adds everything in `from` to `into`. The order of joins makes no difference as long as no key is
+ * Adds everything in `from` to `into`. The order of merges makes no difference as long as no key is
  * in two of the maps. A key that is in both gets the value of `from` with compact, and becomes
  * undecodable with kbf, which cannot see that it happens.
  * BRY_E_RANGE: kbf, both are one map (compact: nothing changes). BRY_E_MISMATCH: engine, seed, kind
@@ -247,18 +247,18 @@ BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n,
  * names a different value in each: maps made by bry_map_create_like() agree on all values that were
  * known then, as long as only one of them learns new ones, and none has lost them by becoming empty
  * (see values_left); integers always agree. BRY_E_FULL: a fixed map would pass its capacity; the
- * codes do not suffice; or the keys of both together err more than was promised, since joined keys
+ * codes do not suffice; or the keys of both together err more than was promised, since merged keys
  * cannot be given longer fingerprints. BRY_E_NOMEM, needing as much again as `into` has.
  */
-BRY_API bry_status bry_map_join(bry_map *into, const bry_map *from);
+BRY_API bry_status bry_map_merge(bry_map *into, const bry_map *from);
 
 /*
  * Makes the map as small as its keys allow; no keys are needed for it. max_error bounds the sum of
  * the estimated errors afterwards; 0: the error promised. kbf folds its tables in half as often as
- * that permits and joins those that are nearly empty; compact folds further tables back into the
+ * that permits and merges those that are nearly empty; compact folds further tables back into the
  * first, and takes back the codes of values that no key has, which kbf can only where there is no
  * key at all. Nothing to gain is BRY_OK, and so is a map that errs more than max_error already: it
- * stays as it is. A folded kbf map can only be joined with one folded as often (options_like()
+ * stays as it is. A folded kbf map can only be merged with one folded as often (options_like()
  * tells the shape).
  * BRY_E_RANGE: max_error is not between 0 and 1. BRY_E_NOMEM.
  */
@@ -279,7 +279,7 @@ typedef struct bry_map_supplier {
 /*
  * Rebuilds the map from the pairs that should be in it: afterwards it holds these and no others,
  * without ghosts. Engine, seed, shape and what was refused stay; the codes of values stay with kbf,
- * so that it can be joined as before. Until it is done it needs memory for both maps.
+ * so that it can be merged as before. Until it is done it needs memory for both maps.
  * BRY_E_RANGE: a value is out of its range, or *got is more than room. BRY_E_FULL: more pairs than
  * a fixed map takes, or values than there are codes. BRY_E_NOMEM, or what the supplier returns. The
  * map is unchanged in all these cases.
@@ -290,7 +290,7 @@ typedef struct bry_map_stats {
     bry_engine engine;
     uint64_t seed;
     uint64_t capacity; /* of the first table; compressing may change kbf's */
-    uint64_t items; /* keys, as counted by changes. After a join: kbf the sum; compact without the
+    uint64_t items; /* keys, as counted by changes. After a merge: kbf the sum; compact without the
                        keys that were in both, but for those hidden in other tables */
     uint32_t tables; /* 1 until it grew */
     double load; /* keys by capacity of all tables */

@@ -5,7 +5,7 @@
  * element that is not remembered it answers "seen" with a probability of at most `error`.
  *
  * The promise: an element whose add answered *new* at time a is found at every time up to
- * a + window, under any load and any adaptation. (bry_window_forget() is the one exception.) It may
+ * a + window, under any load and any adaptation. (bry_window_del() is the one exception.) It may
  * be found for one generation longer. An add that answered *seen* stores nothing and promises
  * nothing, for it may have been a false positive; unless the window was created with `refresh`,
  * where adding again remembers again from then on.
@@ -165,8 +165,7 @@ BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, 
  * Right after an add that answered *new*, with the same `now`, it does not fail and takes exactly
  * that add back: the window is as bry_window_advance(window, now) would have left it.
  */
-BRY_API bry_status bry_window_forget(bry_window *window, bry_hash hash, uint64_t now,
-                                     bry_answer *was);
+BRY_API bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
 /*
  * Moves T to now; an earlier now does nothing. max_skew does not bind it, so this is also how an

@@ -102,7 +102,7 @@ static void take_back(bry__maplet *maplet, const bry_hash *hashes, size_t n, con
 {
     while (n-- > 0)
         if (was[n] == BRY_ABSENT)
-            bry__maplet_remove_value(maplet, hashes[n], 0);
+            bry__maplet_del_value(maplet, hashes[n], 0);
     while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
         bry__maplet_close_table(maplet);
 }
@@ -142,7 +142,7 @@ static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, ui
 static bool del(bry_filter *filter, bry_hash hash)
 {
     bry__maplet *maplet = &filter->compact;
-    bool there = bry__maplet_remove(maplet, hash) > 0;
+    bool there = bry__maplet_del(maplet, hash) > 0;
     /* A merge may have left an empty one, which stays where nothing is deleted: that changes
      * nothing at all. */
     while (there && maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
@@ -175,7 +175,7 @@ static bry_status merge_into(bry__maplet *into, const bry__maplet *from)
     while (status == BRY_OK && bry__maplet_next(from, &cursor, &fingerprint, &value))
         if (!is_known(into, cursor.table, fingerprint))
             status =
-                bry__table_insert(into->table[cursor.table], fingerprint, value, &into->allocator);
+                bry__table_add(into->table[cursor.table], fingerprint, value, &into->allocator);
     if (status == BRY_OK &&
         (into->options.fixed ? bry__maplet_count(into) > into->options.capacity
                              : bry__maplet_error_now(into) > into->options.error))

@@ -23,7 +23,7 @@
  *        open           drop           a sweep begins        and ends
  *   FREE ────► LIVE ────► DEAD ────────────────► SWEPT ─────────► FREE
  *
- * Combining two units gives the entries of one the other's slot. Where both held the same element
+ * Merging two units gives the entries of one the other's slot. Where both held the same element
  * there are two equal entries then, which are one candidate, and which a deletion takes out both.
  */
 #include "index/compact_index.h"
@@ -256,7 +256,7 @@ static uint32_t recode(void *context, uint32_t value)
     return value == pair[1] ? pair[0] : value;
 }
 
-static bry_status combine(void *self, uint32_t into, uint32_t from)
+static bry_status merge_units(void *self, uint32_t into, uint32_t from)
 {
     bry__compact_index *index = self;
     uint32_t pair[2] = {into, from};
@@ -301,7 +301,7 @@ static void undo_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, 
     bry__maplet *maplet = &((bry__compact_index *)self)->maplet;
     while (n-- > 0)
         if (was[n] == BRY_ABSENT)
-            bry__maplet_remove_value(maplet, hashes[n], slot);
+            bry__maplet_del_value(maplet, hashes[n], slot);
     while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
         bry__maplet_close_table(maplet);
 }
@@ -323,7 +323,7 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
             fetch(maplet, hashes + i, n - i);
         uint8_t answer = (uint8_t)holds(self, slot, hashes[i]);
         if (answer == BRY_ABSENT) {
-            bry_status status = bry__compact_index_insert(index, hashes[i], slot);
+            bry_status status = bry__compact_index_add(index, hashes[i], slot);
             if (status != BRY_OK) {
                 undo_n(self, slot, hashes, i, was);
                 return status;
@@ -338,7 +338,7 @@ static uint64_t del(void *self, uint32_t slot, bry_hash hash)
 {
     bry__compact_index *index = self;
     uint64_t removed = 0;
-    while (bry__maplet_remove_value(&index->maplet, hash, slot) == BRY_PRESENT)
+    while (bry__maplet_del_value(&index->maplet, hash, slot) == BRY_PRESENT)
         removed++;
     return removed;
 }
@@ -472,7 +472,7 @@ const bry__index_engine bry__compact_index_engine = {
     .next_slot = next_slot,
     .open = bry__compact_index_open,
     .drop = bry__compact_index_drop,
-    .combine = combine,
+    .merge_units = merge_units,
     .unit_info = unit_info,
     .holds = holds,
     .add_n = add_n,

@@ -54,7 +54,7 @@ bry_status bry__compact_index_sweep(bry__compact_index *index, uint64_t budget);
 
 /* Adds an entry, and sweeps a little along. Where only dead entries are in its way, they go.
  * BRY_E_FULL, BRY_E_NOMEM. */
-bry_status bry__compact_index_insert(bry__compact_index *index, bry_hash hash, uint32_t slot);
+bry_status bry__compact_index_add(bry__compact_index *index, bry_hash hash, uint32_t slot);
 
 /* Entries that are to be looked at or moved still. */
 uint64_t bry__compact_index_waiting(const bry__compact_index *index);

@@ -86,12 +86,12 @@ static bry_status fold_entry(bry__compact_index *index)
     if (index->state[slot] >= BRY__SLOT_DEAD) {
         index->dead_entries--;
     } else {
-        bry_status status = bry__table_insert(maplet->table[0], fingerprint >> (2 * last), slot,
-                                              &maplet->allocator);
+        bry_status status =
+            bry__table_add(maplet->table[0], fingerprint >> (2 * last), slot, &maplet->allocator);
         if (status != BRY_OK)
             return status;
     }
-    bry__table_remove(newest, fingerprint, slot, &maplet->allocator);
+    bry__table_del(newest, fingerprint, slot, &maplet->allocator);
     return BRY_OK;
 }
 
@@ -133,16 +133,16 @@ static bool sweeping_helps(const bry__compact_index *index)
 }
 
 /* Adds an entry; where only dead ones are in its way, they go. */
-bry_status bry__compact_index_insert(bry__compact_index *index, bry_hash hash, uint32_t slot)
+bry_status bry__compact_index_add(bry__compact_index *index, bry_hash hash, uint32_t slot)
 {
     sweep_along(index);
     fold_along(index);
-    bry_status status = bry__maplet_insert(&index->maplet, hash, slot);
+    bry_status status = bry__maplet_add(&index->maplet, hash, slot);
     while (status == BRY_E_FULL && index->dead_entries > 0 && sweeping_helps(index)) {
         bry_status swept = bry__compact_index_sweep(index, 1);
         if (swept != BRY_OK)
             return swept;
-        status = bry__maplet_insert(&index->maplet, hash, slot);
+        status = bry__maplet_add(&index->maplet, hash, slot);
     }
     return status;
 }

@@ -271,8 +271,8 @@ static bry_status put_list(bry__maplet *maplet, unsigned table, const arrival_li
 {
     bry_status status = BRY_OK;
     for (*done = 0; *done < list->n && status == BRY_OK; *done += status == BRY_OK)
-        status = bry__table_insert(maplet->table[table], list->fingerprint[*done], slot,
-                                   &maplet->allocator);
+        status = bry__table_add(maplet->table[table], list->fingerprint[*done], slot,
+                                &maplet->allocator);
     return status;
 }
 

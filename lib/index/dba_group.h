@@ -153,7 +153,7 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
  * Copies up to `rows` rows of `n` groups of equal shape and width, in order, beside each other into
  * a group of n times the width; on from where it is copied to.
  */
-void bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
-                        uint64_t rows);
+void bry__dba_rows_merge(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
+                         uint64_t rows);
 
 #endif

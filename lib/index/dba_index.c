@@ -361,7 +361,7 @@ static void drop(void *self, uint32_t slot, uint64_t elements)
     lower(dba);
 }
 
-static bry_status combine(void *self, uint32_t into, uint32_t from)
+static bry_status merge_units(void *self, uint32_t into, uint32_t from)
 {
     bry__dba *dba = self;
     bry__dba_place *a = &dba->place[into], *b = &dba->place[from];
@@ -467,8 +467,8 @@ static uint64_t bytes(const void *self)
         sizeof *dba + bry__dba_slot_cost(dba->room) + dba->group_room * sizeof *dba->group;
     for (uint32_t g = 0; g < dba->groups; g++)
         sum += bry__dba_group_bytes(dba->group[g]);
-    if (dba->join.into)
-        sum += bry__dba_group_bytes(dba->join.into);
+    if (dba->merge.into)
+        sum += bry__dba_group_bytes(dba->merge.into);
     return sum;
 }
 
@@ -484,7 +484,7 @@ const bry__index_engine bry__dba_index_engine = {
     .next_slot = bry__dba_next_slot,
     .open = open,
     .drop = drop,
-    .combine = combine,
+    .merge_units = merge_units,
     .counted = bry__dba_counted,
     .unit_info = bry__dba_unit_info,
     .holds = holds,

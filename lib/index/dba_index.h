@@ -55,11 +55,11 @@ typedef struct bry__dba_rebuild {
 } bry__dba_rebuild;
 
 /* Groups of which a wider one is being made. */
-typedef struct bry__dba_join {
+typedef struct bry__dba_merge {
     bry__dba_group *into; /* NULL: none */
     bry__dba_group *from[8];
     unsigned n;
-} bry__dba_join;
+} bry__dba_merge;
 
 /* Columns of a group that are being cleared. */
 typedef struct bry__dba_clear {
@@ -92,7 +92,7 @@ typedef struct bry__dba {
     /* Work under way, for all of which what was there before goes on serving. */
     bry__dba_rebuild rebuild;
     bry__dba_group *emptying; /* its units are being rebuilt, one by one */
-    bry__dba_join join;
+    bry__dba_merge merge;
     bry__dba_clear clear;
     bry__dba_move move;
     uint64_t rebuilds;
@@ -147,7 +147,7 @@ bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__db
 bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored);
 bool bry__dba_is_next_level(const bry__dba *self, const bry__dba_level *stored);
 /* The width of a group that is made when there are `units` units, and to which groups are
- * combined. */
+ * merged. */
 uint32_t bry__dba_width(const bry_index_options *options, uint32_t units);
 uint32_t bry__dba_width_wanted(const bry_index_options *options, uint32_t units);
 /* log(1 - error) of all units when they are full, and of the promise. */

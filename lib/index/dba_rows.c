@@ -54,7 +54,7 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
 /* ---- side by side -------------------------------------------------------------------------- */
 
 /* Eight bit strings as the columns of eight rows a byte each. */
-static void join_bits(unsigned char *to, const unsigned char *const *from, uint64_t rows)
+static void merge_bits(unsigned char *to, const unsigned char *const *from, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows; i += 8) {
         uint64_t square = 0;
@@ -72,10 +72,10 @@ static void join_bits(unsigned char *to, const unsigned char *const *from, uint6
 }
 
 /* The compiler makes loops of their own of the sizes that it is called with. */
-static inline __attribute__((always_inline)) void join_two(unsigned char *to,
-                                                           const unsigned char *a,
-                                                           const unsigned char *b, uint64_t rows,
-                                                           size_t bytes)
+static inline __attribute__((always_inline)) void merge_two(unsigned char *to,
+                                                            const unsigned char *a,
+                                                            const unsigned char *b, uint64_t rows,
+                                                            size_t bytes)
 {
     for (uint64_t i = 0; i < rows; i++, to += 2 * bytes, a += bytes, b += bytes) {
         memcpy(to, a, bytes);
@@ -83,32 +83,32 @@ static inline __attribute__((always_inline)) void join_two(unsigned char *to,
     }
 }
 
-static void join_rows(unsigned char *to, const unsigned char *a, const unsigned char *b,
-                      uint64_t rows, size_t bytes)
+static void merge_rows(unsigned char *to, const unsigned char *a, const unsigned char *b,
+                       uint64_t rows, size_t bytes)
 {
     switch (bytes) {
     case 1:
-        join_two(to, a, b, rows, 1);
+        merge_two(to, a, b, rows, 1);
         break;
     case 2:
-        join_two(to, a, b, rows, 2);
+        merge_two(to, a, b, rows, 2);
         break;
     case 4:
-        join_two(to, a, b, rows, 4);
+        merge_two(to, a, b, rows, 4);
         break;
     case 8:
-        join_two(to, a, b, rows, 8);
+        merge_two(to, a, b, rows, 8);
         break;
     case 16:
-        join_two(to, a, b, rows, 16);
+        merge_two(to, a, b, rows, 16);
         break;
     default:
-        join_two(to, a, b, rows, 32);
+        merge_two(to, a, b, rows, 32);
     }
 }
 
-void bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
-                        uint64_t rows)
+void bry__dba_rows_merge(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
+                         uint64_t rows)
 {
     uint64_t in_page = 8 * (uint64_t)BRY__DBA_PAGE / into->width; /* and in no more of theirs */
     while (rows > 0 && into->copied_table < into->tables) {
@@ -125,9 +125,9 @@ void bry__dba_rows_join(bry__dba_group *into, bry__dba_group *const *from, unsig
             source[s] = bry__dba_byte(from[s % n], t, row << from[s % n]->shift);
         unsigned char *to = bry__dba_table_write(&into->table[t], row << into->shift >> 3);
         if (n == 2)
-            join_rows(to, source[0], source[1], here, from[0]->width / 8);
+            merge_rows(to, source[0], source[1], here, from[0]->width / 8);
         else
-            join_bits(to, source, here);
+            merge_bits(to, source, here);
         rows -= here < rows ? here : rows;
         into->copied_row += here;
         if (into->copied_row == into->shape.range) {

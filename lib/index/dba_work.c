@@ -64,12 +64,12 @@ static void forget_move(bry__dba *self)
         bry__dba_leave_column(self, was.group, was.column, false);
 }
 
-static void forget_join(bry__dba *self)
+static void forget_merge(bry__dba *self)
 {
-    for (unsigned s = 0; s < self->join.n; s++)
-        self->join.from[s]->into = NULL;
-    bry__dba_group_free(self->join.into, &self->allocator);
-    self->join = (bry__dba_join){0};
+    for (unsigned s = 0; s < self->merge.n; s++)
+        self->merge.from[s]->into = NULL;
+    bry__dba_group_free(self->merge.into, &self->allocator);
+    self->merge = (bry__dba_merge){0};
 }
 
 void bry__dba_forget_unit(bry__dba *self, uint32_t slot)
@@ -85,7 +85,7 @@ void bry__dba_forget_unit(bry__dba *self, uint32_t slot)
 void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group)
 {
     if (group->into)
-        forget_join(self);
+        forget_merge(self);
     if (self->clear.group == group)
         self->clear = (bry__dba_clear){0};
     if (self->emptying == group)
@@ -97,7 +97,7 @@ void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group)
 /* For the end of all groups: theirs are not tidied up. */
 void bry__dba_forget_all(bry__dba *self)
 {
-    forget_join(self);
+    forget_merge(self);
     self->rebuild = (bry__dba_rebuild){0};
     self->move = (bry__dba_move){0};
     self->clear = (bry__dba_clear){0};
@@ -145,47 +145,47 @@ static uint64_t go_on_clearing(bry__dba *self, uint64_t budget)
 
 /* ---- putting side by side ------------------------------------------------------------------ */
 
-static bool may_join(const bry__dba *self, const bry__dba_group *group)
+static bool may_merge(const bry__dba *self, const bry__dba_group *group)
 {
     return group->width < bry__dba_width_wanted(&self->options, self->units) && !group->into &&
            !extending(group) && group != self->rebuild.group && group != self->move.group &&
            group != self->clear.group && group != self->emptying;
 }
 
-static unsigned join_count(const bry__dba_group *group)
+static unsigned merge_count(const bry__dba_group *group)
 {
     return group->width == 1 ? 8 : 2;
 }
 
 /* Groups from number `first` on that can become one; how many they are. */
-static unsigned find_join(const bry__dba *self, uint32_t first, bry__dba_group *from[8])
+static unsigned find_merge(const bry__dba *self, uint32_t first, bry__dba_group *from[8])
 {
     bry__dba_group *like = self->group[first];
     unsigned n = 0;
-    for (uint32_t g = first; g < self->groups && n < join_count(like); g++) {
+    for (uint32_t g = first; g < self->groups && n < merge_count(like); g++) {
         bry__dba_group *group = self->group[g];
-        if (group->level == like->level && group->width == like->width && may_join(self, group))
+        if (group->level == like->level && group->width == like->width && may_merge(self, group))
             from[n++] = group;
     }
     return n;
 }
 
-static bry_status start_join(bry__dba *self, bool *started)
+static bry_status start_merge(bry__dba *self, bool *started)
 {
     *started = false;
     for (uint32_t g = 0; g < self->groups; g++) {
         bry__dba_group *from[8];
-        unsigned n = join_count(self->group[g]);
-        if (!may_join(self, self->group[g]) || find_join(self, g, from) < n)
+        unsigned n = merge_count(self->group[g]);
+        if (!may_merge(self, self->group[g]) || find_merge(self, g, from) < n)
             continue;
         bry__dba_group *into =
             bry__dba_group_make(&from[0]->shape, n * from[0]->width, &self->allocator);
         if (!into)
             return BRY_E_NOMEM;
         into->level = from[0]->level;
-        self->join = (bry__dba_join){.into = into, .n = n};
+        self->merge = (bry__dba_merge){.into = into, .n = n};
         for (unsigned s = 0; s < n; s++) {
-            self->join.from[s] = from[s];
+            self->merge.from[s] = from[s];
             from[s]->into = into;
             from[s]->into_column = s * from[s]->width;
         }
@@ -195,13 +195,13 @@ static bry_status start_join(bry__dba *self, bool *started)
     return BRY_OK;
 }
 
-static void finish_join(bry__dba *self)
+static void finish_merge(bry__dba *self)
 {
-    bry__dba_join join = self->join;
-    bry__dba_group *into = join.into;
-    self->join = (bry__dba_join){0};
-    for (unsigned s = 0; s < join.n; s++) {
-        bry__dba_group *from = join.from[s];
+    bry__dba_merge merge = self->merge;
+    bry__dba_group *into = merge.into;
+    self->merge = (bry__dba_merge){0};
+    for (unsigned s = 0; s < merge.n; s++) {
+        bry__dba_group *from = merge.from[s];
         for (uint32_t c = 0; c < from->width; c++) {
             uint32_t slot = from->slot[c], column = from->into_column + c;
             bry__dba_column_become(into, column, slot);
@@ -222,25 +222,25 @@ static void finish_join(bry__dba *self)
     uint32_t kept = 0;
     for (uint32_t g = 0; g < self->groups; g++) {
         bry__dba_group *group = self->group[g];
-        if (group == join.from[0])
+        if (group == merge.from[0])
             self->group[kept++] = into;
         else if (group->into != into)
             self->group[kept++] = group;
     }
     self->groups = kept;
-    for (unsigned s = 0; s < join.n; s++)
-        bry__dba_group_free(join.from[s], &self->allocator);
+    for (unsigned s = 0; s < merge.n; s++)
+        bry__dba_group_free(merge.from[s], &self->allocator);
 }
 
-static uint64_t go_on_joining(bry__dba *self, uint64_t budget)
+static uint64_t go_on_merging(bry__dba *self, uint64_t budget)
 {
-    bry__dba_group *into = self->join.into;
+    bry__dba_group *into = self->merge.into;
     uint64_t before = rows_left(into, into->copied_table, into->copied_row);
-    bry__dba_rows_join(into, self->join.from, self->join.n, rows_for(into, budget));
+    bry__dba_rows_merge(into, self->merge.from, self->merge.n, rows_for(into, budget));
     uint64_t after = rows_left(into, into->copied_table, into->copied_row);
     uint64_t used = rows_worth(into, before - after);
     if (after == 0)
-        finish_join(self);
+        finish_merge(self);
     return used;
 }
 
@@ -363,21 +363,21 @@ static uint64_t go_on_moving(bry__dba *self, uint64_t budget)
 
 bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used)
 {
-    bool under_way = self->clear.group || self->join.into || self->move.group;
+    bool under_way = self->clear.group || self->merge.into || self->move.group;
     bool started = under_way || start_clear(self);
     uint64_t looked = under_way ? 0 : self->groups / GROUPS_WORTH;
     bry_status status = BRY_OK;
     *used = 0;
     if (!started)
-        status = start_join(self, &started);
+        status = start_merge(self, &started);
     if (status == BRY_OK && !started)
         status = start_move(self, &started);
     if (status != BRY_OK || !started)
         return status;
     if (self->clear.group)
         *used = go_on_clearing(self, budget);
-    else if (self->join.into)
-        *used = go_on_joining(self, budget);
+    else if (self->merge.into)
+        *used = go_on_merging(self, budget);
     else
         *used = go_on_moving(self, budget);
     *used += looked;
@@ -387,7 +387,7 @@ bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used)
 uint64_t bry__dba_tidy_waiting(const bry__dba *self)
 {
     uint64_t sum = 0;
-    const bry__dba_group *into = self->join.into;
+    const bry__dba_group *into = self->merge.into;
     if (into)
         sum += rows_worth(into, rows_left(into, into->copied_table, into->copied_row));
     for (uint32_t g = 0; g < self->groups; g++) {
@@ -395,7 +395,7 @@ uint64_t bry__dba_tidy_waiting(const bry__dba *self)
         bry__dba_group *from[8];
         if (wants_clear(self, group))
             sum += rows_worth(group, rows_of(group));
-        if (may_join(self, group) && find_join(self, g, from) == join_count(group))
+        if (may_merge(self, group) && find_merge(self, g, from) == merge_count(group))
             sum += rows_worth(group, rows_of(group));
     }
     const bry__dba_group *moves = find_move(self);

@@ -191,7 +191,7 @@ bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint64_t *ta
     return BRY_OK;
 }
 
-bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from)
+bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from)
 {
     uint32_t to_slot, from_slot;
     bry__index_slot *to = bry__index_record(index, into, &to_slot);
@@ -200,7 +200,7 @@ bry_status bry_index_combine(bry_index *index, uint32_t into, uint32_t from)
         return BRY_E_RANGE;
     if (to->elements > to->capacity || gone->elements > to->capacity - to->elements)
         return BRY_E_FULL;
-    bry_status status = index->engine->combine(index->elements, to_slot, from_slot);
+    bry_status status = index->engine->merge_units(index->elements, to_slot, from_slot);
     if (status != BRY_OK)
         return status;
     bry__index_count(index, to_slot, gone->elements); /* leaving takes them off again */

@@ -128,10 +128,10 @@ typedef struct bry__index_engine {
 
     /* Puts the elements of `from` into `into`; `from` is then as dropped without elements. The
      * facade adds the counts. MISMATCH, NOMEM. */
-    bry_status (*combine)(void *self, uint32_t into, uint32_t from);
+    bry_status (*merge_units)(void *self, uint32_t into, uint32_t from);
 
     /* A unit now has this many elements, by the facade's count: after additions, and when it
-     * was combined, installed or loaded. NULL: the engine does not want to know. */
+     * was merged, installed or loaded. NULL: the engine does not want to know. */
     void (*counted)(void *self, uint32_t slot, uint64_t elements);
 
     /* What the engine knows of a unit: wants_refresh and error. */
@@ -153,7 +153,7 @@ typedef struct bry__index_engine {
      * whose units have their memory when they are open). */
     void (*undo_n)(void *self, uint32_t slot, const bry_hash *hashes, size_t n, const uint8_t *was);
 
-    /* Takes an element out of a unit; how many entries that were (combined units may hold one
+    /* Takes an element out of a unit; how many entries that were (merged units may hold one
      * twice), 0: the unit does not hold it. Never fails. */
     uint64_t (*del)(void *self, uint32_t slot, bry_hash hash);
 

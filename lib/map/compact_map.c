@@ -133,7 +133,7 @@ static void clear(void *self)
             cursor = (bry__table_cursor){0};
             bry__table_next(table, &cursor, &fingerprint, &code);
         }
-        bry__table_remove(table, fingerprint, code, &maplet->allocator);
+        bry__table_del(table, fingerprint, code, &maplet->allocator);
     }
 }
 
@@ -240,7 +240,7 @@ static void take_back(bry__maplet *maplet, const bry_hash *hashes, const uint32_
     while (n-- > 0) {
         bry_answer was;
         if (log->was[n] == BRY_ABSENT)
-            bry__maplet_remove_value(maplet, hashes[n], codes_in[n]);
+            bry__maplet_del_value(maplet, hashes[n], codes_in[n]);
         else if (log->old[n] != codes_in[n])
             bry__maplet_upsert(maplet, hashes[n], log->old[n], &was, NULL);
     }
@@ -309,8 +309,8 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
     return status;
 }
 
-/* All that the key has: after a join, an older table may hold a value that a newer one hides. */
-static bool remove_all(bry__compact_map *map, bry_hash hash)
+/* All that the key has: after a merge, an older table may hold a value that a newer one hides. */
+static bool del_all(bry__compact_map *map, bry_hash hash)
 {
     bry__maplet *maplet = &map->maplet;
     bool removed = false;
@@ -318,7 +318,7 @@ static bool remove_all(bry__compact_map *map, bry_hash hash)
     for (unsigned i = 0; i < maplet->tables; i++) {
         uint64_t fingerprint = bry__fingerprint(hash, maplet->table[i]->range);
         while (bry__table_get(maplet->table[i], fingerprint, &code)) {
-            bry__table_remove(maplet->table[i], fingerprint, code, &maplet->allocator);
+            bry__table_del(maplet->table[i], fingerprint, code, &maplet->allocator);
             tell(map, code, false);
             removed = true;
         }
@@ -336,7 +336,7 @@ static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t c
         if (i % SMALL_BATCH == 0 && n > 1)
             bry__maplet_get_n(&map->maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH,
                               found, answers);
-        bool removed = remove_all(map, hashes[i]);
+        bool removed = del_all(map, hashes[i]);
         if (was)
             was[i] = removed ? BRY_PRESENT : BRY_ABSENT;
     }
@@ -362,28 +362,28 @@ static bry_status update(void *self, bry_hash hash, uint32_t code, uint64_t code
     return status;
 }
 
-static bry_answer remove_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+static bry_answer del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     bry__compact_map *map = self;
     uint32_t before;
     (void)codes;
     if (bry__maplet_get(&map->maplet, hash, &before) != BRY_PRESENT || before != code)
         return BRY_ABSENT;
-    remove_all(map, hash);
+    del_all(map, hash);
     return BRY_PRESENT;
 }
 
-static bry_status add(void *self, bry_hash hash, uint32_t code)
+static bry_status add_beside(void *self, bry_hash hash, uint32_t code)
 {
     bry__compact_map *map = self;
     bry__compact_widen(map, (uint64_t)code + 1);
-    return bry__maplet_insert(&map->maplet, hash, code);
+    return bry__maplet_add(&map->maplet, hash, code);
 }
 
-static void take(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+static void del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     (void)codes;
-    bry__maplet_remove_value(&((bry__compact_map *)self)->maplet, hash, code);
+    bry__maplet_del_value(&((bry__compact_map *)self)->maplet, hash, code);
 }
 
 /* ---- telling, keeping ---------------------------------------------------------------------- */
@@ -468,10 +468,10 @@ const bry__map_engine bry__compact_map_engine = {
     .set_n = set_n,
     .del_n = del_n,
     .update = update,
-    .remove = remove_pair,
-    .add = add,
-    .take = take,
-    .join = bry__compact_join,
+    .del_pair = del_pair,
+    .add_beside = add_beside,
+    .del_beside = del_beside,
+    .merge = bry__compact_merge,
     .recodes = true,
     .compress = bry__compact_compress,
     .stats = stats,

@@ -1,5 +1,5 @@
 /* The engine compact's inside, shared by compact_map.c (operations, frames) and compact_whole.c
- * (joining and folding). */
+ * (merging and folding). */
 #ifndef BRY_MAP_COMPACT_MAP_H
 #define BRY_MAP_COMPACT_MAP_H
 
@@ -17,7 +17,7 @@ typedef struct bry__compact_map {
 void bry__compact_widen(bry__compact_map *map, uint64_t codes);
 
 /* compact_whole.c; what map_engine.h says of them. */
-bry_status bry__compact_join(void *into, const void *from, const uint32_t *recode, uint64_t codes);
+bry_status bry__compact_merge(void *into, const void *from, const uint32_t *recode, uint64_t codes);
 bry_status bry__compact_compress(void *self, double max_error, uint64_t codes);
 
 #endif

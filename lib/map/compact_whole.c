@@ -1,5 +1,5 @@
 /*
- * Joining two compact maps, and folding one that has shrunk.
+ * Merging two compact maps, and folding one that has shrunk.
  *
  * Neither needs the keys: fingerprints are recoverable, and those of table i are the first table's
  * with 2·i more bits. Where the same key is in both maps, but not in tables of the same number:
@@ -24,7 +24,7 @@ static bry_status put(bry__table *table, uint64_t fingerprint, uint32_t code,
 {
     uint32_t before;
     if (!bry__table_get(table, fingerprint, &before))
-        return bry__table_insert(table, fingerprint, code, allocator);
+        return bry__table_add(table, fingerprint, code, allocator);
     if (before == code)
         return BRY_OK;
     return bry__table_replace(table, fingerprint, before, code, allocator);
@@ -65,14 +65,14 @@ static bry_status add_all(bry__maplet *both, const bry__maplet *from, const uint
     return status;
 }
 
-/* Whether the entries keep the promise. Joining cannot give them longer fingerprints. */
+/* Whether the entries keep the promise. Merging cannot give them longer fingerprints. */
 static bool keeps_promise(const bry__maplet *maplet)
 {
     return maplet->options.fixed ? bry__maplet_count(maplet) <= maplet->options.capacity
                                  : bry__maplet_error_now(maplet) <= maplet->options.error;
 }
 
-bry_status bry__compact_join(void *into, const void *from, const uint32_t *recode, uint64_t codes)
+bry_status bry__compact_merge(void *into, const void *from, const uint32_t *recode, uint64_t codes)
 {
     bry__compact_map *to = into;
     const bry__maplet *a = &to->maplet, *b = &((const bry__compact_map *)from)->maplet;

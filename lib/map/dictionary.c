@@ -194,7 +194,7 @@ bry_map_value bry__dictionary_value(const bry__dictionary *dictionary, uint32_t 
 {
     uint64_t entry = entry_of(dictionary, code);
     size_t len = length_of(entry);
-    return bry_map_bytes(len ? (const void *)bytes_of(dictionary, entry) : "", len);
+    return bry_map_value_bytes(len ? (const void *)bytes_of(dictionary, entry) : "", len);
 }
 
 typedef struct wanted {
@@ -250,7 +250,7 @@ static bry_status assign(bry__dictionary *dictionary, bry_hash hash, const void 
     if (len)
         status = bry__value_bytes_reserve(&dictionary->bytes, len, &dictionary->allocator);
     if (status == BRY_OK)
-        status = dictionary->engine->add(dictionary->secondary, hash, code);
+        status = dictionary->engine->add_beside(dictionary->secondary, hash, code);
     if (status != BRY_OK)
         return status;
     if (len)
@@ -328,7 +328,7 @@ static void drop(bry__dictionary *dictionary, uint32_t code)
 {
     bry_map_value value = bry__dictionary_value(dictionary, code);
     bry_hash hash = hash_of(dictionary, value.bytes, value.len);
-    dictionary->engine->take(dictionary->secondary, hash, code, dictionary->codes);
+    dictionary->engine->del_beside(dictionary->secondary, hash, code, dictionary->codes);
     if (value.len)
         bry__value_bytes_drop(&dictionary->bytes, place_of(entry_of(dictionary, code)), value.len,
                               &dictionary->allocator);

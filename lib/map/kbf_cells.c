@@ -224,7 +224,7 @@ static uint32_t *cell_at(bry__kbf *kbf, bry_hash hash, unsigned i)
     return &piece_cells(kbf, piece_of(cell))[offset_of(cell)];
 }
 
-uint32_t bry__kbf_insert(bry__kbf *kbf, bry_hash hash, uint32_t code)
+uint32_t bry__kbf_add(bry__kbf *kbf, bry_hash hash, uint32_t code)
 {
     uint32_t add = content(kbf, hash, code) << 3, stuck = 0;
     for (unsigned i = 0; i < kbf->hashes; i++) {
@@ -241,14 +241,14 @@ uint32_t bry__kbf_insert(bry__kbf *kbf, bry_hash hash, uint32_t code)
     return stuck;
 }
 
-void bry__kbf_insert_n(bry__kbf *kbf, const bry_hash *hashes, const uint32_t *codes, size_t n)
+void bry__kbf_add_n(bry__kbf *kbf, const bry_hash *hashes, const uint32_t *codes, size_t n)
 {
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         for (size_t j = 0; j < here; j++)
             bry__kbf_prefetch(kbf, hashes[done + j]);
         for (size_t j = 0; j < here; j++)
-            bry__kbf_insert(kbf, hashes[done + j], codes[done + j]);
+            bry__kbf_add(kbf, hashes[done + j], codes[done + j]);
     }
 }
 
@@ -313,8 +313,8 @@ bry_status bry__kbf_reach_for(bry__kbf *into, const bry__kbf *from, unsigned shi
     return BRY_OK;
 }
 
-bry_status bry__kbf_add(bry__kbf *into, const bry__kbf *from, unsigned shift,
-                        const bry_allocator *allocator)
+bry_status bry__kbf_merge(bry__kbf *into, const bry__kbf *from, unsigned shift,
+                          const bry_allocator *allocator)
 {
     bry_status status = bry__kbf_reach_for(into, from, shift, allocator);
     if (status != BRY_OK)

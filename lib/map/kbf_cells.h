@@ -69,8 +69,8 @@ bry_status bry__kbf_reach(bry__kbf *kbf, const bry_hash *hashes, size_t n,
  * Adds the pair; its cells must have been reached. Returns a set of the key's cells: bit i for a
  * counter that got stuck by this.
  */
-uint32_t bry__kbf_insert(bry__kbf *kbf, bry_hash hash, uint32_t code);
-void bry__kbf_insert_n(bry__kbf *kbf, const bry_hash *hashes, const uint32_t *codes, size_t n);
+uint32_t bry__kbf_add(bry__kbf *kbf, bry_hash hash, uint32_t code);
+void bry__kbf_add_n(bry__kbf *kbf, const bry_hash *hashes, const uint32_t *codes, size_t n);
 
 /* Takes out a pair that is there, or that bry__kbf_may_hold() at least. Counters that are stuck
  * stay so, but for those in `unstick`, as the insert that is undone here returned them. */
@@ -86,8 +86,8 @@ void bry__kbf_replace(bry__kbf *kbf, bry_hash hash, uint32_t from, uint32_t to);
  * where `into` is empty. Everything but the segment is the same in both. BRY_E_NOMEM: nothing was
  * added.
  */
-bry_status bry__kbf_add(bry__kbf *into, const bry__kbf *from, unsigned shift,
-                        const bry_allocator *allocator);
+bry_status bry__kbf_merge(bry__kbf *into, const bry__kbf *from, unsigned shift,
+                          const bry_allocator *allocator);
 
 /* Makes all cells present that adding `from` touches, so that it cannot fail. BRY_E_NOMEM. */
 bry_status bry__kbf_reach_for(bry__kbf *into, const bry__kbf *from, unsigned shift,

@@ -35,7 +35,7 @@ typedef struct journal {
     size_t n; /* keys of the batch */
     size_t done; /* keys that are through */
     uint32_t *entry;
-    uint32_t *stuck; /* what bry__kbf_insert() returned */
+    uint32_t *stuck; /* what bry__kbf_add() returned */
     unsigned tables; /* before */
     uint64_t items[BRY__KBF_TABLES]; /* before */
     uint32_t small[2 * SMALL];
@@ -125,7 +125,7 @@ static bry_status set_one(bry__kbf_map *map, bry_hash hash, uint32_t code, uint3
         bry_status status = make_room(map, &hash, &table);
         if (status != BRY_OK)
             return status;
-        stuck = bry__kbf_insert(&map->table[table], hash, code);
+        stuck = bry__kbf_add(&map->table[table], hash, code);
     }
     note(log, entry_of(was, table, old), stuck);
     return BRY_OK;
@@ -193,8 +193,8 @@ static uint64_t room_in(const bry__kbf *table)
 }
 
 /* Nobody is asked, so it is known before the first change which key goes where. */
-bry_status bry__kbf_map_insert_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
-                                 size_t n)
+bry_status bry__kbf_map_add_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
+                              size_t n)
 {
     bry__kbf_map *map = self;
     unsigned before = map->tables;
@@ -218,7 +218,7 @@ bry_status bry__kbf_map_insert_n(void *self, const bry_hash *hashes, const uint3
     for (unsigned t = 0; placed < n; t++) {
         uint64_t room = room_in(&map->table[t]);
         size_t here = n - placed < room ? n - placed : (size_t)room;
-        bry__kbf_insert_n(&map->table[t], hashes + placed, codes_in + placed, here);
+        bry__kbf_add_n(&map->table[t], hashes + placed, codes_in + placed, here);
         placed += here;
     }
     return BRY_OK;
@@ -230,8 +230,8 @@ static void undo_del(bry__kbf_map *map, const bry_hash *hashes, const journal *l
 {
     for (size_t i = log->done; i-- > 0;)
         if (entry_was(log->entry[i]) == BRY_PRESENT)
-            bry__kbf_insert(&map->table[entry_table(log->entry[i])], hashes[i],
-                            entry_code(log->entry[i]));
+            bry__kbf_add(&map->table[entry_table(log->entry[i])], hashes[i],
+                         entry_code(log->entry[i]));
     for (unsigned i = 0; i < log->tables; i++)
         map->table[i].items = log->items[i];
 }
@@ -266,7 +266,7 @@ bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint
     return status;
 }
 
-bry_answer bry__kbf_map_remove(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+bry_answer bry__kbf_map_del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     bry__kbf_map *map = self;
     int where = -1;

@@ -181,7 +181,7 @@ static bry_status clone(const void *self, void **copy)
         status = bry__kbf_init(&made->table[i], &like, &map->allocator);
         if (status == BRY_OK) {
             made->tables++;
-            status = bry__kbf_add(&made->table[i], &map->table[i], 0, &map->allocator);
+            status = bry__kbf_merge(&made->table[i], &map->table[i], 0, &map->allocator);
         }
     }
     if (status == BRY_OK)
@@ -405,14 +405,14 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *out)
     out->bytes_main += bry__kbf_map_bytes_bare(map->gf.bits);
 }
 
-static bry_status add(void *self, bry_hash hash, uint32_t code)
+static bry_status add_beside(void *self, bry_hash hash, uint32_t code)
 {
-    return bry__kbf_map_insert_n(self, &hash, &code, 1);
+    return bry__kbf_map_add_n(self, &hash, &code, 1);
 }
 
-static void take(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+static void del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
-    bry__kbf_map_remove(self, hash, code, codes);
+    bry__kbf_map_del_pair(self, hash, code, codes);
 }
 
 const bry__map_engine bry__kbf_map_engine = {
@@ -429,13 +429,13 @@ const bry__map_engine bry__kbf_map_engine = {
     .find = find,
     .is_blank = is_blank,
     .set_n = bry__kbf_map_set_n,
-    .insert_n = bry__kbf_map_insert_n,
+    .add_n = bry__kbf_map_add_n,
     .del_n = bry__kbf_map_del_n,
     .update = bry__kbf_map_update,
-    .remove = bry__kbf_map_remove,
-    .add = add,
-    .take = take,
-    .join = bry__kbf_map_join,
+    .del_pair = bry__kbf_map_del_pair,
+    .add_beside = add_beside,
+    .del_beside = del_beside,
+    .merge = bry__kbf_map_merge,
     .recodes = false,
     .compress = bry__kbf_map_compress,
     .stats = stats,

@@ -1,6 +1,6 @@
 /*
  * The engine kbf of the map: a chain of tables (kbf_cells.h). kbf_map.c makes, asks and counts,
- * kbf_change.c changes single keys and batches, kbf_whole.c joins and folds, kbf_save.c keeps.
+ * kbf_change.c changes single keys and batches, kbf_whole.c merges and folds, kbf_save.c keeps.
  */
 #ifndef BRY_MAP_KBF_MAP_H
 #define BRY_MAP_KBF_MAP_H
@@ -70,18 +70,19 @@ static inline bry__kbf_shape bry__kbf_shape_of(const bry__kbf *kbf)
 /* kbf_change.c */
 bry_status bry__kbf_map_set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
                               size_t n, uint64_t codes, uint8_t *was);
-bry_status bry__kbf_map_insert_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
-                                 size_t n);
+bry_status bry__kbf_map_add_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
+                              size_t n);
 bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes,
                               uint8_t *was);
 bry_status bry__kbf_map_update(void *self, bry_hash hash, uint32_t code, uint64_t codes,
                                bry_answer *was);
-bry_answer bry__kbf_map_remove(void *self, bry_hash hash, uint32_t code, uint64_t codes);
+bry_answer bry__kbf_map_del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
 /* kbf_whole.c */
-bry_status bry__kbf_map_join(void *self, const void *other, const uint32_t *recode, uint64_t codes);
+bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *recode,
+                              uint64_t codes);
 bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes);
-/* After keys went: forgets cells that are stuck in an empty table, and joins two tables that are
+/* After keys went: forgets cells that are stuck in an empty table, and merges two tables that are
  * nearly empty. Not a must: without memory it leaves them. */
 void bry__kbf_map_settle(bry__kbf_map *map);
 

@@ -1,6 +1,6 @@
 /*
- * Whole maps: join, fold, and tables that become one again. All three add one table to another that
- * has as many cells or 2^j times fewer (bry__kbf_add).
+ * Whole maps: merge, fold, and tables that become one again. All three add one table to another
+ * that has as many cells or 2^j times fewer (bry__kbf_merge).
  */
 #include "map/kbf_map.h"
 
@@ -8,13 +8,13 @@
 
 /* ---- settle -------------------------------------------------------------------------------- */
 
-/* Cells of the largest table that a deletion may join to another: some milliseconds. Larger ones
+/* Cells of the largest table that a deletion may merge to another: some milliseconds. Larger ones
  * wait for bry_map_compress(). */
-#define MOST_JOINED ((uint64_t)1 << 20)
+#define MOST_MERGED ((uint64_t)1 << 20)
 
 static bool is_small(const bry__kbf *kbf)
 {
-    return kbf->segment <= MOST_JOINED / kbf->hashes;
+    return kbf->segment <= MOST_MERGED / kbf->hashes;
 }
 
 /* Two tables are nearly empty when together they fill at most half of the smaller one; the margin
@@ -24,7 +24,7 @@ static bool nearly_empty(const bry__kbf *small, const bry__kbf *large)
     return small->items + large->items <= small->capacity / 2;
 }
 
-/* The first table stays in any case: it is the map's shape, for joins and for maps made like it.
+/* The first table stays in any case: it is the map's shape, for merges and for maps made like it.
  * (Compressing may have made another one as small.) */
 static bool settle_pair(bry__kbf_map *map)
 {
@@ -36,7 +36,7 @@ static bool settle_pair(bry__kbf_map *map)
                 (large->items > 0 && (shift < 0 || !is_small(large))))
                 continue;
             if (large->items > 0 &&
-                bry__kbf_add(small, large, (unsigned)shift, &map->allocator) != BRY_OK)
+                bry__kbf_merge(small, large, (unsigned)shift, &map->allocator) != BRY_OK)
                 continue;
             bry__kbf_map_drop(map, j);
             return true;
@@ -61,7 +61,7 @@ void bry__kbf_map_settle(bry__kbf_map *map)
         drop_superfluous(map);
 }
 
-/* ---- join ---------------------------------------------------------------------------------- */
+/* ---- merge ---------------------------------------------------------------------------------- */
 
 static bool same_shape(const bry__kbf_map *a, const bry__kbf_map *b)
 {
@@ -90,7 +90,7 @@ static bry_status copy_table(const bry__kbf_map *map, const bry__kbf *from, bry_
     bry_status status = bry__kbf_init(copy, &like, &map->allocator);
     if (status != BRY_OK)
         return status;
-    status = bry__kbf_add(copy, from, 0, &map->allocator);
+    status = bry__kbf_merge(copy, from, 0, &map->allocator);
     if (status != BRY_OK)
         bry__kbf_free(copy, &map->allocator);
     return status;
@@ -101,7 +101,7 @@ static bry_status copy_table(const bry__kbf_map *map, const bry__kbf *from, bry_
  * that may grow takes it as a further table. Everything that may fail comes before the first change
  * that shows.
  */
-bry_status bry__kbf_map_join(void *self, const void *other, const uint32_t *recode, uint64_t codes)
+bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *recode, uint64_t codes)
 {
     (void)codes;
     bry__kbf_map *into = self;
@@ -134,7 +134,7 @@ bry_status bry__kbf_map_join(void *self, const void *other, const uint32_t *reco
     }
     for (unsigned i = 0; i < tables; i++)
         if (to[i] < into->tables)
-            bry__kbf_add(&into->table[to[i]], &from->table[i], 0, &into->allocator);
+            bry__kbf_merge(&into->table[to[i]], &from->table[i], 0, &into->allocator);
     for (unsigned i = 0; i < copies; i++)
         into->table[into->tables++] = copy[i];
     return BRY_OK;
@@ -165,7 +165,7 @@ static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, u
         return status;
     for (unsigned i = 0; i < count && status == BRY_OK; i++) {
         int shift = bry__kbf_map_shift(tables[i], &like);
-        status = bry__kbf_add(folded, tables[i], (unsigned)shift, &map->allocator);
+        status = bry__kbf_merge(folded, tables[i], (unsigned)shift, &map->allocator);
     }
     if (status != BRY_OK) {
         bry__kbf_free(folded, &map->allocator);

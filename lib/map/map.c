@@ -294,7 +294,7 @@ static bry_status end_change(bry_map *map, uint64_t before, const uint32_t *code
 
 /*
  * After keys were deleted. Codes of kbf come back when there is no key left, and where that is
- * worth it: maps that are joined have to agree on their values, also after one of them was empty.
+ * worth it: maps that are merged have to agree on their values, also after one of them was empty.
  */
 static void end_deletion(bry_map *map, uint64_t items_before)
 {
@@ -387,9 +387,9 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
     return status;
 }
 
-bry_status bry_map_insert(bry_map *map, bry_hash hash, bry_map_value value)
+bry_status bry_map_add(bry_map *map, bry_hash hash, bry_map_value value)
 {
-    return bry_map_insert_n(map, &hash, &value, 1);
+    return bry_map_add_n(map, &hash, &value, 1);
 }
 
 bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
@@ -407,13 +407,13 @@ bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
     return status;
 }
 
-bry_status bry_map_remove(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
+bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
     uint32_t code;
     bry_answer answer = BRY_ABSENT;
     uint64_t before = map->engine->items(map->keys);
     if (find_code(map, &value, &code))
-        answer = map->engine->remove(map->keys, hash, code, bry__map_codes(map));
+        answer = map->engine->del_pair(map->keys, hash, code, bry__map_codes(map));
     end_deletion(map, before);
     if (was)
         *was = answer;
@@ -435,12 +435,12 @@ static bry_status put_codes(bry_map *map, const bry_hash *hashes, const uint32_t
 {
     if (n == 0)
         return BRY_OK;
-    return known_absent && map->engine->insert_n
-               ? map->engine->insert_n(map->keys, hashes, codes, n)
+    return known_absent && map->engine->add_n
+               ? map->engine->add_n(map->keys, hashes, codes, n)
                : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
 }
 
-/* set_n, or insert_n where `known_absent`. */
+/* set_n, or add_n where `known_absent`. */
 static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                            size_t n, bool known_absent, uint8_t *was)
 {
@@ -473,8 +473,8 @@ bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_val
     return change_n(map, hashes, values, n, false, was);
 }
 
-bry_status bry_map_insert_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
-                            size_t n)
+bry_status bry_map_add_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                         size_t n)
 {
     return change_n(map, hashes, values, n, true, NULL);
 }

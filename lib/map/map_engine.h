@@ -4,7 +4,7 @@
  * An engine maps a key's hash to a code, a small integer from 0 up. It knows nothing of values: in
  * a map of integers the code is the value, in a map of byte strings the dictionary says what it
  * means. The dictionary finds a value's code through a second instance of the same engine, keyed by
- * the value's hash; that is what find() and add() are for.
+ * the value's hash; that is what find() and add_beside() are for.
  *
  * Rules for every function here:
  *  - What fails changes nothing, and writes nothing through its out-pointers.
@@ -62,7 +62,7 @@ typedef struct bry__map_engine {
                   uint32_t *codes_out, uint8_t *answers);
 
     /*
-     * For the dictionary: a code put in under this hash by add() for which match() is true.
+     * For the dictionary: a code put in under this hash by add_beside() for which match() is true.
      * BRY_PRESENT and the code; BRY_ABSENT, and then it is certain that there is none (a hash that
      * was added is never answered so); BRY_UNSURE: this engine cannot tell.
      */
@@ -75,7 +75,7 @@ typedef struct bry__map_engine {
     /*
      * For codes that come back: from now on carried() hears of every key that gets a code or
      * loses one, once a change is done, and first of those that are got. NULL: this engine cannot
-     * tell. recount() tells it of all keys that are there, and so must follow join and compress,
+     * tell. recount() tells it of all keys that are there, and so must follow merge and compress,
      * which do not.
      */
     void (*watch)(void *self, bry__map_carried *carried, void *context);
@@ -91,18 +91,18 @@ typedef struct bry__map_engine {
     bry_status (*set_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
                         uint64_t codes, uint8_t *was);
     /* Keys known to be absent: it does not look. NULL: this engine always does. FULL, NOMEM. */
-    bry_status (*insert_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n);
+    bry_status (*add_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n);
     /* BRY_E_UNSURE and was as set_n(). Never FULL or NOMEM where n is 1. */
     bry_status (*del_n)(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was);
     /* A key that is there gets the code; an absent one stays absent. UNSURE (the status), NOMEM. */
     bry_status (*update)(void *self, bry_hash hash, uint32_t code, uint64_t codes, bry_answer *was);
-    /* Takes a pair out, the opposite of insert; was as bry_map_remove() says. */
-    bry_answer (*remove)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
+    /* Takes a pair out, the opposite of add_n; was as bry_map_del_pair() says. */
+    bry_answer (*del_pair)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
     /* For the dictionary: adds a pair beside what is there, and takes one out again that is known
-     * to be there (kbf: as insert and remove). FULL, NOMEM. */
-    bry_status (*add)(void *self, bry_hash hash, uint32_t code);
-    void (*take)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
+     * to be there (kbf: as add_n and del_pair). FULL, NOMEM. */
+    bry_status (*add_beside)(void *self, bry_hash hash, uint32_t code);
+    void (*del_beside)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
     /* ---- whole instances ------------------------------------------------------------------- */
 
@@ -111,8 +111,8 @@ typedef struct bry__map_engine {
      * codes: assigned in `into` afterwards. BRY_E_MISMATCH: the shapes differ, or codes would have
      * to change and this engine cannot do that. BRY_E_FULL, BRY_E_NOMEM.
      */
-    bry_status (*join)(void *into, const void *from, const uint32_t *recode, uint64_t codes);
-    bool recodes; /* whether join() can change codes */
+    bry_status (*merge)(void *into, const void *from, const uint32_t *recode, uint64_t codes);
+    bool recodes; /* whether merge() can change codes */
 
     /* max_error is above 0. */
     bry_status (*compress)(void *self, double max_error, uint64_t codes);

@@ -33,7 +33,7 @@ static inline uint64_t bry__map_codes(const bry_map *map)
 static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
 {
     return bry__map_has_dictionary(map) ? bry__dictionary_value(&map->dictionary, code)
-                                        : bry_map_number(code);
+                                        : bry_map_value_number(code);
 }
 
 /* From now on values go with the last key that has them, where the engine can tell. For a map that

@@ -1,10 +1,10 @@
-/* What is done with whole maps: joining two, compressing one, and telling what it is like. */
+/* What is done with whole maps: merging two, compressing one, and telling what it is like. */
 #include "common/allocator.h"
 #include "map/map_object.h"
 
 #include <string.h>
 
-/* ---- joining ------------------------------------------------------------------------------- */
+/* ---- merging ------------------------------------------------------------------------------- */
 
 static bool same_value(const bry_map *a, const bry_map *b, uint32_t code)
 {
@@ -45,7 +45,7 @@ static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *reco
     return status;
 }
 
-static bry_status join_recoded(bry_map *into, const bry_map *from)
+static bry_status merge_recoded(bry_map *into, const bry_map *from)
 {
     const bry_allocator *allocator = &into->allocator;
     size_t codes = (size_t)from->dictionary.codes;
@@ -53,7 +53,7 @@ static bry_status join_recoded(bry_map *into, const bry_map *from)
     uint32_t *recode = bry__alloc(allocator, codes * sizeof *recode);
     bry_status status = recode ? match_codes(into, from, recode) : BRY_E_NOMEM;
     if (status == BRY_OK)
-        status = into->engine->join(into->keys, from->keys, recode, bry__map_codes(into));
+        status = into->engine->merge(into->keys, from->keys, recode, bry__map_codes(into));
     if (status == BRY_OK) /* keys of both have the code of one */
         bry__map_recount(into);
     else if (recode)
@@ -62,18 +62,18 @@ static bry_status join_recoded(bry_map *into, const bry_map *from)
     return status;
 }
 
-static bry_status join_extended(bry_map *into, const bry_map *from)
+static bry_status merge_extended(bry_map *into, const bry_map *from)
 {
     uint64_t before = into->dictionary.codes;
     bry_status status = extend_codes(into, from);
     if (status == BRY_OK)
-        status = into->engine->join(into->keys, from->keys, NULL, bry__map_codes(into));
+        status = into->engine->merge(into->keys, from->keys, NULL, bry__map_codes(into));
     if (status != BRY_OK)
         bry__dictionary_cut(&into->dictionary, before);
     return status;
 }
 
-bry_status bry_map_join(bry_map *into, const bry_map *from)
+bry_status bry_map_merge(bry_map *into, const bry_map *from)
 {
     if (into->engine != from->engine || into->options.seed != from->options.seed ||
         into->options.value_bits != from->options.value_bits)
@@ -82,11 +82,11 @@ bry_status bry_map_join(bry_map *into, const bry_map *from)
         return into->engine->recodes ? BRY_OK : BRY_E_RANGE;
     bry_status status;
     if (!bry__map_has_dictionary(into))
-        status = into->engine->join(into->keys, from->keys, NULL, bry__map_codes(into));
+        status = into->engine->merge(into->keys, from->keys, NULL, bry__map_codes(into));
     else if (into->engine->recodes)
-        status = join_recoded(into, from);
+        status = merge_recoded(into, from);
     else
-        status = join_extended(into, from);
+        status = merge_extended(into, from);
     if (status == BRY_OK)
         into->ghosts += from->ghosts;
     into->refused_full += status == BRY_E_FULL;
@@ -120,7 +120,7 @@ static bry_status insert_all(bry_map *map, const bry_map_supplier *supplier)
         if (status == BRY_OK && got > ROOM)
             status = BRY_E_RANGE;
         if (status == BRY_OK)
-            status = bry_map_insert_n(map, hashes, values, got);
+            status = bry_map_add_n(map, hashes, values, got);
         if (status != BRY_OK || got == 0)
             return status;
         done += got;

@@ -203,7 +203,7 @@ static bool keeps_promise(const bry__maplet *maplet, unsigned i)
     return error <= maplet->options.error;
 }
 
-bry_status bry__maplet_insert(bry__maplet *maplet, bry_hash hash, uint32_t value)
+bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
@@ -216,8 +216,8 @@ bry_status bry__maplet_insert(bry__maplet *maplet, bry_hash hash, uint32_t value
     bry_status status = opened ? bry__maplet_open_table(maplet) : BRY_OK;
     if (status != BRY_OK)
         return status;
-    status = bry__table_insert(maplet->table[i], fingerprint_of(maplet, i, hash), value,
-                               &maplet->allocator);
+    status = bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
+                            &maplet->allocator);
     if (status != BRY_OK && opened)
         bry__maplet_close_table(maplet);
     return status;
@@ -243,31 +243,31 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
             *old = before;
         return status;
     }
-    bry_status status = bry__maplet_insert(maplet, hash, value);
+    bry_status status = bry__maplet_add(maplet, hash, value);
     if (status == BRY_OK && was)
         *was = BRY_ABSENT;
     return status;
 }
 
-uint64_t bry__maplet_remove(bry__maplet *maplet, bry_hash hash)
+uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash)
 {
     uint64_t removed = 0;
     for (unsigned i = 0; i < maplet->tables; i++) {
         uint64_t fingerprint = fingerprint_of(maplet, i, hash);
         uint32_t value;
         while (bry__table_get(maplet->table[i], fingerprint, &value)) {
-            bry__table_remove(maplet->table[i], fingerprint, value, &maplet->allocator);
+            bry__table_del(maplet->table[i], fingerprint, value, &maplet->allocator);
             removed++;
         }
     }
     return removed;
 }
 
-bry_answer bry__maplet_remove_value(bry__maplet *maplet, bry_hash hash, uint32_t value)
+bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value)
 {
     for (unsigned i = maplet->tables; i-- > 0;)
-        if (bry__table_remove(maplet->table[i], fingerprint_of(maplet, i, hash), value,
-                              &maplet->allocator))
+        if (bry__table_del(maplet->table[i], fingerprint_of(maplet, i, hash), value,
+                           &maplet->allocator))
             return BRY_PRESENT;
     return BRY_ABSENT;
 }

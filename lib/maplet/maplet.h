@@ -78,13 +78,13 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
                               uint32_t *old);
 
 /* Adds a value beside those that the key has; equal ones count. Errors as upsert. */
-bry_status bry__maplet_insert(bry__maplet *maplet, bry_hash hash, uint32_t value);
+bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value);
 
 /* Removes every value of the key; how many. */
-uint64_t bry__maplet_remove(bry__maplet *maplet, bry_hash hash);
+uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash);
 
 /* Removes one such value, from the newest table that has it; BRY_ABSENT when there was none. */
-bry_answer bry__maplet_remove_value(bry__maplet *maplet, bry_hash hash, uint32_t value);
+bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value);
 
 /* Makes one value `from` of the key into `to`. *was is BRY_ABSENT when there is no `from`, and
  * nothing is done then. BRY_E_RANGE, BRY_E_NOMEM. */

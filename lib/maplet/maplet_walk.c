@@ -140,10 +140,10 @@ bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
                 bry__table_next(newest, &cursor, &fingerprint, &value);
             }
             bry_status status =
-                bry__table_insert(first, fingerprint >> (2 * last), value, &maplet->allocator);
+                bry__table_add(first, fingerprint >> (2 * last), value, &maplet->allocator);
             if (status != BRY_OK)
                 return status;
-            bry__table_remove(newest, fingerprint, value, &maplet->allocator);
+            bry__table_del(newest, fingerprint, value, &maplet->allocator);
         }
         if (newest->n == 0)
             bry__maplet_close_table(maplet);
@@ -159,7 +159,7 @@ static bry_status merge_entry(bry__table *table, uint64_t fingerprint, uint32_t 
     if (mode == BRY__MERGE_REPLACE && bry__table_get(table, fingerprint, &before))
         return before == value ? BRY_OK
                                : bry__table_replace(table, fingerprint, before, value, allocator);
-    return bry__table_insert(table, fingerprint, value, allocator);
+    return bry__table_add(table, fingerprint, value, allocator);
 }
 
 /* Whether the entries of both together keep the promise. */

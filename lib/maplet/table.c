@@ -519,8 +519,8 @@ static bry_status widen(bry__table *table, bry__segment *segment, uint64_t u_mos
     return status;
 }
 
-bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t value,
-                             const bry_allocator *allocator)
+bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t value,
+                          const bry_allocator *allocator)
 {
     spot at = spot_of(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
@@ -610,8 +610,8 @@ bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
     return true;
 }
 
-bool bry__table_remove(bry__table *table, uint64_t fingerprint, uint32_t value,
-                       const bry_allocator *allocator)
+bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
+                    const bry_allocator *allocator)
 {
     bool removed = bry__table_take(table, fingerprint, value, allocator);
     if (removed)
@@ -649,9 +649,9 @@ bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t 
 {
     if (replace_single(table, fingerprint, to))
         return BRY_OK;
-    bry_status status = bry__table_insert(table, fingerprint, to, allocator);
+    bry_status status = bry__table_add(table, fingerprint, to, allocator);
     if (status == BRY_OK)
-        bry__table_remove(table, fingerprint, from, allocator);
+        bry__table_del(table, fingerprint, from, allocator);
     return status;
 }
 

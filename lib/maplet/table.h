@@ -81,8 +81,8 @@ uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint
                              uint32_t *values, uint64_t room);
 
 /* Adds an entry, whatever is there. BRY_E_NOMEM. */
-bry_status bry__table_insert(bry__table *table, uint64_t fingerprint, uint32_t value,
-                             const bry_allocator *allocator);
+bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t value,
+                          const bry_allocator *allocator);
 
 /* Makes one entry (fingerprint, from), which must be there, into (fingerprint, to). BRY_E_NOMEM,
  * but not where the fingerprint has that entry alone and once had the value `to`. */
@@ -90,8 +90,8 @@ bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t 
                               const bry_allocator *allocator);
 
 /* Removes one entry (fingerprint, value); false when there is none. */
-bool bry__table_remove(bry__table *table, uint64_t fingerprint, uint32_t value,
-                       const bry_allocator *allocator);
+bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
+                    const bry_allocator *allocator);
 
 /* The same, but leaves giving memory back to the caller. */
 bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,

@@ -203,7 +203,7 @@ static bry_status remap_by_rebuilding(bry__table *table, bry__map_value *map, vo
     uint64_t fingerprint;
     uint32_t value;
     while (bry__table_next(table, &cursor, &fingerprint, &value)) {
-        status = bry__table_insert(&made, fingerprint, map(context, value), allocator);
+        status = bry__table_add(&made, fingerprint, map(context, value), allocator);
         if (status != BRY_OK) {
             bry__table_free(&made, allocator);
             return status;

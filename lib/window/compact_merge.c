@@ -13,7 +13,7 @@ static bry_status merge_entry(bry__compact_window *into, unsigned level, uint64_
         return BRY_OK;
     bry_status status =
         found ? bry__table_replace(table, fingerprint, before, number, &into->allocator)
-              : bry__table_insert(table, fingerprint, number, &into->allocator);
+              : bry__table_add(table, fingerprint, number, &into->allocator);
     if (status != BRY_OK)
         return status;
     ++*bry__window_count(into, level, generation);

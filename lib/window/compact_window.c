@@ -232,7 +232,7 @@ static bry_status put(bry__compact_window *window, unsigned level, bry_hash hash
         return BRY_OK;
     bry_status status =
         found ? bry__table_replace(table, fingerprint, before, number, &window->allocator)
-              : bry__table_insert(table, fingerprint, number, &window->allocator);
+              : bry__table_add(table, fingerprint, number, &window->allocator);
     if (status != BRY_OK)
         return status;
     undo->did = !found ? INSERTED : live ? OVER_LIVE : OVER_EXPIRED;
@@ -278,7 +278,7 @@ static void take_back(bry__compact_window *window, bry_hash hash, const step *un
     else
         level->live--;
     if (undo->did == INSERTED)
-        bry__table_remove(&level->table, fingerprint, number, &window->allocator);
+        bry__table_del(&level->table, fingerprint, number, &window->allocator);
     else /* in place, so it does not fail */
         (void)bry__table_replace(&level->table, fingerprint, number, undo->before,
                                  &window->allocator);
@@ -486,7 +486,7 @@ static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t n
 
 /* ---- other changes ------------------------------------------------------------------------- */
 
-static bry_status forget(void *self, bry_hash hash, uint64_t now, bry_answer *was)
+static bry_status del(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
     bry__changing change;
@@ -502,7 +502,7 @@ static bry_status forget(void *self, bry_hash hash, uint64_t now, bry_answer *wa
             if (!bry__table_get(&level->table, fingerprint, &number) ||
                 !bry__window_is_live(on, number))
                 continue;
-            bry__table_remove(&level->table, fingerprint, number, &on->allocator);
+            bry__table_del(&level->table, fingerprint, number, &on->allocator);
             --*bry__window_count(on, i, number);
             level->live--;
             answer = BRY_PRESENT;
@@ -587,7 +587,7 @@ const bry__window_engine bry__compact_window_engine = {
     .add = add,
     .add_new = add_new,
     .add_n = add_n,
-    .forget = forget,
+    .del = del,
     .advance = advance,
     .merge = merge,
     .bytes = bytes,

@@ -296,8 +296,8 @@ static bry_status read_entry(loading *from, bry__entry entry)
     from->last = entry.u;
     if (!bry__window_is_live(from->window, entry.value))
         return bad(from, "an entry of a generation that is not remembered");
-    if (bry__table_insert(&level->table, entry.u << from->bits | from->group, entry.value,
-                          &from->window->allocator) != BRY_OK)
+    if (bry__table_add(&level->table, entry.u << from->bits | from->group, entry.value,
+                       &from->window->allocator) != BRY_OK)
         return no_memory(from);
     level->count[entry.value]++;
     level->live++;

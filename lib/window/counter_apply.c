@@ -131,7 +131,7 @@ static void drop_names(bry_counter *counters, const batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->made[i] && b->names[i]->fresh)
-            bry__counter_names_remove(&counters->names, b->names[i]);
+            bry__counter_names_del(&counters->names, b->names[i]);
 }
 
 /* ---- do the sums fit? ---------------------------------------------------------------------- */
@@ -372,8 +372,8 @@ static bry_status log_plain(bry_counter *counters, uint32_t type, const void *na
     return bry__counter_log_write(counters, size, 1);
 }
 
-bry_status bry_counter_delete(bry_counter *counters, const void *name, size_t name_len,
-                              bry_answer *was)
+bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_len,
+                           bry_answer *was)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
@@ -384,7 +384,7 @@ bry_status bry_counter_delete(bry_counter *counters, const void *name, size_t na
             status = log_plain(counters, BRY__COUNTER_DEL, name, name_len);
         if (status != BRY_OK)
             return status;
-        bry__counter_names_remove(&counters->names, found);
+        bry__counter_names_del(&counters->names, found);
     }
     if (was)
         *was = found ? BRY_PRESENT : BRY_ABSENT;

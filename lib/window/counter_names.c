@@ -491,7 +491,7 @@ static void drop_last(bry__counter_names *names, line *first)
     }
 }
 
-void bry__counter_names_remove(bry__counter_names *names, bry__counter_name *name)
+void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name)
 {
     line *first = line_of(names, hash_of_name(names, name)), *last = last_of(first);
     unsigned end = count_in(last) - 1, slot = end;

@@ -67,7 +67,7 @@ bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key ke
                                   bry__counter_name **added);
 
 /* Takes out and frees a name that is there. */
-void bry__counter_names_remove(bry__counter_names *names, bry__counter_name *name);
+void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name);
 
 /* As bry_counter_scan(). */
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,

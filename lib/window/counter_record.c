@@ -174,7 +174,7 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
         bry__counter_name *name = bry__counter_names_get(&counters->names, body, len);
         if (!name)
             return bad(problem, "a counter is deleted that is not there");
-        bry__counter_names_remove(&counters->names, name);
+        bry__counter_names_del(&counters->names, name);
     } else if (type == BRY__COUNTER_CLR) {
         bry__counter_empty(counters);
     }

@@ -98,7 +98,7 @@ uint64_t bry__fbf_holds(const bry__fbf_setting *setting, uint64_t bits, uint32_t
 
 /*
  * Elements in a filter, told by the bits that are set in it: `likely`, and the most that a period's
- * count may say where it was not counted but joined from two.
+ * count may say where it was not counted but merged from two.
  */
 double bry__fbf_likely(uint64_t bits, uint32_t hashes, uint64_t set);
 #define BRY__FBF_MOST(likely) (1.25 * (likely) + 64)

@@ -287,7 +287,7 @@ void bry__fbf_shape(const bry__fbf_setting *setting, uint64_t capacity, bry_wind
     uint64_t longest = bry__fbf_after(setting->window, setting->length);
     if (paper && setting->fixed)
         longest = setting->filters * setting->length;
-    else if (paper) /* a change of t may join two periods */
+    else if (paper) /* a change of t may merge two periods */
         longest = setting->kept + 2 * setting->longest_period;
     double error = row_error(setting->mode, setting->filters, setting->bits, setting->hashes,
                              (double)capacity / (setting->filters - (paper ? 1 : 2)));

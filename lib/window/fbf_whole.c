@@ -160,12 +160,12 @@ static overlap overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *fr
 }
 
 /*
- * Elements of a period after joining. Where one side's bits are all in the other, so are, up to the
+ * Elements of a period after merging. Where one side's bits are all in the other, so are, up to the
  * error, its elements, so merging what is there already changes nothing. Otherwise nobody can tell
  * how many are the same, and all are counted; but no more than the bits make likely. Never fewer
  * than either side has: its bits may be in the other as those of another period.
  */
-static uint64_t joined(uint64_t into, uint64_t from, const overlap *one, const overlap *next)
+static uint64_t merged(uint64_t into, uint64_t from, const overlap *one, const overlap *next)
 {
     uint64_t least = into > from ? into : from, sum = into + from;
     if ((one->both == one->into && next->both == next->into) ||
@@ -175,8 +175,8 @@ static uint64_t joined(uint64_t into, uint64_t from, const overlap *one, const o
     return (double)sum <= most ? sum : (double)least >= most ? least : (uint64_t)most;
 }
 
-static void join_filter(bry__fbf_filter *into, const bry__fbf_filter *from, const overlap *newer,
-                        const overlap *own)
+static void merge_filter(bry__fbf_filter *into, const bry__fbf_filter *from, const overlap *newer,
+                         const overlap *own)
 {
     const bry__pieces *table = &from->bloom.table;
     for (size_t i = 0; i < table->count; i++)
@@ -184,8 +184,8 @@ static void join_filter(bry__fbf_filter *into, const bry__fbf_filter *from, cons
             bry__kernels()->or_into(into->bloom.table.piece[i], table->piece[i],
                                     bry__piece_size(table, i));
     into->set = own->both;
-    into->items = joined(into->items, from->items, own, newer);
-    into->before = joined(into->before, from->before, own, own); /* the oldest keeps this */
+    into->items = merged(into->items, from->items, own, newer);
+    into->before = merged(into->before, from->before, own, own); /* the oldest keeps this */
     if (into->newer)
         into->newer->before = into->items;
     if (from->from < into->from)
@@ -252,8 +252,8 @@ static void count_again(bry__fbf *fbf)
     }
 }
 
-/* All of joining that can fail. */
-static bry_status prepare_join(const bry__fbf *into, const bry__fbf *copy)
+/* All of merging that can fail. */
+static bry_status prepare_merge(const bry__fbf *into, const bry__fbf *copy)
 {
     if (!same_places(into, copy))
         return BRY_E_MISMATCH;
@@ -273,13 +273,13 @@ static bry_status prepare_join(const bry__fbf *into, const bry__fbf *copy)
 }
 
 /* `copy` has elements and may be taken apart. */
-static void join(bry__fbf *into, bry__fbf *copy)
+static void merge_all(bry__fbf *into, bry__fbf *copy)
 {
     bry__fbf_filter *x = into->newest, *y = copy->newest;
     overlap newer = {0, 0, 0, 0}, own; /* the newest's own period has not begun */
     for (;;) {
         own = overlap_of(x, y);
-        join_filter(x, y, &newer, &own);
+        merge_filter(x, y, &newer, &own);
         newer = own;
         if (x == into->oldest || !y->older)
             break;
@@ -324,7 +324,7 @@ static void become(bry__fbf *into, bry__fbf *copy)
 
 /*
  * A copy of `from` is brought to the later time, and what is taken over comes out of it. Bits are
- * joined when nothing can fail any more, so that until then the change can be taken back.
+ * merged when nothing can fail any more, so that until then the change can be taken back.
  */
 static bry_status copy_at(const bry__fbf *from, uint64_t now, const bry_allocator *allocator,
                           bry__fbf **copy)
@@ -359,7 +359,7 @@ bry_status bry__fbf_merge(void *self, const void *other, uint64_t now)
     if (takes_all && !has_room_for(into, copy))
         status = no_room(into);
     else if (status == BRY_OK && !takes_all && copy->items > 0)
-        status = prepare_join(into, copy);
+        status = prepare_merge(into, copy);
     if (status == BRY_OK)
         bry__fbf_commit(into, &change);
     else
@@ -367,7 +367,7 @@ bry_status bry__fbf_merge(void *self, const void *other, uint64_t now)
     if (status == BRY_OK && takes_all)
         become(into, copy);
     else if (status == BRY_OK && copy->items > 0)
-        join(into, copy);
+        merge_all(into, copy);
     bry__fbf_destroy(copy);
     return status;
 }

@@ -263,15 +263,15 @@ bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n
     return end_change(window, now, window->engine->add_n(window->self, hashes, n, now, was));
 }
 
-bry_status bry_window_forget(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
+bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry_answer answer = BRY_ABSENT;
-    if (!window->engine->forget)
+    if (!window->engine->del)
         return BRY_E_UNSUPPORTED;
     bry_status status = admit(window, &now);
     if (status != BRY_OK)
         return status;
-    status = end_change(window, now, window->engine->forget(window->self, hash, now, &answer));
+    status = end_change(window, now, window->engine->del(window->self, hash, now, &answer));
     if (status == BRY_OK && was)
         *was = answer;
     return status;

@@ -65,7 +65,7 @@ typedef struct bry__window_engine {
     /* All or none; was may be NULL. */
     bry_status (*add_n)(void *self, const bry_hash *hashes, size_t n, uint64_t now, uint8_t *was);
     /* NULL where the engine cannot. NOMEM. */
-    bry_status (*forget)(void *self, bry_hash hash, uint64_t now, bry_answer *was);
+    bry_status (*del)(void *self, bry_hash hash, uint64_t now, bry_answer *was);
     bry_status (*advance)(void *self, uint64_t now);
     /* `now` is the later of both times. MISMATCH, FULL, NOMEM. */
     bry_status (*merge)(void *into, const void *from, uint64_t now);

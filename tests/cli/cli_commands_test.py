@@ -13,7 +13,7 @@ Approximate storage: sets and maps in a few bytes per key, with an error you cho
 
 Commands:
   plan   what a job costs and how often it errs, before it is created
-  map    approximate maps in files: build, ask, change, join
+  map    approximate maps in files: build, ask, change, merge
   seen   drops lines of a stream that were seen within a window
   index  indexes of files: which of them may hold this line
   serve  a Redis or Valkey server with the module, on this machine

@@ -50,8 +50,8 @@ class Streams(FilesCase):
         less = self.run_program("map", "del", "-", "b", stdin=changed)
         self.run_program("map", "get", "-", "b", stdin=less, code=1)
         self.write("n", built)
-        joined = self.run_program("map", "join", "n", "-", "--output", "-", stdin=changed)
-        self.assertEqual(self.run_program("map", "get", "-", "a", "b", stdin=joined),
+        merged = self.run_program("map", "merge", "n", "-", "--output", "-", stdin=changed)
+        self.assertEqual(self.run_program("map", "get", "-", "a", "b", stdin=merged),
                          b"a\t1\nb\t2\n")
         self.run_program("map", "compress", "-", stdin=changed)
         self.run_program("map", "build", "like", "--like", "m", stdin=b"c\t1\n")
@@ -64,7 +64,7 @@ class Streams(FilesCase):
         self.write("more", b"c\n")
         changed = self.run_program("index", "add", "-", "more", stdin=built)
         self.assertEqual(self.run_program("index", "locate", "-", "c", stdin=changed), b"more\n")
-        self.run_program("index", "rm", "-", "more", stdin=changed)
+        self.run_program("index", "del", "-", "more", stdin=changed)
         units = self.run_program("index", "unit", "-", "--like", "i", "--name", "shipped",
                                  stdin=b"d\ne")
         self.run_program("index", "install", "i", "-", stdin=units)
@@ -74,7 +74,7 @@ class Streams(FilesCase):
         self.make_some()
         for arguments, what in ((["map", "get", "-"], "keys"), (["map", "put", "-"], "pairs"),
                                 (["map", "del", "-"], "keys"), (["index", "locate", "-"], "keys"),
-                                (["index", "rm", "-", "--from", "lines"], "keys")):
+                                (["index", "del", "-", "--from", "lines"], "keys")):
             self.run_program(*arguments, code=2, err=(
                 f'bloomery: USAGE: standard input cannot be both "-" and the {what}\n'
                 f'Try "bloomery {" ".join(arguments[:2])} --help".\n').encode())
@@ -121,11 +121,11 @@ class NoFiles(FilesCase):
                               ("folder", "Is a directory")):
             for arguments in (["map", "get", name, "a"], ["map", "put", name, "a", "1"],
                               ["map", "del", name, "a"], ["map", "info", name],
-                              ["map", "join", "m", name], ["map", "join", name, "m"],
+                              ["map", "merge", "m", name], ["map", "merge", name, "m"],
                               ["map", "compress", name], ["map", "build", "x", "--like", name],
                               ["map", "build", name, "--force"],
                               ["index", "locate", name, "a"], ["index", "add", name, "lines"],
-                              ["index", "rm", name, "lines"], ["index", "refresh", name],
+                              ["index", "del", name, "lines"], ["index", "refresh", name],
                               ["index", "info", name], ["index", "check", name],
                               ["index", "install", "i", name], ["index", "install", name, "i"],
                               ["index", "unit", "lines", "--like", name],
@@ -171,7 +171,7 @@ class Locks(FilesCase):
     def test_changes_wait_and_say_for_whom(self):
         self.make_some()
         commands = (["index", "add", "i", "lines"], ["index", "refresh", "i"],
-                    ["index", "rm", "i", "none"], ["index", "build", "i", "lines", "--force"],
+                    ["index", "del", "i", "none"], ["index", "build", "i", "lines", "--force"],
                     ["map", "put", "m", "b", "2"], ["map", "del", "m", "b"],
                     ["map", "compress", "m"], ["map", "build", "m", "--force"])
         held = {name: self.hold(name) for name in ("i", "m")}
@@ -193,7 +193,7 @@ class Locks(FilesCase):
             self.hold(name)
         self.assertEqual(self.run_program("map", "get", "m", "a"), b"1\n")
         self.assertEqual(self.run_program("index", "locate", "i", "a"), b"lines\n")
-        self.run_program("map", "join", "m", "m2", "--output", "x", code=3,
+        self.run_program("map", "merge", "m", "m2", "--output", "x", code=3,
                          err=b'bloomery: IO: "m2": No such file or directory\n')
 
     def test_ctrl_c_ends_the_wait(self):

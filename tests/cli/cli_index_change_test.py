@@ -47,7 +47,7 @@ class Change(IndexCase):
                           ["add", "x", "b", "--max-bytes", "1k"]):
             self.assertEqual(self.run_index(*arguments).returncode, 3, arguments)
             self.assertEqual(self.content("x"), before)
-        self.expect(["rm", "x", "none"], 1, err=b'bloomery: "none" is not in the index\n')
+        self.expect(["del", "x", "none"], 1, err=b'bloomery: "none" is not in the index\n')
         self.assertEqual(self.content("x"), before)
         self.assert_files("a", "b", "x")
 
@@ -104,7 +104,7 @@ class Change(IndexCase):
             self.write("g", numbered(0, 9))
             self.expect(["add", engine, "g"], 3, err=b'bloomery: FULL: "g": the index is fixed at '
                                                      b'3 units, which it has\n')
-            self.expect(["rm", engine, "f1"], 0)
+            self.expect(["del", engine, "f1"], 0)
             self.expect(["add", engine, "g"], 0)
             self.expect(["locate", engine, "line 3"], 0, b"g\nf0\n")
 
@@ -114,12 +114,12 @@ class Change(IndexCase):
             for i in range(6):
                 self.put(f"f{i}", numbered(50 * i, 50 * i + 100))
             self.build(engine, "--engine", engine, "--unit-capacity", "64")
-            self.expect(["rm", engine, "f1", "f4", "f1"], 1,
+            self.expect(["del", engine, "f1", "f4", "f1"], 1,
                         err=b'bloomery: "f1" is not in the index\n')
             gone = [self.model.pop("f1"), self.model.pop("f4")]
             keys = sorted(set().union(*gone)) + self.all_keys()
             self.assert_located(engine, keys)
-            self.expect(["rm", engine, "f0", "f2", "f3", "f5"], 0)
+            self.expect(["del", engine, "f0", "f2", "f3", "f5"], 0)
             self.model = {}
             self.assert_located(engine, keys)
             info = self.json("info", engine, "--json")
@@ -127,19 +127,19 @@ class Change(IndexCase):
             self.put("f1", numbered(0, 5))
             self.expect(["add", engine, "f1"], 0)
             self.assert_located(engine, keys)
-        self.expect_misuse(["rm", "x"], "the name of a file is needed", "rm")
-        self.expect_misuse(["rm", "x", "f", "-0"], "-0 is for keys on standard input", "rm")
-        self.expect_misuse(["rm", "x", "k", "--from", "f", "-0"],
-                           "-0 is for keys on standard input", "rm")
+        self.expect_misuse(["del", "x"], "the name of a file is needed", "del")
+        self.expect_misuse(["del", "x", "f", "-0"], "-0 is for keys on standard input", "del")
+        self.expect_misuse(["del", "x", "k", "--from", "f", "-0"],
+                           "-0 is for keys on standard input", "del")
 
     def test_rm_lines(self):
         self.put("a", numbered(0, 300))
         self.put("b", numbered(0, 300))
         self.build("compact", "--unit-capacity", "64")
-        self.expect(["rm", "compact", "--from", "a", "line 5", "line 250"], 0)
-        self.expect(["rm", "compact", "--from", "a", "line 5", "line 6"], 1)
-        self.expect(["rm", "compact", "--from", "a"], 0, stdin=b"line 7\nline 8")
-        self.expect(["rm", "compact", "--from", "a", "-0"], 1, stdin=b"line 9\0none\0")
+        self.expect(["del", "compact", "--from", "a", "line 5", "line 250"], 0)
+        self.expect(["del", "compact", "--from", "a", "line 5", "line 6"], 1)
+        self.expect(["del", "compact", "--from", "a"], 0, stdin=b"line 7\nline 8")
+        self.expect(["del", "compact", "--from", "a", "-0"], 1, stdin=b"line 9\0none\0")
         self.model["a"] -= {b"line %d" % i for i in (5, 250, 6, 7, 8, 9)}
         self.assert_located("compact", self.all_keys())
         self.expect(["check", "compact"], 1, b"stale\ta\n")
@@ -149,12 +149,12 @@ class Change(IndexCase):
         before = self.content("compact")
         self.expect(["refresh", "compact"], 0)
         self.assertEqual(self.content("compact"), before)
-        self.expect(["rm", "compact", "--from", "c", "line 5"], 3,
+        self.expect(["del", "compact", "--from", "c", "line 5"], 3,
                     err=b'bloomery: RANGE: "c" is not in the index\n')
         # dba finds them until the file is read again.
         self.model["a"] = set(numbered(0, 300))
         self.build("dba", "--engine", "dba", "--unit-capacity", "1000")
-        self.expect(["rm", "dba", "--from", "a", "line 5"], 0)
+        self.expect(["del", "dba", "--from", "a", "line 5"], 0)
         self.assertEqual(self.json("info", "dba", "--json")["stale"], 1)
         self.assert_located("dba", self.all_keys())
         self.put("a", numbered(6, 300))
@@ -199,14 +199,14 @@ class Change(IndexCase):
         for i in range(3):
             self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
         self.build("x", "--engine", "dba")
-        self.expect(["rm", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
+        self.expect(["del", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
         info = self.json("info", "x", "--json")
         self.assertEqual((info["stale"], info["rebuilds"]), (60, 0))
         # Reading it again is for refresh, also when the file is what it was.
         self.expect(["refresh", "x"], 0)
         self.assertEqual(self.json("info", "x", "--json")["stale"], 0)
         self.expect(["check", "x"], 0)
-        self.expect(["rm", "x", "--from", "f1", "line 100"], 0)
+        self.expect(["del", "x", "--from", "f1", "line 100"], 0)
         self.assertEqual(self.json("info", "x", "--json")["stale"], 1)
         self.expect(["refresh", "x"], 0)
         self.assertEqual(self.json("info", "x", "--json")["stale"], 0)
@@ -216,7 +216,7 @@ class Change(IndexCase):
         for i in range(3):
             self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
         self.build("x", "--engine", "dba")
-        self.expect(["rm", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
+        self.expect(["del", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
         self.write("f1", numbered(160, 200))
         self.put("g", numbered(900, 950))
         self.expect(["add", "x", "g"], 0)
@@ -242,7 +242,7 @@ class Change(IndexCase):
                        "9" if engine == "dba" else "150")
             for step in range(40):
                 name = f"f{dice.randrange(12)}"
-                what = dice.choice(["add", "add", "rm", "change", "install"])
+                what = dice.choice(["add", "add", "del", "change", "install"])
                 lines = (numbered(dice.randrange(500), dice.randrange(500, 800))
                          if dice.random() < 0.5 else words(dice.random(), dice.randrange(200)))
                 if what == "add":
@@ -252,9 +252,9 @@ class Change(IndexCase):
                     self.put(name, lines)
                     units = self.run_index("unit", name, "--like", engine).stdout
                     self.expect(["install", engine, "-"], 0, stdin=units)
-                elif what == "rm" and name in self.model:
+                elif what == "del" and name in self.model:
                     self.model.pop(name)
-                    self.expect(["rm", engine, name], 0)
+                    self.expect(["del", engine, name], 0)
                 elif what == "change" and name in self.model:
                     listed = self.json("info", engine, "--json", "--files")["list"]
                     if any(one["name"] == name and not one["installed"] for one in listed):

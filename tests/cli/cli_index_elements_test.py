@@ -83,7 +83,7 @@ class Elements(IndexCase):
         self.put("more", [b"from 198.51.100.4, and back"])
         self.model["more"] = {b"from", b"198.51.100.4", b"and", b"back"}
         self.expect(["add", "x", "more"], 0)
-        self.expect(["rm", "x", "--from", "more", "back"], 0)
+        self.expect(["del", "x", "--from", "more", "back"], 0)
         self.model["more"].remove(b"back")
         self.assert_located("x", [*self.all_keys(0), b"stranger"])
         units = self.run_index("unit", "more", "--like", "x", "--name", "far").stdout

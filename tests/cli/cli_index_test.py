@@ -185,7 +185,7 @@ class Build(IndexCase):
             self.assertFalse(os.path.exists(self.path("x")))
         self.expect(["build", "x", "a"], 0)
         for command in (["locate", "x", "a"], ["info", "x"], ["check", "x"], ["add", "x", "a"],
-                        ["rm", "x", "a"], ["refresh", "x"]):
+                        ["del", "x", "a"], ["refresh", "x"]):
             self.expect([*command, "--max-bytes", "10k"], 3,
                         err=b'bloomery: LIMIT: "x": the index needs more than --max-bytes allows, '
                             b'10000\n')
@@ -236,7 +236,7 @@ class Build(IndexCase):
     def test_help(self):
         done = self.run_index("--help")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        for command in ("build", "locate", "add", "refresh", "rm", "unit", "install", "info",
+        for command in ("build", "locate", "add", "refresh", "del", "unit", "install", "info",
                         "check"):
             self.assertIn(f"\n  {command} ".encode(), done.stdout)
             one = self.run_index(command, "--help")
@@ -349,7 +349,7 @@ class Locate(IndexCase):
             self.assertEqual([list(one.items())[0] for one in answer],
                              [("name_base64", "//4=") if n == b"\xff\xfe" else
                               ("name", n.decode()) for n in names])
-        self.expect(["rm", "j", "--", b"-0", b"\xff\xfe", b"new\nline"], 0)
+        self.expect(["del", "j", "--", b"-0", b"\xff\xfe", b"new\nline"], 0)
         self.expect(["locate", "j", "-0", "common", "--confirm"], 0,
                     b"".join(n + b"\0" for n in names[::-1]
                              if n not in (b"-0", b"\xff\xfe", b"new\nline")))
@@ -385,8 +385,8 @@ class Whole(IndexCase):
             self.expect(["locate", engine, "none", "b"], 3, b"b\tb\n",
                         b'bloomery: IO: "none": No such file or directory\n')
             self.expect(["check", engine], 0)
-            self.expect_misuse(["rm", engine, "--from", "a", "x"],
-                               "--from: an index of whole files has one element a file", "rm")
+            self.expect_misuse(["del", engine, "--from", "a", "x"],
+                               "--from: an index of whole files has one element a file", "del")
         self.write("b", numbered(0, 10))
         self.expect(["locate", "compact", "b", "--confirm"], 0, b"copy of a\na\n")
         self.expect(["check", "compact"], 1, b"stale\tb\n")

@@ -22,7 +22,7 @@ Commands:
   put       sets the values of keys
   del       deletes keys
   info      tells size, load and errors
-  join      adds other maps to one
+  merge     adds other maps to one
   compress  makes a map as small as its keys allow
 
 Options:
@@ -70,7 +70,7 @@ class Help(MapCase):
         for word in ("-h", "--help"):
             self.expect([word], 0, HELP)
             self.expect(["get", word], 0, HELP_GET)
-            for command in ("build", "put", "del", "info", "join", "compress"):
+            for command in ("build", "put", "del", "info", "merge", "compress"):
                 done = self.run_map(command, "x.map", word)
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
                 self.assertTrue(done.stdout.startswith(f"Usage: bloomery map {command} "
@@ -93,9 +93,9 @@ class Help(MapCase):
         self.expect_misuse(["put", "f", "k", "v", "w"], '"w" is one argument too many')
         self.expect_misuse(["put", "f", "k", "v", "-0"],
                            "--json-lines, --delimiter and -0 are for pairs on standard input")
-        self.expect_misuse(["join"], "two files or more are needed")
-        self.expect_misuse(["join", "f"], "two files or more are needed")
-        self.expect_misuse(["join", "f", "g", "--force"], "--force goes with --output")
+        self.expect_misuse(["merge"], "two files or more are needed")
+        self.expect_misuse(["merge", "f"], "two files or more are needed")
+        self.expect_misuse(["merge", "f", "g", "--force"], "--force goes with --output")
         self.expect_misuse(["get", "f", "--max-bytes", "0"], '--max-bytes: "0" is not above 0')
         self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
         self.expect_misuse(["get", "f", "--0"], 'there is no option "--0"')
@@ -319,7 +319,7 @@ class Change(MapCase):
 
 
 class Whole(MapCase):
-    def test_join(self):
+    def test_merge(self):
         for engine in ENGINES:
             self.build(engine, numbered(0, 2000, 50), "--engine", engine, "--items", "6000",
                        "--error", "1e-6")
@@ -327,21 +327,21 @@ class Whole(MapCase):
                 self.expect(["build", name, "--like", engine, "--force"], 0,
                             stdin=numbered(first, first + 2000, 50))
             parts = self.content(engine)
-            self.expect(["join", engine, "second", "third", "--output", "all" + engine], 0)
+            self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 0)
             self.assertEqual(self.content(engine), parts)
-            self.expect(["join", engine, "second", "third", "--output", "all" + engine], 3,
+            self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 3,
                         err=f'bloomery: IO: "all{engine}": it exists; --force replaces it\n'
                             .encode())
-            self.expect(["join", engine, "second", "third", "--output", "all" + engine,
+            self.expect(["merge", engine, "second", "third", "--output", "all" + engine,
                          "--force"], 0)
             self.expect(["get", "all" + engine], 0, numbered(0, 6000, 50), stdin=keys(0, 6000))
             self.assertEqual(self.info("all" + engine)["items"], 6000)
-            self.expect(["join", engine, "third"], 0)
+            self.expect(["merge", engine, "third"], 0)
             self.expect(["get", engine], 0, numbered(4000, 6000, 50), stdin=keys(4000, 6000))
 
-    def test_join_refused(self):
+    def test_merge_refused(self):
         mismatch = ('bloomery: MISMATCH: "{}": engine, seed, shape or values differ; '
-                    '"map build --like" makes maps that can be joined\n')
+                    '"map build --like" makes maps that can be merged\n')
         self.build("m", b"a\t1\n")
         self.expect(["build", "seed", "--seed", "8"], 0)
         self.build("engine", b"a\t1\n", "--engine", "kbf")
@@ -349,19 +349,19 @@ class Whole(MapCase):
         self.build("good", b"b\t2\n")
         before = self.content("m")
         for name in ("seed", "engine", "raw"):
-            self.expect(["join", "m", "good", name], 3, err=mismatch.format(name).encode())
-        self.expect_misuse(["join", "m", "./m"], '"./m" is the same file as "m"')
+            self.expect(["merge", "m", "good", name], 3, err=mismatch.format(name).encode())
+        self.expect_misuse(["merge", "m", "./m"], '"./m" is the same file as "m"')
         os.symlink("good", self.path("link"))
-        self.expect_misuse(["join", "m", "good", "link"], '"link" is the same file as "good"')
-        self.expect(["join", "m", "none.map"], 3, err=NO_FILE)
-        self.expect(["join", "none.map", "m"], 3, err=NO_FILE)
+        self.expect_misuse(["merge", "m", "good", "link"], '"link" is the same file as "good"')
+        self.expect(["merge", "m", "none.map"], 3, err=NO_FILE)
+        self.expect(["merge", "none.map", "m"], 3, err=NO_FILE)
         self.assertEqual(self.content("m"), before)
 
-    def test_join_of_kbf_with_other_codes(self):
+    def test_merge_of_kbf_with_other_codes(self):
         self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
         self.build("n", b"c\t2\nd\t1\n", "--engine", "kbf")
         before = self.content("m")
-        done = self.run_map("join", "m", "n")
+        done = self.run_map("merge", "m", "n")
         self.assertEqual((done.returncode, done.stderr[:20]), (3, b"bloomery: MISMATCH: "))
         self.assertEqual(self.content("m"), before)
 
@@ -452,7 +452,7 @@ class Files(MapCase):
 
     def commands(self, name):
         return (["get", name, "a"], ["put", name, "a", "1"], ["del", name, "a"], ["info", name],
-                ["info", name, "--json"], ["compress", name], ["join", name, "good"],
+                ["info", name, "--json"], ["compress", name], ["merge", name, "good"],
                 ["build", "new.map", "--like", name])
 
     def test_missing(self):

@@ -72,7 +72,7 @@ class Progress(unittest.TestCase):
         self.expect(KNOWN, "index", "refresh", "i", "--all")
         self.expect(KNOWN, "index", "check", "i")
         self.expect(KNOWN, "index", "locate", "i", stdin="lines")
-        self.expect(KNOWN, "index", "rm", "i", "--from", "lines", stdin="lines")
+        self.expect(KNOWN, "index", "del", "i", "--from", "lines", stdin="lines")
         self.expect(KNOWN, "index", "unit", "lines", "--like", "i")
 
     def test_where_it_is_not(self):

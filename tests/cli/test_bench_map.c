@@ -200,15 +200,15 @@ static void test_wrong_answers_are_counted(void **state)
     const map_data *data = &with->data;
     bry_map *map = filled(with);
     uint32_t other = (data->hit_value[7] + 1) % VALUES;
-    assert_int_equal(
-        bry_map_set(map, data->hits[7], bry_map_bytes(data->bytes[other], MAP_VALUE_BYTES), NULL),
-        BRY_OK);
-    assert_int_equal(bry_map_set(map, data->hits[8], bry_map_bytes("no value of ours", 16), NULL),
+    assert_int_equal(bry_map_set(map, data->hits[7],
+                                 bry_map_value_bytes(data->bytes[other], MAP_VALUE_BYTES), NULL),
                      BRY_OK);
-    assert_int_equal(bry_map_del(map, data->hits[9], NULL), BRY_OK);
     assert_int_equal(
-        bry_map_set(map, data->misses[3], bry_map_bytes(data->bytes[0], MAP_VALUE_BYTES), NULL),
-        BRY_OK);
+        bry_map_set(map, data->hits[8], bry_map_value_bytes("no value of ours", 16), NULL), BRY_OK);
+    assert_int_equal(bry_map_del(map, data->hits[9], NULL), BRY_OK);
+    assert_int_equal(bry_map_set(map, data->misses[3],
+                                 bry_map_value_bytes(data->bytes[0], MAP_VALUE_BYTES), NULL),
+                     BRY_OK);
     for (unsigned phase = MAP_HIT; phase <= MAP_MISS_BATCH; phase++)
         assert_true(run_phase(with, map, phase));
     assert_tally(&with->record.said[MAP_HIT], COUNT - 3, 2, 1);

@@ -193,7 +193,7 @@ static void test_lost_keys_are_noticed(void **state)
 {
     const maplet_work *work = &((fixture *)*state)->work;
     bry__maplet *maplet = filled(&candidate_maplet, work);
-    assert_int_equal(bry__maplet_remove(maplet, key_with(work, work->added, 1)), 1);
+    assert_int_equal(bry__maplet_del(maplet, key_with(work, work->added, 1)), 1);
     assert_false(run_phase(&candidate_maplet, work, maplet, MAPLET_HIT));
     assert_false(run_phase(&candidate_maplet, work, maplet, MAPLET_HIT_BATCH));
     candidate_maplet.drop(maplet);
@@ -211,7 +211,7 @@ static void test_strangers_are_noticed(void **state)
     qsort(work->fingerprints, COUNT, sizeof(uint64_t), compare);
     assert_true(run_phase(&candidate_maplet, work, maplet, MAPLET_MISS));
     bry_hash stranger = key_with(work, work->misses, 0);
-    assert_int_equal(bry__maplet_insert(maplet, stranger, 5), BRY_OK);
+    assert_int_equal(bry__maplet_add(maplet, stranger, 5), BRY_OK);
     assert_false(run_phase(&candidate_maplet, work, maplet, MAPLET_MISS));
     assert_false(run_phase(&candidate_maplet, work, maplet, MAPLET_MISS_BATCH));
     candidate_maplet.drop(maplet);

@@ -27,7 +27,7 @@ static bool plan_of(bry_map *cache, const char *user, char *plan, size_t room)
     if (!slow_database(user, plan, room))
         return false;
     bry_status status =
-        bry_map_set(cache, hash, *plan ? bry_map_bytes(plan, strlen(plan)) : no_user, NULL);
+        bry_map_set(cache, hash, *plan ? bry_map_value_bytes(plan, strlen(plan)) : no_user, NULL);
     if (status == BRY_E_FULL)
         bry_map_clear(cache); /* it is only a cache: begin again */
     else if (status != BRY_OK)
@@ -40,7 +40,7 @@ static bool plan_of(bry_map *cache, const char *user, char *plan, size_t room)
 static void plan_changed(bry_map *cache, const char *user, const char *plan)
 {
     bry_hash hash = bry_hash_key(bry_map_seed(cache), user, strlen(user));
-    if (bry_map_update(cache, hash, bry_map_bytes(plan, strlen(plan)), NULL) != BRY_OK)
+    if (bry_map_update(cache, hash, bry_map_value_bytes(plan, strlen(plan)), NULL) != BRY_OK)
         bry_map_del(cache, hash, NULL);
 }
 

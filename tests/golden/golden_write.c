@@ -99,10 +99,10 @@ static void make_maplet(const char *folder, const char *name, unsigned keys, uns
     if (bry__maplet_init(&maplet, &options, &allocator) != BRY_OK)
         stop_at(name);
     for (uint32_t i = 0; i < crowd; i++)
-        if (bry__maplet_insert(&maplet, golden_key(0), i + 1) != BRY_OK)
+        if (bry__maplet_add(&maplet, golden_key(0), i + 1) != BRY_OK)
             stop_at(name);
     for (uint32_t i = 0; i < keys; i++)
-        if (bry__maplet_insert(&maplet, golden_key(i), i % 128) != BRY_OK)
+        if (bry__maplet_add(&maplet, golden_key(i), i % 128) != BRY_OK)
             stop_at(name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
@@ -129,8 +129,8 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     for (uint32_t i = 0; i < keys; i++) {
         char bytes[2];
         golden_map_value(i, bytes);
-        bry_map_value value =
-            value_bits ? bry_map_number(i % GOLDEN_MAP_VALUES) : bry_map_bytes(bytes, sizeof bytes);
+        bry_map_value value = value_bits ? bry_map_value_number(i % GOLDEN_MAP_VALUES)
+                                         : bry_map_value_bytes(bytes, sizeof bytes);
         if (bry_map_set(map, golden_key(i), value, NULL) != BRY_OK)
             stop_at(name);
     }
@@ -330,7 +330,7 @@ static void make_counter_log(const char *folder, const char *name)
         stop_at(name);
     count(counters, GOLDEN_COUNTER_OPS, name);
     count(counters, GOLDEN_COUNTER_OPS, name);
-    if (bry_counter_delete(counters, "c0", 2, NULL) != BRY_OK ||
+    if (bry_counter_del(counters, "c0", 2, NULL) != BRY_OK ||
         bry_counter_advance(counters, GOLDEN_COUNTER_TIME + GOLDEN_COUNTER_OPS) != BRY_OK)
         stop_at(name);
     bry_counter_destroy(counters);

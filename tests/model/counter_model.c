@@ -270,14 +270,14 @@ static void do_apply(pair *both, model_reader *reader, size_t n)
     follow(both, reader, ops, given, n, now);
 }
 
-static void do_delete(pair *both, model_reader *reader)
+static void do_del(pair *both, model_reader *reader)
 {
     unsigned name = model_below(reader, NAMES);
     size_t len;
     const char *bytes = name_of(name, &len);
     bry_answer was = BRY_UNSURE;
     model_say(reader, "delete %u", name);
-    bry_status status = bry_counter_delete(both->counters, bytes, len, &was);
+    bry_status status = bry_counter_del(both->counters, bytes, len, &was);
     if (status != BRY_OK) {
         refused(both, reader, status, NULL, 0, 0);
         return;
@@ -407,7 +407,7 @@ static void step(void *state, model_reader *reader)
     else if (kind < 22)
         do_apply(both, reader, 2 + model_below(reader, BATCH - 1));
     else if (kind < 24)
-        do_delete(both, reader);
+        do_del(both, reader);
     else if (kind == 24)
         do_advance(both, reader);
     else if (kind < 27)

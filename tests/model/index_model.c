@@ -170,13 +170,13 @@ static void do_set_tag(index_pair *both, model_reader *reader)
         both->twin.unit[place].tag = tag;
 }
 
-static void do_combine(index_pair *both, model_reader *reader)
+static void do_merge_units(index_pair *both, model_reader *reader)
 {
     index_twin *twin = &both->twin;
     uint32_t into = index_pick_unit(both, reader), from = index_pick_unit(both, reader);
     int to = index_twin_find(twin, into), gone = index_twin_find(twin, from);
-    model_say(reader, "combine unit %u with unit %u", into, from);
-    bry_status status = bry_index_combine(both->index, into, from);
+    model_say(reader, "merge into unit %u unit %u", into, from);
+    bry_status status = bry_index_merge_units(both->index, into, from);
     if (index_out_of_memory(both, reader, status))
         return;
     if (to == TWIN_NO_UNIT || gone == TWIN_NO_UNIT || to == gone)
@@ -185,7 +185,7 @@ static void do_combine(index_pair *both, model_reader *reader)
         model_expect(reader, status == BRY_E_FULL);
     else if (both->exact || status != BRY_E_MISMATCH) {
         model_expect(reader, status == BRY_OK);
-        index_twin_combine(twin, to, gone);
+        index_twin_merge_units(twin, to, gone);
     }
 }
 
@@ -424,7 +424,7 @@ static const struct {
     {index_do_del_many, 2}, {index_do_add_everywhere, 3},
     {do_open, 5},           {do_seal, 2},
     {do_drop, 5},           {do_set_tag, 1},
-    {do_combine, 3},        {do_step, 4},
+    {do_merge_units, 3},    {do_step, 4},
     {do_clone, 1},          {do_clear, 1},
     {do_save_and_load, 2},  {do_folder, 2},
     {do_reinstall, 1},      {do_install, 1},

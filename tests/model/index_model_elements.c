@@ -232,7 +232,7 @@ void index_do_add_n(index_pair *both, model_reader *reader)
 
 /* ---- deleting ---- */
 
-static void delete_one(index_pair *both, model_reader *reader, unsigned element, uint32_t number)
+static void del_one(index_pair *both, model_reader *reader, unsigned element, uint32_t number)
 {
     index_twin *twin = &both->twin;
     unsigned class = index_twin_class(twin, element);
@@ -263,7 +263,7 @@ void index_do_del(index_pair *both, model_reader *reader)
     unsigned element = model_below(reader, TWIN_ELEMENTS);
     uint32_t number = index_pick_unit(both, reader);
     model_say(reader, "delete %u from unit %u", element, number);
-    delete_one(both, reader, element, number);
+    del_one(both, reader, element, number);
 }
 
 void index_do_del_many(index_pair *both, model_reader *reader)
@@ -272,7 +272,7 @@ void index_do_del_many(index_pair *both, model_reader *reader)
     unsigned n = read_batch(both, reader);
     model_say(reader, "delete %u elements from unit %u", n, number);
     for (unsigned i = 0; i < n && !reader->failed; i++)
-        delete_one(both, reader, both->elements[i], number);
+        del_one(both, reader, both->elements[i], number);
 }
 
 /* ---- asking ---- */

@@ -78,7 +78,7 @@ size_t index_twin_supply(const index_twin *twin, int place, uint64_t from, bry_h
     return got;
 }
 
-void index_twin_combine(index_twin *twin, int into, int from)
+void index_twin_merge_units(index_twin *twin, int into, int from)
 {
     index_twin_unit *to = &twin->unit[into];
     const index_twin_unit *gone = &twin->unit[from];

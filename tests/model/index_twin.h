@@ -14,7 +14,7 @@ typedef struct index_twin_unit {
     uint32_t number;
     uint64_t tag, capacity, elements, stale;
     bool sealed;
-    uint8_t held[TWIN_ELEMENTS]; /* how often; more than once after units were combined */
+    uint8_t held[TWIN_ELEMENTS]; /* how often; more than once after units were merged */
     uint8_t maybe[TWIN_ELEMENTS]; /* deleted from a unit that cannot delete */
     /* Every class that the unit ever held, in the order in which they came: the order in which they
      * are supplied, so it must not change. */
@@ -40,7 +40,7 @@ int index_twin_newest(const index_twin *twin);
 /* There is room: twin->count < TWIN_UNITS. Returns its place. */
 int index_twin_open(index_twin *twin, uint64_t tag, uint64_t capacity);
 void index_twin_drop(index_twin *twin, int place);
-void index_twin_combine(index_twin *twin, int into, int from);
+void index_twin_merge_units(index_twin *twin, int into, int from);
 
 /* The unit holds the class from now on. */
 void index_twin_hold(index_twin_unit *unit, unsigned class);

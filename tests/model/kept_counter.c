@@ -110,7 +110,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
     } else if (kind < 13) {
         bry_answer was = BRY_UNSURE;
         size_t len = name_of(model_below(reader, NAMES), name);
-        kept_status(notes, "delete", bry_counter_delete(counters, name, len, &was));
+        kept_status(notes, "delete", bry_counter_del(counters, name, len, &was));
         kept_number(notes, "was", was);
     } else if (kind < 15) {
         kept_status(notes, "advance", bry_counter_advance(counters, read_time(reader, counters)));

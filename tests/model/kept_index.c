@@ -125,10 +125,10 @@ static void ship(bry_index *index, uint32_t unit, kept_notes *notes)
     bry_buffer_free(&buffer);
 }
 
-enum { OPEN, OPEN_MANY, ADD, ADD_N, DEL, SEAL, DROP, COMBINE, STEP, SHIP, TAG, UNOPEN, CLEAR };
+enum { OPEN, OPEN_MANY, ADD, ADD_N, DEL, SEAL, DROP, MERGE, STEP, SHIP, TAG, UNOPEN, CLEAR };
 
-static const char *const names[] = {"open",    "open many", "add",     "add_n", "del",
-                                    "seal",    "drop",      "combine", "step",  "ship",
+static const char *const names[] = {"open",    "open many", "add",   "add_n", "del",
+                                    "seal",    "drop",      "merge", "step",  "ship",
                                     "set_tag", "unopen",    "clear"};
 
 static void use_units(bry_index *index, unsigned which, model_reader *reader, kept_notes *notes)
@@ -147,8 +147,8 @@ static void use_units(bry_index *index, unsigned which, model_reader *reader, ke
         kept_status(notes, "seal", bry_index_seal(index, unit));
     else if (which == DROP)
         kept_status(notes, "drop", bry_index_drop(index, unit));
-    else if (which == COMBINE)
-        kept_status(notes, "combine", bry_index_combine(index, unit, read_unit(reader, index)));
+    else if (which == MERGE)
+        kept_status(notes, "merge", bry_index_merge_units(index, unit, read_unit(reader, index)));
     else if (which == TAG)
         kept_status(notes, "set_tag", bry_index_set_tag(index, unit, model_byte(reader)));
     else if (which == UNOPEN)
@@ -183,9 +183,9 @@ static void use_elements(bry_index *index, unsigned which, model_reader *reader,
 static void use(void *object, model_reader *reader, kept_notes *notes)
 {
     static const uint8_t whiches[32] = {
-        OPEN,  OPEN,    OPEN_MANY, OPEN_MANY, ADD,   ADD,  ADD,  ADD, ADD,    ADD_N, ADD_N,
-        ADD_N, ADD_N,   ADD_N,     ADD_N,     ADD_N, DEL,  DEL,  DEL, SEAL,   DROP,  DROP,
-        DROP,  COMBINE, STEP,      STEP,      STEP,  STEP, SHIP, TAG, UNOPEN, CLEAR};
+        OPEN,  OPEN,  OPEN_MANY, OPEN_MANY, ADD,   ADD,  ADD,  ADD, ADD,    ADD_N, ADD_N,
+        ADD_N, ADD_N, ADD_N,     ADD_N,     ADD_N, DEL,  DEL,  DEL, SEAL,   DROP,  DROP,
+        DROP,  MERGE, STEP,      STEP,      STEP,  STEP, SHIP, TAG, UNOPEN, CLEAR};
     unsigned which = whiches[model_below(reader, 32)];
     model_say(reader, "%s", names[which]);
     if (which == STEP)

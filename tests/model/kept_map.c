@@ -69,9 +69,9 @@ static void note_value(kept_notes *notes, const bry_map *map, bry_hash hash)
     }
 }
 
-/* Joins one that was made like it, with a few keys. */
-static void join(bry_map *map, const bry_hash *hashes, const bry_map_value *values, size_t n,
-                 bool same_codes, kept_notes *notes)
+/* Merges one that was made like it, with a few keys. */
+static void merge(bry_map *map, const bry_hash *hashes, const bry_map_value *values, size_t n,
+                  bool same_codes, kept_notes *notes)
 {
     bry_map *other = NULL;
     failing_allocator memory;
@@ -81,8 +81,8 @@ static void join(bry_map *map, const bry_hash *hashes, const bry_map_value *valu
         same_codes ? bry_map_create_like(map, &other) : bry_map_create(&options, &other);
     if (kept_status(notes, "create like", made) != BRY_OK)
         return;
-    kept_status(notes, "insert into the other", bry_map_insert_n(other, hashes, values, n));
-    kept_status(notes, "join", bry_map_join(map, other));
+    kept_status(notes, "insert into the other", bry_map_add_n(other, hashes, values, n));
+    kept_status(notes, "merge", bry_map_merge(map, other));
     bry_map_destroy(other);
 }
 
@@ -98,13 +98,13 @@ static void one_key(bry_map *map, unsigned which, bry_hash hash, bry_map_value v
         kept_status(notes, "update", bry_map_update(map, hash, value, &was));
         break;
     case 2:
-        kept_status(notes, "insert", bry_map_insert(map, hash, value));
+        kept_status(notes, "insert", bry_map_add(map, hash, value));
         break;
     case 3:
         kept_status(notes, "del", bry_map_del(map, hash, &was));
         break;
     default:
-        kept_status(notes, "remove", bry_map_remove(map, hash, value, &was));
+        kept_status(notes, "remove", bry_map_del_pair(map, hash, value, &was));
     }
     kept_number(notes, "was", was);
 }
@@ -116,9 +116,8 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
     bry_map_value values[KEPT_BATCH];
     uint8_t was[KEPT_BATCH];
     unsigned kind = model_below(reader, 32);
-    static const char *const names[] = {"set",    "update",   "insert",   "del",
-                                        "remove", "set_n",    "insert_n", "del_n",
-                                        "join",   "compress", "clear"};
+    static const char *const names[] = {"set",   "update", "insert", "del",      "remove", "set_n",
+                                        "add_n", "del_n",  "merge",  "compress", "clear"};
     static const uint8_t whiches[32] = {0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 5,
                                         5, 5, 5, 6, 6, 7, 7, 7, 8, 8, 8, 9, 9, 9, 3, 10};
     unsigned which = whiches[kind];
@@ -138,11 +137,11 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
     else if (which == 5)
         kept_status(notes, "set_n", bry_map_set_n(map, hashes, values, n, was));
     else if (which == 6)
-        kept_status(notes, "insert_n", bry_map_insert_n(map, hashes, values, n));
+        kept_status(notes, "add_n", bry_map_add_n(map, hashes, values, n));
     else if (which == 7)
         kept_status(notes, "del_n", bry_map_del_n(map, hashes, n, was));
     else if (which == 8)
-        join(map, hashes, values, n, kept_chance(reader, 2), notes);
+        merge(map, hashes, values, n, kept_chance(reader, 2), notes);
     else if (which == 9)
         kept_status(notes, "compress", bry_map_compress(map, model_below(reader, 4) / 4.0));
     else if (kept_chance(reader, 4))

@@ -95,7 +95,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
     for (size_t i = 0; i < n && which < 2; i++) {
         bry_answer answer = BRY_UNSURE;
         kept_status(notes, names[which],
-                    which ? bry_window_forget(window, hashes[i], now, &answer)
+                    which ? bry_window_del(window, hashes[i], now, &answer)
                           : bry_window_add(window, hashes[i], now, &answer));
         kept_number(notes, "was", answer);
     }

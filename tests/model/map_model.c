@@ -107,7 +107,7 @@ static void do_create_like(map_pair *both, model_reader *reader)
     both->capacity[1] = both->capacity[0];
 }
 
-/* kbf joins maps of one shape whose codes agree. */
+/* kbf merges maps of one shape whose codes agree. */
 static bool may_mismatch(const map_pair *both)
 {
     if (!both->kbf)
@@ -126,15 +126,15 @@ static bool may_mismatch(const map_pair *both)
     return false;
 }
 
-static void do_join(map_pair *both, model_reader *reader)
+static void do_merge(map_pair *both, model_reader *reader)
 {
     map_twin *into = &both->twin[0];
     const map_twin *from = &both->twin[1];
     if (both->kbf && map_twin_overlap(into, from))
         return; /* such keys become undecodable */
-    model_say(reader, "join");
+    model_say(reader, "merge");
     bool mismatch = may_mismatch(both);
-    bry_status status = bry_map_join(both->map[0], both->map[1]);
+    bry_status status = bry_map_merge(both->map[0], both->map[1]);
     if (map_out_of_memory(both, reader, status))
         return;
     unsigned together = map_twin_union(into, from);
@@ -216,10 +216,10 @@ static const struct {
     map_operation *run;
     unsigned share; /* of MODEL_SHARES */
 } operations[] = {
-    {map_do_set, 5},   {map_do_set_n, 5},    {map_do_update, 2},    {map_do_insert, 2},
-    {map_do_del, 2},   {map_do_insert_n, 1}, {map_do_del_n, 3},     {map_do_remove, 2},
-    {map_do_get_n, 2}, {do_clone, 1},        {do_clear, 1},         {do_create_like, 1},
-    {do_join, 1},      {do_compress, 1},     {do_save_and_load, 1}, {do_exchange, 2},
+    {map_do_set, 5},   {map_do_set_n, 5}, {map_do_update, 2},    {map_do_add, 2},
+    {map_do_del, 2},   {map_do_add_n, 1}, {map_do_del_n, 3},     {map_do_del_pair, 2},
+    {map_do_get_n, 2}, {do_clone, 1},     {do_clear, 1},         {do_create_like, 1},
+    {do_merge, 1},     {do_compress, 1},  {do_save_and_load, 1}, {do_exchange, 2},
 };
 
 static void step(void *state, model_reader *reader)

@@ -132,7 +132,7 @@ void map_do_update(map_pair *both, model_reader *reader)
 }
 
 /* Only keys that are not there: that is the contract. */
-void map_do_insert(map_pair *both, model_reader *reader)
+void map_do_add(map_pair *both, model_reader *reader)
 {
     unsigned key = read_key(reader), v = read_value(both, reader);
     map_twin *twin = &both->twin[0];
@@ -140,7 +140,7 @@ void map_do_insert(map_pair *both, model_reader *reader)
         return;
     model_say(reader, "insert %u with %u", key, v);
     bry_status status =
-        bry_map_insert(both->map[0], map_twin_key(key), map_twin_value(v, both->value_bits));
+        bry_map_add(both->map[0], map_twin_key(key), map_twin_value(v, both->value_bits));
     if (map_out_of_memory(both, reader, status))
         return;
     bool full = both->fixed && twin->count >= both->capacity[0];
@@ -166,7 +166,7 @@ void map_do_del(map_pair *both, model_reader *reader)
 }
 
 /* With kbf only pairs that are there. */
-void map_do_remove(map_pair *both, model_reader *reader)
+void map_do_del_pair(map_pair *both, model_reader *reader)
 {
     unsigned key = read_key(reader), v = read_value(both, reader);
     map_twin *twin = &both->twin[0];
@@ -177,8 +177,8 @@ void map_do_remove(map_pair *both, model_reader *reader)
         return;
     bry_answer was = BRY_UNSURE;
     model_say(reader, "remove %u with %u", key, v);
-    bry_status status =
-        bry_map_remove(both->map[0], map_twin_key(key), map_twin_value(v, both->value_bits), &was);
+    bry_status status = bry_map_del_pair(both->map[0], map_twin_key(key),
+                                         map_twin_value(v, both->value_bits), &was);
     model_expect(reader, status == BRY_OK);
     expect_answer(both, reader, was == (there ? BRY_PRESENT : BRY_ABSENT), "remove");
     if (there)
@@ -224,16 +224,16 @@ void map_do_set_n(map_pair *both, model_reader *reader)
     both->twin[0] = after;
 }
 
-void map_do_insert_n(map_pair *both, model_reader *reader)
+void map_do_add_n(map_pair *both, model_reader *reader)
 {
-    size_t n = read_batch(both, reader, "insert_n");
+    size_t n = read_batch(both, reader, "add_n");
     map_twin after = both->twin[0];
     for (size_t i = 0; i < n; i++) {
         if (after.value[both->keys[i]] != TWIN_NONE)
             return; /* one is there already */
         map_twin_set(&after, both->keys[i], (int)both->values[i]);
     }
-    bry_status status = bry_map_insert_n(both->map[0], both->hashes, both->given, n);
+    bry_status status = bry_map_add_n(both->map[0], both->hashes, both->given, n);
     if (map_out_of_memory(both, reader, status))
         return;
     bool full = both->fixed && after.count > both->capacity[0];

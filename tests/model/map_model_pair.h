@@ -9,12 +9,12 @@
 
 enum { MAX_BATCH = 200 };
 
-/* Two maps of one shape, so that they can be joined. Operations are on the first of them. */
+/* Two maps of one shape, so that they can be merged. Operations are on the first of them. */
 typedef struct map_pair {
     failing_allocator memory;
     bry_map *map[2];
     map_twin twin[2];
-    bool hidden[2]; /* compact: a join may have left entries that others hide */
+    bool hidden[2]; /* compact: a merge may have left entries that others hide */
     bool kbf, fixed, wrong;
     uint64_t capacity[2]; /* compressing may lower kbf's */
     double error;
@@ -29,8 +29,8 @@ typedef struct map_pair {
 typedef void map_operation(map_pair *both, model_reader *reader);
 
 /* map_model_keys.c */
-map_operation map_do_set, map_do_update, map_do_insert, map_do_del, map_do_remove, map_do_set_n,
-    map_do_insert_n, map_do_del_n, map_do_get_n;
+map_operation map_do_set, map_do_update, map_do_add, map_do_del, map_do_del_pair, map_do_set_n,
+    map_do_add_n, map_do_del_n, map_do_get_n;
 
 /* Asks map `which` for n keys from `first` on and compares. */
 void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,

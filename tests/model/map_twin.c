@@ -62,7 +62,7 @@ bry_map_value map_twin_value(unsigned v, unsigned value_bits)
     static unsigned char bytes[TWIN_VALUES][TWIN_LONGEST];
     static bool filled[TWIN_VALUES];
     if (value_bits)
-        return bry_map_number(v % (1u << (value_bits < 16 ? value_bits : 16)));
+        return bry_map_value_number(v % (1u << (value_bits < 16 ? value_bits : 16)));
     /* Number 0 is empty, most are short, a few are long; each begins with its number. */
     size_t len = v == 0 ? 0 : v % 64 == 63 ? 2000 + v * 5 : 2 + v % 29;
     if (!filled[v]) {
@@ -71,7 +71,7 @@ bry_map_value map_twin_value(unsigned v, unsigned value_bits)
         memcpy(bytes[v], &(uint16_t){(uint16_t)v}, 2);
         filled[v] = true;
     }
-    return bry_map_bytes(bytes[v], len);
+    return bry_map_value_bytes(bytes[v], len);
 }
 
 bool map_twin_is(bry_map_value value, unsigned v, unsigned value_bits)

@@ -24,7 +24,7 @@ void call_maplet(bry__maplet *maplet, const call *what, call_answer *answer)
             bry__maplet_upsert(maplet, what->hash, what->value, &answer->was, &answer->old);
         break;
     case CALL_INSERT:
-        answer->status = bry__maplet_insert(maplet, what->hash, what->value);
+        answer->status = bry__maplet_add(maplet, what->hash, what->value);
         break;
     case CALL_GET:
         answer->was = bry__maplet_get(maplet, what->hash, &answer->old);
@@ -33,10 +33,10 @@ void call_maplet(bry__maplet *maplet, const call *what, call_answer *answer)
         answer->count = bry__maplet_get_all(maplet, what->hash, answer->values, what->room);
         break;
     case CALL_REMOVE:
-        answer->count = bry__maplet_remove(maplet, what->hash);
+        answer->count = bry__maplet_del(maplet, what->hash);
         break;
     case CALL_REMOVE_VALUE:
-        answer->was = bry__maplet_remove_value(maplet, what->hash, what->value);
+        answer->was = bry__maplet_del_value(maplet, what->hash, what->value);
         break;
     default:
         answer->status =
@@ -55,7 +55,7 @@ void call_twin(maplet_twin *twin, const call *what, call_answer *answer)
             maplet_twin_upsert(twin, what->hash, what->value, &answer->was, &answer->old);
         break;
     case CALL_INSERT:
-        answer->status = maplet_twin_insert(twin, what->hash, what->value);
+        answer->status = maplet_twin_add(twin, what->hash, what->value);
         break;
     case CALL_GET: /* the first of all */
         answer->was =
@@ -65,10 +65,10 @@ void call_twin(maplet_twin *twin, const call *what, call_answer *answer)
         answer->count = maplet_twin_get_all(twin, what->hash, answer->values, what->room);
         break;
     case CALL_REMOVE:
-        answer->count = maplet_twin_remove(twin, what->hash);
+        answer->count = maplet_twin_del(twin, what->hash);
         break;
     case CALL_REMOVE_VALUE:
-        answer->was = maplet_twin_remove_value(twin, what->hash, what->value);
+        answer->was = maplet_twin_del_value(twin, what->hash, what->value);
         break;
     default:
         answer->status = maplet_twin_replace(twin, what->hash, what->value, what->to, &answer->was);

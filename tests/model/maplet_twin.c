@@ -188,7 +188,7 @@ static bool keeps_promise(const maplet_twin *twin, unsigned table)
     return !beyond || error <= twin->options.error;
 }
 
-bry_status maplet_twin_insert(maplet_twin *twin, bry_hash hash, uint32_t value)
+bry_status maplet_twin_add(maplet_twin *twin, bry_hash hash, uint32_t value)
 {
     if (too_wide(twin, value))
         return BRY_E_RANGE;
@@ -221,13 +221,13 @@ bry_status maplet_twin_upsert(maplet_twin *twin, bry_hash hash, uint32_t value, 
         *was = BRY_PRESENT;
         return BRY_OK;
     }
-    bry_status status = maplet_twin_insert(twin, hash, value);
+    bry_status status = maplet_twin_add(twin, hash, value);
     if (status == BRY_OK)
         *was = BRY_ABSENT;
     return status;
 }
 
-uint64_t maplet_twin_remove(maplet_twin *twin, bry_hash hash)
+uint64_t maplet_twin_del(maplet_twin *twin, bry_hash hash)
 {
     uint64_t removed = 0;
     for (unsigned i = 0; i < twin->tables; i++) {
@@ -239,7 +239,7 @@ uint64_t maplet_twin_remove(maplet_twin *twin, bry_hash hash)
     return removed;
 }
 
-bry_answer maplet_twin_remove_value(maplet_twin *twin, bry_hash hash, uint32_t value)
+bry_answer maplet_twin_del_value(maplet_twin *twin, bry_hash hash, uint32_t value)
 {
     for (unsigned i = twin->tables; i-- > 0;)
         if (take(twin->table[i], maplet_twin_fingerprint(twin, i, hash), value))

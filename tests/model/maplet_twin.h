@@ -50,9 +50,9 @@ uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *v
                              uint64_t room);
 bry_status maplet_twin_upsert(maplet_twin *twin, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);
-bry_status maplet_twin_insert(maplet_twin *twin, bry_hash hash, uint32_t value);
-uint64_t maplet_twin_remove(maplet_twin *twin, bry_hash hash);
-bry_answer maplet_twin_remove_value(maplet_twin *twin, bry_hash hash, uint32_t value);
+bry_status maplet_twin_add(maplet_twin *twin, bry_hash hash, uint32_t value);
+uint64_t maplet_twin_del(maplet_twin *twin, bry_hash hash);
+bry_answer maplet_twin_del_value(maplet_twin *twin, bry_hash hash, uint32_t value);
 bry_status maplet_twin_replace(maplet_twin *twin, bry_hash hash, uint32_t from, uint32_t to,
                                bry_answer *was);
 bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *context);

@@ -298,29 +298,29 @@ static void do_add_n(window_pair *both, model_reader *reader)
         added(both, reader, (first + i * step) % ELEMENTS, was[i] == BRY_PRESENT);
 }
 
-static void do_forget(window_pair *both, model_reader *reader)
+static void do_del(window_pair *both, model_reader *reader)
 {
     unsigned i = model_byte(reader);
     uint64_t now = next_time(both, reader);
     bry_answer was = BRY_UNSURE, replica = BRY_UNSURE;
     if (!both->kind->forgets) {
-        model_expect(reader, bry_window_forget(both->window[0], element(i), now, &was) ==
-                                 BRY_E_UNSUPPORTED);
+        model_expect(reader,
+                     bry_window_del(both->window[0], element(i), now, &was) == BRY_E_UNSUPPORTED);
         return;
     }
     model_say(reader, "forget %u at %ju", i, (uintmax_t)now);
     begin(both, reader);
-    bry_status status = bry_window_forget(both->window[0], element(i), now, &was);
+    bry_status status = bry_window_del(both->window[0], element(i), now, &was);
     bool done = end(both, reader, now, status);
     if (status == BRY_E_NOMEM)
         return;
-    expect_like(reader, status, bry_window_forget(both->replica[0], element(i), now, &replica));
+    expect_like(reader, status, bry_window_del(both->replica[0], element(i), now, &replica));
     if (!done)
         return;
     model_expect(reader, was == replica);
     window_twin_advance(&both->twin[0], now);
     judge_operation(both, reader, i, both->twin[0].time, was == BRY_PRESENT);
-    window_twin_forget(&both->twin[0], i);
+    window_twin_del(&both->twin[0], i);
 }
 
 /* The replica gets there in steps. */
@@ -510,10 +510,10 @@ static void do_arm(window_pair *both, model_reader *reader)
 static void step(void *state, model_reader *reader)
 {
     static void (*const operations[])(window_pair *, model_reader *) = {
-        do_add,   do_add,   do_add,           do_add,    do_add_n,    do_add_n,
-        do_ask,   do_ask,   do_ask_strangers, do_forget, do_advance,  do_advance,
-        do_burst, do_clone, do_save_and_load, do_merge,  do_exchange, do_arm,
-        do_add_n, do_add_n, do_ask_strangers, do_forget, do_advance,  do_clear,
+        do_add,   do_add,   do_add,           do_add,   do_add_n,    do_add_n,
+        do_ask,   do_ask,   do_ask_strangers, do_del,   do_advance,  do_advance,
+        do_burst, do_clone, do_save_and_load, do_merge, do_exchange, do_arm,
+        do_add_n, do_add_n, do_ask_strangers, do_del,   do_advance,  do_clear,
     };
     unsigned count = sizeof operations / sizeof operations[0], which = model_byte(reader);
     /* Clearing is rare, or little would ever be remembered. */

@@ -36,7 +36,7 @@ void window_twin_remember(window_twin *twin, unsigned i)
     twin->at[i] = twin->time;
 }
 
-void window_twin_forget(window_twin *twin, unsigned i)
+void window_twin_del(window_twin *twin, unsigned i)
 {
     twin->known[i] = false;
 }

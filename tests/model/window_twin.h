@@ -38,7 +38,7 @@ bool window_twin_on_grid(const window_twin *twin, unsigned i, uint64_t now);
 
 void window_twin_advance(window_twin *twin, uint64_t now);
 void window_twin_remember(window_twin *twin, unsigned i);
-void window_twin_forget(window_twin *twin, unsigned i);
+void window_twin_del(window_twin *twin, unsigned i);
 void window_twin_clear(window_twin *twin);
 void window_twin_merge(window_twin *into, const window_twin *from);
 

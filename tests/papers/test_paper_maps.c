@@ -111,7 +111,7 @@ static void test_levels_beside_the_library(void **state)
         bry__paper_kbf_insert(&masked, hash, code_of(i, CODES));
         bry__paper_kbf_insert(&plain, hash, code_of(i, CODES));
         assert_int_equal(bry__kbf_reach(&kbf, &hash, 1, &heap), BRY_OK);
-        bry__kbf_insert(&kbf, hash, code_of(i, CODES));
+        bry__kbf_add(&kbf, hash, code_of(i, CODES));
     }
     for (int which = 0; which < 2; which++) {
         const bry__paper_kbf *paper = which ? &masked : &plain;

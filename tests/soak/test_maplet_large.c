@@ -50,7 +50,7 @@ static void build(bry__maplet *maplet)
     bry_allocator allocator = bry__allocator_or_default(NULL);
     assert_int_equal(bry__maplet_init(maplet, &options, &allocator), BRY_OK);
     for (uint64_t i = 0; i < entries; i++)
-        assert_true(bry__maplet_insert(maplet, hash_of(i), value_of(i)) == BRY_OK);
+        assert_true(bry__maplet_add(maplet, hash_of(i), value_of(i)) == BRY_OK);
 }
 
 /* How many of the keys first, first + step, … are found; *wrong counts those with another value. */

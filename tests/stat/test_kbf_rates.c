@@ -88,7 +88,7 @@ static void fill(bry__kbf *kbf, uint64_t seed, const uint32_t *codes)
         for (size_t i = 0; i < here; i++)
             hashes[i] = key(seed, done + i);
         assert_int_equal(bry__kbf_reach(kbf, hashes, here, &heap), BRY_OK);
-        bry__kbf_insert_n(kbf, hashes, codes + done, here);
+        bry__kbf_add_n(kbf, hashes, codes + done, here);
     }
 }
 
@@ -334,7 +334,7 @@ static void grown_within(uint64_t capacity, double error, uint32_t value_bits, t
             hashes[i] = key(seed, i);
         for (size_t i = 0; i < GROWN; i++) {
             codes[i] = (uint32_t)generator_below(&numbers, all);
-            assert_int_equal(bry__kbf_map_engine.insert_n(self, &hashes[i], &codes[i], 1), BRY_OK);
+            assert_int_equal(bry__kbf_map_engine.add_n(self, &hashes[i], &codes[i], 1), BRY_OK);
         }
         bry__kbf_map_engine.get_n(self, hashes, 2 * GROWN, all, got, answers);
         for (size_t i = 0; i < GROWN; i++) {
@@ -384,7 +384,7 @@ static void test_estimate_under_churn(void **state)
             bry_hash next = key(6 + turn, i);
             bry__kbf_take(&kbf, key(5 + turn, i), codes[i], 0);
             assert_int_equal(bry__kbf_reach(&kbf, &next, 1, &heap), BRY_OK);
-            bry__kbf_insert(&kbf, next, codes[i]);
+            bry__kbf_add(&kbf, next, codes[i]);
         }
     assert_true(kbf.counts[BRY__KBF_STUCK] > 0);
     bry_map_errors now = bry__kbf_errors_now(&setting, &kbf).by_kind;

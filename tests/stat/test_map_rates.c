@@ -53,7 +53,7 @@ static void test_at_capacity(void **state)
         }
 }
 
-/* Far past its capacity, and joined from parts: the promise holds. */
+/* Far past its capacity, and merged from parts: the promise holds. */
 static void test_grown_and_joined(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_grown_and_joined(void **state)
     bry_map *part = make(options_for(0.02, false));
     for (uint64_t i = 0; i < N; i++) /* values are numbered in another order */
         set(i % 2 ? map : part, key(i), numbered(i % VALUES));
-    assert_int_equal(bry_map_join(map, part), BRY_OK);
+    assert_int_equal(bry_map_merge(map, part), BRY_OK);
     found = count(map, 0, N);
     band_assert(found.false_positive, N, stats_of(map).estimated.false_positive);
     band_assert_at_most(found.incorrect, N, 0.01);

@@ -38,14 +38,13 @@ static uint32_t value_of(const bry__maplet *maplet, uint64_t i)
 static void put(bry__maplet *maplet, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++)
-        assert_int_equal(bry__maplet_insert(maplet, key(i), value_of(maplet, i)), BRY_OK);
+        assert_int_equal(bry__maplet_add(maplet, key(i), value_of(maplet, i)), BRY_OK);
 }
 
 static void take(bry__maplet *maplet, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++)
-        assert_int_equal(bry__maplet_remove_value(maplet, key(i), value_of(maplet, i)),
-                         BRY_PRESENT);
+        assert_int_equal(bry__maplet_del_value(maplet, key(i), value_of(maplet, i)), BRY_PRESENT);
 }
 
 /* Of n keys that were never put in, how many are found. */

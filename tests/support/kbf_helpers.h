@@ -59,7 +59,7 @@ static inline void insert(void *map, uint64_t from, uint64_t n)
     for (uint64_t i = from; i < from + n; i++) {
         bry_hash hash = key(i);
         uint32_t code = code_of(i);
-        assert_int_equal(engine->insert_n(map, &hash, &code, 1), BRY_OK);
+        assert_int_equal(engine->add_n(map, &hash, &code, 1), BRY_OK);
     }
 }
 

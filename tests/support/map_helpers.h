@@ -33,14 +33,15 @@ static inline bry_map_stats stats_of(const bry_map *map)
 
 static inline bry_map_value text(const char *string)
 {
-    return bry_map_bytes(string, strlen(string));
+    return bry_map_value_bytes(string, strlen(string));
 }
 
 /* Value number i as a byte string; good until the next call. */
 static inline bry_map_value numbered(uint64_t i)
 {
     static char bytes[32];
-    return bry_map_bytes(bytes, (size_t)snprintf(bytes, sizeof bytes, "value %ju", (uintmax_t)i));
+    return bry_map_value_bytes(bytes,
+                               (size_t)snprintf(bytes, sizeof bytes, "value %ju", (uintmax_t)i));
 }
 
 static inline bry_hash key(uint64_t i)

@@ -224,7 +224,7 @@ static void names(void **state)
     assert_int_equal(bry_counter_time(c), 0);
     assert_int_equal(bry_counter_get(c, longest, sizeof longest, &value), BRY_ABSENT);
     bry_answer was = BRY_PRESENT;
-    assert_int_equal(bry_counter_delete(c, longest, sizeof longest, &was), BRY_OK);
+    assert_int_equal(bry_counter_del(c, longest, sizeof longest, &was), BRY_OK);
     assert_int_equal(was, BRY_ABSENT);
     assert_int_equal(
         bry_counter_apply(c, counter_id(1), longest, sizeof longest - 1, 1, 5, NULL, &value),
@@ -321,16 +321,16 @@ static void deleting(void **state)
     bry_counter_options options = options_for(BRY_ENGINE_AUTO);
     bry_counter *c = make(&options);
     bry_answer was = BRY_PRESENT;
-    assert_int_equal(bry_counter_delete(c, "a", 1, &was), BRY_OK);
+    assert_int_equal(bry_counter_del(c, "a", 1, &was), BRY_OK);
     assert_int_equal(was, BRY_ABSENT);
     counter_applied(c, 1, "a", 8, 1, 8);
-    assert_int_equal(bry_counter_delete(c, "a", 1, &was), BRY_OK);
+    assert_int_equal(bry_counter_del(c, "a", 1, &was), BRY_OK);
     assert_int_equal(was, BRY_PRESENT);
     assert_false(counter_is_there(c, "a"));
     counter_repeat(c, 1, "a", 8, 2, 0); /* does not bring it back */
     assert_false(counter_is_there(c, "a"));
     counter_applied(c, 2, "a", 3, 2, 3);
-    assert_int_equal(bry_counter_delete(c, "a", 1, NULL), BRY_OK);
+    assert_int_equal(bry_counter_del(c, "a", 1, NULL), BRY_OK);
     assert_int_equal(counter_stats(c).counters, 0);
 
     counter_applied(c, 3, "b", 3, 2, 3);
@@ -561,7 +561,7 @@ static void full_of_names(void **state)
     /* A counter less makes room for another. */
     for (unsigned k = 0; k < 3; k++) {
         memcpy(name, &k, sizeof k);
-        assert_int_equal(bry_counter_delete(c, name, sizeof name, NULL), BRY_OK);
+        assert_int_equal(bry_counter_del(c, name, sizeof name, NULL), BRY_OK);
     }
     counter_applied(c, 2000000, "another", 1, 10, 1);
     bry_counter_destroy(c);

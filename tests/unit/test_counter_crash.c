@@ -55,7 +55,7 @@ static bry_status step(bry_counter *c, char kind, size_t i)
         }
         return bry_counter_apply_n(c, ops, 3, time_of(i));
     case 'd':
-        return bry_counter_delete(c, name, strlen(name), NULL);
+        return bry_counter_del(c, name, strlen(name), NULL);
     case 'c':
         return bry_counter_clear(c);
     case 't':

@@ -76,7 +76,7 @@ static void work(bry_counter *c, uint64_t i)
     if (i % 5 == 0)
         counter_try(c, i / 2, "retry", 1, 101 + i * 3);
     if (i % 11 == 10)
-        assert_int_equal(bry_counter_delete(c, name, strlen(name), NULL), BRY_OK);
+        assert_int_equal(bry_counter_del(c, name, strlen(name), NULL), BRY_OK);
     if (i % 13 == 12)
         assert_int_equal(bry_counter_advance(c, 102 + i * 3), BRY_OK);
     if (i % 97 == 96)
@@ -439,7 +439,7 @@ static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
                 bry_counter *copy;
                 assert_int_equal(counter_try(c, 1000, "sum", 1, 5), BRY_E_IO);
                 assert_int_equal(errno, EIO);
-                assert_int_equal(bry_counter_delete(c, "sum", 3, NULL), BRY_E_IO);
+                assert_int_equal(bry_counter_del(c, "sum", 3, NULL), BRY_E_IO);
                 assert_int_equal(bry_counter_advance(c, 5000), BRY_E_IO);
                 assert_int_equal(bry_counter_clear(c), BRY_E_IO);
                 assert_int_equal(bry_counter_sync(c), BRY_E_IO);

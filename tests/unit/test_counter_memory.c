@@ -267,7 +267,7 @@ static void folders(void **state)
         /* A counter goes, or it is said that it did not. */
         memory.fail_at = 1;
         failing_allocator_restart(&memory);
-        bry_status status = bry_counter_delete(counters, "150", 3, NULL);
+        bry_status status = bry_counter_del(counters, "150", 3, NULL);
         assert_true(status == BRY_E_NOMEM ? counter_is_there(counters, "150")
                                           : !counter_is_there(counters, "150"));
         memory.fail_at = 0;

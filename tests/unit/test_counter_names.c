@@ -77,7 +77,7 @@ static void take(twin *t, unsigned i)
     bry__counter_name *name = bry__counter_names_get(&t->names, bytes, len);
     assert_true((name != NULL) == t->there[i]);
     if (name) {
-        bry__counter_names_remove(&t->names, name);
+        bry__counter_names_del(&t->names, name);
         t->there[i] = false;
         t->value[i] = 0;
         t->count--;
@@ -226,7 +226,7 @@ static void names_with_one_hash(void **state)
             if (n)
                 seen[entry.value] = true;
             if (n && gone >= 0 && entry.value == gone) {
-                bry__counter_names_remove(&names, name[gone]);
+                bry__counter_names_del(&names, name[gone]);
                 name[gone] = NULL;
             }
         } while (cursor != 0);
@@ -383,7 +383,7 @@ static void without_memory(void **state)
         assert_true(name && name->value == i);
         failing_allocator_restart(&memory);
         memory.fail_at = 1; /* a line for two buckets that are joined, the smaller directory */
-        bry__counter_names_remove(&names, name);
+        bry__counter_names_del(&names, name);
         assert_null(bry__counter_names_get(&names, bytes, len));
     }
     assert_int_equal(names.buckets, 16);

@@ -178,7 +178,7 @@ static void test_group_cost(void **state)
 }
 
 /* Groups side by side, in steps of any size, with additions in between. */
-static void test_join(void **state)
+static void test_merge(void **state)
 {
     (void)state;
     generator numbers = {23};
@@ -193,7 +193,7 @@ static void test_join(void **state)
                 from[s]->into_column = s * width;
             }
             for (uint64_t i = 0; into->copied_table < into->tables; i++) {
-                bry__dba_rows_join(into, from, n, 1 + generator_below(&numbers, 300));
+                bry__dba_rows_merge(into, from, n, 1 + generator_below(&numbers, 300));
                 add(from[i % n], (uint32_t)(i * 7 % width), 500000 + i);
             }
             for (unsigned s = 0; s < n; s++)
@@ -551,7 +551,7 @@ int main(void)
         cmocka_unit_test(test_published_shapes),
         cmocka_unit_test(test_planned_error_is_kept),
         cmocka_unit_test(test_group_cost),
-        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_merge),
         cmocka_unit_test(test_clear_columns),
         cmocka_unit_test(test_count_without_dirty),
         cmocka_unit_test(test_or_columns_and_segments),

@@ -18,17 +18,17 @@ static bry_index *make(bry_index_options options)
     return index;
 }
 
-/* Unit u has elements 1000 · u to 1000 · u + n - 1; unit 0 those of unit 1 too, once `combined`. */
+/* Unit u has elements 1000 · u to 1000 · u + n - 1; unit 0 those of unit 1 too, once `merged`. */
 typedef struct subsets {
     uint64_t n;
-    bool combined;
+    bool merged;
 } subsets;
 
 static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
                          size_t room, size_t *got)
 {
     const subsets *all = opaque;
-    uint64_t n = all->combined && unit == 0 ? 2 * all->n : all->n;
+    uint64_t n = all->merged && unit == 0 ? 2 * all->n : all->n;
     (void)tag;
     for (*got = 0; *got < room && from < n; ++*got, from++)
         hashes[*got] = element(1000 * (unit + from / all->n) + from % all->n);
@@ -78,7 +78,7 @@ static bry_index *extending(subsets *all, double error)
     return index;
 }
 
-static void test_combined_while_segments_are_added(void **state)
+static void test_merged_while_segments_are_added(void **state)
 {
     (void)state;
     for (int later = 0; later < 2; later++) {
@@ -87,11 +87,11 @@ static void test_combined_while_segments_are_added(void **state)
         const bry__dba *dba = index->elements;
         /* Into one that has its segments; or from one that has, into one that has not. */
         if (later)
-            assert_int_equal(bry_index_combine(index, 5, 0), BRY_OK);
+            assert_int_equal(bry_index_merge_units(index, 5, 0), BRY_OK);
         else
-            assert_int_equal(bry_index_combine(index, 0, 1), BRY_OK);
+            assert_int_equal(bry_index_merge_units(index, 0, 1), BRY_OK);
         assert_int_equal(dba->rebuild.kind, BRY__DBA_NO_REBUILD);
-        all.combined = !later;
+        all.merged = !later;
         if (!later) {
             finish(index, &all);
             for (uint64_t i = 0; i < 90; i++)
@@ -166,7 +166,7 @@ static void test_added_while_rebuilt(void **state)
     bry_index_destroy(index);
 }
 
-/* Units are combined, filled and dropped while their groups are put side by side. */
+/* Units are merged, filled and dropped while their groups are put side by side. */
 static void test_changed_while_side_by_side(void **state)
 {
     (void)state;
@@ -175,17 +175,17 @@ static void test_changed_while_side_by_side(void **state)
     const bry__dba *dba = index->elements;
     fill(index, 16, 90);
     assert_int_equal(bry_index_step(index, NULL, 8, NULL), BRY_OK);
-    assert_non_null(dba->join.into);
-    assert_true(dba->join.into->copied_row > 100);
-    assert_true(dba->join.into->copied_row < dba->join.into->shape.range / 2);
-    assert_int_equal(bry_index_combine(index, 0, 1), BRY_OK); /* within */
-    assert_null(dba->join.into); /* the group of unit 1 is gone */
+    assert_non_null(dba->merge.into);
+    assert_true(dba->merge.into->copied_row > 100);
+    assert_true(dba->merge.into->copied_row < dba->merge.into->shape.range / 2);
+    assert_int_equal(bry_index_merge_units(index, 0, 1), BRY_OK); /* within */
+    assert_null(dba->merge.into); /* the group of unit 1 is gone */
     assert_int_equal(bry_index_step(index, NULL, 8, NULL), BRY_OK);
-    assert_non_null(dba->join.into);
-    assert_int_equal(bry_index_combine(index, 2, 15), BRY_OK); /* from elsewhere */
+    assert_non_null(dba->merge.into);
+    assert_int_equal(bry_index_merge_units(index, 2, 15), BRY_OK); /* from elsewhere */
     for (uint64_t i = 0; i < 50; i++)
         assert_int_equal(bry_index_add(index, element(700000 + i), 4, NULL, NULL), BRY_OK);
-    assert_non_null(dba->join.into);
+    assert_non_null(dba->merge.into);
     finish(index, &all);
     assert_int_equal(dba->group[0]->width, 8);
     for (uint64_t i = 0; i < 90; i++) {
@@ -201,7 +201,7 @@ static void test_changed_while_side_by_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_combined_while_segments_are_added),
+        cmocka_unit_test(test_merged_while_segments_are_added),
         cmocka_unit_test(test_added_while_segments_are_added),
         cmocka_unit_test(test_added_while_rebuilt),
         cmocka_unit_test(test_changed_while_side_by_side),

@@ -1,6 +1,6 @@
 /*
  * Engine dba under long random programs: growth, error control, deletion, refresh, dropping,
- * combining, groups put side by side, copies, saves and units from elsewhere, in any order, with
+ * merging, groups put side by side, copies, saves and units from elsewhere, in any order, with
  * steps of any size in between. Whatever happens, an element that was added and not deleted is
  * always among the candidates. The argument is how many operations each kind of index gets.
  */
@@ -273,12 +273,12 @@ static void op_drop(twin *pair)
     forget_unit(pair, unit);
 }
 
-static void op_combine(twin *pair)
+static void op_merge_units(twin *pair)
 {
     twin_unit *into = busy_unit(pair), *from = busy_unit(pair);
     if (!into || into == from)
         return;
-    bry_status status = bry_index_combine(pair->index, into->number, from->number);
+    bry_status status = bry_index_merge_units(pair->index, into->number, from->number);
     if (status != BRY_OK) {
         assert_true(status == BRY_E_FULL || status == BRY_E_MISMATCH);
         return;
@@ -386,7 +386,7 @@ static void op_install(twin *pair)
 
 static void (*const frequent[])(twin *) = {op_add, op_add, op_add,  op_add_n,
                                            op_del, op_del, op_step, op_seal};
-static void (*const rare[])(twin *) = {op_open, op_open,  op_open,   op_drop,   op_combine,
+static void (*const rare[])(twin *) = {op_open, op_open,  op_open,   op_drop,   op_merge_units,
                                        op_step, op_clone, op_reload, op_install};
 
 static void run(twin *pair, uint64_t n)
@@ -601,7 +601,7 @@ static bry_buffer image_of(const bry_index *index)
 static void run_same(twin *pair)
 {
     static void (*const same_for_all[])(twin *) = {op_add,  op_add,  op_add_n, op_add_n,
-                                                   op_del,  op_open, op_drop,  op_combine,
+                                                   op_del,  op_open, op_drop,  op_merge_units,
                                                    op_seal, op_clone};
     for (unsigned i = 0; i < 600; i++) {
         same_for_all[generator_below(&pair->numbers, 10)](pair);

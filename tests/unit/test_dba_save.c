@@ -371,7 +371,7 @@ static void test_stamps(void **state)
     bry_index *copy = NULL;
     assert_int_equal(bry_index_clone(index, &copy), BRY_OK);
     assert_int_equal(bry_index_add(index, element(3999), 3, NULL, NULL), BRY_OK);
-    assert_int_equal(bry_index_combine(index, 5, 6), BRY_OK);
+    assert_int_equal(bry_index_merge_units(index, 5, 6), BRY_OK);
     assert_int_equal(bry_index_add(copy, element(4999), 4, NULL, NULL), BRY_OK);
     unsigned kept = 0;
     for (int side = 0; side < 2; side++) {

@@ -382,22 +382,22 @@ static void test_drop_reclaims(void **state)
     }
 }
 
-static void test_combine(void **state)
+static void test_merge_units(void **state)
 {
     (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 8, 100);
         for (uint64_t i = 0; i < 4; i++)
             add_many(index, 30 * i, 40, open_unit(index, i));
-        assert_int_equal(bry_index_combine(index, 1, 1), BRY_E_RANGE);
-        assert_int_equal(bry_index_combine(index, 1, 9), BRY_E_RANGE);
-        assert_int_equal(bry_index_combine(index, 9, 1), BRY_E_RANGE);
+        assert_int_equal(bry_index_merge_units(index, 1, 1), BRY_E_RANGE);
+        assert_int_equal(bry_index_merge_units(index, 1, 9), BRY_E_RANGE);
+        assert_int_equal(bry_index_merge_units(index, 9, 1), BRY_E_RANGE);
         assert_int_equal(bry_index_seal(index, 1), BRY_OK);
-        assert_int_equal(bry_index_combine(index, 1, 2), BRY_OK);
+        assert_int_equal(bry_index_merge_units(index, 1, 2), BRY_OK);
         assert_int_equal(unit_of(index, 1).elements, 80);
         assert_int_equal(stats_of(index).units, 3);
         assert_int_equal(stats_of(index).elements, 160);
-        assert_int_equal(bry_index_combine(index, 1, 0), BRY_E_FULL);
+        assert_int_equal(bry_index_merge_units(index, 1, 0), BRY_E_FULL);
         assert_int_equal(stats_of(index).elements, 160);
         static const uint32_t first[] = {1, 0}, second[] = {3, 1};
         assert_units(index, 35, first, 2);
@@ -496,7 +496,7 @@ int main(void)
         cmocka_unit_test(test_numbers_run_out), cmocka_unit_test(test_newest),
         cmocka_unit_test(test_capacity),        cmocka_unit_test(test_batches),
         cmocka_unit_test(test_everywhere),      cmocka_unit_test(test_delete),
-        cmocka_unit_test(test_drop_reclaims),   cmocka_unit_test(test_combine),
+        cmocka_unit_test(test_drop_reclaims),   cmocka_unit_test(test_merge_units),
         cmocka_unit_test(test_clone_and_like),  cmocka_unit_test(test_many_units),
         cmocka_unit_test(test_growth),
     };

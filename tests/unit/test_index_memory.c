@@ -157,10 +157,10 @@ static bry_status do_add_n_named(bry_index *index, operands *with)
     return bry_index_add_n(index, with->hashes, 65, 15, NULL);
 }
 
-static bry_status do_combine(bry_index *index, operands *with)
+static bry_status do_merge_units(bry_index *index, operands *with)
 {
     (void)with;
-    return bry_index_combine(index, 13, 14);
+    return bry_index_merge_units(index, 13, 14);
 }
 
 static bry_status do_clone(bry_index *index, operands *with)
@@ -205,7 +205,7 @@ static const struct {
     bool many; /* several calls: those before the one that failed have done their part */
 } operations[] = {
     {do_open, true},         {do_add, true},    {do_add_n, false},   {do_add_n_named, false},
-    {do_combine, false},     {do_clone, false}, {do_install, false}, {do_load, false},
+    {do_merge_units, false}, {do_clone, false}, {do_install, false}, {do_load, false},
     {do_load_folder, false}, {do_step, true},
 };
 

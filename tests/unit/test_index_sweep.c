@@ -141,7 +141,7 @@ static void change(bry_index *index, unsigned i)
         open_unit(index, i);
         break;
     case 80:
-        assert_int_equal(bry_index_combine(index, 0, 20 + i / 97), BRY_OK);
+        assert_int_equal(bry_index_merge_units(index, 0, 20 + i / 97), BRY_OK);
         break;
     default:
         add(index, 50000 + i % 700, i % 97 > 60 && i % 97 < 80 ? 20 + i / 97 : 0);

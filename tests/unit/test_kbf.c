@@ -36,7 +36,7 @@ static bry__kbf make(const bry__gf *gf, unsigned hashes, uint64_t segment)
 static void insert(bry__kbf *kbf, bry_hash hash, uint32_t code)
 {
     assert_int_equal(bry__kbf_reach(kbf, &hash, 1, &heap), BRY_OK);
-    bry__kbf_insert(kbf, hash, code);
+    bry__kbf_add(kbf, hash, code);
 }
 
 static size_t bytes_of(const bry__kbf *kbf)
@@ -71,7 +71,7 @@ static bry__kbf copy_of(const bry__kbf *kbf)
 {
     bry__kbf copy;
     assert_int_equal(bry__kbf_init(&copy, kbf, &heap), BRY_OK);
-    assert_int_equal(bry__kbf_add(&copy, kbf, 0, &heap), BRY_OK);
+    assert_int_equal(bry__kbf_merge(&copy, kbf, 0, &heap), BRY_OK);
     assert_true(same(&copy, kbf));
     return copy;
 }
@@ -303,11 +303,11 @@ static void test_crowded_cells_stick(void **state)
         bry_hash hash = key(i);
         assert_int_equal(bry__kbf_reach(&kbf, &hash, 1, &heap), BRY_OK);
         bry__kbf before = copy_of(&kbf);
-        stuck[i] = bry__kbf_insert(&kbf, hash, (uint32_t)i);
+        stuck[i] = bry__kbf_add(&kbf, hash, (uint32_t)i);
         /* Undone at once, to the bit. */
         bry__kbf_take(&kbf, hash, (uint32_t)i, stuck[i]);
         assert_true(same(&kbf, &before));
-        assert_int_equal(bry__kbf_insert(&kbf, hash, (uint32_t)i), stuck[i]);
+        assert_int_equal(bry__kbf_add(&kbf, hash, (uint32_t)i), stuck[i]);
         bry__kbf_free(&before, &heap);
         check(&kbf);
     }
@@ -339,13 +339,13 @@ static bry__kbf filled(uint64_t segment, uint64_t from, uint64_t n)
 
 static void add(bry__kbf *into, const bry__kbf *from, unsigned shift)
 {
-    assert_int_equal(bry__kbf_add(into, from, shift, &heap), BRY_OK);
+    assert_int_equal(bry__kbf_merge(into, from, shift, &heap), BRY_OK);
     check(into);
 }
 
 /* (a + b) + c, a + (c + b), and one table that got everything: the same cells. Also where counters
  * saturate on the way. */
-static void test_join_is_commutative_and_associative(void **state)
+static void test_merge_is_commutative_and_associative(void **state)
 {
     (void)state;
     for (uint64_t segment = 64; segment <= 4096; segment *= 8) {
@@ -426,7 +426,7 @@ static void test_no_memory(void **state)
     for (memory.fail_at = 2;; memory.fail_at++) {
         failing_allocator_restart(&memory);
         assert_int_equal(bry__kbf_init(&into, &like, &memory.allocator), BRY_OK);
-        bry_status status = bry__kbf_add(&into, &from, 0, &memory.allocator);
+        bry_status status = bry__kbf_merge(&into, &from, 0, &memory.allocator);
         if (status == BRY_OK)
             break;
         assert_int_equal(status, BRY_E_NOMEM);
@@ -488,7 +488,7 @@ int main(void)
         cmocka_unit_test(test_decoding_with_triples),
         cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_crowded_cells_stick),
-        cmocka_unit_test(test_join_is_commutative_and_associative),
+        cmocka_unit_test(test_merge_is_commutative_and_associative),
         cmocka_unit_test(test_fold_lands_where_the_hash_does),
         cmocka_unit_test(test_many_pieces),
         cmocka_unit_test(test_no_memory),

@@ -128,8 +128,7 @@ static void test_growth_keeps_the_promise(void **state)
     many *all = make_many();
     bry__kbf_map *map = make(options_of(1000, 0.01, false));
     for (size_t done = 0; done < MANY; done += 3000)
-        assert_int_equal(engine->insert_n(map, all->hashes + done, all->codes + done, 3000),
-                         BRY_OK);
+        assert_int_equal(engine->add_n(map, all->hashes + done, all->codes + done, 3000), BRY_OK);
     assert_int_equal(engine->items(map), MANY);
     bry_map_stats stats = stats_of(map);
     assert_true(stats.tables >= 6 && stats.tables <= 8);
@@ -160,7 +159,7 @@ static void test_growth_keeps_the_promise(void **state)
 
     /* Taking everything out: the tables become one again, and that one all zero. */
     for (uint64_t i = 0; i < MANY; i++)
-        assert_int_equal(engine->remove(map, all->hashes[i], all->codes[i], CODES), BRY_PRESENT);
+        assert_int_equal(engine->del_pair(map, all->hashes[i], all->codes[i], CODES), BRY_PRESENT);
     assert_int_equal(engine->items(map), 0);
     assert_int_equal(map->tables, 1);
     assert_true(engine->is_blank(map));
@@ -232,7 +231,7 @@ static void test_fixed_is_full(void **state)
     bry_hash hashes[4] = {key(98), key(5), key(99), key(100)};
     uint32_t codes[4] = {1, 2, 3, 4};
     uint8_t was[4] = {9, 9, 9, 9};
-    assert_int_equal(engine->insert_n(map, hashes, codes, 3), BRY_E_FULL);
+    assert_int_equal(engine->add_n(map, hashes, codes, 3), BRY_E_FULL);
     assert_true(same_image(map, &image));
     assert_int_equal(engine->set_n(map, hashes, codes, 4, CODES, was), BRY_E_FULL);
     assert_true(same_image(map, &image)); /* also the change of key 5 is undone */
@@ -261,7 +260,7 @@ static void test_unsure_keys_are_left_alone(void **state)
     insert(map, 0, 500);
     bry_hash twice[2] = {key(3), key(3)};
     uint32_t codes[2] = {900, 901};
-    assert_int_equal(engine->insert_n(map, twice, codes, 1), BRY_OK);
+    assert_int_equal(engine->add_n(map, twice, codes, 1), BRY_OK);
     bry_buffer image = image_of(map);
     uint32_t code = 5;
     bry_answer answer = BRY_PRESENT;
@@ -288,7 +287,7 @@ static void test_unsure_keys_are_left_alone(void **state)
     assert_int_equal(engine->get(map, key(700), CODES, &code), BRY_PRESENT);
     assert_int_equal(code, 13);
     /* The pair that is one too many can be taken out, and all is as if it had never been. */
-    assert_int_equal(engine->remove(map, key(3), 900, CODES), BRY_PRESENT);
+    assert_int_equal(engine->del_pair(map, key(3), 900, CODES), BRY_PRESENT);
     assert_int_equal(engine->get(map, key(3), CODES, &code), BRY_PRESENT);
     assert_int_equal(code, code_of(3));
     bry_buffer_free(&image);
@@ -305,7 +304,7 @@ static void test_unsure_across_tables(void **state)
         insert(map, 0, 20);
         bry_hash hash = key(3);
         uint32_t code = code_of(3) + differ, got = 5;
-        assert_int_equal(engine->insert_n(map, &hash, &code, 1), BRY_OK);
+        assert_int_equal(engine->add_n(map, &hash, &code, 1), BRY_OK);
         assert_int_equal(map->tables, 2);
         bry_buffer image = image_of(map);
         bry_answer answer = BRY_PRESENT;
@@ -319,7 +318,7 @@ static void test_unsure_across_tables(void **state)
         assert_int_equal(engine->del_n(map, &hash, 1, CODES, &was), BRY_OK);
         assert_int_equal(was, BRY_UNSURE);
         assert_true(same_image(map, &image));
-        assert_int_equal(engine->remove(map, hash, code, CODES), BRY_PRESENT);
+        assert_int_equal(engine->del_pair(map, hash, code, CODES), BRY_PRESENT);
         assert_int_equal(engine->get(map, hash, CODES, &got), BRY_PRESENT);
         assert_int_equal(got, code_of(3));
         assert_int_equal(engine->update(map, hash, 1, CODES, &answer), BRY_OK);
@@ -337,8 +336,8 @@ static void test_remove_refuses_what_it_can_see(void **state)
     unsigned refused = 0;
     for (uint64_t i = 0; i < 1000; i++) {
         bry_buffer before = image_of(map);
-        bry_answer answer = i % 2 ? engine->remove(map, key(2000 + i), 5, CODES)
-                                  : engine->remove(map, key(i), (code_of(i) + 1) % CODES, CODES);
+        bry_answer answer = i % 2 ? engine->del_pair(map, key(2000 + i), 5, CODES)
+                                  : engine->del_pair(map, key(i), (code_of(i) + 1) % CODES, CODES);
         if (answer == BRY_ABSENT)
             assert_true(same_image(map, &before));
         refused += answer == BRY_ABSENT;
@@ -359,7 +358,7 @@ static void test_find(void **state)
     (void)state;
     bry__kbf_map *map = make(options_of(CODES, 1e-2, true));
     for (uint32_t i = 0; i < CODES; i++)
-        assert_int_equal(engine->add(map, key(i), i), BRY_OK);
+        assert_int_equal(engine->add_beside(map, key(i), i), BRY_OK);
     unsigned found = 0;
     for (uint32_t i = 0; i < CODES; i++) {
         uint32_t code = CODES, other = i + 1;
@@ -375,14 +374,14 @@ static void test_find(void **state)
     }
     assert_true(found >= CODES * 99 / 100);
     for (uint32_t i = 0; i < CODES; i++)
-        engine->take(map, key(i), i, CODES);
+        engine->del_beside(map, key(i), i, CODES);
     assert_int_equal(engine->items(map), 0);
     engine->destroy(map);
 }
 
 /* ---- whole maps ---------------------------------------------------------------------------- */
 
-static void test_join(void **state)
+static void test_merge(void **state)
 {
     (void)state;
     bry_map_options options = options_of(3000, 0.001, false);
@@ -393,10 +392,10 @@ static void test_join(void **state)
     }
     for (int i = 0; i < 2; i++)
         sum[i] = clone_of(part[2 * i]);
-    assert_int_equal(engine->join(sum[0], part[1], NULL, CODES), BRY_OK);
-    assert_int_equal(engine->join(sum[0], part[2], NULL, CODES), BRY_OK);
-    assert_int_equal(engine->join(sum[1], part[1], NULL, CODES), BRY_OK);
-    assert_int_equal(engine->join(sum[1], part[0], NULL, CODES), BRY_OK);
+    assert_int_equal(engine->merge(sum[0], part[1], NULL, CODES), BRY_OK);
+    assert_int_equal(engine->merge(sum[0], part[2], NULL, CODES), BRY_OK);
+    assert_int_equal(engine->merge(sum[1], part[1], NULL, CODES), BRY_OK);
+    assert_int_equal(engine->merge(sum[1], part[0], NULL, CODES), BRY_OK);
     bry_buffer image = image_of(sum[0]);
     assert_true(same_image(sum[1], &image));
     assert_int_equal(engine->items(sum[0]), 2700);
@@ -409,11 +408,11 @@ static void test_join(void **state)
             assert_int_equal(code, code_of(i));
     }
     /* A part can be taken out of the sum again. */
-    assert_int_equal(engine->join(sum[1], part[0], (uint32_t[1]){0}, CODES), BRY_E_MISMATCH);
+    assert_int_equal(engine->merge(sum[1], part[0], (uint32_t[1]){0}, CODES), BRY_E_MISMATCH);
     for (uint64_t i = 0; i < 900; i++)
-        assert_int_equal(engine->remove(sum[1], key(i), code_of(i), CODES), BRY_PRESENT);
+        assert_int_equal(engine->del_pair(sum[1], key(i), code_of(i), CODES), BRY_PRESENT);
     void *rest = clone_of(part[2]);
-    assert_int_equal(engine->join(rest, part[1], NULL, CODES), BRY_OK);
+    assert_int_equal(engine->merge(rest, part[1], NULL, CODES), BRY_OK);
     if (stats_of(sum[0]).cells[7] == 0) {
         bry_buffer rest_image = image_of(rest);
         assert_true(same_image(sum[1], &rest_image));
@@ -421,7 +420,7 @@ static void test_join(void **state)
     }
 
     /* Beyond the capacity a map that may grow takes a further table. */
-    assert_int_equal(engine->join(sum[0], sum[1], NULL, CODES), BRY_OK);
+    assert_int_equal(engine->merge(sum[0], sum[1], NULL, CODES), BRY_OK);
     assert_int_equal(stats_of(sum[0]).tables, 2);
     assert_int_equal(engine->items(sum[0]), 4500);
     bry_buffer_free(&image);
@@ -432,7 +431,7 @@ static void test_join(void **state)
     engine->destroy(rest);
 }
 
-static void test_join_refused(void **state)
+static void test_merge_refused(void **state)
 {
     (void)state;
     bry__kbf_map *into = make(options_of(1000, 0.001, true)),
@@ -441,8 +440,8 @@ static void test_join_refused(void **state)
     insert(into, 0, 600);
     insert(like, 1000, 401);
     bry_buffer image = image_of(into);
-    assert_int_equal(engine->join(into, other, NULL, CODES), BRY_E_MISMATCH);
-    assert_int_equal(engine->join(into, like, NULL, CODES), BRY_E_FULL);
+    assert_int_equal(engine->merge(into, other, NULL, CODES), BRY_E_MISMATCH);
+    assert_int_equal(engine->merge(into, like, NULL, CODES), BRY_E_FULL);
     assert_true(same_image(into, &image));
     bry_buffer_free(&image);
     engine->destroy(into);
@@ -462,7 +461,7 @@ static void test_compress(void **state)
         assert_int_equal(engine->compress(map, 0.001, CODES), BRY_OK);
         assert_true(same_image(map, &image)); /* full: nothing to gain */
         for (uint64_t i = 3000; i < 40000; i++)
-            assert_int_equal(engine->remove(map, key(i), code_of(i), CODES), BRY_PRESENT);
+            assert_int_equal(engine->del_pair(map, key(i), code_of(i), CODES), BRY_PRESENT);
         assert_int_equal(engine->compress(map, 0.001, CODES), BRY_OK);
         assert_int_equal(map->table[0].segment, segment / 8);
         bry_map_stats stats = stats_of(map);
@@ -479,14 +478,14 @@ static void test_compress(void **state)
         }
         assert_true(unsure < 10);
 
-        /* Its like has its shape, and can be joined with it. */
+        /* Its like has its shape, and can be merged with it. */
         bry_map_options like = options;
         engine->like(map, &like);
         bry__kbf_map *fresh = make(like);
         insert(fresh, 50000, 100);
-        assert_int_equal(engine->join(map, fresh, NULL, CODES), BRY_OK);
+        assert_int_equal(engine->merge(map, fresh, NULL, CODES), BRY_OK);
         bry__kbf_map *unlike = make(options);
-        assert_int_equal(engine->join(map, unlike, NULL, CODES), BRY_E_MISMATCH);
+        assert_int_equal(engine->merge(map, unlike, NULL, CODES), BRY_E_MISMATCH);
         bry_buffer_free(&image);
         engine->destroy(map);
         engine->destroy(fresh);
@@ -495,14 +494,14 @@ static void test_compress(void **state)
 }
 
 /* Several tables, of which deletes leave little, become one small one. */
-static void test_compress_joins_tables(void **state)
+static void test_compress_merges_tables(void **state)
 {
     (void)state;
     bry__kbf_map *map = make(options_of(5000, 0.01, false));
     insert(map, 0, 30000);
     assert_true(map->tables >= 3);
     for (uint64_t i = 0; i < 26000; i++)
-        assert_int_equal(engine->remove(map, key(i), code_of(i), CODES), BRY_PRESENT);
+        assert_int_equal(engine->del_pair(map, key(i), code_of(i), CODES), BRY_PRESENT);
     assert_int_equal(engine->compress(map, 0.01, CODES), BRY_OK);
     assert_int_equal(map->tables, 1);
     for (uint64_t i = 26000; i < 30000; i++) {
@@ -529,14 +528,14 @@ static void test_the_first_table_stays(void **state)
         options.values = 200;
         bry__kbf_map *map = make(options);
         for (uint32_t i = 0; i < n; i++)
-            assert_int_equal(engine->add(map, key(i), i % 2), BRY_OK);
+            assert_int_equal(engine->add_beside(map, key(i), i % 2), BRY_OK);
         assert_int_equal(engine->compress(map, 0.01, 2), BRY_OK);
         for (unsigned t = 1; t < map->tables; t++)
             met += map->table[t].segment == map->table[0].segment &&
                    map->table[t].capacity > map->table[0].capacity;
         engine->like(map, &before);
         for (uint32_t i = 0; i < n; i++) {
-            assert_int_equal(engine->remove(map, key(i), i % 2, 2), BRY_PRESENT);
+            assert_int_equal(engine->del_pair(map, key(i), i % 2, 2), BRY_PRESENT);
             engine->like(map, &after);
             assert_int_equal(after.capacity, before.capacity);
             assert_int_equal(after.cells, before.cells);
@@ -561,10 +560,10 @@ int main(void)
         cmocka_unit_test(test_unsure_across_tables),
         cmocka_unit_test(test_remove_refuses_what_it_can_see),
         cmocka_unit_test(test_find),
-        cmocka_unit_test(test_join),
-        cmocka_unit_test(test_join_refused),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merge_refused),
         cmocka_unit_test(test_compress),
-        cmocka_unit_test(test_compress_joins_tables),
+        cmocka_unit_test(test_compress_merges_tables),
         cmocka_unit_test(test_the_first_table_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,11 +58,11 @@ static void test_no_memory(void **state)
             if (call == 0)
                 status = engine->set_n(copy, hashes, codes, N, CODES, NULL);
             else if (call == 1)
-                status = engine->insert_n(copy, hashes, codes, N);
+                status = engine->add_n(copy, hashes, codes, N);
             else if (call == 2)
                 status = engine->del_n(copy, hashes, 1000, CODES, NULL);
             else if (call == 3)
-                status = engine->join(copy, other, NULL, CODES);
+                status = engine->merge(copy, other, NULL, CODES);
             else if (call == 4)
                 status = engine->compress(copy, 0.4, CODES);
             else
@@ -238,7 +238,7 @@ static void test_forged_sizes(void **state)
     for (uint64_t i = 0; i < 64 && status == BRY_OK; i++) {
         bry_hash hash = key(i);
         uint32_t code = code_of(i);
-        status = engine->insert_n(read, &hash, &code, 1);
+        status = engine->add_n(read, &hash, &code, 1);
     }
     assert_true(memory.peak < (uint64_t)8 << 20);
     bry_buffer_free(&image);
@@ -257,7 +257,7 @@ static void test_empty_tables(void **state)
     assert_true(map->tables > 4);
     for (uint64_t i = N; i-- > 0;) {
         bry_hash hash = key(i);
-        engine->remove(map, hash, code_of(i), CODES);
+        engine->del_pair(map, hash, code_of(i), CODES);
         unsigned empty = 0;
         for (unsigned t = 1; t < map->tables; t++)
             empty += map->table[t].items == 0;

@@ -101,7 +101,7 @@ static void test_calls(void **state)
         assert_int_equal(bry_map_get(map, key(1), NULL), BRY_PRESENT);
 
         /* The empty value is a value; an update of an absent key is nothing, not even a code. */
-        set(map, key(2), bry_map_bytes(NULL, 0));
+        set(map, key(2), bry_map_value_bytes(NULL, 0));
         assert_true(has(map, key(2), text("")));
         uint64_t values = stats_of(map).values;
         assert_int_equal(bry_map_update(map, key(3), text("three"), &was), BRY_OK);
@@ -112,14 +112,14 @@ static void test_calls(void **state)
         assert_int_equal(was, BRY_PRESENT);
         assert_true(has(map, key(2), text("two")));
 
-        assert_int_equal(bry_map_insert(map, key(4), text("two")), BRY_OK);
+        assert_int_equal(bry_map_add(map, key(4), text("two")), BRY_OK);
         assert_int_equal(stats_of(map).items, 3);
-        assert_int_equal(bry_map_remove(map, key(4), text("never seen"), &was), BRY_OK);
+        assert_int_equal(bry_map_del_pair(map, key(4), text("never seen"), &was), BRY_OK);
         assert_int_equal(was, BRY_ABSENT);
-        assert_int_equal(bry_map_remove(map, key(4), text("uno"), &was), BRY_OK);
+        assert_int_equal(bry_map_del_pair(map, key(4), text("uno"), &was), BRY_OK);
         assert_int_equal(was, BRY_ABSENT);
         assert_true(has(map, key(4), text("two")));
-        assert_int_equal(bry_map_remove(map, key(4), text("two"), &was), BRY_OK);
+        assert_int_equal(bry_map_del_pair(map, key(4), text("two"), &was), BRY_OK);
         assert_int_equal(was, BRY_PRESENT);
         assert_int_equal(bry_map_get(map, key(4), NULL), BRY_ABSENT);
         assert_int_equal(bry_map_del(map, key(4), &was), BRY_OK);
@@ -143,22 +143,22 @@ static void test_values_too_long(void **state)
     generator_fill(&(generator){5}, bytes, sizeof bytes);
     for (int e = 0; e < 2; e++) {
         bry_map *map = make(exact(map_engines[e], 100));
-        bry_map_value longest = bry_map_bytes(bytes, BRY_MAP_VALUE_MAX);
-        bry_map_value longer = bry_map_bytes(bytes, BRY_MAP_VALUE_MAX + 1);
+        bry_map_value longest = bry_map_value_bytes(bytes, BRY_MAP_VALUE_MAX);
+        bry_map_value longer = bry_map_value_bytes(bytes, BRY_MAP_VALUE_MAX + 1);
         bry_answer was = BRY_UNSURE;
         set(map, key(1), longest);
-        set(map, key(2), bry_map_bytes(bytes, BRY_MAP_VALUE_MAX - 1));
+        set(map, key(2), bry_map_value_bytes(bytes, BRY_MAP_VALUE_MAX - 1));
         assert_int_equal(bry_map_set(map, key(1), longer, &was), BRY_E_RANGE);
         assert_int_equal(bry_map_update(map, key(1), longer, &was), BRY_E_RANGE);
-        assert_int_equal(bry_map_insert(map, key(3), longer), BRY_E_RANGE);
+        assert_int_equal(bry_map_add(map, key(3), longer), BRY_E_RANGE);
         bry_hash hashes[2] = {key(3), key(4)};
         bry_map_value values[2] = {text("fine"), longer};
         uint8_t answers[2] = {9, 9};
         assert_int_equal(bry_map_set_n(map, hashes, values, 2, answers), BRY_E_RANGE);
-        assert_int_equal(bry_map_insert_n(map, hashes, values, 2), BRY_E_RANGE);
+        assert_int_equal(bry_map_add_n(map, hashes, values, 2), BRY_E_RANGE);
         assert_int_equal(answers[0], 9);
         assert_int_equal(was, BRY_UNSURE);
-        assert_int_equal(bry_map_remove(map, key(1), longer, &was), BRY_OK);
+        assert_int_equal(bry_map_del_pair(map, key(1), longer, &was), BRY_OK);
         assert_int_equal(was, BRY_ABSENT);
         assert_true(has(map, key(1), longest));
         assert_int_equal(stats_of(map).items, 2);
@@ -177,16 +177,16 @@ static void test_integers(void **state)
             options.value_bits = bits;
             bry_map *map = make(options);
             uint64_t largest = (UINT64_C(1) << bits) - 1;
-            set(map, key(1), bry_map_number(largest));
-            set(map, key(2), bry_map_number(0));
-            assert_true(has(map, key(1), bry_map_number(largest)));
-            assert_true(has(map, key(2), bry_map_number(0)));
-            assert_int_equal(bry_map_set(map, key(1), bry_map_number(largest + 1), NULL),
+            set(map, key(1), bry_map_value_number(largest));
+            set(map, key(2), bry_map_value_number(0));
+            assert_true(has(map, key(1), bry_map_value_number(largest)));
+            assert_true(has(map, key(2), bry_map_value_number(0)));
+            assert_int_equal(bry_map_set(map, key(1), bry_map_value_number(largest + 1), NULL),
                              BRY_E_RANGE);
-            assert_int_equal(bry_map_update(map, key(3), bry_map_number(UINT64_MAX), NULL),
+            assert_int_equal(bry_map_update(map, key(3), bry_map_value_number(UINT64_MAX), NULL),
                              BRY_E_RANGE);
             bry_answer was = BRY_UNSURE;
-            assert_int_equal(bry_map_remove(map, key(1), bry_map_number(largest + 1), &was),
+            assert_int_equal(bry_map_del_pair(map, key(1), bry_map_value_number(largest + 1), &was),
                              BRY_OK);
             assert_int_equal(was, BRY_ABSENT);
             bry_map_stats stats = stats_of(map);
@@ -207,7 +207,7 @@ static void test_more_values_than_codes(void **state)
     assert_int_equal(stats_of(map).values_left, 0);
     assert_int_equal(bry_map_set(map, key(1000), text("one more"), NULL), BRY_E_FULL);
     assert_int_equal(bry_map_update(map, key(7), text("one more"), NULL), BRY_E_FULL);
-    assert_int_equal(bry_map_insert(map, key(1000), text("one more")), BRY_E_FULL);
+    assert_int_equal(bry_map_add(map, key(1000), text("one more")), BRY_E_FULL);
     bry_hash hashes[2] = {key(1000), key(1001)};
     bry_map_value values[2] = {text("value 3"), text("one more")};
     assert_int_equal(bry_map_set_n(map, hashes, values, 2, NULL), BRY_E_FULL);
@@ -217,7 +217,7 @@ static void test_more_values_than_codes(void **state)
 
     /* Codes come back when the map is empty, not before. */
     for (uint64_t i = 0; i < 255; i++)
-        assert_int_equal(bry_map_remove(map, key(i), numbered(i), NULL), BRY_OK);
+        assert_int_equal(bry_map_del_pair(map, key(i), numbered(i), NULL), BRY_OK);
     assert_int_equal(bry_map_set(map, key(1), text("one more"), NULL), BRY_E_FULL);
     assert_true(has(map, key(1000), text("value 9")));
     assert_int_equal(bry_map_del(map, key(1000), NULL), BRY_OK);
@@ -270,10 +270,10 @@ static void test_fixed_is_full_at_capacity(void **state)
         memset(was, 9, sizeof was);
         assert_int_equal(bry_map_set_n(map, hashes, values, N + 1, was), BRY_E_FULL);
         assert_int_equal(was[0], 9);
-        assert_int_equal(bry_map_insert_n(map, hashes, values, N + 1), BRY_E_FULL);
+        assert_int_equal(bry_map_add_n(map, hashes, values, N + 1), BRY_E_FULL);
         assert_int_equal(stats_of(map).items, 0);
         assert_int_equal(stats_of(map).values, 0);
-        assert_int_equal(bry_map_insert_n(map, hashes, values, N), BRY_OK);
+        assert_int_equal(bry_map_add_n(map, hashes, values, N), BRY_OK);
         assert_int_equal(bry_map_set(map, hashes[N], text("c"), NULL), BRY_E_FULL);
         assert_int_equal(stats_of(map).values, 2); /* "c" got no code */
         assert_int_equal(stats_of(map).refused_full, 3);
@@ -290,9 +290,9 @@ static void test_fixed_is_full_at_capacity(void **state)
     }
 }
 
-/* ---- joins --------------------------------------------------------------------------------- */
+/* ---- merges --------------------------------------------------------------------------------- */
 
-static void test_unlike_maps_do_not_join(void **state)
+static void test_unlike_maps_do_not_merge(void **state)
 {
     (void)state;
     for (int e = 0; e < 2; e++) {
@@ -310,8 +310,8 @@ static void test_unlike_maps_do_not_join(void **state)
         unlike[5].fixed = true;
         for (int i = 0; i < 6; i++) {
             bry_map *other = make(unlike[i]);
-            set(other, key(2), i == 2 ? bry_map_number(3) : text("b"));
-            assert_int_equal(bry_map_join(map, other), BRY_E_MISMATCH);
+            set(other, key(2), i == 2 ? bry_map_value_number(3) : text("b"));
+            assert_int_equal(bry_map_merge(map, other), BRY_E_MISMATCH);
             bry_map_destroy(other);
         }
         assert_int_equal(stats_of(map).items, 1);
@@ -323,7 +323,7 @@ static void test_unlike_maps_do_not_join(void **state)
     bry_map *a = make(exact(BRY_ENGINE_KBF, 100)), *b = make(exact(BRY_ENGINE_KBF, 100));
     set(a, key(1), text("a"));
     set(b, key(2), text("b"));
-    assert_int_equal(bry_map_join(a, b), BRY_E_MISMATCH);
+    assert_int_equal(bry_map_merge(a, b), BRY_E_MISMATCH);
     assert_true(has(a, key(1), text("a")));
     assert_int_equal(bry_map_get(a, key(2), NULL), BRY_ABSENT);
     bry_map_destroy(b);
@@ -332,51 +332,51 @@ static void test_unlike_maps_do_not_join(void **state)
     assert_int_equal(stats_of(b).items, 0);
     set(b, key(2), text("a"));
     set(b, key(3), text("b"));
-    assert_int_equal(bry_map_join(a, b), BRY_OK);
+    assert_int_equal(bry_map_merge(a, b), BRY_OK);
     assert_true(has(a, key(1), text("a")) && has(a, key(2), text("a")) &&
                 has(a, key(3), text("b")));
     bry_map_destroy(a);
     bry_map_destroy(b);
 }
 
-/* Three maps, joined in different orders; with compact their dictionaries number values
+/* Three maps, merged in different orders; with compact their dictionaries number values
  * differently.
  */
-static void test_order_of_joins(void **state)
+static void test_order_of_merges(void **state)
 {
     (void)state;
     for (int e = 0; e < 2; e++) {
         bry_map *first = make(exact(map_engines[e], 3000));
         for (uint64_t i = 0; i < 60 && e == 1; i++) /* one order of codes for all */
             set(first, key(i), numbered(i));
-        bry_map *joined[3];
+        bry_map *merged[3];
         static const int order[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
         for (int j = 0; j < 3; j++) {
-            assert_int_equal(bry_map_create_like(first, &joined[j]), BRY_OK);
+            assert_int_equal(bry_map_create_like(first, &merged[j]), BRY_OK);
             for (int p = 0; p < 3; p++) {
                 bry_map *part = NULL;
                 assert_int_equal(bry_map_create_like(first, &part), BRY_OK);
                 uint64_t n = (uint64_t)order[j][p] * 1000;
                 for (uint64_t i = 0; i < 900; i++)
                     set(part, key(n + i), numbered((n + i * 7) % 60));
-                assert_int_equal(bry_map_join(joined[j], part), BRY_OK);
+                assert_int_equal(bry_map_merge(merged[j], part), BRY_OK);
                 bry_map_destroy(part);
             }
         }
         for (int j = 0; j < 3; j++) {
-            assert_int_equal(stats_of(joined[j]).items, 2700);
-            assert_int_equal(stats_of(joined[j]).values, 60);
+            assert_int_equal(stats_of(merged[j]).items, 2700);
+            assert_int_equal(stats_of(merged[j]).values, 60);
             for (uint64_t n = 0; n < 3000; n += 1000)
                 for (uint64_t i = 0; i < 900; i++)
-                    assert_true(has(joined[j], key(n + i), numbered((n + i * 7) % 60)));
-            bry_map_destroy(joined[j]);
+                    assert_true(has(merged[j], key(n + i), numbered((n + i * 7) % 60)));
+            bry_map_destroy(merged[j]);
         }
         bry_map_destroy(first);
     }
 }
 
-/* A map that is joined to itself stays as it is: kbf refuses, for each key would be there twice. */
-static void test_join_with_itself(void **state)
+/* A map that is merged to itself stays as it is: kbf refuses, for each key would be there twice. */
+static void test_merge_with_itself(void **state)
 {
     (void)state;
     for (int e = 0; e < 2; e++)
@@ -385,12 +385,13 @@ static void test_join_with_itself(void **state)
                 .engine = map_engines[e], .capacity = 500, .error = 0.001, .value_bits = bits});
             for (uint64_t i = 0; i < 900; i++) /* in two tables */
                 assert_int_equal(
-                    bry_map_insert(map, key(i), bits ? bry_map_number(i % 60) : numbered(i % 60)),
+                    bry_map_add(map, key(i),
+                                bits ? bry_map_value_number(i % 60) : numbered(i % 60)),
                     BRY_OK);
             bry_buffer before = {0}, after = {0};
             bry_sink to_before = bry_buffer_sink(&before), to_after = bry_buffer_sink(&after);
             assert_int_equal(bry_map_save(map, &to_before), BRY_OK);
-            assert_int_equal(bry_map_join(map, map), e == 0 ? BRY_OK : BRY_E_RANGE);
+            assert_int_equal(bry_map_merge(map, map), e == 0 ? BRY_OK : BRY_E_RANGE);
             assert_int_equal(bry_map_save(map, &to_after), BRY_OK);
             assert_int_equal(before.len, after.len);
             assert_memory_equal(before.bytes, after.bytes, before.len);
@@ -400,8 +401,8 @@ static void test_join_with_itself(void **state)
         }
 }
 
-/* compact: the joined map's value wins, in whichever table of a grown map either has the key. */
-static void test_joined_values_win(void **state)
+/* compact: the merged map's value wins, in whichever table of a grown map either has the key. */
+static void test_merged_values_win(void **state)
 {
     (void)state;
     bry_map *a = make(exact(BRY_ENGINE_COMPACT, 500)), *b = make(exact(BRY_ENGINE_COMPACT, 500));
@@ -412,7 +413,7 @@ static void test_joined_values_win(void **state)
         set(b, key(i), numbered(200)); /* in the second */
     assert_int_equal(stats_of(a).tables, 2);
     assert_int_equal(stats_of(b).tables, 2);
-    assert_int_equal(bry_map_join(a, b), BRY_OK);
+    assert_int_equal(bry_map_merge(a, b), BRY_OK);
     for (uint64_t i = 0; i < 900; i++) {
         uint64_t expected = i < 100 ? 200 : i >= 250 && i < 750 ? 100 + i % 3 : i % 7;
         assert_true(has(a, key(i), numbered(expected)));
@@ -458,10 +459,10 @@ int main(void)
         cmocka_unit_test(test_more_values_than_codes),
         cmocka_unit_test(test_codes_come_back),
         cmocka_unit_test(test_fixed_is_full_at_capacity),
-        cmocka_unit_test(test_unlike_maps_do_not_join),
-        cmocka_unit_test(test_order_of_joins),
-        cmocka_unit_test(test_join_with_itself),
-        cmocka_unit_test(test_joined_values_win),
+        cmocka_unit_test(test_unlike_maps_do_not_merge),
+        cmocka_unit_test(test_order_of_merges),
+        cmocka_unit_test(test_merge_with_itself),
+        cmocka_unit_test(test_merged_values_win),
         cmocka_unit_test(test_compress_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

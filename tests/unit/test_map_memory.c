@@ -62,7 +62,7 @@ static void test_plan_at_capacity(void **state)
         assert_int_equal(bry_map_plan(&options, &shape), BRY_OK);
         bry_map *map = make(options);
         for (uint64_t i = 0; i < 30000; i++)
-            (void)bry_map_set(map, key(i), bry_map_bytes(&(uint16_t){(uint16_t)(i % 500)}, 2),
+            (void)bry_map_set(map, key(i), bry_map_value_bytes(&(uint16_t){(uint16_t)(i % 500)}, 2),
                               NULL);
         bry_map_stats stats = stats_of(map);
         assert_int_equal(stats.bytes, memory.now);
@@ -105,7 +105,7 @@ static void assert_same(const snapshot *a, const snapshot *b)
 }
 
 typedef struct operands {
-    bry_map *other; /* to join with */
+    bry_map *other; /* to merge with */
     bry_hash hashes[ROOM];
     bry_map_value values[ROOM];
     char bytes[ROOM][16];
@@ -130,7 +130,7 @@ static bry_status do_update(bry_map *map, operands *with)
 static bry_status do_insert(bry_map *map, operands *with)
 {
     (void)with;
-    return bry_map_insert(map, key(KEYS - 1), text("brand new"));
+    return bry_map_add(map, key(KEYS - 1), text("brand new"));
 }
 
 static bry_status do_set_n(bry_map *map, operands *with)
@@ -138,15 +138,15 @@ static bry_status do_set_n(bry_map *map, operands *with)
     return bry_map_set_n(map, with->hashes, with->values, ROOM, NULL);
 }
 
-static bry_status do_insert_n(bry_map *map, operands *with)
+static bry_status do_add_n(bry_map *map, operands *with)
 {
     /* Keys from 500 on are not there. */
-    return bry_map_insert_n(map, with->hashes + 200, with->values + 200, ROOM - 200);
+    return bry_map_add_n(map, with->hashes + 200, with->values + 200, ROOM - 200);
 }
 
-static bry_status do_join(bry_map *map, operands *with)
+static bry_status do_merge(bry_map *map, operands *with)
 {
-    return bry_map_join(map, with->other);
+    return bry_map_merge(map, with->other);
 }
 
 static bry_status do_clone(bry_map *map, operands *with)
@@ -190,7 +190,7 @@ static bry_map *prepare(bry_engine engine, failing_allocator *memory, operands *
         with->hashes[i] = key(300 + i);
         bry_map_value value = numbered(i % (VALUES + 30));
         memcpy(with->bytes[i], value.bytes, value.len);
-        with->values[i] = bry_map_bytes(with->bytes[i], value.len);
+        with->values[i] = bry_map_value_bytes(with->bytes[i], value.len);
     }
     bry_sink sink = bry_buffer_sink(&with->saved);
     assert_int_equal(bry_map_save(map, &sink), BRY_OK);
@@ -246,9 +246,8 @@ static void fail_each_allocation(bry_engine engine, operation *run, bool keep_fa
 static void test_failing_allocations(void **state)
 {
     (void)state;
-    static operation *const operations[] = {do_set,   do_update,      do_insert,
-                                            do_set_n, do_insert_n,    do_join,
-                                            do_clone, do_create_like, do_load};
+    static operation *const operations[] = {do_set,   do_update, do_insert,      do_set_n, do_add_n,
+                                            do_merge, do_clone,  do_create_like, do_load};
     for (int e = 0; e < 2; e++)
         for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
             fail_each_allocation(map_engines[e], operations[i], false);
@@ -293,8 +292,8 @@ static void test_without_memory(void **state)
         for (uint64_t i = 0; i < 100; i++) {
             assert_int_equal(bry_map_del(map, key(i), &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
-            assert_int_equal(bry_map_remove(map, key(100 + i), numbered((100 + i) % VALUES), &was),
-                             BRY_OK);
+            assert_int_equal(
+                bry_map_del_pair(map, key(100 + i), numbered((100 + i) % VALUES), &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
         }
         assert_int_equal(stats_of(map).items, 300);
@@ -334,7 +333,7 @@ static void test_batch_on_spilled_segment(void **state)
     /* A range of 2^16; fingerprints that are multiples of 2^4 are in one segment of up to 16. */
     for (uint64_t i = 0; i < N; i++) {
         hashes[i] = (bry_hash){i, i << 52};
-        values[i] = bry_map_number(i % 251);
+        values[i] = bry_map_value_number(i % 251);
     }
     for (unsigned i = 0; i < N; i++)
         set(map, hashes[i], values[i]);
@@ -350,7 +349,7 @@ static void test_batch_on_spilled_segment(void **state)
         failed++;
         assert_int_equal(status, BRY_E_NOMEM);
         for (unsigned i = 0; i < N; i++)
-            assert_true(has(map, hashes[i], bry_map_number(values[i].number ^ 1)));
+            assert_true(has(map, hashes[i], bry_map_value_number(values[i].number ^ 1)));
     }
     assert_true(failed > 0);
     for (unsigned i = 0; i < N; i++)

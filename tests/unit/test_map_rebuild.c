@@ -18,7 +18,7 @@ static bry_map *make_map(bry_engine engine, uint32_t value_bits, failing_allocat
 
 static bry_map_value value_of(uint64_t i, uint32_t value_bits)
 {
-    return value_bits ? bry_map_number(i % 200) : numbered(i % 200);
+    return value_bits ? bry_map_value_number(i % 200) : numbered(i % 200);
 }
 
 static bry_buffer saved(const bry_map *map)
@@ -180,7 +180,7 @@ static void test_ghosts_go(void **state)
     bry_map *map = make_map(BRY_ENGINE_KBF, 8, &memory);
     for (uint64_t i = 0; i < 3; i++)
         for (int twice = 0; twice < 2; twice++)
-            assert_int_equal(bry_map_insert(map, key(7), bry_map_number(5)), BRY_OK);
+            assert_int_equal(bry_map_add(map, key(7), bry_map_value_number(5)), BRY_OK);
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(bry_map_del(map, key(7), NULL), BRY_E_UNSURE);
     assert_int_equal(stats_of(map).ghosts, stats_of(map).items);
@@ -196,7 +196,7 @@ static void test_rebuild_compact(void **state)
         failing_allocator memory;
         bry_map *map = make_map(BRY_ENGINE_COMPACT, bits, &memory);
         uint64_t stored, first = churn(map, bits, 0, 4, &stored);
-        set(map, key(1), bits ? bry_map_number(250) : text("of no live key"));
+        set(map, key(1), bits ? bry_map_value_number(250) : text("of no live key"));
         pairs all = {.first = first, .n = live, .value_bits = bits};
         bry_map_supplier supplier = {supply, &all};
         assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
@@ -223,7 +223,7 @@ static void test_compressed_and_rebuilt(void **state)
                                           .value_bits = 8,
                                           .cells = 6 * 1024,
                                           .hashes = 6});
-    set(map, key(1), bry_map_number(1));
+    set(map, key(1), bry_map_value_number(1));
     assert_int_equal(bry_map_compress(map, 1e-6), BRY_OK);
     assert_true(stats_of(map).capacity < 100);
     pairs all = {.n = 30000, .value_bits = 8};

@@ -37,7 +37,7 @@ static bry_map *busy(bry_engine engine, unsigned value_bits)
     bry_map *map = make((bry_map_options){
         .engine = engine, .capacity = 200, .error = 1e-6, .value_bits = value_bits, .values = 77});
     for (uint64_t i = 0; i < 500; i++)
-        set(map, key(i), value_bits ? bry_map_number(i % 30) : numbered(i % 60));
+        set(map, key(i), value_bits ? bry_map_value_number(i % 30) : numbered(i % 60));
     for (uint64_t i = 0; i < 500; i++)
         if (i % 60 % 7 == 3)
             assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
@@ -98,7 +98,7 @@ static void test_round_trip(void **state)
 
             /* Both go on alike. */
             for (uint64_t i = 400; i < 600; i++) {
-                bry_map_value value = bits ? bry_map_number(i % 99) : numbered(i);
+                bry_map_value value = bits ? bry_map_value_number(i % 99) : numbered(i);
                 assert_int_equal(bry_map_set(map, key(i), value, NULL),
                                  bry_map_set(loaded, key(i), value, NULL));
             }
@@ -119,11 +119,12 @@ static void test_large_values(void **state)
     for (int e = 0; e < 2; e++) {
         bry_map *map = make((bry_map_options){.engine = map_engines[e], .error = 1e-9}), *loaded;
         for (uint64_t i = 0; i < 40; i++) /* several frames of values, and several pieces */
-            set(map, key(i), bry_map_bytes(bytes + i, sizeof bytes - 100 * i));
+            set(map, key(i), bry_map_value_bytes(bytes + i, sizeof bytes - 100 * i));
         bry_buffer saved = saved_of(map);
         assert_int_equal(load_bytes(saved.bytes, saved.len, NULL, &loaded), BRY_OK);
         for (uint64_t i = 0; i < 40; i++)
-            assert_true(has(loaded, key(i), bry_map_bytes(bytes + i, sizeof bytes - 100 * i)));
+            assert_true(
+                has(loaded, key(i), bry_map_value_bytes(bytes + i, sizeof bytes - 100 * i)));
         bry_map_destroy(loaded);
 
         /* The ceiling holds: half of it is too little, all of it and a little for the way is not.
@@ -333,8 +334,8 @@ static void test_any_byte_forged(void **state)
     }
 }
 
-/* A folded kbf map is joined by one made like it, which plans for less error than the first did. */
-static void test_joined_after_compress(void **state)
+/* A folded kbf map is merged by one made like it, which plans for less error than the first did. */
+static void test_merged_after_compress(void **state)
 {
     (void)state;
     bry_map_options options = BRY_MAP_OPTIONS;
@@ -350,8 +351,8 @@ static void test_joined_after_compress(void **state)
     bry_map_options like = bry_map_options_like(map);
     assert_int_equal(bry_map_create(&like, &other), BRY_OK);
     for (int i = 0; i < 76; i++)
-        assert_int_equal(bry_map_insert(other, key(0), bry_map_number(0)), BRY_OK);
-    assert_int_equal(bry_map_join(map, other), BRY_OK);
+        assert_int_equal(bry_map_add(other, key(0), bry_map_value_number(0)), BRY_OK);
+    assert_int_equal(bry_map_merge(map, other), BRY_OK);
     bry_buffer saved = saved_of(map);
     assert_int_equal(load_bytes(saved.bytes, saved.len, NULL, &loaded), BRY_OK);
     bry_map_destroy(map);
@@ -363,7 +364,7 @@ static void test_joined_after_compress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joined_after_compress), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_merged_after_compress), cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_large_values),          cmocka_unit_test(test_files),
         cmocka_unit_test(test_forged_numbers),        cmocka_unit_test(test_forged_values),
         cmocka_unit_test(test_any_byte_forged),

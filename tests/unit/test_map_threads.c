@@ -72,13 +72,13 @@ static unsigned clone_it(const shared *all)
     return wrong;
 }
 
-/* As the source of a join into one that was made like it. */
-static unsigned join_it(const shared *all)
+/* As the source of a merge into one that was made like it. */
+static unsigned merge_it(const shared *all)
 {
     bry_map *made = NULL;
     unsigned wrong = bry_map_create_like(all->map, &made) != BRY_OK ||
                      bry_map_seed(made) != bry_map_seed(all->map) ||
-                     bry_map_join(made, all->map) != BRY_OK;
+                     bry_map_merge(made, all->map) != BRY_OK;
     for (int i = 0; i < KNOWN && !wrong; i++)
         wrong = bry_map_get(made, all->hashes[i], NULL) == BRY_ABSENT;
     bry_map_destroy(made);
@@ -118,7 +118,7 @@ static void *ask_everything(void *opaque)
             wrong += !saves_as(all->map, &all->saved);
             break;
         case 5:
-            wrong += join_it(all);
+            wrong += merge_it(all);
             break;
         default:
             wrong += ask_options(all);
@@ -139,8 +139,8 @@ static void const_operations(bry_engine engine, uint32_t value_bits)
         all.hashes[i] = key(i);
         if (i < KNOWN)
             assert_int_equal(
-                bry_map_insert(map, key(i),
-                               value_bits ? bry_map_number(i % VALUES) : numbered(i % VALUES)),
+                bry_map_add(map, key(i),
+                            value_bits ? bry_map_value_number(i % VALUES) : numbered(i % VALUES)),
                 BRY_OK);
     }
     all.map = map;

@@ -14,7 +14,7 @@ static bry_map_value long_value(uint64_t i)
         uint64_t word = generator_next(&numbers);
         memcpy(bytes + at, &word, 8);
     }
-    return bry_map_bytes(bytes, LONG);
+    return bry_map_value_bytes(bytes, LONG);
 }
 
 static bry_map *make_small(bry_engine engine, failing_allocator *memory)
@@ -202,7 +202,7 @@ static void test_refused(void **state)
     (void)state;
     enum { BATCH = 100 }; /* more than fit on the stack */
     static const unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
-    bry_map_value too_long = bry_map_bytes(bytes, sizeof bytes), values[BATCH];
+    bry_map_value too_long = bry_map_value_bytes(bytes, sizeof bytes), values[BATCH];
     bry_hash hashes[BATCH];
     failing_allocator memory;
     bry_map *map = make_half(&memory);
@@ -215,13 +215,13 @@ static void test_refused(void **state)
     assert_saved(map, &before);
     assert_int_equal(bry_map_update(map, key(1), too_long, NULL), BRY_E_RANGE);
     assert_saved(map, &before);
-    assert_int_equal(bry_map_insert(map, key(100), too_long), BRY_E_RANGE);
+    assert_int_equal(bry_map_add(map, key(100), too_long), BRY_E_RANGE);
     assert_saved(map, &before);
     for (size_t n = 2; n <= BATCH; n += BATCH - 2) {
         const bry_map_value *last = values + BATCH - n;
         assert_int_equal(bry_map_set_n(map, hashes, last, n, NULL), BRY_E_RANGE);
         assert_saved(map, &before);
-        assert_int_equal(bry_map_insert_n(map, hashes, last, n), BRY_E_RANGE);
+        assert_int_equal(bry_map_add_n(map, hashes, last, n), BRY_E_RANGE);
         assert_saved(map, &before);
     }
     bry_buffer_free(&before);
@@ -266,7 +266,7 @@ static void test_new_value_is_replaced(void **state)
     for (uint32_t i = 0; i < BATCH; i++) {
         bytes[i] = i;
         hashes[i] = key(i % 3);
-        values[i] = bry_map_bytes(&bytes[i], sizeof bytes[i]);
+        values[i] = bry_map_value_bytes(&bytes[i], sizeof bytes[i]);
     }
     failing_allocator memory;
     bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
@@ -296,7 +296,7 @@ static void test_emptied(void **state)
         for (uint64_t i = 0; i < 20; i++) {
             assert_int_equal(stats_of(map).values, 20);
             if (by_pair)
-                assert_int_equal(bry_map_remove(map, key(i), long_value(i), NULL), BRY_OK);
+                assert_int_equal(bry_map_del_pair(map, key(i), long_value(i), NULL), BRY_OK);
             else
                 del(map, i);
         }
@@ -329,7 +329,7 @@ static void test_emptied_before_codes_run_out(void **state)
     finish(map, &memory);
 }
 
-/* Few short values stay, so that maps made alike can be joined after one was empty; compressing one
+/* Few short values stay, so that maps made alike can be merged after one was empty; compressing one
  * that is empty drops them. */
 static void test_emptied_keeps_few(void **state)
 {
@@ -341,7 +341,7 @@ static void test_emptied_keeps_few(void **state)
     set(like, key(1000), text("value 7"));
     del(like, 1000);
     set(like, key(1001), text("value 9"));
-    assert_int_equal(bry_map_join(map, like), BRY_OK);
+    assert_int_equal(bry_map_merge(map, like), BRY_OK);
     assert_true(has(map, key(1001), text("value 9")));
 
     assert_int_equal(bry_map_compress(like, 0), BRY_OK);

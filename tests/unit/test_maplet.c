@@ -104,7 +104,7 @@ static void test_plan(void **state)
         start(&maplet, shape->capacity, shape->error, shape->value_bits, shape->fixed);
         for (uint64_t j = 0; j < shape->capacity; j++) {
             assert_int_equal(
-                bry__maplet_insert(&maplet, key(j), (uint32_t)j & ((1u << shape->value_bits) - 1)),
+                bry__maplet_add(&maplet, key(j), (uint32_t)j & ((1u << shape->value_bits) - 1)),
                 BRY_OK);
             assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
         }
@@ -127,7 +127,7 @@ static void test_full_when_fixed(void **state)
     bry_answer was = BRY_UNSURE;
     uint32_t old = 12345;
     assert_int_equal(bry__maplet_upsert(&maplet, key(500), 1, &was, &old), BRY_E_FULL);
-    assert_int_equal(bry__maplet_insert(&maplet, key(3), 1), BRY_E_FULL);
+    assert_int_equal(bry__maplet_add(&maplet, key(3), 1), BRY_E_FULL);
     assert_int_equal(was, BRY_UNSURE);
     assert_int_equal(old, 12345);
 
@@ -146,9 +146,9 @@ static void test_full_when_fixed(void **state)
 
     assert_int_equal(bry__maplet_upsert(&maplet, key(3), 200, &was, &old), BRY_OK);
     assert_true(was == BRY_PRESENT && old == 3);
-    assert_int_equal(bry__maplet_remove(&maplet, key(3)), 1);
-    assert_int_equal(bry__maplet_insert(&maplet, key(1000), 1), BRY_OK);
-    assert_int_equal(bry__maplet_insert(&maplet, key(1001), 1), BRY_E_FULL);
+    assert_int_equal(bry__maplet_del(&maplet, key(3)), 1);
+    assert_int_equal(bry__maplet_add(&maplet, key(1000), 1), BRY_OK);
+    assert_int_equal(bry__maplet_add(&maplet, key(1001), 1), BRY_E_FULL);
     assert_int_equal(bry__maplet_open_table(&maplet), BRY_E_FULL);
     bry_buffer_free(&before);
     finish(&maplet);
@@ -168,14 +168,14 @@ static void test_values_too_wide(void **state)
         bry_hash hash = key(1);
         uint32_t wide = most + 1;
         assert_int_equal(bry__maplet_upsert(&maplet, hash, wide, &was, NULL), BRY_E_RANGE);
-        assert_int_equal(bry__maplet_insert(&maplet, hash, wide), BRY_E_RANGE);
-        assert_int_equal(bry__maplet_insert(&maplet, key(2), UINT32_MAX), BRY_E_RANGE);
+        assert_int_equal(bry__maplet_add(&maplet, hash, wide), BRY_E_RANGE);
+        assert_int_equal(bry__maplet_add(&maplet, key(2), UINT32_MAX), BRY_E_RANGE);
         assert_int_equal(bry__maplet_replace(&maplet, hash, most, wide, &was), BRY_E_RANGE);
         assert_int_equal(bry__maplet_replace(&maplet, key(2), most, wide, &was), BRY_E_RANGE);
         assert_int_equal(bry__maplet_upsert_n(&maplet, &hash, &wide, 1, NULL, &done), BRY_E_RANGE);
         assert_int_equal(done, 0);
         assert_int_equal(was, BRY_UNSURE);
-        assert_int_equal(bry__maplet_remove_value(&maplet, hash, wide), BRY_ABSENT);
+        assert_int_equal(bry__maplet_del_value(&maplet, hash, wide), BRY_ABSENT);
         assert_int_equal(bry__maplet_replace(&maplet, hash, wide, most, &was), BRY_OK);
         assert_int_equal(was, BRY_ABSENT);
         if (bits > 0)
@@ -260,10 +260,9 @@ static void test_batches(void **state)
     start(&maplet, 2000, 0.02, 9, false);
     for (uint64_t n = 0; n < 30000; n += 1 + n) { /* up to five tables */
         for (uint64_t i = n; i < 2 * n + 1; i++)
-            assert_int_equal(bry__maplet_insert(&maplet, key(i % 20000), (uint32_t)i & 511),
-                             BRY_OK);
+            assert_int_equal(bry__maplet_add(&maplet, key(i % 20000), (uint32_t)i & 511), BRY_OK);
         for (uint64_t i = 0; i < 30; i++)
-            assert_int_equal(bry__maplet_insert(&maplet, key(7), (uint32_t)i), BRY_OK);
+            assert_int_equal(bry__maplet_add(&maplet, key(7), (uint32_t)i), BRY_OK);
         static const size_t sizes[] = {0, 1, 2, 31, 47, 48, 49, 63, 64, 65, 127, 128, 129, 1000};
         for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             compare_batches(&maplet, 2 * n + 10, sizes[i]);
@@ -311,7 +310,7 @@ static void test_past_capacity(void **state)
     bry__maplet maplet;
     start(&maplet, 1000, 0.01, 20, false);
     for (uint64_t i = 0; i < 40000; i++) {
-        assert_int_equal(bry__maplet_insert(&maplet, key(i), (uint32_t)i), BRY_OK);
+        assert_int_equal(bry__maplet_add(&maplet, key(i), (uint32_t)i), BRY_OK);
         assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
         assert_true(bry__maplet_error_now(&maplet) < 0.01);
     }
@@ -334,7 +333,7 @@ static void test_past_capacity(void **state)
 
     /* Down to what the first table may hold: then all go there, in steps. */
     for (uint64_t i = 0; i < 39100; i++)
-        assert_int_equal(bry__maplet_remove_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
+        assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
     uint64_t sum = maplet_sum(&maplet, NULL);
     for (done = false; !done;) {
         assert_int_equal(bry__maplet_shrink(&maplet, 10, &done), BRY_OK);
@@ -344,7 +343,7 @@ static void test_past_capacity(void **state)
     assert_int_equal(maplet.tables, 1);
     assert_int_equal(maplet.table[0]->n, 900);
     for (uint64_t i = 39100; i < 40000; i++)
-        assert_int_equal(bry__maplet_remove_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
+        assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
     assert_int_equal(bry__maplet_count(&maplet), 0);
     assert_int_equal(memory.now, bry__maplet_bytes_empty());
     finish(&maplet);
@@ -357,7 +356,7 @@ static void test_end_of_the_chain(void **state)
     bry__maplet maplet;
     start(&maplet, 1, 1e-12, 8, false);
     uint64_t n = 0;
-    while (bry__maplet_insert(&maplet, key(n), 1) == BRY_OK)
+    while (bry__maplet_add(&maplet, key(n), 1) == BRY_OK)
         assert_true(++n < 5000);
     assert_int_equal(n, (1u << maplet.tables) - 1);
     assert_true(maplet.table[maplet.tables - 1]->range > BRY__TABLE_MAX_RANGE / 4);
@@ -365,8 +364,8 @@ static void test_end_of_the_chain(void **state)
     assert_int_equal(bry__maplet_upsert(&maplet, key(n), 1, NULL, NULL), BRY_E_FULL);
     maplet_assert_saved(&maplet, &before);
     bry_buffer_free(&before);
-    assert_int_equal(bry__maplet_remove(&maplet, key(0)), 1);
-    assert_int_equal(bry__maplet_insert(&maplet, key(n), 1), BRY_OK);
+    assert_int_equal(bry__maplet_del(&maplet, key(0)), 1);
+    assert_int_equal(bry__maplet_add(&maplet, key(n), 1), BRY_OK);
     finish(&maplet);
 }
 
@@ -390,7 +389,7 @@ static void test_clear_and_clone(void **state)
     uint32_t value;
     assert_int_equal(bry__maplet_get(&maplet, key(1), &value), BRY_ABSENT);
     assert_int_equal(bry__maplet_get(&copy, key(1), &value), BRY_PRESENT);
-    assert_int_equal(bry__maplet_insert(&maplet, key(1), 4095), BRY_OK); /* still as wide */
+    assert_int_equal(bry__maplet_add(&maplet, key(1), 4095), BRY_OK); /* still as wide */
     bry_buffer_free(&before);
     bry__maplet_free(&copy);
     finish(&maplet);
@@ -404,12 +403,12 @@ static void test_merge_halves(void **state)
     make(&odd, 8000, 1e-3, 16, false);
     make(&even, 8000, 1e-3, 16, false);
     for (uint64_t i = 0; i < 6000; i++) {
-        assert_int_equal(bry__maplet_insert(&all, key(i), (uint32_t)i), BRY_OK);
-        assert_int_equal(bry__maplet_insert(i % 2 ? &odd : &even, key(i), (uint32_t)i), BRY_OK);
+        assert_int_equal(bry__maplet_add(&all, key(i), (uint32_t)i), BRY_OK);
+        assert_int_equal(bry__maplet_add(i % 2 ? &odd : &even, key(i), (uint32_t)i), BRY_OK);
     }
     for (uint32_t i = 0; i < 100; i++) { /* a crowd in both */
-        assert_int_equal(bry__maplet_insert(&all, key(1), i), BRY_OK);
-        assert_int_equal(bry__maplet_insert(i % 2 ? &odd : &even, key(1), i), BRY_OK);
+        assert_int_equal(bry__maplet_add(&all, key(1), i), BRY_OK);
+        assert_int_equal(bry__maplet_add(i % 2 ? &odd : &even, key(1), i), BRY_OK);
     }
     bry_buffer from = maplet_saved(&even);
     assert_int_equal(bry__maplet_merge(&odd, &even, BRY__MERGE_ALL), BRY_OK);
@@ -475,20 +474,20 @@ static void test_merges_refused(void **state)
     /* Up to what the error allows, and then not one more. */
     make(&from, 5000, 1e-3, 8, false);
     for (uint64_t i = 0; i < 3001; i++)
-        assert_int_equal(bry__maplet_insert(&from, key(50000 + i), 1), BRY_OK);
+        assert_int_equal(bry__maplet_add(&from, key(50000 + i), 1), BRY_OK);
     assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL), BRY_OK);
     assert_int_equal(bry__maplet_merge(&from, &from, BRY__MERGE_ALL), BRY_OK);
     refuse_merge(&into, &from, BRY_E_FULL);
     assert_int_equal(bry__maplet_count(&into), 7001);
     assert_int_equal(bry__maplet_clear(&from), BRY_OK);
     for (uint64_t i = 0; i < 10000 - bry__maplet_count(&into); i++)
-        assert_int_equal(bry__maplet_insert(&from, key(90000 + i), 1), BRY_OK);
+        assert_int_equal(bry__maplet_add(&from, key(90000 + i), 1), BRY_OK);
     assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL), BRY_OK);
     assert_true(bry__maplet_error_now(&into) <= 1e-3);
-    assert_int_equal(bry__maplet_insert(&into, key(1), 1), BRY_E_FULL);
+    assert_int_equal(bry__maplet_add(&into, key(1), 1), BRY_E_FULL);
     assert_int_equal(bry__maplet_upsert(&into, key(1), 7, NULL, NULL), BRY_OK);
-    assert_int_equal(bry__maplet_remove(&into, key(1)), 1);
-    assert_int_equal(bry__maplet_insert(&into, key(1), 1), BRY_OK);
+    assert_int_equal(bry__maplet_del(&into, key(1)), 1);
+    assert_int_equal(bry__maplet_add(&into, key(1), 1), BRY_OK);
     bry__maplet_free(&from);
     finish(&into);
 }
@@ -502,7 +501,7 @@ static void test_merge_of_fixed(void **state)
     put(&into, 0, 600, 255);
     put(&from, 600, 1001, 255);
     refuse_merge(&into, &from, BRY_E_FULL);
-    assert_int_equal(bry__maplet_remove(&from, key(1000)), 1);
+    assert_int_equal(bry__maplet_del(&from, key(1000)), 1);
     assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL), BRY_OK);
     bry__maplet_free(&from);
     finish(&into);
@@ -525,7 +524,7 @@ static void test_sweep_while_folding(void **state)
         bry__maplet maplet;
         start(&maplet, 4000, 0.001, 12, false);
         for (uint64_t i = 0; i < 7000; i++)
-            assert_int_equal(bry__maplet_insert(&maplet, key(i), (uint32_t)i & 4095), BRY_OK);
+            assert_int_equal(bry__maplet_add(&maplet, key(i), (uint32_t)i & 4095), BRY_OK);
         uint64_t kept = maplet_sum(&maplet, drop_even);
         generator numbers = {seed};
         bool swept = false, folded;
@@ -590,16 +589,16 @@ static void test_instruction_sets_agree(void **state)
             bry_answer was;
             switch (generator_below(&numbers, 6)) {
             case 0:
-                bry__maplet_remove(&maplet, hash);
+                bry__maplet_del(&maplet, hash);
                 break;
             case 1:
-                bry__maplet_insert(&maplet, hash, value);
+                bry__maplet_add(&maplet, hash, value);
                 break;
             case 2:
                 bry__maplet_replace(&maplet, hash, value, value / 2, &was);
                 break;
             case 3:
-                bry__maplet_insert(&maplet, key(3), value);
+                bry__maplet_add(&maplet, key(3), value);
                 break;
             default:
                 bry__maplet_upsert(&maplet, hash, value, &was, NULL);

@@ -27,7 +27,7 @@ static void make(bry__maplet *it, uint64_t capacity)
 static void put(bry__maplet *it, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++)
-        assert_int_equal(bry__maplet_insert(it, key(i), (uint32_t)i & 255), BRY_OK);
+        assert_int_equal(bry__maplet_add(it, key(i), (uint32_t)i & 255), BRY_OK);
 }
 
 static void start(uint64_t capacity, uint64_t n)
@@ -88,7 +88,7 @@ static unsigned refuse_in_turn(operation *run, uint64_t number, bool steps, bry_
 
 static bry_status insert(trial *given)
 {
-    return bry__maplet_insert(&maplet, key(given->number), (uint32_t)given->number & 255);
+    return bry__maplet_add(&maplet, key(given->number), (uint32_t)given->number & 255);
 }
 
 static bry_status upsert(trial *given)
@@ -104,12 +104,12 @@ static bry_status upsert(trial *given)
 
 static bry_status insert_crowd(trial *given)
 {
-    return bry__maplet_insert(&maplet, key(1), (uint32_t)(given->number * 7 & 255));
+    return bry__maplet_add(&maplet, key(1), (uint32_t)(given->number * 7 & 255));
 }
 
 static bry_status insert_wider(trial *given)
 {
-    return bry__maplet_insert(&maplet, key(given->number), 256 + (uint32_t)given->number);
+    return bry__maplet_add(&maplet, key(given->number), 256 + (uint32_t)given->number);
 }
 
 static bry_status replace(trial *given)
@@ -166,7 +166,7 @@ static void test_widening(void **state)
     (void)state;
     start(5000, 4000);
     for (uint32_t i = 0; i < 20; i++)
-        assert_int_equal(bry__maplet_insert(&maplet, key(1), i), BRY_OK);
+        assert_int_equal(bry__maplet_add(&maplet, key(1), i), BRY_OK);
     assert_int_equal(bry__maplet_widen(&maplet, 20), BRY_OK);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 100; i++)
@@ -185,9 +185,9 @@ static void test_remove(void **state)
     for (uint64_t i = 0; i < 6000; i++) {
         failing_allocator_restart(&memory);
         if (i % 2)
-            assert_true(bry__maplet_remove(&maplet, key(i)) >= 1);
+            assert_true(bry__maplet_del(&maplet, key(i)) >= 1);
         else
-            assert_int_equal(bry__maplet_remove_value(&maplet, key(i), (uint32_t)i & 255),
+            assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i & 255),
                              BRY_PRESENT);
         if (i % 100 == 0)
             maplet_check(&maplet);
@@ -263,7 +263,7 @@ static void test_remap(void **state)
     for (unsigned kind = 0; kind < 4; kind++) { /* a chain, an overflow, both, neither */
         start(kind % 2 ? 500 : 5000, 1400);
         for (uint32_t i = 0; i < (kind / 2 ? 600u : 0); i++)
-            assert_int_equal(bry__maplet_insert(&maplet, key(1), i & 255), BRY_OK);
+            assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
         assert_int_equal(bry__maplet_widen(&maplet, 12), BRY_OK);
         assert_true(refuse_in_turn(remap, 0, false, NULL) >= 3);
         finish();
@@ -288,7 +288,7 @@ static void test_sweep(void **state)
     (void)state;
     start(700, 2500);
     for (uint32_t i = 0; i < 300; i++)
-        assert_int_equal(bry__maplet_insert(&maplet, key(1), i & 255), BRY_OK);
+        assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
     unsigned refused = 0;
     for (memory.fail_at = 1; memory.fail_at < 4; memory.fail_at++) {
         /* Each call with one failure, until it has nothing to allocate. */
@@ -322,7 +322,7 @@ static void test_shrink(void **state)
     (void)state;
     start(500, 1500);
     for (uint64_t i = 0; i < 1050; i++)
-        assert_int_equal(bry__maplet_remove_value(&maplet, key(i), (uint32_t)i & 255), BRY_PRESENT);
+        assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i & 255), BRY_PRESENT);
     assert_int_equal(maplet.tables, 2);
     assert_true(refuse_in_turn(shrink, 0, true, NULL) > 0);
     assert_int_equal(maplet.tables, 1);
@@ -389,7 +389,7 @@ static void test_making(void **state)
     (void)state;
     start(400, 1500);
     for (uint32_t i = 0; i < 700; i++)
-        assert_int_equal(bry__maplet_insert(&maplet, key(1), i & 255), BRY_OK);
+        assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
     assert_true(refuse_in_turn(init, 0, false, NULL) >= 3);
     assert_true(refuse_in_turn(clone, 0, false, NULL) > 5);
     assert_true(refuse_in_turn(load, 0, false, NULL) > 5);

@@ -32,10 +32,10 @@ static void make(bry__maplet *maplet, uint64_t capacity, unsigned value_bits, ui
     assert_int_equal(bry__maplet_init(maplet, &options, &memory), BRY_OK);
     uint32_t mask = value_bits < 32 ? (1u << value_bits) - 1 : UINT32_MAX;
     for (uint64_t i = 0; i < n; i++)
-        assert_int_equal(bry__maplet_insert(maplet, key(i), (uint32_t)(i * 2654435761u) & mask),
+        assert_int_equal(bry__maplet_add(maplet, key(i), (uint32_t)(i * 2654435761u) & mask),
                          BRY_OK);
     for (uint32_t i = 0; i < crowd; i++)
-        assert_int_equal(bry__maplet_insert(maplet, key(1), i & mask), BRY_OK);
+        assert_int_equal(bry__maplet_add(maplet, key(1), i & mask), BRY_OK);
     bool done = false;
     if (n > 0)
         assert_int_equal(bry__maplet_sweep(maplet, drop_even, NULL, 1, &done), BRY_OK);
@@ -89,8 +89,7 @@ static void test_there_and_back(void **state)
             bool done[2] = {false, false};
             switch (generator_below(&numbers, 4)) {
             case 0:
-                assert_int_equal(bry__maplet_remove(&maplet, hash),
-                                 bry__maplet_remove(&loaded, hash));
+                assert_int_equal(bry__maplet_del(&maplet, hash), bry__maplet_del(&loaded, hash));
                 break;
             case 1:
                 assert_int_equal(bry__maplet_sweep(&maplet, drop_even, NULL, 50, &done[0]),
@@ -98,8 +97,8 @@ static void test_there_and_back(void **state)
                 assert_int_equal(done[0], done[1]);
                 break;
             default:
-                assert_int_equal(bry__maplet_insert(&maplet, hash, value),
-                                 bry__maplet_insert(&loaded, hash, value));
+                assert_int_equal(bry__maplet_add(&maplet, hash, value),
+                                 bry__maplet_add(&loaded, hash, value));
             }
         }
         bry_buffer after = maplet_saved(&maplet);
@@ -187,7 +186,7 @@ static unsigned accept_forged(const unsigned char *bytes, size_t len)
     uint64_t n = bry__maplet_count(&loaded), removed = 0;
     bool done = false;
     for (uint64_t i = 0; i < 120; i++)
-        removed += bry__maplet_remove(&loaded, key(i));
+        removed += bry__maplet_del(&loaded, key(i));
     assert_true(removed <= n && bry__maplet_count(&loaded) == n - removed);
     for (unsigned i = 0; i < 10000 && !done; i++)
         assert_int_equal(bry__maplet_sweep(&loaded, drop_even, NULL, 50, &done), BRY_OK);

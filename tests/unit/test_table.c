@@ -33,12 +33,12 @@ static void finish(void)
 
 static void put(uint64_t fingerprint, uint32_t value)
 {
-    assert_int_equal(bry__table_insert(&table, fingerprint, value, &memory.allocator), BRY_OK);
+    assert_int_equal(bry__table_add(&table, fingerprint, value, &memory.allocator), BRY_OK);
 }
 
 static void take(uint64_t fingerprint, uint32_t value)
 {
-    assert_true(bry__table_remove(&table, fingerprint, value, &memory.allocator));
+    assert_true(bry__table_del(&table, fingerprint, value, &memory.allocator));
 }
 
 /* Everything that must always hold; walks all entries. */
@@ -147,7 +147,7 @@ static void test_small_crowds(void **state)
             expect_values(fingerprint, values, n);
             check();
         }
-        assert_false(bry__table_remove(&table, fingerprint, 3, &memory.allocator));
+        assert_false(bry__table_del(&table, fingerprint, 3, &memory.allocator));
         finish();
     }
 }
@@ -628,7 +628,7 @@ static void test_growth_catches_up(void **state)
         failing_allocator_restart(&memory);
         memory.fail_at = 1 + i % 3;
         memory.keep_failing = i % 5 == 0;
-        bry_status status = bry__table_insert(&table, fingerprint, value, &memory.allocator);
+        bry_status status = bry__table_add(&table, fingerprint, value, &memory.allocator);
         assert_true(status == BRY_OK || status == BRY_E_NOMEM);
         assert_int_equal(bry__table_has_entry(&table, fingerprint, value), status == BRY_OK);
         refused += status != BRY_OK;
@@ -673,7 +673,7 @@ static void test_clone_fails_cleanly(void **state)
     assert_int_equal(sum_of(&copy), sum);
     assert_int_equal(bry__table_bytes(&copy) + bry__table_bytes(&table), memory.now);
     check_table(&copy);
-    assert_int_equal(bry__table_insert(&copy, 1, 1, &memory.allocator), BRY_OK);
+    assert_int_equal(bry__table_add(&copy, 1, 1, &memory.allocator), BRY_OK);
     assert_int_equal(sum_of(&table), sum);
     bry__table_free(&copy, &memory.allocator);
     check();

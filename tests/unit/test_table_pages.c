@@ -51,10 +51,10 @@ static void crowd(size_t n, uint64_t below, bool spill)
         /* Multiples of a high power of two stay together, however often the segment is split. */
         uint64_t other = spill ? i % 4000 << 8 : generator_below(&numbers, 1 << 20);
         if (other != fingerprint)
-            assert_int_equal(bry__table_insert(&table, other, value, &memory.allocator), BRY_OK);
+            assert_int_equal(bry__table_add(&table, other, value, &memory.allocator), BRY_OK);
         if (i >= n)
             continue;
-        assert_int_equal(bry__table_insert(&table, fingerprint, value, &memory.allocator), BRY_OK);
+        assert_int_equal(bry__table_add(&table, fingerprint, value, &memory.allocator), BRY_OK);
         values[i] = value;
     }
     assert_int_equal(bry__table_segment(&table, 0)->spilled, spill);

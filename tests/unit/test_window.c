@@ -232,22 +232,22 @@ static void test_forget(void **state)
         add(window, 1, 100);
         add(window, 2, 100);
         if (!window_kinds[k].forgets) {
-            assert_int_equal(bry_window_forget(window, key(1), 200, &was), BRY_E_UNSUPPORTED);
+            assert_int_equal(bry_window_del(window, key(1), 200, &was), BRY_E_UNSUPPORTED);
             assert_int_equal(was, BRY_UNSURE);
             assert_int_equal(bry_window_time(window), 100);
             assert_true(has(window, 1, 100));
         } else {
-            assert_int_equal(bry_window_forget(window, key(1), 200, &was), BRY_OK);
+            assert_int_equal(bry_window_del(window, key(1), 200, &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
             assert_int_equal(bry_window_time(window), 200);
             assert_false(has(window, 1, 200));
             assert_true(has(window, 2, 200));
-            assert_int_equal(bry_window_forget(window, key(1), 200, NULL), BRY_OK);
-            assert_int_equal(bry_window_forget(window, key(1), 200, &was), BRY_OK);
+            assert_int_equal(bry_window_del(window, key(1), 200, NULL), BRY_OK);
+            assert_int_equal(bry_window_del(window, key(1), 200, &was), BRY_OK);
             assert_int_equal(was, BRY_ABSENT);
             assert_int_equal(add(window, 1, 300), BRY_ABSENT);
             assert_true(has(window, 1, 1300));
-            assert_int_equal(bry_window_forget(window, key(2), 9999, &was), BRY_OK);
+            assert_int_equal(bry_window_del(window, key(2), 9999, &was), BRY_OK);
             assert_int_equal(was, BRY_ABSENT);
         }
         bry_window_destroy(window);
@@ -332,7 +332,7 @@ static void test_start_and_skew(void **state)
         assert_int_equal(was, BRY_UNSURE);
         assert_int_equal(stats_of(window).refused_time, 2);
         if (window_kinds[k].forgets) {
-            assert_int_equal(bry_window_forget(window, key(1), UINT64_MAX, &was), BRY_E_RANGE);
+            assert_int_equal(bry_window_del(window, key(1), UINT64_MAX, &was), BRY_E_RANGE);
             assert_int_equal(stats_of(window).refused_time, 3);
         }
         assert_true(alike(window, before));

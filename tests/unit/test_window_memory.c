@@ -115,7 +115,7 @@ static bry_status do_add_n_later(bry_window *window, operands *with)
 
 static bry_status do_forget_later(bry_window *window, operands *with)
 {
-    bry_status status = bry_window_forget(window, with->hashes[0], START + 1400, NULL);
+    bry_status status = bry_window_del(window, with->hashes[0], START + 1400, NULL);
     return status == BRY_E_UNSUPPORTED ? bry_window_advance(window, START + 1400) : status;
 }
 
@@ -300,7 +300,7 @@ static void test_without_memory(void **state)
         memory.keep_failing = true;
         bry_answer was = BRY_UNSURE;
         for (uint64_t i = 0; i < 100 && window_kinds[k].forgets; i++) {
-            assert_int_equal(bry_window_forget(window, key(i), 0, &was), BRY_OK);
+            assert_int_equal(bry_window_del(window, key(i), 0, &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
             assert_false(has(window, i, 0));
         }
@@ -354,7 +354,7 @@ static void test_taken_back(void **state)
                 failing_allocator_restart(&memory);
                 memory.fail_at = 1;
                 memory.keep_failing = true;
-                assert_int_equal(bry_window_forget(window, key(number), now, &was), BRY_OK);
+                assert_int_equal(bry_window_del(window, key(number), now, &was), BRY_OK);
                 assert_int_equal(was, BRY_PRESENT);
                 memory.fail_at = 0;
                 memory.keep_failing = false;

@@ -499,7 +499,7 @@ static void test_any_byte_forged(void **state)
                 now = now > UINT64_MAX - 50 ? now : now + 50;
                 (void)bry_window_add(loaded, key(i), now, NULL);
                 (void)bry_window_has(loaded, key(2 * i), now);
-                (void)bry_window_forget(loaded, key(3 * i), now, NULL);
+                (void)bry_window_del(loaded, key(3 * i), now, NULL);
             }
             bry_window_destroy(loaded);
         }

@@ -1,12 +1,12 @@
 /*
- * What joining keys has in common, whatever the family: DEST SOURCE [SOURCE …], all or nothing. A
+ * What merging keys has in common, whatever the family: DEST SOURCE [SOURCE …], all or nothing. A
  * source that does not exist is an empty one.
  */
 #include "object.h"
 #include "replies.h"
 
 /* The sources that exist, in order. False: the client has been told. */
-static bool open_sources(server_context *context, const object_joining *how, server_string **names,
+static bool open_sources(server_context *context, const object_merging *how, server_string **names,
                          size_t n, const held_object *target, held_object **sources, size_t *count)
 {
     char text[QUOTED_SIZE];
@@ -33,10 +33,10 @@ static bool open_sources(server_context *context, const object_joining *how, ser
     return true;
 }
 
-/* Joins all into one: into the target itself where that is one step, else into a copy, so that the
+/* Merges all into one: into the target itself where that is one step, else into a copy, so that the
  * target stays as it is when a later step fails. */
-static bry_status join_all(server_context *context, const object_joining *how, held_object *target,
-                           held_object *const *sources, size_t count, held_object **result)
+static bry_status merge_all(server_context *context, const object_merging *how, held_object *target,
+                            held_object *const *sources, size_t count, held_object **result)
 {
     held_object *into = target;
     size_t next = 0;
@@ -49,7 +49,7 @@ static bry_status join_all(server_context *context, const object_joining *how, h
         return status;
     object_hold(context, into);
     for (; next < count && status == BRY_OK; next++)
-        status = how->join(into->thing, sources[next]->thing);
+        status = how->merge(into->thing, sources[next]->thing);
     status = object_let_go(into, status);
     if (status == BRY_OK)
         *result = into;
@@ -59,7 +59,7 @@ static bry_status join_all(server_context *context, const object_joining *how, h
 }
 
 static void replicate(server_context *context, server_string **argv, int argc,
-                      const object_joining *how)
+                      const object_merging *how)
 {
     if (how->effect)
         api.Replicate(context, how->effect, "v", argv + 1, (size_t)argc - 1);
@@ -69,7 +69,7 @@ static void replicate(server_context *context, server_string **argv, int argc,
 
 /* What the library counts is replicated, as object_refused() would. */
 static int refuse(server_context *context, server_string **argv, int argc,
-                  const object_joining *how, bry_status status)
+                  const object_merging *how, bry_status status)
 {
     if (status == BRY_E_FULL || status == BRY_E_UNSURE)
         replicate(context, argv, argc, how);
@@ -79,8 +79,8 @@ static int refuse(server_context *context, server_string **argv, int argc,
     return reply_error(context, bry_status_word(status), "%s", how->mismatch);
 }
 
-static int join(server_context *context, server_string **argv, int argc, const object_joining *how,
-                opened_key *target, held_object **sources, size_t count)
+static int merge(server_context *context, server_string **argv, int argc, const object_merging *how,
+                 opened_key *target, held_object **sources, size_t count)
 {
     command_family *family = how->family;
     uint64_t more = 0;
@@ -92,7 +92,7 @@ static int join(server_context *context, server_string **argv, int argc, const o
                                      target->object ? (long long)target->object->items : 0);
     if (!object_may_grow(context, target->object, more))
         return object_too_large(context, family);
-    bry_status status = join_all(context, how, target->object, sources, count, &result);
+    bry_status status = merge_all(context, how, target->object, sources, count, &result);
     if (status != BRY_OK)
         return refuse(context, argv, argc, how, status);
     object_set_items(result, family->items(result->thing));
@@ -104,7 +104,7 @@ static int join(server_context *context, server_string **argv, int argc, const o
     return api.ReplyWithLongLong(context, (long long)result->items);
 }
 
-int object_join(server_context *context, server_string **argv, int argc, const object_joining *how)
+int object_merge(server_context *context, server_string **argv, int argc, const object_merging *how)
 {
     opened_key target;
     size_t n, count;
@@ -119,7 +119,7 @@ int object_join(server_context *context, server_string **argv, int argc, const o
     else if (!target.object && !how->creates)
         family_reply_missing(context, how->family);
     else if (open_sources(context, how, argv + 2, n, target.object, sources, &count))
-        join(context, argv, argc, how, &target, sources, count);
+        merge(context, argv, argc, how, &target, sources, count);
     if (sources)
         api.Free(sources);
     object_close(&target);

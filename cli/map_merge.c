@@ -1,11 +1,11 @@
-/* bloomery map join and map compress: whole maps. */
+/* bloomery map merge and map compress: whole maps. */
 #include "map_command.h"
 #include "map_file.h"
 #include "saved.h"
 
 #include <sys/stat.h>
 
-/* ---- join ---------------------------------------------------------------------------------- */
+/* ---- merge ---------------------------------------------------------------------------------- */
 
 /* A map that is added twice, or to itself, would leave no key of kbf readable. */
 static int check_distinct(char **paths, size_t n)
@@ -14,39 +14,39 @@ static int check_distinct(char **paths, size_t n)
         struct stat one, other;
         for (size_t j = 0; j < i; j++)
             if (cli_is_stream(paths[i]) && cli_is_stream(paths[j]))
-                return cli_misuse("map join", "\"-\" can be given once");
+                return cli_misuse("map merge", "\"-\" can be given once");
         if (stat(paths[i], &one) != 0)
             continue; /* loading it will say why */
         for (size_t j = 0; j < i; j++)
             if (stat(paths[j], &other) == 0 && one.st_dev == other.st_dev &&
                 one.st_ino == other.st_ino)
-                return cli_misuse("map join", "%s is the same file as %s", cli_quote(paths[i]).text,
-                                  cli_quote(paths[j]).text);
+                return cli_misuse("map merge", "%s is the same file as %s",
+                                  cli_quote(paths[i]).text, cli_quote(paths[j]).text);
     }
     return CLI_GO_ON;
 }
 
-static int join_one(bry_map *into, const char *path, cli_memory *memory)
+static int merge_one(bry_map *into, const char *path, cli_memory *memory)
 {
     bry_map *from;
     int code = cli_map_load(path, memory, &from);
     if (code != CLI_GO_ON)
         return code;
-    bry_status status = bry_map_join(into, from);
+    bry_status status = bry_map_merge(into, from);
     bry_map_destroy(from);
     if (status == BRY_OK)
         return CLI_GO_ON;
     if (status == BRY_E_MISMATCH)
         return cli_fail(status,
                         "%s: engine, seed, shape or values differ; \"map build --like\" makes "
-                        "maps that can be joined",
+                        "maps that can be merged",
                         cli_quote(path).text);
     return cli_map_refused(status, into, memory, cli_quote(path).text);
 }
 
-int cli_map_join(int argc, char **argv)
+int cli_map_merge(int argc, char **argv)
 {
-    static const char command[] = "map join";
+    static const char command[] = "map merge";
     const char *output = NULL;
     bool force = false;
     uint64_t max_bytes = 0;
@@ -63,7 +63,7 @@ int cli_map_join(int argc, char **argv)
             "same seed and shape: see map build --like.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery map join a.map b.map --output all.map",
+        .examples = "  bloomery map merge a.map b.map --output all.map",
         .more = "A key that is in two of the maps gets the later one's value with engine compact,\n"
                 "and becomes one that the map cannot tell with kbf.",
         .most_words = (size_t)-1,
@@ -88,7 +88,7 @@ int cli_map_join(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
-        code = join_one(into, argv[i], &memory);
+        code = merge_one(into, argv[i], &memory);
     if (code == CLI_GO_ON)
         code = cli_map_save(into, output ? output : argv[0], output && !force ? CLI_EXISTS : NULL);
     bry_map_destroy(into);
@@ -113,7 +113,7 @@ int cli_map_compress(int argc, char **argv)
         .about =
             "Makes the map as small as its keys allow, and replaces FILE. Engine compact gives\n"
             "unused memory back; kbf folds its tables in half as often as the error permits,\n"
-            "and can then be joined only with maps folded as often.",
+            "and can then be merged only with maps folded as often.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map compress paths.map --error 1%",
