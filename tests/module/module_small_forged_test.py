@@ -20,6 +20,7 @@ INDEX_FLAGS, UNIT_BITS, UNIT_HASHES = (b"NUMS", 4, "<I"), (b"NUMS", 48, "<Q"), (
 RANGE, LEVEL_HASHES, PLANNED = (b"DBA ", 24, "<Q"), (b"DBA ", 32, "<I"), (b"DBA ", 36, "<I")
 SEGMENT = (b"KTAB", 0, "<Q")
 WINDOW_FLAGS, MAX_BYTES, MAX_SKEW = (b"NUMS", 8, "<I"), (b"NUMS", 40, "<Q"), (b"NUMS", 48, "<Q")
+COUNTER_MAX_BYTES, COUNTER_MAX_SKEW = (b"NUMS", 32, "<Q"), (b"NUMS", 40, "<Q")
 FILTER_BITS, FILTER_HASHES = (b"NUMS", 56, "<Q"), (b"NUMS", 64, "<Q")
 
 
@@ -90,6 +91,18 @@ class SmallForged(Case):
             reply = self.cheap(self.window(680, (FILTER_BITS, 1 << power), (FILTER_HASHES, 64)),
                                *(["WINDOW.ADD", "k", i] for i in range(100)))
             self.assertIsInstance(reply, Error)
+
+    def test_counters_with_limits(self):
+        """The library would refuse what the server has accepted, and a replica go another way."""
+        create = ["COUNTER.CREATE", "h", "WINDOW", "1h", "SEED", 1]
+        self.client(*create)
+        size = len(contents(self.client("DUMP", "h")).partition(MAGIC)[2]) + len(MAGIC)
+        self.client("DEL", "h")
+        self.client("RESTORE", "k", 0, self.forge(size, [create]))
+        for limit in (COUNTER_MAX_BYTES, COUNTER_MAX_SKEW):
+            reply = self.client.ask("RESTORE", "l", 0, self.forge(size, [create], (limit, 1 << 40)))
+            self.assertIsInstance(reply, Error)
+            self.assertIn("Bad data format", str(reply))
 
     # ---- time --------------------------------------------------------------------------------
 

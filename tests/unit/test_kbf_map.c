@@ -546,6 +546,27 @@ static void test_the_first_table_stays(void **state)
     assert_true(met > 0);
 }
 
+/* What was loaded may have cells without items, which the next deletion clears. One that finds
+ * nothing leaves even those. */
+static void test_deleting_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    bry__kbf_map *map = make(options_of(10, 0.01, false));
+    insert(map, 0, 40);
+    bry__kbf *last = &map->table[map->tables - 1];
+    last->items = 0;
+    assert_false(bry__kbf_is_zero(last));
+    bry_hash absent = key(1000), present = key(0);
+    uint8_t was;
+    assert_int_equal(engine->del_n(map, &absent, 1, CODES, &was), BRY_OK);
+    assert_int_equal(was, BRY_ABSENT);
+    assert_false(bry__kbf_is_zero(last));
+    assert_int_equal(engine->del_n(map, &present, 1, CODES, &was), BRY_OK);
+    assert_int_equal(was, BRY_PRESENT);
+    assert_true(bry__kbf_is_zero(last));
+    engine->destroy(map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_compress),
         cmocka_unit_test(test_compress_merges_tables),
         cmocka_unit_test(test_the_first_table_stays),
+        cmocka_unit_test(test_deleting_nothing_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
