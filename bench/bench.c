@@ -14,8 +14,6 @@
 
 #define LEAST_ITEMS 1000u /* with fewer, no error can be measured */
 #define MOST_ITEMS ((uint64_t)1 << 32)
-#define MOST_VALUE_BITS 32u
-#define MOST_GENERATIONS 1024u
 
 /* Options, by their place in the table below. */
 enum {
@@ -128,16 +126,16 @@ static int check_range(const char *name, uint64_t value, uint64_t least, uint64_
 
 static int check_error(double error)
 {
-    if (error >= BRY__FILTER_MIN_ERROR && error <= BRY__FILTER_MAX_ERROR)
+    if (error >= BRY_FILTER_ERROR_MIN && error <= BRY_ERROR_MAX)
         return CLI_GO_ON;
-    return cli_misuse("bench", "--error: %g is not between %g and %g", error, BRY__FILTER_MIN_ERROR,
-                      BRY__FILTER_MAX_ERROR);
+    return cli_misuse("bench", "--error: %g is not between %g and %g", error, BRY_FILTER_ERROR_MIN,
+                      BRY_ERROR_MAX);
 }
 
 /* Units and their capacity, of which there may be as many elements as items elsewhere. */
 static int check_index(uint64_t units, uint64_t capacity)
 {
-    int code = check_range("units", units, 1, (uint64_t)1 << 20);
+    int code = check_range("units", units, 1, BRY_INDEX_UNITS_MAX);
     if (code == CLI_GO_ON)
         code = check_range("unit-capacity", capacity, 1, MOST_ITEMS);
     unsigned long long elements = units * capacity;
@@ -154,7 +152,7 @@ static int read_window(const char *engine, const char *mode, uint64_t generation
         window->elements = WINDOW_ELEMENTS;
     int code = check_range("elements", window->elements, LEAST_ITEMS, MOST_ITEMS);
     if (code == CLI_GO_ON && generations)
-        code = check_range("generations", generations, 1, MOST_GENERATIONS);
+        code = check_range("generations", generations, 1, BRY_WINDOW_GENERATIONS_MAX);
     window->generations = (uint32_t)generations;
     return code == CLI_GO_ON ? window_settings_read(engine, mode, window) : code;
 }
@@ -166,7 +164,7 @@ static int read_value_bits(const char *text, unsigned *value_bits)
     const char *problem = cli_parse_count(text, &bits);
     if (problem)
         return cli_misuse("bench", "--value-bits: %s %s", cli_quote(text).text, problem);
-    int code = check_range("value-bits", bits, 0, MOST_VALUE_BITS);
+    int code = check_range("value-bits", bits, 0, BRY_MAP_VALUE_BITS_MAX);
     if (code == CLI_GO_ON)
         *value_bits = (unsigned)bits;
     return code;
@@ -311,7 +309,7 @@ int cli_bench(int argc, char **argv)
          (code = read_value_bits(value_bits, &asked.settings.value_bits)) != CLI_GO_ON) ||
         (chosen->run == bench_run_map && (code = map_settings_read(&words, map)) != CLI_GO_ON) ||
         (options[VALUES].given && chosen->run != bench_run_map &&
-         (code = check_range("values", map->values, 1, MOST_KBF_VALUES)) != CLI_GO_ON) ||
+         (code = check_range("values", map->values, 1, BRY_MAP_KBF_VALUES_MAX)) != CLI_GO_ON) ||
         (chosen->uses & USES(UNITS) && (code = check_index(units, unit_capacity)) != CLI_GO_ON) ||
         (chosen->uses & USES(ELEMENTS) &&
          (code = read_window(engine, mode, generations, &asked.window)) != CLI_GO_ON) ||

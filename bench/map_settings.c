@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define MOST_VALUES 10000000u
-#define MOST_KBF_RAW 8192u
 #define MOST_SKEW 10.0
 #define LEAST_SIZE 0.01
 #define MOST_SIZE 100.0
@@ -93,8 +92,8 @@ int map_settings_read(const map_words *words, map_settings *settings)
     if (code != CLI_GO_ON)
         return code;
     uint64_t most = settings->engine != BRY_ENGINE_KBF ? MOST_VALUES
-                    : settings->raw                    ? MOST_KBF_RAW
-                                                       : MOST_KBF_VALUES;
+                    : settings->raw                    ? 1u << BRY_MAP_KBF_VALUE_BITS_MAX
+                                                       : BRY_MAP_KBF_VALUES_MAX;
     if (settings->values > most)
         return cli_misuse("bench", "--values: %llu is not between 1 and %llu",
                           (unsigned long long)settings->values, (unsigned long long)most);

@@ -4,8 +4,6 @@
 
 #include <bloomery/map.h>
 
-#define MOST_KBF_VALUES 16383u
-
 typedef struct map_settings {
     bry_engine engine;
     bry_map_layout layout; /* this and what follows to `greedy`: of kbf alone */

@@ -1,5 +1,6 @@
 #include "index_file.h"
 
+#include "limits.h"
 #include "saved.h"
 
 #include <stdio.h>
@@ -206,8 +207,6 @@ int cli_index_save(const cli_file_index *index, const char *path, const char *ta
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
-#define MOST_UNITS ((size_t)1 << 20) /* of any index */
-
 int cli_index_refused(bry_status status, const cli_file_index *index, const char *where)
 {
     if (status == BRY_E_NOMEM && index->memory.refused)
@@ -216,9 +215,10 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
     if (status == BRY_E_FULL && index->index && bry_index_options_like(index->index).fixed)
         return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
                         bry_index_options_like(index->index).units);
-    if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= MOST_UNITS)
+    if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= BRY_INDEX_UNITS_MAX)
         return cli_fail(status,
-                        "%s: the index has 2^20 units, and no more are possible; give each "
+                        "%s: the index has " CLI_UNITS_MOST
+                        " units, and no more are possible; give each "
                         "more --unit-capacity",
                         where);
     if (status == BRY_E_FULL)

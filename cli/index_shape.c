@@ -1,6 +1,7 @@
 #include "index_shape.h"
 
-#define MOST_UNITS ((uint64_t)1 << 20)
+#include "limits.h"
+
 #define LEAST_UNITS 8u
 #define LEAST_CAPACITY 64u
 
@@ -39,12 +40,13 @@ static int check(cli_index_shape *asked, const char *command)
                           cli_quote(asked->engine).text);
     if (options->engine != BRY_ENGINE_DBA && (asked->group || options->segmented))
         return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
-    if (asked->group && (asked->group > 512 || asked->group & (asked->group - 1) ||
-                         asked->group == 2 || asked->group == 4))
+    if (asked->group &&
+        (asked->group > BRY_INDEX_DBA_GROUP_MAX || asked->group & (asked->group - 1) ||
+         asked->group == 2 || asked->group == 4))
         return cli_misuse(command, "--group: %llu is none of 1, 8, 16, 32, 64, 128, 256 and 512",
                           (unsigned long long)asked->group);
-    if (asked->units > MOST_UNITS)
-        return cli_misuse(command, "--units: an index has at most 2^20");
+    if (asked->units > BRY_INDEX_UNITS_MAX)
+        return cli_misuse(command, "--units: an index has at most " CLI_UNITS_MOST);
     if (options->fixed && !asked->units)
         return cli_misuse(command, "--fixed needs --units");
     options->group = (uint32_t)asked->group;
@@ -56,9 +58,9 @@ static int check(cli_index_shape *asked, const char *command)
         return code;
     bry_index_shape shape;
     if (bry_index_plan(options, &shape) != BRY_OK)
-        return cli_misuse(command,
-                          "an index takes units 1 to 2^20, unit-capacity 1 to 2^40, error 1e-9 to "
-                          "0.5, and not every combination of these");
+        return cli_misuse(command, "an index takes units 1 to " CLI_UNITS_MOST
+                                   ", unit-capacity 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(
+                                       BRY_INDEX_ERROR_MIN) ", and not every combination of these");
     return CLI_GO_ON;
 }
 
@@ -85,7 +87,9 @@ static uint64_t units_for(const uint64_t *counts, size_t n, uint64_t capacity)
 static uint32_t with_spare(uint64_t units)
 {
     uint64_t all = units + units / 4;
-    return (uint32_t)(all < LEAST_UNITS ? LEAST_UNITS : all > MOST_UNITS ? MOST_UNITS : all);
+    return (uint32_t)(all < LEAST_UNITS           ? LEAST_UNITS
+                      : all > BRY_INDEX_UNITS_MAX ? BRY_INDEX_UNITS_MAX
+                                                  : all);
 }
 
 void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t n)

@@ -1,4 +1,5 @@
 /* bloomery map build: a new map from pairs. */
+#include "limits.h"
 #include "map_command.h"
 #include "map_pairs.h"
 
@@ -12,6 +13,9 @@ static const char command[] = "map build";
 #define PIPE_COMPACT 16u
 #define PIPE_KBF 4u
 #define LEAST_CAPACITY 1000u
+
+#define LIMITS                                                                                     \
+    "items 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(BRY_MAP_ERROR_MIN) ", values 1 to "
 
 typedef struct request {
     const char *path, *like;
@@ -40,8 +44,8 @@ static int check(request *asked)
             return cli_misuse(command, "--layout is for engine kbf");
         map->layout = paper ? BRY_MAP_PAPER : BRY_MAP_TUNED;
     }
-    if (asked->raw_bits > 32)
-        return cli_misuse(command, "--raw: values have at most 32 bits");
+    if (asked->raw_bits > BRY_MAP_VALUE_BITS_MAX)
+        return cli_misuse(command, "--raw: values have at most %u bits", BRY_MAP_VALUE_BITS_MAX);
     map->value_bits = (uint32_t)asked->raw_bits;
     if (asked->raw_bits && map->values)
         return cli_misuse(command, "--values has no meaning with --raw");
@@ -49,12 +53,12 @@ static int check(request *asked)
         return cli_misuse(command, "--fixed needs --items");
     bry_map_shape shape;
     if (bry_map_plan(map, &shape) != BRY_OK)
-        return cli_misuse(command,
-                          map->engine == BRY_ENGINE_KBF
-                              ? "kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 "
-                                "or raw 1 to 13, and not every combination of these"
-                              : "compact takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to "
-                                "2^32 - 1, and not every combination of these");
+        return cli_misuse(command, map->engine == BRY_ENGINE_KBF
+                                       ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
+                                         " or raw 1 to " CLI_KBF_BITS_MOST
+                                         ", and not every combination of these"
+                                       : "compact takes " LIMITS CLI_VALUES_MOST
+                                         ", and not every combination of these");
     return CLI_GO_ON;
 }
 

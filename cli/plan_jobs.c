@@ -1,9 +1,7 @@
 #include "plan_jobs.h"
 
-#include <bloomery/counter.h>
-#include <bloomery/filter.h>
-#include <bloomery/index.h>
-#include <bloomery/window.h>
+#include "limits.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +56,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
 static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_costs *out)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
-    if (in->items > (uint64_t)1 << 40 || in->subsets > UINT32_MAX)
+    if (in->items > BRY_CAPACITY_MAX || in->subsets > BRY_INDEX_UNITS_MAX)
         return BRY_E_RANGE;
     options.engine = of->engine;
     options.units = (uint32_t)in->subsets;
@@ -128,18 +126,18 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
     return status;
 }
 
-#define WINDOW_LIMITS "items 1 to 2^40, error 1e-12 to 0.5, windows up to 2^52 ms"
-#define INDEX_LIMITS "items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20"
+#define LIMITS(least_error) "items 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(least_error)
+#define FILTER_LIMITS LIMITS(BRY_FILTER_ERROR_MIN)
+#define MAP_LIMITS LIMITS(BRY_MAP_ERROR_MIN) ", values 1 to "
+#define WINDOW_LIMITS LIMITS(BRY_WINDOW_ERROR_MIN) ", windows up to " CLI_SPAN_MOST
+#define INDEX_LIMITS LIMITS(BRY_INDEX_ERROR_MIN) ", subsets 1 to " CLI_UNITS_MOST
 
 const plan_job plan_jobs[PLAN_JOBS] = {
-    {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
-    {"filter", BRY_ENGINE_COMPACT, NULL, plan_filter, "items 1 to 2^40, error 1e-9 to 0.5"},
-    {"map", BRY_ENGINE_COMPACT, NULL, plan_map,
-     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"},
-    {"map", BRY_ENGINE_KBF, "tuned", plan_map,
-     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
-    {"map", BRY_ENGINE_KBF, "paper", plan_map,
-     "items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383"},
+    {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, FILTER_LIMITS},
+    {"filter", BRY_ENGINE_COMPACT, NULL, plan_filter, FILTER_LIMITS},
+    {"map", BRY_ENGINE_COMPACT, NULL, plan_map, MAP_LIMITS CLI_VALUES_MOST},
+    {"map", BRY_ENGINE_KBF, "tuned", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST},
+    {"map", BRY_ENGINE_KBF, "paper", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST},
     {"window", BRY_ENGINE_COMPACT, NULL, plan_window, WINDOW_LIMITS},
     {"window", BRY_ENGINE_FBF, "improved", plan_window, WINDOW_LIMITS},
     {"window", BRY_ENGINE_FBF, "paper", plan_window, WINDOW_LIMITS},

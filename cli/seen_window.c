@@ -1,6 +1,7 @@
 #include "seen_window.h"
 
 #include "args.h"
+#include "limits.h"
 #include "output.h"
 #include "saved.h"
 #include "seen_state.h"
@@ -15,7 +16,6 @@
  */
 #define COMPACT_LINES UINT64_C(16000000)
 #define FBF_LINES UINT64_C(1000000)
-#define MOST_LINES ((uint64_t)1 << 40)
 
 #define DEFAULT_ERROR 1e-6
 
@@ -56,7 +56,9 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
     }
     if (options.capacity == 0) {
         uint64_t lines = fbf ? 0 : asked->lines, least = fbf ? FBF_LINES : COMPACT_LINES;
-        options.capacity = lines < least ? least : lines > MOST_LINES ? MOST_LINES : lines;
+        options.capacity = lines < least              ? least
+                           : lines > BRY_CAPACITY_MAX ? BRY_CAPACITY_MAX
+                                                      : lines;
     }
     if (options.error == 0)
         options.error = DEFAULT_ERROR;
@@ -70,14 +72,15 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
             return cli_misuse(command, "--max-bytes: a window takes at least %llu",
                               (unsigned long long)shape.bytes_least);
         free_of.capacity = 1;
-        if (options.capacity <= MOST_LINES && bry_window_plan(&free_of, &shape) == BRY_OK)
+        if (options.capacity <= BRY_CAPACITY_MAX && bry_window_plan(&free_of, &shape) == BRY_OK)
             return cli_misuse(command,
                               "an error of %g cannot be had with a capacity of %llu: a smaller "
                               "--capacity helps",
                               options.error, (unsigned long long)options.capacity);
         return cli_misuse(command,
-                          "windows take times up to 2^52 ms, capacities up to 2^40, errors "
-                          "from 1e-12 to 0.5, and not every combination of these");
+                          "windows take times up to " CLI_SPAN_MOST
+                          ", capacities up to " CLI_CAPACITY_MOST ", errors from " CLI_ERRORS(
+                              BRY_WINDOW_ERROR_MIN) ", and not every combination of these");
     }
     int code = status == BRY_OK ? check_plan(asked, command, &options, memory) : CLI_GO_ON;
     if (code != CLI_GO_ON)

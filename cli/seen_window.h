@@ -8,7 +8,7 @@
 #include <bloomery/window.h>
 
 /* The longest promise there is: more than any stream lives. */
-#define SEEN_FOREVER (UINT64_C(1) << 52)
+#define SEEN_FOREVER BRY_SPAN_MAX
 
 typedef struct seen_request {
     bry_window_options window; /* 0 in a field: it was not asked for */

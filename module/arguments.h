@@ -8,6 +8,8 @@
 
 #include "server_api.h"
 
+#include <bloomery/base.h>
+
 typedef enum option_kind {
     OPTION_FLAG, /* bool: NOGROW */
     OPTION_COUNT, /* uint64_t from least to most */
@@ -63,7 +65,7 @@ static inline command_option option_count(const char *name, uint64_t most, uint6
 
 static inline command_option option_capacity(uint64_t *into)
 {
-    return option_count("CAPACITY", (uint64_t)1 << 40, into);
+    return option_count("CAPACITY", BRY_CAPACITY_MAX, into);
 }
 
 static inline command_option option_seed(uint64_t *into)
@@ -77,12 +79,12 @@ static inline command_option option_error(double least, double *into)
                             .kind = OPTION_SHARE,
                             .into = into,
                             .least_share = least,
-                            .most_share = 0.5};
+                            .most_share = BRY_ERROR_MAX};
 }
 
 static inline command_option option_span(const char *name, uint64_t *into)
 {
-    return option_whole(name, OPTION_SPAN, (uint64_t)1 << 52, into);
+    return option_whole(name, OPTION_SPAN, BRY_SPAN_MAX, into);
 }
 
 /* ---- keys ---------------------------------------------------------------------------------- */

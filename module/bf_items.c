@@ -248,7 +248,7 @@ static const char *read_valued(const server_string *name, const server_string *v
                                insert_wish *wish)
 {
     if (is_word(name, "CAPACITY"))
-        return is_number(value, 1, BF_MOST_CAPACITY, &wish->parameters.capacity) ? NULL
+        return is_number(value, 1, BRY_CAPACITY_MAX, &wish->parameters.capacity) ? NULL
                                                                                  : "Bad capacity";
     if (is_word(name, "ERROR"))
         return is_error_rate(value, &wish->parameters.error) ? NULL : "Bad error rate";

@@ -56,7 +56,7 @@ static const char *read_plan(server_string **argv, bf_parameters *parameters)
     if (!(error > 0 && error < 1))
         return "ERR (0 < error rate range < 1) ";
     if (api.StringToLongLong(argv[3], &capacity) != SERVER_OK ||
-        capacity > (long long)BF_MOST_CAPACITY)
+        capacity > (long long)BRY_CAPACITY_MAX)
         return "ERR bad capacity";
     if (capacity <= 0)
         return "ERR (capacity should be larger than 0)";

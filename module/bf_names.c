@@ -7,6 +7,7 @@
  */
 #include "arguments.h"
 #include "bf_type.h"
+#include "limit_texts.h"
 #include "replies.h"
 #include "settings.h"
 
@@ -39,10 +40,10 @@ static const struct {
     const char *range;
 } arguments[] = {
     {"bf", read_choice, "auto, yes or no"},
-    {"INITIAL_SIZE", bf_preset_capacity, "a whole number from 1 to 2^40"},
-    {"bf-initial-size", bf_preset_capacity, "a whole number from 1 to 2^40"},
-    {"ERROR_RATE", bf_preset_error, "a number from 1e-9 to 0.99"},
-    {"bf-error-rate", bf_preset_error, "a number from 1e-9 to 0.99"},
+    {"INITIAL_SIZE", bf_preset_capacity, "a whole number from 1 to " CAPACITY_MOST},
+    {"bf-initial-size", bf_preset_capacity, "a whole number from 1 to " CAPACITY_MOST},
+    {"ERROR_RATE", bf_preset_error, "a number from " TEXT(BRY_FILTER_ERROR_MIN) " to 0.99"},
+    {"bf-error-rate", bf_preset_error, "a number from " TEXT(BRY_FILTER_ERROR_MIN) " to 0.99"},
     {"bf-expansion-factor", bf_preset_expansion, "a whole number from 0 to 2^32 - 1"},
     {"CF_MAX_EXPANSIONS", read_expansions, "a whole number from 1"},
     {"cf-max-expansions", read_expansions, "a whole number from 1"},

@@ -6,8 +6,9 @@
 /* Numbers of these commands are plain, as clients of RedisBloom send them. */
 #define A_RATE                                                                                     \
     "Chance that an item which is not in the filter is answered as if it were, a plain number "    \
-    "from 1e-9 to below 1; more than 0.5 counts as 0.5."
-#define PLANNED_ITEMS "Items to plan for, a plain whole number from 1 to 2^40."
+    "from " TEXT(BRY_FILTER_ERROR_MIN) " to below 1; more than " TEXT(                             \
+        BRY_ERROR_MAX) " counts as " TEXT(BRY_ERROR_MAX) "."
+#define PLANNED_ITEMS "Items to plan for, a plain whole number from 1 to " CAPACITY_MOST "."
 #define EXPANSION                                                                                  \
     OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION",                                           \
            "Factor of the steps in which BF.INFO counts growth, and nothing else: a plain whole "  \

@@ -16,8 +16,6 @@
 
 enum { FIELDS_SIZE = 24, HEAD_SIZE = 32 };
 
-#define MOST_ERROR 0.5 /* of the library; a client may ask for less and gets more */
-
 int bf_error(server_context *context, const char *line)
 {
     return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
@@ -28,7 +26,8 @@ int bf_error(server_context *context, const char *line)
 #define MOST_PRESET 0.99
 
 static long long default_capacity = 100;
-static share_setting default_error = {.value = 0.01, .least = BF_LEAST_ERROR, .most = MOST_PRESET};
+static share_setting default_error = {
+    .value = 0.01, .least = BRY_FILTER_ERROR_MIN, .most = MOST_PRESET};
 static long long default_expansion = 2;
 
 static bool preset_number(const server_string *value, long long least, uint64_t most,
@@ -44,7 +43,7 @@ static bool preset_number(const server_string *value, long long least, uint64_t 
 
 bool bf_preset_capacity(const server_string *value)
 {
-    return preset_number(value, 1, BF_MOST_CAPACITY, &default_capacity);
+    return preset_number(value, 1, BRY_CAPACITY_MAX, &default_capacity);
 }
 
 bool bf_preset_expansion(const server_string *value)
@@ -56,7 +55,7 @@ bool bf_preset_error(const server_string *value)
 {
     double error;
     if (api.StringToDouble(value, &error) != SERVER_OK ||
-        !(error >= BF_LEAST_ERROR && error <= MOST_PRESET))
+        !(error >= BRY_FILTER_ERROR_MIN && error <= MOST_PRESET))
         return false;
     default_error.value = error;
     return true;
@@ -69,7 +68,7 @@ static int configure(server_context *context)
     char error[NUMBER_SIZE];
     number_text(default_error.value, error);
     if (settings_register_known_count(context, "bf-initial-size", default_capacity, 1,
-                                      (long long)BF_MOST_CAPACITY, &default_capacity) ||
+                                      (long long)BRY_CAPACITY_MAX, &default_capacity) ||
         settings_register_known_share(context, "bf-error-rate", error, &default_error) ||
         settings_register_known_count(context, "bf-expansion-factor", default_expansion, 0,
                                       (long long)BF_MOST_EXPANSION, &default_expansion))
@@ -94,7 +93,7 @@ static bry_filter_options options_of(const bf_parameters *made)
     options.capacity = made->capacity;
     if (!options.fixed && options.capacity < BF_LEAST_PLAN)
         options.capacity = BF_LEAST_PLAN;
-    options.error = made->error < MOST_ERROR ? made->error : MOST_ERROR;
+    options.error = made->error < BRY_ERROR_MAX ? made->error : BRY_ERROR_MAX;
     options.seed = made->seed;
     return options;
 }
@@ -142,8 +141,8 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
     bry_filter_options options = options_of(parameters);
     bry_filter_shape shape;
     held_object *made = NULL;
-    if (parameters->error < BF_LEAST_ERROR) {
-        reply_error(context, "RANGE", "error rates go down to %g", BF_LEAST_ERROR);
+    if (parameters->error < BRY_FILTER_ERROR_MIN) {
+        reply_error(context, "RANGE", "error rates go down to %g", BRY_FILTER_ERROR_MIN);
         return NULL;
     }
     if (bry_filter_plan(&options, &shape) != BRY_OK) {
@@ -232,8 +231,8 @@ static bry_status read_head(const bry_source *source, bry_load *load, bf_paramet
     *made = (bf_parameters){.capacity = head_number(head), .expansion = head_number(head + 8)};
     memcpy(&made->error, &error, sizeof error);
     if (head_number(head + FIELDS_SIZE) == check_of(head) && made->capacity >= 1 &&
-        made->capacity <= BF_MOST_CAPACITY && made->expansion <= BF_MOST_EXPANSION &&
-        made->error >= BF_LEAST_ERROR && made->error < 1)
+        made->capacity <= BRY_CAPACITY_MAX && made->expansion <= BF_MOST_EXPANSION &&
+        made->error >= BRY_FILTER_ERROR_MIN && made->error < 1)
         return BRY_OK;
     load->problem = "what the filter was reserved with is damaged";
     return BRY_E_BADDATA;

@@ -25,9 +25,7 @@
 #include <bloomery/filter.h>
 
 #define BF_LEAST_PLAN ((uint64_t)1 << 20)
-#define BF_MOST_CAPACITY ((uint64_t)1 << 40)
 #define BF_MOST_EXPANSION ((uint64_t)UINT32_MAX)
-#define BF_LEAST_ERROR 1e-9
 
 extern command_family filter_family;
 extern const module_command bf_commands[], filter_commands[];

@@ -11,9 +11,6 @@
 
 enum { SMALL = 16, ARGUMENTS_EACH = 3 };
 
-/* What the library allows in one batch. */
-enum { BATCH_HEAD = 24, BATCH_EACH = 26, BATCH_MOST = 16 << 20 };
-
 /* What a command says, in the order it says it: counter, delta, id, any number of times. */
 typedef struct counting {
     server_string **argv; /* of these */
@@ -29,7 +26,7 @@ typedef struct counting {
 static bool read_operations(server_context *context, counting *self, int from)
 {
     char text[QUOTED_SIZE];
-    size_t record = BATCH_HEAD;
+    size_t record = BRY_COUNTER_BATCH_HEAD;
     for (size_t i = 0; i < self->n; i++) {
         server_string **words = self->argv + i * ARGUMENTS_EACH;
         bry_counter_op *op = &self->ops[i];
@@ -46,8 +43,8 @@ static bool read_operations(server_context *context, counting *self, int from)
             return false;
         }
         op->delta = delta;
-        record += BATCH_EACH + op->name_len;
-        if (record > BATCH_MOST) {
+        record += BRY_COUNTER_BATCH_OP + op->name_len;
+        if (record > BRY_COUNTER_BATCH_MAX) {
             reply_error(context, "RANGE",
                         "the names are more than 16 MB together; use several "
                         "commands");

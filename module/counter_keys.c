@@ -16,7 +16,7 @@ static bool read_wish(server_context *context, server_string **argv, int argc,
     *wish = (bry_counter_options)BRY_COUNTER_OPTIONS;
     command_option options[] = {
         option_span("WINDOW", &wish->window),
-        option_error(1e-12, &wish->error),
+        option_error(BRY_COUNTER_ERROR_MIN, &wish->error),
         option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &wish->max_bytes),
         option_capacity(&wish->capacity),
         option_seed(&wish->seed),

@@ -21,7 +21,7 @@ static server_command_arg create_args[] = {
     KEY_CALLED("table", 0, NULL, 0, NEW("table")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
         A_WINDOW("How long a retry is recognised at least, longer than any client retries")),
-    ERROR_SHARE("Chance that an increment is taken for a repeat and lost", "1e-12",
+    ERROR_SHARE("Chance that an increment is taken for a repeat and lost", BRY_COUNTER_ERROR_MIN,
                 " Left out: 1e-9."),
     MAXMEM("table"),
     CAPACITY("Operations within one window to plan for, not a limit",

@@ -65,8 +65,8 @@ static long long default_capacity = DEFAULT_CAPACITY;
 
 static int configure(server_context *context)
 {
-    return settings_register_count(context, "counter-capacity", DEFAULT_CAPACITY, 1, 1LL << 40,
-                                   &default_capacity);
+    return settings_register_count(context, "counter-capacity", DEFAULT_CAPACITY, 1,
+                                   (long long)BRY_CAPACITY_MAX, &default_capacity);
 }
 
 uint64_t counter_default_capacity(void)

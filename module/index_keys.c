@@ -55,11 +55,11 @@ static bool read_wish(server_context *context, server_string **argv, int argc, i
     *wish = (index_wish){.options = index_options_default(), .engine = -1};
     wish->units = index->units;
     command_option options[] = {
-        option_count("UNITS", INDEX_MOST_UNITS, &wish->units),
+        option_count("UNITS", BRY_INDEX_UNITS_MAX, &wish->units),
         option_capacity(&index->unit_capacity),
-        option_error(1e-9, &index->error),
+        option_error(BRY_INDEX_ERROR_MIN, &index->error),
         option_word("ENGINE", engine_words, &wish->engine),
-        option_count("GROUP", 512, &wish->group),
+        option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &wish->group),
         option_flag("NOGROW", &index->fixed),
         option_string("LIKE", &wish->like),
         option_seed(&index->seed),

@@ -19,10 +19,10 @@ static server_command_arg engines[] = {
 static server_command_arg create_args[] = {
     NEW_KEY("index"),
     OPTION("units", SERVER_ARG_INTEGER, "UNITS",
-           "Units to plan for, a count from 1 to 2^20." PRESET("index-units", "64")),
+           "Units to plan for, a count from 1 to " UNITS_MOST "." PRESET("index-units", "64")),
     CAPACITY("Items that each unit takes; more are refused with FULL",
              PRESET("index-capacity", "65,536")),
-    ERROR_SHARE("Chance that an item which is in no unit has any candidate", "1e-9",
+    ERROR_SHARE("Chance that an item which is in no unit has any candidate", BRY_INDEX_ERROR_MIN,
                 PRESET("index-error", "0.001")),
     CHOICE("engine", "ENGINE", engines,
            "What the index is made of." PRESET("index-engine", "auto")),

@@ -11,16 +11,17 @@
 /* ---- settings ------------------------------------------------------------------------------ */
 
 static long long default_units = 64, default_capacity = 65536;
-static share_setting default_error = {.value = 0.001, .least = 1e-9, .most = 0.5};
+static share_setting default_error = {
+    .value = 0.001, .least = BRY_INDEX_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
 static int configure(server_context *context)
 {
     static const char *names[] = {"auto", "compact", "dba"};
     static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
-    if (settings_register_count(context, "index-units", 64, 1, (long long)INDEX_MOST_UNITS,
+    if (settings_register_count(context, "index-units", 64, 1, (long long)BRY_INDEX_UNITS_MAX,
                                 &default_units) ||
-        settings_register_count(context, "index-capacity", 65536, 1, 1LL << 40,
+        settings_register_count(context, "index-capacity", 65536, 1, (long long)BRY_CAPACITY_MAX,
                                 &default_capacity) ||
         settings_register_share(context, "index-error", "0.001", &default_error) ||
         settings_register_choice(context, "index-engine", BRY_ENGINE_AUTO, names, engines, 3,
@@ -137,7 +138,7 @@ void index_replicate_creation(server_context *context, server_string *name,
 bool index_takes_unit(server_context *context, held_index *held, uint64_t number)
 {
     bry_index_options options = bry_index_options_like(held->index);
-    uint64_t most = options.fixed ? options.units : INDEX_MOST_UNITS;
+    uint64_t most = options.fixed ? options.units : BRY_INDEX_UNITS_MAX;
     if (held->numbers.used < most)
         return true;
     index_family.totals.refused++;

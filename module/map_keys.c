@@ -26,10 +26,10 @@ static bool read_wish(server_context *context, server_string **argv, int argc, m
     *wish = (struct map_wish){.options = map_options_default(), .engine = -1};
     command_option options[] = {
         option_capacity(&map->capacity),
-        option_error(1e-9, &map->error),
+        option_error(BRY_MAP_ERROR_MIN, &map->error),
         option_word("ENGINE", engine_words, &wish->engine),
-        option_count("VALUES", UINT32_MAX, &map->values),
-        option_count("RAW", 32, &wish->raw),
+        option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
+        option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &wish->raw),
         option_string("LIKE", &wish->like),
         option_seed(&map->seed),
         option_flag("NOGROW", &map->fixed),

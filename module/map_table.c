@@ -22,11 +22,14 @@ static server_command_arg engines[] = {
 };
 static server_command_arg kinds_of_values[] = {
     ARG("values", SERVER_ARG_INTEGER, "VALUES", 0,
-        "Different values to plan for: a count from 1 to 2^32 - 1. Left out: 1000. Engine compact "
-        "takes more; engine kbf is given at most 16,383, and refuses with FULL what is past the "
+        "Different values to plan for: a count from 1 to " VALUES_MOST
+        ". Left out: 1000. Engine compact "
+        "takes more; engine kbf is given at most " KBF_VALUES_MOST
+        ", and refuses with FULL what is past the "
         "number, which is rounded up to 255, 511, 1023 and so on."),
     ARG("bits", SERVER_ARG_INTEGER, "RAW", 0,
-        "Values are whole numbers of so many bits, 1 to 32, in engine kbf 1 to 13. Left out: "
+        "Values are whole numbers of so many bits, 1 to " VALUE_BITS_MOST
+        ", in engine kbf 1 to " KBF_VALUE_BITS_MOST ". Left out: "
         "values are strings of bytes."),
     {0},
 };
@@ -36,7 +39,7 @@ static server_command_arg create_args[] = {
     CAPACITY("Fields to plan for", PRESET("map-capacity", "1000")),
     ERROR_SHARE("How many of the absent fields asked for get a value at most, and of the present "
                 "ones do not get theirs",
-                "1e-9", PRESET("map-error", "0.001")),
+                BRY_MAP_ERROR_MIN, PRESET("map-error", "0.001")),
     CHOICE("engine", "ENGINE", engines, "What the map is made of." PRESET("map-engine", "auto")),
     CHOICE("kind-of-values", NULL, kinds_of_values, NULL),
     ORIGIN("Maps made so can be merged. No other argument goes with it."),

@@ -11,13 +11,15 @@
 /* As of a table of counters, and for the same reasons: a new id that is taken for a repeat is a
  * write that is lost, so the error is small; and a guard is planned for many, as memory is taken
  * when ids come in any case and those beyond the plan take more. */
-static share_setting default_error = {.value = 1e-9, .least = 1e-12, .most = 0.5};
+static share_setting default_error = {
+    .value = 1e-9, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static long long default_capacity = 1000000;
 
 static int configure(server_context *context)
 {
     if (settings_register_share(context, "once-error", "1e-9", &default_error) ||
-        settings_register_count(context, "once-capacity", 1000000, 1, 1LL << 40, &default_capacity))
+        settings_register_count(context, "once-capacity", 1000000, 1, (long long)BRY_CAPACITY_MAX,
+                                &default_capacity))
         return SERVER_ERR;
     return SERVER_OK;
 }
@@ -51,7 +53,7 @@ static bool read_options(server_context *context, server_string **argv, int argc
     command_option options[] = {
         option_span("WINDOW", &window->window),
         option_capacity(&window->capacity),
-        option_error(1e-12, &window->error),
+        option_error(BRY_WINDOW_ERROR_MIN, &window->error),
         option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
         option_seed(&window->seed),
     };

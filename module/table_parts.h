@@ -3,6 +3,7 @@
 #define BLOOMERY_MODULE_TABLE_PARTS_H
 
 #include "family.h"
+#include "limit_texts.h"
 
 /* ---- arguments: each tells in a sentence what it means and may be, and what holds without it - */
 
@@ -42,10 +43,12 @@
 #define OPTION(arg_name, arg_type, arg_token, arg_summary)                                         \
     ARG(arg_name, arg_type, arg_token, SERVER_ARG_OPTIONAL, arg_summary)
 #define CAPACITY(what, preset)                                                                     \
-    OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY", what ": a count from 1 to 2^40." preset)
+    OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY",                                             \
+           what ": a count from 1 to " CAPACITY_MOST "." preset)
 #define ERROR_SHARE(what, least, preset)                                                           \
-    OPTION("error", SERVER_ARG_DOUBLE, "ERROR", what ": a share from " least " to 0.5." preset)
-#define A_WINDOW(what) what ": a time from 1 ms to 2^52 ms."
+    OPTION("error", SERVER_ARG_DOUBLE, "ERROR",                                                    \
+           what ": a share from " TEXT(least) " to " TEXT(BRY_ERROR_MAX) "." preset)
+#define A_WINDOW(what) what ": a time from 1 ms to " SPAN_MOST "."
 #define MAXMEM(what)                                                                               \
     OPTION("bytes", SERVER_ARG_INTEGER, "MAXMEM",                                                  \
            "Ceiling on the memory of the " what ", a size, not less than an empty one takes; at "  \

@@ -59,7 +59,7 @@ static bool read_wish(server_context *context, server_string **argv, int argc, w
     command_option options[] = {
         option_span("WINDOW", &window->window),
         option_capacity(&window->capacity),
-        option_error(1e-12, &window->error),
+        option_error(BRY_WINDOW_ERROR_MIN, &window->error),
         option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
         option_word("ENGINE", engine_words, &wish->engine),
         option_word("MODE", window_mode_words, &wish->mode),

@@ -36,8 +36,8 @@ static server_command_arg create_args[] = {
     OPTION(
         "window", SERVER_ARG_INTEGER, "WINDOW",
         A_WINDOW("How long an item is remembered at least") " It may be left out with LIKE alone."),
-    ERROR_SHARE("Chance that an item which is not remembered is answered as seen", "1e-12",
-                PRESET("window-error", "0.001")),
+    ERROR_SHARE("Chance that an item which is not remembered is answered as seen",
+                BRY_WINDOW_ERROR_MIN, PRESET("window-error", "0.001")),
     MAXMEM("window"),
     CHOICE("engine", "ENGINE", engines,
            "What the window is made of." PRESET("window-engine", "auto")),

@@ -11,14 +11,15 @@
 /* ---- settings ------------------------------------------------------------------------------ */
 
 static long long default_capacity = 1000;
-static share_setting default_error = {.value = 0.001, .least = 1e-12, .most = 0.5};
+static share_setting default_error = {
+    .value = 0.001, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
 static int configure(server_context *context)
 {
     static const char *names[] = {"auto", "compact", "fbf"};
     static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
-    if (settings_register_count(context, "window-capacity", 1000, 1, 1LL << 40,
+    if (settings_register_count(context, "window-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
                                 &default_capacity) ||
         settings_register_share(context, "window-error", "0.001", &default_error) ||
         settings_register_choice(context, "window-engine", BRY_ENGINE_AUTO, names, engines, 3,

@@ -127,6 +127,14 @@ BRY_API const char *bry_engine_name(bry_engine engine);
 /* The engine of that name. BRY_E_RANGE when there is none. */
 BRY_API bry_status bry_engine_parse(const char *name, bry_engine *engine);
 
+/* ---- limits -------------------------------------------------------------------------------- */
+
+/* What the options of every job have in common; each header adds its own. Past them: BRY_E_RANGE.
+ */
+#define BRY_CAPACITY_MAX ((uint64_t)1 << 40) /* keys, elements or operations to plan for */
+#define BRY_ERROR_MAX 0.5 /* the largest error that can be asked for */
+#define BRY_SPAN_MAX ((uint64_t)1 << 52) /* the longest window, in milliseconds: 142,000 years */
+
 /* ---- memory -------------------------------------------------------------------------------- */
 
 /*

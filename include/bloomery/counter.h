@@ -39,6 +39,17 @@ typedef struct bry_counter bry_counter;
 /* The longest name of a counter, in bytes. Any bytes, zeros included; 0 bytes is a name as well. */
 #define BRY_COUNTER_NAME_MAX 65535u
 
+/*
+ * The largest batch for bry_counter_apply_n(): BRY_COUNTER_BATCH_HEAD bytes, BRY_COUNTER_BATCH_OP
+ * for each operation, and the names, are at most BRY_COUNTER_BATCH_MAX bytes together.
+ */
+#define BRY_COUNTER_BATCH_MAX ((size_t)16 << 20)
+#define BRY_COUNTER_BATCH_HEAD 24u
+#define BRY_COUNTER_BATCH_OP 26u
+
+/* The smallest error that can be asked for. */
+#define BRY_COUNTER_ERROR_MIN 1e-12
+
 /* When what is logged reaches the disk. */
 typedef enum bry_counter_sync_policy {
     BRY_COUNTER_SYNC_ALWAYS = 0, /* before each call returns: BRY_OK means it is on disk */
@@ -48,10 +59,11 @@ typedef enum bry_counter_sync_policy {
 typedef struct bry_counter_options {
     size_t struct_size;
     bry_engine engine; /* of the window: auto (= compact), compact or fbf */
-    uint64_t window; /* ms for which a retry is recognised, 1 to 2^52; 0: 60,000 */
-    uint64_t capacity; /* operations within one window to plan for, 1 to 2^40; 0: 1000. Not a limit:
-                          max_bytes is */
-    double error; /* chance that an increment is lost, 1e-12 to 0.5; 0: 1e-9 */
+    uint64_t window; /* ms for which a retry is recognised, 1 to BRY_SPAN_MAX; 0: 60,000 */
+    uint64_t capacity; /* operations within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
+                          Not a limit: max_bytes is */
+    double error; /* chance that an increment is lost, BRY_COUNTER_ERROR_MIN to BRY_ERROR_MAX;
+                     0: 1e-9 */
     uint64_t max_bytes; /* ceiling on window, names and counters together; 0: none. BRY_E_RANGE when
                            less than plan's bytes_least */
     uint64_t max_skew; /* as in window.h; 0: no limit */
@@ -158,8 +170,8 @@ typedef struct bry_counter_op {
 
 /*
  * n operations at one time, all or none; one wait for the disk instead of n. As
- * bry_counter_apply(), and BRY_E_RANGE also for a batch that is too large: 24 bytes, 26 for each
- * operation, and the names may be 16 MiB together.
+ * bry_counter_apply(), and BRY_E_RANGE also for a batch that is too large: see
+ * BRY_COUNTER_BATCH_MAX.
  */
 BRY_API bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t n,
                                        uint64_t now);

@@ -23,11 +23,14 @@ extern "C" {
 
 typedef struct bry_filter bry_filter;
 
+/* The smallest error that can be asked for. */
+#define BRY_FILTER_ERROR_MIN 1e-9
+
 typedef struct bry_filter_options {
     size_t struct_size;
     bry_engine engine; /* auto (= bloom), bloom or compact */
-    uint64_t capacity; /* keys to plan for, 1 to 2^40; 0: 1000 */
-    double error; /* false positives at capacity, 1e-9 to 0.5; 0: 0.01 */
+    uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
+    double error; /* false positives at capacity, BRY_FILTER_ERROR_MIN to BRY_ERROR_MAX; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
     uint64_t bits; /* the exact shape, as bry_filter_options_like() copies it: a multiple of 512, at
                       most 8192 for each key of the capacity and 1 MiB more … */

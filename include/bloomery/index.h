@@ -11,7 +11,7 @@
  * Units: one is opened, takes elements, is sealed (by hand or when full) and may be dropped whole.
  * Each has a number, which the index gives, and a tag of 64 bits, which is the caller's and means
  * nothing to the index: several units may share one. Numbers count up from 0; those of dropped
- * units come back only when 2^20 have been used up.
+ * units come back only when BRY_INDEX_UNITS_MAX have been used up.
  *
  * At capacity: a full unit takes no more (BRY_E_FULL when named, a new unit when not). More units
  * than `units` are accepted unless the index is `fixed`, but each adds to the error. Engine dba
@@ -40,6 +40,15 @@ extern "C" {
 
 typedef struct bry_index bry_index;
 
+/* How many units there may be at a time, and how many numbers they have. */
+#define BRY_INDEX_UNITS_MAX ((uint32_t)1 << 20)
+
+/* The smallest error that can be asked for. */
+#define BRY_INDEX_ERROR_MIN 1e-9
+
+/* The most units that engine dba keeps side by side. */
+#define BRY_INDEX_DBA_GROUP_MAX 512u
+
 /* In place of a unit's number: the newest one that takes elements, or a new one if there is none.
  */
 #define BRY_INDEX_NEWEST UINT32_MAX
@@ -55,10 +64,11 @@ typedef struct bry_index_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or dba */
     bool fixed; /* true: BRY_E_FULL past `units` */
-    uint32_t units; /* to plan for, 1 to 2^20; 0: 64 */
-    uint64_t unit_capacity; /* elements in each, 1 to 2^40; 0: 65,536. compact: all units together
-                               may be planned for 2^40 */
-    double error; /* chance of any candidate for an absent element, 1e-9 to 0.5; 0: 0.001 */
+    uint32_t units; /* to plan for, 1 to BRY_INDEX_UNITS_MAX; 0: 64 */
+    uint64_t unit_capacity; /* elements in each, 1 to BRY_CAPACITY_MAX; 0: 65,536. compact: all
+                               units together may be planned for BRY_CAPACITY_MAX */
+    double error; /* chance of any candidate for an absent element, BRY_INDEX_ERROR_MIN to
+                     BRY_ERROR_MAX; 0: 0.001 */
     double stale; /* share of stale elements at which a unit wants to be refreshed; 0: 0.25 */
     uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
@@ -132,7 +142,8 @@ BRY_API uint64_t bry_index_seed(const bry_index *index);
 
 /*
  * Opens a unit, which is the newest then; units opened before stay open for adds that name them.
- * *unit is its number. BRY_E_FULL: 2^20 units, or `units` of a fixed index. BRY_E_NOMEM.
+ * *unit is its number. BRY_E_FULL: BRY_INDEX_UNITS_MAX units, or `units` of a fixed index.
+ * BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit);
 

@@ -50,6 +50,15 @@ typedef struct bry_map bry_map;
 /* The longest value, in bytes. */
 #define BRY_MAP_VALUE_MAX 65535u
 
+/* The most distinct byte strings, and the widest integers. Engine kbf takes fewer of both. */
+#define BRY_MAP_VALUES_MAX UINT32_MAX
+#define BRY_MAP_KBF_VALUES_MAX 16383u
+#define BRY_MAP_VALUE_BITS_MAX 32u
+#define BRY_MAP_KBF_VALUE_BITS_MAX 13u
+
+/* The smallest error that can be asked for. */
+#define BRY_MAP_ERROR_MIN 1e-9
+
 /*
  * A value, given or received. In a map of byte strings bytes and len count, and the empty string is
  * a value like any other (bytes may then be NULL); in a map of integers, number. What a map hands
@@ -87,13 +96,13 @@ typedef struct bry_map_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or kbf */
     bool fixed; /* false: grows past its capacity; true: BRY_E_FULL there */
-    uint64_t capacity; /* keys to plan for, 1 to 2^40; 0: 1000 */
-    double error; /* see above, 1e-9 to 0.5; 0: 0.001 */
+    uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
+    double error; /* see above, BRY_MAP_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
     uint32_t value_bits; /* 0: values are byte strings; else integers of so many bits: compact 1 to
-                            32, kbf 1 to 13 */
-    uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint, up to 2^32 - 1
-                        may come; kbf: 1 to 16,383, a limit, rounded up to the next 2^t - 1 (at
-                        least 255) */
+                            BRY_MAP_VALUE_BITS_MAX, kbf 1 to BRY_MAP_KBF_VALUE_BITS_MAX */
+    uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint, up to
+                        BRY_MAP_VALUES_MAX may come; kbf: 1 to BRY_MAP_KBF_VALUES_MAX, a limit,
+                        rounded up to the next 2^t - 1 (at least 255) */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
     /* engine kbf alone; BRY_E_UNSUPPORTED where another engine is given them */

@@ -42,6 +42,10 @@ extern "C" {
 
 typedef struct bry_window bry_window;
 
+/* The smallest error that can be asked for, and the most parts of a window. */
+#define BRY_WINDOW_ERROR_MIN 1e-12
+#define BRY_WINDOW_GENERATIONS_MAX 1024u
+
 /* What engine fbf does. */
 typedef enum bry_window_mode {
     BRY_WINDOW_IMPROVED = 0, /* generations salted, asked in pairs, ended when full */
@@ -54,13 +58,13 @@ typedef struct bry_window_options {
     size_t struct_size;
     bry_engine engine; /* auto, compact or fbf */
     bry_window_mode mode; /* fbf alone; BRY_E_UNSUPPORTED elsewhere unless improved */
-    uint64_t window; /* ms that are promised, 1 to 2^52; 0: 60,000 */
-    uint64_t capacity; /* elements within one window to plan for, 1 to 2^40; 0: 1000. More may come
-                          (see "at capacity") */
-    double error; /* 1e-12 to 0.5; 0: 0.001 */
-    uint32_t generations; /* parts a window is cut into, 1 to 1024: more cost time and save memory,
-                             for up to one part is kept longer than promised. 0: compact 13, which
-                             takes the least; fbf 8 */
+    uint64_t window; /* ms that are promised, 1 to BRY_SPAN_MAX; 0: 60,000 */
+    uint64_t capacity; /* elements within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
+                          More may come (see "at capacity") */
+    double error; /* BRY_WINDOW_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
+    uint32_t generations; /* parts a window is cut into, 1 to BRY_WINDOW_GENERATIONS_MAX: more cost
+                             time and save memory, for up to one part is kept longer than promised.
+                             0: compact 13, which takes the least; fbf 8 */
     uint64_t max_bytes; /* ceiling on its memory; 0: none. BRY_E_RANGE when less than plan's
                            bytes_least. compact: BRY_E_UNSUPPORTED without `refuse` */
     bool refuse; /* at the ceiling: true: BRY_E_FULL; false: error above target */

@@ -7,9 +7,6 @@
 
 #include <bloomery/filter.h>
 
-#define BRY__FILTER_MAX_CAPACITY ((uint64_t)1 << 40)
-#define BRY__FILTER_MIN_ERROR 1e-9
-#define BRY__FILTER_MAX_ERROR 0.5
 #define BRY__FILTER_MAX_BLOCKS ((uint64_t)1 << 45)
 
 /* Whether an exact shape, or a file, may have this many blocks: at most a hundred times what any

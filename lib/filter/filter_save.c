@@ -63,9 +63,9 @@ static const char *read_numbers(const unsigned char *numbers, uint64_t seed, bry
         return "the engine is not one that filters have";
     if (seed == 0)
         return "the seed is 0";
-    if (filter->capacity < 1 || filter->capacity > BRY__FILTER_MAX_CAPACITY)
+    if (filter->capacity < 1 || filter->capacity > BRY_CAPACITY_MAX)
         return "the capacity is out of range";
-    if (!(filter->error >= BRY__FILTER_MIN_ERROR && filter->error <= BRY__FILTER_MAX_ERROR))
+    if (!(filter->error >= BRY_FILTER_ERROR_MIN && filter->error <= BRY_ERROR_MAX))
         return "the error is out of range";
     return NULL;
 }

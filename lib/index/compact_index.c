@@ -446,7 +446,7 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
         room += (double)maplet->options.capacity * (double)((uint64_t)1 << i);
     stats->planned_units = maplet->options.fixed
                                ? (uint32_t)(maplet->options.capacity / index->unit_capacity)
-                               : BRY__INDEX_UNITS;
+                               : BRY_INDEX_UNITS_MAX;
     stats->unit_capacity = index->unit_capacity;
     stats->fill = (double)count / room;
     stats->promised_error = maplet->options.error;

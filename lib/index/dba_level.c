@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#define MAX_CAPACITY ((uint64_t)1 << 40)
 #define LEAST 1e-20 /* errors below are 0: in the sum over units, rounding may be as large */
 
 /* ---- widths -------------------------------------------------------------------------------- */
@@ -64,7 +63,9 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
             return BRY_E_RANGE;
         double unit_error = bry__dba_shape_error(&shape, (double)shape.capacity);
         double units = floor(log1p(-options->error) / log1p(-unit_error) + 1e-9);
-        planned = !(units > 1) ? 1 : units < BRY__INDEX_UNITS ? (uint32_t)units : BRY__INDEX_UNITS;
+        planned = !(units > 1)                  ? 1
+                  : units < BRY_INDEX_UNITS_MAX ? (uint32_t)units
+                                                : BRY_INDEX_UNITS_MAX;
     } else {
         shape = bry__dba_shape_plan(options->unit_capacity,
                                     bry__dba_unit_error(options->error, options->units),
@@ -80,14 +81,14 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
 static uint32_t more_units(const bry__dba *self, uint32_t planned)
 {
     uint64_t more = (uint64_t)planned * self->options.factor;
-    return more < BRY__INDEX_UNITS ? (uint32_t)more : BRY__INDEX_UNITS;
+    return more < BRY_INDEX_UNITS_MAX ? (uint32_t)more : BRY_INDEX_UNITS_MAX;
 }
 
 bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__dba_level *raised)
 {
     const bry__dba_level *last = &self->level[self->levels - 1];
     uint64_t capacity = last->shape.capacity;
-    if (larger && capacity <= MAX_CAPACITY / self->options.factor)
+    if (larger && capacity <= BRY_CAPACITY_MAX / self->options.factor)
         capacity *= self->options.factor;
     if (self->levels == BRY__DBA_LEVELS ||
         (planned == last->planned && capacity == last->shape.capacity))
@@ -132,7 +133,7 @@ bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored)
     if (self->options.unit_bits == 0)
         return is_near(stored, &made);
     /* The shape is given, and how many units that is planned for is rounded. */
-    bool planned = stored->planned >= 1 && stored->planned <= BRY__INDEX_UNITS &&
+    bool planned = stored->planned >= 1 && stored->planned <= BRY_INDEX_UNITS_MAX &&
                    stored->planned + 1 >= made.planned && stored->planned <= made.planned + 1;
     return planned && bry__dba_shape_same(&stored->shape, &made.shape);
 }
@@ -306,7 +307,7 @@ static uint32_t planned_units(const bry__dba *self)
     double slack = log1p(-self->options.error) - bry__dba_full_log(self);
     double more = floor(slack / log1p(-self->level[self->levels - 1].unit_error) + 1e-6);
     double units = self->units + more;
-    return !(units > 0) ? 0 : units < BRY__INDEX_UNITS ? (uint32_t)units : BRY__INDEX_UNITS;
+    return !(units > 0) ? 0 : units < BRY_INDEX_UNITS_MAX ? (uint32_t)units : BRY_INDEX_UNITS_MAX;
 }
 
 void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_stats *stats)

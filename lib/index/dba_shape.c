@@ -88,7 +88,7 @@ bool bry__dba_shape_same(const bry__dba_shape *a, const bry__dba_shape *b)
 
 bool bry__dba_shape_valid(const bry__dba_shape *shape)
 {
-    return shape->capacity >= 1 && shape->capacity <= (uint64_t)1 << 40 && shape->range >= 1 &&
+    return shape->capacity >= 1 && shape->capacity <= BRY_CAPACITY_MAX && shape->range >= 1 &&
            shape->range <= BRY__DBA_MAX_ROWS && shape->hashes >= 1 &&
            shape->hashes <= BRY__DBA_MAX_HASHES && bry__dba_rows(shape) <= BRY__DBA_MAX_ROWS;
 }

@@ -27,7 +27,6 @@
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-#define BRY__INDEX_UNITS ((uint32_t)1 << 20) /* numbers of units, and how many may exist */
 #define BRY__INDEX_SLOTS ((uint32_t)1 << 21) /* more: dropped units may hold theirs for a while */
 
 /* What the facade knows of a unit. */

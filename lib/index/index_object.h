@@ -6,9 +6,6 @@
 #include "common/allocator.h"
 #include "index/index_engine.h"
 
-#define BRY__INDEX_MAX_CAPACITY ((uint64_t)1 << 40)
-#define BRY__INDEX_MIN_ERROR 1e-9
-#define BRY__INDEX_MAX_ERROR 0.5
 #define BRY__INDEX_NO_SLOT UINT32_MAX
 /* The order of the last opening that there can be. No index gets there, but a file may say so. */
 #define BRY__INDEX_MAX_ORDER (UINT64_MAX - 1)

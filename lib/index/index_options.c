@@ -17,10 +17,9 @@ static const bry__index_engine *engine_of(bry_engine engine)
 
 static bool in_range(const bry_index_options *options)
 {
-    return bry_engine_name(options->engine) && options->units <= BRY__INDEX_UNITS &&
-           options->unit_capacity <= BRY__INDEX_MAX_CAPACITY &&
-           options->error >= BRY__INDEX_MIN_ERROR && options->error <= BRY__INDEX_MAX_ERROR &&
-           options->stale > 0 && options->stale <= 1 &&
+    return bry_engine_name(options->engine) && options->units <= BRY_INDEX_UNITS_MAX &&
+           options->unit_capacity <= BRY_CAPACITY_MAX && options->error >= BRY_INDEX_ERROR_MIN &&
+           options->error <= BRY_ERROR_MAX && options->stale > 0 && options->stale <= 1 &&
            (unsigned)options->control <= BRY_INDEX_UNCONTROLLED && options->factor <= 16 &&
            options->factor != 1 && options->hashes <= 64 &&
            (options->unit_bits == 0) == (options->hashes == 0);

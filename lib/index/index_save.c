@@ -139,7 +139,7 @@ bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocato
     if (!problem && reader->header.kind_version > 1 && !read.engine->layout)
         problem = "the engine has no such layout";
     uint64_t count = bry__load64(numbers + AT_UNITS);
-    if (!problem && (read.next_number >= BRY__INDEX_UNITS || count > BRY__INDEX_UNITS ||
+    if (!problem && (read.next_number >= BRY_INDEX_UNITS_MAX || count > BRY_INDEX_UNITS_MAX ||
                      count > read.last_order || read.last_order > BRY__INDEX_MAX_ORDER ||
                      (read.options.fixed && count > read.options.units)))
         problem = "the number of units is out of range";
@@ -189,9 +189,9 @@ const char *bry__index_load_record(const bry_index *index,
     };
     /* Below 2^43, so that no sum over 2^20 units overflows. */
     uint64_t most = (uint64_t)1 << 43;
-    if (record->capacity < 1 || record->capacity > BRY__INDEX_MAX_CAPACITY ||
-        record->elements > most || record->stale > record->elements ||
-        bry__load32(from + AT_SEALED) > 1 || bry__load32(from + AT_ZERO) != 0)
+    if (record->capacity < 1 || record->capacity > BRY_CAPACITY_MAX || record->elements > most ||
+        record->stale > record->elements || bry__load32(from + AT_SEALED) > 1 ||
+        bry__load32(from + AT_ZERO) != 0)
         return "a unit's record is wrong";
     if (index->engine->deletes && record->stale > 0)
         return "stale elements in an engine that deletes";
@@ -237,7 +237,7 @@ static bry_status read_records(bry__frame_reader *reader, bry_index *index,
         if (problem)
             return bad(reader, problem);
         bry_status status = BRY_OK;
-        if (slot < BRY__INDEX_SLOTS && record.number < BRY__INDEX_UNITS)
+        if (slot < BRY__INDEX_SLOTS && record.number < BRY_INDEX_UNITS_MAX)
             status = bry__frame_reader_claim(reader, bry__index_growth(index, slot, record.number));
         if (status != BRY_OK)
             return status;

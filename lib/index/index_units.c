@@ -126,7 +126,7 @@ static bry_status put(bry_index *index, uint32_t slot, const bry__index_slot *re
 
 uint32_t bry__index_units_left(const bry_index *index)
 {
-    uint32_t most = index->options.fixed ? index->options.units : BRY__INDEX_UNITS;
+    uint32_t most = index->options.fixed ? index->options.units : BRY_INDEX_UNITS_MAX;
     uint32_t left = most > index->slots.units ? most - index->slots.units : 0;
     uint64_t orders = BRY__INDEX_MAX_ORDER - index->last_order;
     return left < orders ? left : (uint32_t)orders;
@@ -137,7 +137,7 @@ static uint32_t free_number(const bry_index *index)
 {
     uint32_t number = index->next_number;
     while (bry__index_slot_of(index, number) != BRY__INDEX_NO_SLOT)
-        number = (number + 1) % BRY__INDEX_UNITS;
+        number = (number + 1) % BRY_INDEX_UNITS_MAX;
     return number;
 }
 
@@ -160,7 +160,7 @@ void bry__index_unreserve(bry_index *index)
 
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
 {
-    if (index->slots.units == BRY__INDEX_UNITS || index->last_order >= BRY__INDEX_MAX_ORDER)
+    if (index->slots.units == BRY_INDEX_UNITS_MAX || index->last_order >= BRY__INDEX_MAX_ORDER)
         return BRY_E_FULL;
     bry__index_slot made = *record;
     made.order = index->last_order + 1;
@@ -169,7 +169,7 @@ bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_sl
     if (status != BRY_OK)
         return status;
     index->last_order = made.order;
-    index->next_number = (made.number + 1) % BRY__INDEX_UNITS;
+    index->next_number = (made.number + 1) % BRY_INDEX_UNITS_MAX;
     if (!made.sealed) {
         index->newest = slot;
         index->newest_known = true;
@@ -179,7 +179,7 @@ bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_sl
 
 bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_slot *record)
 {
-    if (slot >= BRY__INDEX_SLOTS || record->number >= BRY__INDEX_UNITS || record->order == 0 ||
+    if (slot >= BRY__INDEX_SLOTS || record->number >= BRY_INDEX_UNITS_MAX || record->order == 0 ||
         record->order > index->last_order || record->stale > record->elements ||
         bry__index_slot_of(index, record->number) != BRY__INDEX_NO_SLOT ||
         (slot < index->slots.room && index->slots.slot[slot].order != 0))

@@ -30,7 +30,7 @@ bool bry__kbf_map_setting(const bry_map_options *options, bry__kbf_setting *sett
     uint64_t codes =
         options->value_bits ? (uint64_t)1 << (options->value_bits & 63) : options->values;
     *field_bits = bry__gf_bits_for(codes);
-    if (options->value_bits > 13 || codes == 0 || *field_bits == 0)
+    if (options->value_bits > BRY_MAP_KBF_VALUE_BITS_MAX || codes == 0 || *field_bits == 0)
         return false;
     uint32_t order = ((uint32_t)1 << *field_bits) - 1;
     *setting = (bry__kbf_setting){

@@ -173,7 +173,7 @@ static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, u
     }
     bry__kbf_shape shape = bry__kbf_shape_of(folded);
     folded->error = fmin(1, fmax(bound, map->least_error));
-    folded->capacity = bry__kbf_capacity(&map->setting, &shape, folded->error, (uint64_t)1 << 40);
+    folded->capacity = bry__kbf_capacity(&map->setting, &shape, folded->error, BRY_CAPACITY_MAX);
     if (folded->capacity < folded->items)
         folded->capacity = folded->items;
     if (folded->capacity == 0)

@@ -49,8 +49,8 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         options->error = 0.001;
     if (options->values == 0)
         options->values = 1000;
-    if (!bry_engine_name(options->engine) || options->capacity > BRY__MAP_MAX_CAPACITY ||
-        !(options->error >= BRY__MAP_MIN_ERROR && options->error <= BRY__MAP_MAX_ERROR) ||
+    if (!bry_engine_name(options->engine) || options->capacity > BRY_CAPACITY_MAX ||
+        !(options->error >= BRY_MAP_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         (options->layout != BRY_MAP_TUNED && options->layout != BRY_MAP_PAPER) ||
         (options->cells == 0) != (options->hashes == 0))
         return BRY_E_RANGE;

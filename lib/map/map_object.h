@@ -4,10 +4,6 @@
 
 #include "map/dictionary.h"
 
-#define BRY__MAP_MAX_CAPACITY ((uint64_t)1 << 40)
-#define BRY__MAP_MIN_ERROR 1e-9
-#define BRY__MAP_MAX_ERROR 0.5
-
 struct bry_map {
     bry_allocator allocator;
     bry_map_options options; /* as created with, defaults filled in; without the allocator */

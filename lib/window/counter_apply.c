@@ -17,6 +17,8 @@
 #include <assert.h>
 #include <string.h>
 
+_Static_assert(BRY_COUNTER_BATCH_MAX == BRY__RECORD_MAX, "a batch is one record of the log");
+
 typedef struct batch {
     bry_counter_op *ops;
     size_t n;

@@ -18,8 +18,8 @@
 #define BRY__COUNTER_CLR BRY__FOUR('C', 'L', 'R', ' ') /* everything is gone but the time */
 
 enum {
-    BRY__COUNTER_HEAD = 24,
-    BRY__COUNTER_OP = 26, /* id u64 u64, delta i64, length u16; then the name */
+    BRY__COUNTER_HEAD = BRY_COUNTER_BATCH_HEAD,
+    BRY__COUNTER_OP = BRY_COUNTER_BATCH_OP, /* id u64 u64, delta i64, length u16; then the name */
     BRY__COUNTER_BASE_SIZE = BRY__COUNTER_HEAD + 56,
 };
 

@@ -65,9 +65,9 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
     if (!bry_engine_name(options->engine) ||
         (options->mode != BRY_WINDOW_IMPROVED && options->mode != BRY_WINDOW_PAPER &&
          options->mode != BRY_WINDOW_PAPER_SIMPLE) ||
-        options->window > BRY__WINDOW_MAX_WINDOW || options->capacity > BRY__WINDOW_MAX_CAPACITY ||
-        !(options->error >= BRY__WINDOW_MIN_ERROR && options->error <= BRY__WINDOW_MAX_ERROR) ||
-        options->generations > BRY__WINDOW_MAX_GENERATIONS ||
+        options->window > BRY_SPAN_MAX || options->capacity > BRY_CAPACITY_MAX ||
+        !(options->error >= BRY_WINDOW_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
+        options->generations > BRY_WINDOW_GENERATIONS_MAX ||
         options->hashes > BRY__WINDOW_MAX_HASHES || (options->bits == 0) != (options->hashes == 0))
         return BRY_E_RANGE;
     *engine = engine_of(options->engine);

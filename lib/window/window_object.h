@@ -4,11 +4,6 @@
 
 #include "window/window_engine.h"
 
-#define BRY__WINDOW_MAX_WINDOW ((uint64_t)1 << 52)
-#define BRY__WINDOW_MAX_CAPACITY ((uint64_t)1 << 40)
-#define BRY__WINDOW_MIN_ERROR 1e-12
-#define BRY__WINDOW_MAX_ERROR 0.5
-#define BRY__WINDOW_MAX_GENERATIONS 1024u
 #define BRY__WINDOW_MAX_HASHES 64u
 
 struct bry_window {

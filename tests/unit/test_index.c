@@ -14,7 +14,7 @@ static void test_options(void **state)
         {{.engine = BRY_ENGINE_KBF}, BRY_E_UNSUPPORTED},
         {{.engine = BRY_ENGINE_BLOOM}, BRY_E_UNSUPPORTED},
         {{.engine = (bry_engine)99}, BRY_E_RANGE},
-        {{.units = BRY__INDEX_UNITS + 1}, BRY_E_RANGE},
+        {{.units = BRY_INDEX_UNITS_MAX + 1}, BRY_E_RANGE},
         {{.unit_capacity = ((uint64_t)1 << 40) + 1}, BRY_E_RANGE},
         {{.units = 1 << 20, .unit_capacity = (uint64_t)1 << 21}, BRY_E_RANGE},
         {{.error = 1e-10}, BRY_E_RANGE},
@@ -116,7 +116,7 @@ static void test_numbers_run_out(void **state)
     open_unit(index, 0);
     add(index, 1, 0);
     assert_int_equal(open_unit(index, 1), 1);
-    for (uint32_t i = 2; i < BRY__INDEX_UNITS; i++) {
+    for (uint32_t i = 2; i < BRY_INDEX_UNITS_MAX; i++) {
         assert_int_equal(open_unit(index, i), i);
         if (i % 1000 != 5)
             assert_int_equal(bry_index_drop(index, i), BRY_OK);

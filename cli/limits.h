@@ -1,0 +1,26 @@
+/* The limits of the library as the program's texts spell them. */
+#ifndef BLOOMERY_CLI_LIMITS_H
+#define BLOOMERY_CLI_LIMITS_H
+
+#include <bloomery.h>
+
+#define CLI_TEXT_OF(number) #number
+#define CLI_TEXT(number) CLI_TEXT_OF(number) /* for macros that are one plain number */
+
+/* "1e-9 to 0.5", of the least error that the job takes. */
+#define CLI_ERRORS(least) CLI_TEXT(least) " to " CLI_TEXT(BRY_ERROR_MAX)
+
+#define CLI_CAPACITY_MOST "2^40"
+_Static_assert(BRY_CAPACITY_MAX == (uint64_t)1 << 40, "spelled so above");
+#define CLI_SPAN_MOST "2^52 ms"
+_Static_assert(BRY_SPAN_MAX == (uint64_t)1 << 52, "spelled so above");
+#define CLI_UNITS_MOST "2^20"
+_Static_assert(BRY_INDEX_UNITS_MAX == (uint32_t)1 << 20, "spelled so above");
+#define CLI_VALUES_MOST "2^32 - 1"
+_Static_assert(BRY_MAP_VALUES_MAX == UINT32_MAX, "spelled so above");
+#define CLI_KBF_VALUES_MOST "16383"
+_Static_assert(BRY_MAP_KBF_VALUES_MAX == 16383, "spelled so above");
+#define CLI_KBF_BITS_MOST "13"
+_Static_assert(BRY_MAP_KBF_VALUE_BITS_MAX == 13, "spelled so above");
+
+#endif

@@ -1,0 +1,25 @@
+/* The limits of the library as the descriptions of commands spell them. */
+#ifndef BLOOMERY_MODULE_LIMIT_TEXTS_H
+#define BLOOMERY_MODULE_LIMIT_TEXTS_H
+
+#include <bloomery.h>
+
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number) /* for macros that are one plain number */
+
+#define CAPACITY_MOST "2^40"
+_Static_assert(BRY_CAPACITY_MAX == (uint64_t)1 << 40, "spelled so above");
+#define SPAN_MOST "2^52 ms"
+_Static_assert(BRY_SPAN_MAX == (uint64_t)1 << 52, "spelled so above");
+#define UNITS_MOST "2^20"
+_Static_assert(BRY_INDEX_UNITS_MAX == (uint32_t)1 << 20, "spelled so above");
+#define VALUES_MOST "2^32 - 1"
+_Static_assert(BRY_MAP_VALUES_MAX == UINT32_MAX, "spelled so above");
+#define KBF_VALUES_MOST "16,383"
+_Static_assert(BRY_MAP_KBF_VALUES_MAX == 16383, "spelled so above");
+#define VALUE_BITS_MOST "32"
+_Static_assert(BRY_MAP_VALUE_BITS_MAX == 32, "spelled so above");
+#define KBF_VALUE_BITS_MOST "13"
+_Static_assert(BRY_MAP_KBF_VALUE_BITS_MAX == 13, "spelled so above");
+
+#endif
