@@ -197,7 +197,7 @@ static bry_status write(const void *object, const bry_sink *sink)
 {
     const cli_file_index *index = object;
     bry_status status = cli_names_write(&index->names, CLI_NAMES_INDEX, sink);
-    return status == BRY_OK ? bry_index_save(index->index, sink) : status;
+    return status == BRY_OK ? bry_index_save(index->index, sink, NULL) : status;
 }
 
 int cli_index_save(const cli_file_index *index, const char *path, const char *taken)

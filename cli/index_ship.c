@@ -17,7 +17,7 @@ static bry_status write_units(const cli_file_index *index, const bry_sink *sink)
     bry_status status = cli_names_write(&index->names, CLI_NAMES_UNITS, sink);
     const cli_named_file *file = &index->names.files[0];
     for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++)
-        status = bry_index_save_unit(index->index, file->pieces[i].unit, sink);
+        status = bry_index_save_unit(index->index, file->pieces[i].unit, sink, NULL);
     return status;
 }
 

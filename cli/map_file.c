@@ -31,7 +31,7 @@ int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *mem
 
 static bry_status write(const void *map, const bry_sink *sink)
 {
-    return bry_map_save(map, sink);
+    return bry_map_save(map, sink, NULL);
 }
 
 int cli_map_save(const bry_map *map, const char *path, const char *taken)

@@ -238,7 +238,7 @@ static bry_status write(const void *object, const bry_sink *sink)
 {
     const saved *state = object;
     bry_status status = write_meaning(&state->is, sink);
-    return status == BRY_OK ? bry_window_save(state->window, sink) : status;
+    return status == BRY_OK ? bry_window_save(state->window, sink, NULL) : status;
 }
 
 int seen_state_save(const seen_request *asked, const seen_kept *kept)

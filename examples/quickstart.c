@@ -39,7 +39,7 @@ int main(void)
     for (int i = 0; i < KEYS && status == BRY_OK; i++)
         status = bry_filter_add(filter, hash_of(filter, i), NULL);
     if (status == BRY_OK)
-        status = bry_filter_save_file(filter, path);
+        status = bry_filter_save_file(filter, path, NULL);
     if (status == BRY_OK)
         status = bry_filter_load_file(path, NULL, &loaded);
     if (status == BRY_OK) {

@@ -216,7 +216,7 @@ static bry_status save(const void *thing, const bry_sink *sink)
     head_store(head + 16, error);
     head_store(head + FIELDS_SIZE, check_of(head));
     bry_status status = sink->write(sink->opaque, head, sizeof head);
-    return status == BRY_OK ? bry_filter_save(self->filter, sink) : status;
+    return status == BRY_OK ? bry_filter_save(self->filter, sink, NULL) : status;
 }
 
 static bry_status read_head(const bry_source *source, bry_load *load, bf_parameters *made)

@@ -121,7 +121,7 @@ static bry_status save(const void *thing, const bry_sink *sink)
     head_store(head, table->max_bytes);
     head_store(head + 8, table->refused);
     bry_status status = sink->write(sink->opaque, head, sizeof head);
-    return status == BRY_OK ? bry_counter_save(table->counters, sink) : status;
+    return status == BRY_OK ? bry_counter_save(table->counters, sink, NULL) : status;
 }
 
 /* Whether the library refuses what this module lets through: it keeps the ceiling itself, and its

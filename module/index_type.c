@@ -235,7 +235,7 @@ void index_count(held_object *object, size_t n)
 
 static bry_status save(const void *thing, const bry_sink *sink)
 {
-    return bry_index_save(((const held_index *)thing)->index, sink);
+    return bry_index_save(((const held_index *)thing)->index, sink, NULL);
 }
 
 /* Enters the numbers of all units. What is wrong goes into *problem. */

@@ -75,7 +75,7 @@ static int export_unit(server_context *context, const held_index *held, uint64_t
         return api.ReplyWithNull(context);
     bry_buffer frame = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&frame);
-    bry_status status = bry_index_save_unit(held->index, unit, &sink);
+    bry_status status = bry_index_save_unit(held->index, unit, &sink, NULL);
     if (status == BRY_OK)
         api.ReplyWithStringBuffer(context, (const char *)frame.bytes, frame.len);
     else

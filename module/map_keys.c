@@ -59,7 +59,7 @@ static bry_status create_like(const held_object *other, held_object **out)
     bry_status status = made ? bry_map_create_like(map_of(other), &map) : BRY_E_NOMEM;
     if (status == BRY_OK) { /* into an account of its own, see object_copy() */
         bry_sink sink = chunks_sink(&made->pieces);
-        status = bry_map_save(map, &sink);
+        status = bry_map_save(map, &sink, NULL);
         bry_map_destroy(map);
     }
     if (status == BRY_OK) {

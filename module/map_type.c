@@ -76,7 +76,7 @@ void map_replicate_creation(server_context *context, server_string *name,
 
 static bry_status save(const void *thing, const bry_sink *sink)
 {
-    return bry_map_save(thing, sink);
+    return bry_map_save(thing, sink, NULL);
 }
 
 static bry_status load(const bry_source *source, bry_load *load, void **thing)

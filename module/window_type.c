@@ -166,7 +166,7 @@ void window_count(held_object *object, size_t n)
 
 static bry_status save(const void *thing, const bry_sink *sink)
 {
-    return bry_window_save(thing, sink);
+    return bry_window_save(thing, sink, NULL);
 }
 
 static bry_status load(const bry_source *source, bry_load *load, void **thing)

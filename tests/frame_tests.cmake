@@ -1,5 +1,6 @@
 # Frames, files, logs: unit tests, crash states, golden files, the readers' fuzz programs.
 bloomery_unit_test(test_frame)
+bloomery_unit_test(test_note)
 bloomery_unit_test(test_file)
 bloomery_unit_test(test_log)
 bloomery_unit_test(test_crash)

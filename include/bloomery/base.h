@@ -185,6 +185,32 @@ typedef struct bry_view {
 BRY_API bry_source bry_view_source(bry_view *view);
 
 /*
+ * How to save. May be NULL: no note. A *note* is bytes of the caller's own that are saved with an
+ * object, in the same stream and under its checksums: what the object was made for, names of its
+ * units, options of the program. The object does not hold it: whoever loads an object and saves it
+ * again has to ask for the note (bry_load.note) and pass it on, or it is gone.
+ *
+ *     bry_save save = BRY_SAVE;
+ *     save.note = "made by nightly", save.note_len = strlen("made by nightly");
+ *     status = bry_map_save_file(map, "pages.map", &save);
+ *
+ * Every bry_…_save…() returns BRY_E_RANGE for a note that is longer than BRY_NOTE_MAX, or a
+ * struct_size that is wrong; the sink has got nothing then, and a file or folder is as it was.
+ */
+typedef struct bry_save {
+    size_t struct_size;
+    const void *note; /* read during the call */
+    size_t note_len; /* 0: no note */
+} bry_save;
+#define BRY_SAVE                                                                                   \
+    {                                                                                              \
+        sizeof(bry_save), NULL, 0                                                                  \
+    }
+
+/* The longest note, in bytes: 1 GiB. */
+#define BRY_NOTE_MAX ((size_t)1 << 30)
+
+/*
  * How to load, and what went wrong. Loading is validating: there is no load that trusts its input.
  * May be NULL: no ceiling, malloc, no explanation.
  */
@@ -192,12 +218,16 @@ typedef struct bry_load {
     size_t struct_size;
     uint64_t max_bytes; /* ceiling on the memory of the loaded object; 0: none. LIMIT past it */
     const bry_allocator *allocator; /* for the loaded object; NULL: malloc */
+    bry_buffer *note; /* gets the note (bry_save) in place of what it held, len 0 where there is
+                         none; NULL: a note is checked and dropped. It comes before the object:
+                         after a failure the buffer holds what was read of it and found intact */
+    size_t note_max; /* LIMIT for a longer note, unless it is dropped; 0: BRY_NOTE_MAX */
     uint64_t offset; /* set when a load fails: the byte of the source where it was noticed, */
     const char *problem; /* and what is wrong there: a constant text, never NULL after a failure */
 } bry_load;
 #define BRY_LOAD                                                                                   \
     {                                                                                              \
-        sizeof(bry_load), 0, NULL, 0, NULL                                                         \
+        sizeof(bry_load), 0, NULL, NULL, 0, 0, NULL                                                \
     }
 
 /* ---- the machine --------------------------------------------------------------------------- */

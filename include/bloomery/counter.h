@@ -261,10 +261,11 @@ BRY_API bry_status bry_counter_sync(bry_counter *counters);
  */
 BRY_API bry_status bry_counter_snapshot(bry_counter *counters);
 
-/* Writes counters, ids and time as frames (doc/format.md). What the sink returns, or BRY_OK;
- * BRY_E_IO from a table that takes no changes any more, since its window may know ids that were not
- * applied. */
-BRY_API bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink);
+/* Writes counters, ids and time as frames (doc/format.md), with the note of `save`, which may be
+ * NULL. What the sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h); BRY_E_IO from a
+ * table that takes no changes any more, since its window may know ids that were not applied. */
+BRY_API bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink,
+                                    const bry_save *save);
 
 /*
  * Reads what bry_counter_save() wrote, and nothing beyond it, as a table in memory. BRY_E_BADDATA,
@@ -278,7 +279,8 @@ BRY_API bry_status bry_counter_load(const bry_source *source, bry_load *load,
  * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
  * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
  */
-BRY_API bry_status bry_counter_save_file(const bry_counter *counters, const char *path);
+BRY_API bry_status bry_counter_save_file(const bry_counter *counters, const char *path,
+                                         const bry_save *save);
 BRY_API bry_status bry_counter_load_file(const char *path, bry_load *load, bry_counter **counters);
 
 #ifdef __cplusplus

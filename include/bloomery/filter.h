@@ -149,8 +149,10 @@ typedef struct bry_filter_stats {
 /* Reads the whole table once. */
 BRY_API void bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
 
-/* Writes the filter as frames (doc/format.md). What the sink returns, or BRY_OK. */
-BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink);
+/* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. What the
+ * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink,
+                                   const bry_save *save);
 
 /*
  * Reads what bry_filter_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
@@ -162,7 +164,8 @@ BRY_API bry_status bry_filter_load(const bry_source *source, bry_load *load, bry
  * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
  * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
  */
-BRY_API bry_status bry_filter_save_file(const bry_filter *filter, const char *path);
+BRY_API bry_status bry_filter_save_file(const bry_filter *filter, const char *path,
+                                        const bry_save *save);
 BRY_API bry_status bry_filter_load_file(const char *path, bry_load *load, bry_filter **filter);
 
 #ifdef __cplusplus

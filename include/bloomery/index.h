@@ -308,8 +308,10 @@ BRY_API void bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 
-/* Writes the index as frames (doc/format.md). What the sink returns, or BRY_OK. */
-BRY_API bry_status bry_index_save(const bry_index *index, const bry_sink *sink);
+/* Writes the index as frames (doc/format.md), with the note of `save`, which may be NULL. What the
+ * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+BRY_API bry_status bry_index_save(const bry_index *index, const bry_sink *sink,
+                                  const bry_save *save);
 
 /*
  * Reads what bry_index_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
@@ -322,27 +324,32 @@ BRY_API bry_status bry_index_load(const bry_source *source, bry_load *load, bry_
  * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
  * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
  */
-BRY_API bry_status bry_index_save_file(const bry_index *index, const char *path);
+BRY_API bry_status bry_index_save_file(const bry_index *index, const char *path,
+                                       const bry_save *save);
 BRY_API bry_status bry_index_load_file(const char *path, bry_load *load, bry_index **index);
 
 /*
  * The same to and from a folder, where only what changed since the folder was last written is
  * written: a file for each unit (compact: for each part of the table) and one that lists them. It
  * does not matter which object wrote it last: the one that is saved now, or one that it was cloned
- * or loaded from, or that was. The folder is created where it does not exist, and holds the old
- * index or the new one at every moment. One process may save at a time; loading meanwhile is safe.
+ * or loaded from, or that was. The note of `save` is in the file that lists the others. The folder
+ * is created where it does not exist, and holds the old index or the new one at every moment. One
+ * process may save at a time; loading meanwhile is safe.
  * BRY_E_MISMATCH: an index of another seed or engine is in it. BRY_E_BADDATA, BRY_E_VERSION: its
  * list cannot be read, so nothing is touched. BRY_E_NOMEM. BRY_E_IO with errno set.
  */
-BRY_API bry_status bry_index_save_folder(const bry_index *index, const char *path);
+BRY_API bry_status bry_index_save_folder(const bry_index *index, const char *path,
+                                         const bry_save *save);
 BRY_API bry_status bry_index_load_folder(const char *path, bry_load *load, bry_index **index);
 
 /*
- * One unit as frames, tag included, to be installed in another index. To build one apart, make an
- * index with bry_index_options_like(), or with the same options and seed, and fill a unit of it.
+ * One unit as frames, tag included, to be installed in another index; load->note of
+ * bry_index_install_unit() gets the note of `save`. To build one apart, make an index with
+ * bry_index_options_like(), or with the same options and seed, and fill a unit of it.
  * BRY_E_RANGE: no such unit. What the sink returns, or BRY_OK.
  */
-BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_sink *sink);
+BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_sink *sink,
+                                       const bry_save *save);
 
 /*
  * Adds a unit that bry_index_save_unit() wrote, as the newest; *unit is its number here. load

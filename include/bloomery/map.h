@@ -328,8 +328,9 @@ BRY_API void bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 
-/* Writes the map as frames (doc/format.md). What the sink returns, or BRY_OK. */
-BRY_API bry_status bry_map_save(const bry_map *map, const bry_sink *sink);
+/* Writes the map as frames (doc/format.md), with the note of `save`, which may be NULL. What the
+ * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+BRY_API bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save *save);
 
 /*
  * Reads what bry_map_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
@@ -343,7 +344,7 @@ BRY_API bry_status bry_map_load(const bry_source *source, bry_load *load, bry_ma
  * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set: EISDIR or ENOTSUP
  * where path leads to something else than a file, such as a device.
  */
-BRY_API bry_status bry_map_save_file(const bry_map *map, const char *path);
+BRY_API bry_status bry_map_save_file(const bry_map *map, const char *path, const bry_save *save);
 BRY_API bry_status bry_map_load_file(const char *path, bry_load *load, bry_map **map);
 
 #ifdef __cplusplus

@@ -239,9 +239,11 @@ BRY_API void bry_window_get_stats(const bry_window *window, bry_window_stats *st
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 
-/* Writes the window, its time included, as frames: the same bytes for all that were given the same
- * changes, whatever was asked meanwhile. What the sink returns, BRY_E_NOMEM, or BRY_OK. */
-BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sink);
+/* Writes the window, its time included, as frames, with the note of `save`, which may be NULL: the
+ * same bytes for all that were given the same changes, whatever was asked meanwhile. What the sink
+ * returns, BRY_E_NOMEM, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sink,
+                                   const bry_save *save);
 
 /*
  * Reads what bry_window_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
@@ -254,7 +256,8 @@ BRY_API bry_status bry_window_load(const bry_source *source, bry_load *load, bry
  * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
  * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
  */
-BRY_API bry_status bry_window_save_file(const bry_window *window, const char *path);
+BRY_API bry_status bry_window_save_file(const bry_window *window, const char *path,
+                                        const bry_save *save);
 BRY_API bry_status bry_window_load_file(const char *path, bry_load *load, bry_window **window);
 
 #ifdef __cplusplus

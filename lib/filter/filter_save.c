@@ -21,7 +21,7 @@ enum {
     NUMBERS_SIZE = 48
 };
 
-bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink)
+bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink, const bry_save *save)
 {
     bry__filter_numbers own;
     unsigned char numbers[NUMBERS_SIZE];
@@ -35,7 +35,7 @@ bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink)
     bry__store64(numbers + AT_PIECES, own.pieces);
 
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, filter->seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, filter->seed);
     bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
     filter->engine->write(filter, &writer);
     return bry__frame_writer_end(&writer);

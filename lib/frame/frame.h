@@ -22,6 +22,10 @@
 #define BRY__FRAME_END BRY__FOUR('E', 'N', 'D', ' ')
 #define BRY__FRAME_OVERHEAD 24u
 
+/* The caller's note (bry_save): frames of this type before all others, each but the last full. */
+#define BRY__FRAME_NOTE BRY__FOUR('N', 'O', 'T', 'E')
+#define BRY__NOTE_FULL ((uint32_t)1 << 16)
+
 struct XXH3_state_s;
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -39,9 +43,13 @@ typedef struct bry__frame_writer {
     bry_status status;
 } bry__frame_writer;
 
-/* Writes the header. Whatever it returns, bry__frame_writer_end() must follow. */
-bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *sink, uint32_t kind,
-                                   uint16_t kind_version, uint64_t seed);
+/*
+ * Writes the header and the note of `save`, which may be NULL. BRY_E_RANGE: `save` is wrong, and
+ * nothing was written. Whatever it returns, bry__frame_writer_end() must follow.
+ */
+bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *sink,
+                                   const bry_save *save, uint32_t kind, uint16_t kind_version,
+                                   uint64_t seed);
 
 /*
  * Opens a frame of exactly `length` bytes, which any number of bry__frame_writer_put() then
@@ -92,7 +100,10 @@ typedef struct bry__frame {
 bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *source,
                                   bry_load *load, uint32_t kind, uint16_t newest_kind_version);
 
-/* The next frame. BRY_E_BADDATA also when the frame before was not read to its end. */
+/*
+ * The next frame; the note's frames, which come first, go to load->note and are not handed out.
+ * BRY_E_BADDATA also when the frame before was not read to its end.
+ */
 bry_status bry__frame_reader_next(bry__frame_reader *reader, bry__frame *frame);
 
 /*

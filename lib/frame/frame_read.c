@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stddef.h>
 #include <xxhash.h>
 
 #include "common/endian.h"
@@ -48,10 +49,20 @@ static bry_status take(bry__frame_reader *reader, void *to, size_t len, const ch
     return BRY_OK;
 }
 
+/* Where the note goes, or NULL; a caller's struct may be older than that. */
+static bry_buffer *note_of(const bry_load *load)
+{
+    return load && load->struct_size >= offsetof(bry_load, note_max) + sizeof load->note_max
+               ? load->note
+               : NULL;
+}
+
 bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *source,
                                   bry_load *load, uint32_t kind, uint16_t newest_kind_version)
 {
     *reader = (bry__frame_reader){.source = *source, .load = load};
+    if (note_of(load))
+        load->note->len = 0;
     reader->state = XXH3_createState();
     if (!reader->state)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "out of memory");
@@ -91,14 +102,9 @@ static bry_status check_end(bry__frame_reader *reader, uint32_t length)
     return BRY_OK;
 }
 
-bry_status bry__frame_reader_next(bry__frame_reader *reader, bry__frame *frame)
+/* The head of a frame, and the whole of it where it has no payload or is the end. */
+static bry_status open_frame(bry__frame_reader *reader, bry__frame *frame)
 {
-    if (reader->status != BRY_OK)
-        return reader->status;
-    if (reader->left)
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is longer than it may be");
-    if (reader->ended)
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is missing");
     unsigned char head[16];
     reader->frame_at = reader->offset;
     if (take(reader, head, sizeof head, "the data ends early, before its end frame") != BRY_OK)
@@ -120,6 +126,70 @@ bry_status bry__frame_reader_next(bry__frame_reader *reader, bry__frame *frame)
     } else if (found.length == 0 && close_frame(reader) != BRY_OK) {
         return reader->status;
     }
+    *frame = found;
+    return BRY_OK;
+}
+
+/* The payload of one of the note's frames. No byte of it stays unless the frame is intact. */
+static bry_status take_note_frame(bry__frame_reader *reader, bry_buffer *note)
+{
+    unsigned char bytes[4096];
+    size_t before = note ? note->len : 0;
+    while (reader->left && reader->status == BRY_OK) {
+        size_t len = reader->left < sizeof bytes ? reader->left : sizeof bytes;
+        if (bry__frame_reader_read(reader, bytes, len) != BRY_OK || !note)
+            continue;
+        bry_sink sink = bry_buffer_sink(note);
+        if (sink.write(sink.opaque, bytes, len) != BRY_OK)
+            bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the note");
+    }
+    if (note && reader->status != BRY_OK)
+        note->len = before;
+    return reader->status;
+}
+
+/* Takes the note, whose first frame is open, and opens the frame behind it. */
+static bry_status take_note(bry__frame_reader *reader, bry__frame *frame)
+{
+    bry_buffer *note = note_of(reader->load);
+    size_t max = note && reader->load->note_max ? reader->load->note_max : BRY_NOTE_MAX;
+    uint64_t len = 0;
+    bool full = true; /* the frame before */
+    while (frame->type == BRY__FRAME_NOTE) {
+        if (!full || frame->length == 0 || frame->length > BRY__NOTE_FULL)
+            return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                           "the note is cut into frames of wrong lengths");
+        full = frame->length == BRY__NOTE_FULL;
+        len += frame->length;
+        if (len > BRY_NOTE_MAX)
+            return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                           "the note is longer than it may be");
+        if (len > max)
+            return fail_at(reader, BRY_E_LIMIT, reader->frame_at,
+                           "the note is longer than the ceiling");
+        if (take_note_frame(reader, note) != BRY_OK || open_frame(reader, frame) != BRY_OK)
+            return reader->status;
+    }
+    return BRY_OK;
+}
+
+bry_status bry__frame_reader_next(bry__frame_reader *reader, bry__frame *frame)
+{
+    bry__frame found = {0, 0};
+    bool first = reader->frames == 0;
+    if (reader->status != BRY_OK)
+        return reader->status;
+    if (reader->left)
+        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is longer than it may be");
+    if (reader->ended)
+        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is missing");
+    if (open_frame(reader, &found) != BRY_OK)
+        return reader->status;
+    if (found.type == BRY__FRAME_NOTE && !first)
+        return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                       "a note stands behind what it belongs before");
+    if (found.type == BRY__FRAME_NOTE && take_note(reader, &found) != BRY_OK)
+        return reader->status;
     *frame = found;
     return BRY_OK;
 }

@@ -1,6 +1,7 @@
 #include <xxhash.h>
 
 #include "common/endian.h"
+#include "common/struct_size.h"
 #include "frame/frame.h"
 #include "hash/derive.h"
 
@@ -19,10 +20,33 @@ static bry_status close_frame(bry__frame_writer *writer)
     return emit(writer, sum, sizeof sum);
 }
 
-bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *sink, uint32_t kind,
-                                   uint16_t kind_version, uint64_t seed)
+static bry_status read_save(const bry_save *given, bry_save *save)
 {
+    *save = (bry_save)BRY_SAVE;
+    bry_status status = given ? bry__struct_read(save, sizeof *save, given) : BRY_OK;
+    return status == BRY_OK && save->note_len > BRY_NOTE_MAX ? BRY_E_RANGE : status;
+}
+
+static bry_status write_note(bry__frame_writer *writer, const bry_save *save)
+{
+    const unsigned char *note = save->note;
+    for (size_t at = 0; at < save->note_len && writer->status == BRY_OK; at += BRY__NOTE_FULL) {
+        size_t left = save->note_len - at;
+        bry__frame_writer_write(writer, BRY__FRAME_NOTE, note + at,
+                                left < BRY__NOTE_FULL ? left : BRY__NOTE_FULL);
+    }
+    return writer->status;
+}
+
+bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *sink,
+                                   const bry_save *given, uint32_t kind, uint16_t kind_version,
+                                   uint64_t seed)
+{
+    bry_save save;
     *writer = (bry__frame_writer){.sink = *sink};
+    writer->status = read_save(given, &save);
+    if (writer->status != BRY_OK)
+        return writer->status;
     writer->state = XXH3_createState();
     if (!writer->state)
         return writer->status = BRY_E_NOMEM;
@@ -35,7 +59,8 @@ bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *si
     };
     unsigned char bytes[BRY__HEADER_BYTES];
     writer->chain = bry__header_encode(&header, bytes);
-    return emit(writer, bytes, sizeof bytes);
+    emit(writer, bytes, sizeof bytes);
+    return write_note(writer, &save);
 }
 
 bry_status bry__frame_writer_open(bry__frame_writer *writer, uint32_t type, size_t length)

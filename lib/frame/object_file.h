@@ -10,15 +10,22 @@
 
 /* What a file holds may be refused after the object was read: when bytes follow it. */
 #define BRY__OBJECT_FILE(job)                                                                      \
+    typedef struct saved_file {                                                                    \
+        const bry_##job *object;                                                                   \
+        const bry_save *save;                                                                      \
+    } saved_file;                                                                                  \
+                                                                                                   \
     static bry_status write_file(void *context, const bry_sink *sink)                              \
     {                                                                                              \
-        return bry_##job##_save(context, sink);                                                    \
+        const saved_file *file = context;                                                          \
+        return bry_##job##_save(file->object, sink, file->save);                                   \
     }                                                                                              \
                                                                                                    \
-    bry_status bry_##job##_save_file(const bry_##job *object, const char *path)                    \
+    bry_status bry_##job##_save_file(const bry_##job *object, const char *path,                    \
+                                     const bry_save *save)                                         \
     {                                                                                              \
-        /* The context is not const for the sake of other writers; this one only reads. */         \
-        return bry__file_save(bry__io_posix(), path, write_file, (bry_##job *)object);             \
+        saved_file file = {object, save};                                                          \
+        return bry__file_save(bry__io_posix(), path, write_file, &file);                           \
     }                                                                                              \
                                                                                                    \
     static bry_status read_file(void *context, const bry_source *source, bry_load *load)           \

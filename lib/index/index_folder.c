@@ -63,6 +63,7 @@ static void name_part(char to[64], uint64_t id, uint64_t written)
 typedef struct saving {
     const bry__io *io;
     const bry_index *index;
+    const bry_save *how;
     const char *folder;
     bry__parts_list before, after;
     uint64_t place; /* of the part that is being written */
@@ -153,7 +154,7 @@ static bry_status write_part(void *context, const bry_sink *sink)
     bry__kept_part part = save->after.part[save->after.count];
     unsigned char bytes[BRY__PART_RECORD];
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND_PART, PART_VERSION, index->options.seed);
+    bry__frame_writer_begin(&writer, sink, NULL, KIND_PART, PART_VERSION, index->options.seed);
     part.sum = 0;
     bry__part_store(bytes, &part);
     bry__frame_writer_write(&writer, BRY__PART_FRAME, bytes, sizeof bytes);
@@ -197,7 +198,8 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
     const saving *save = context;
     const bry_index *index = save->index;
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, bry__index_layout(index), index->options.seed);
+    bry__frame_writer_begin(&writer, sink, save->how, KIND, bry__index_layout(index),
+                            index->options.seed);
     bry__index_write_numbers(index, &writer);
     bry__parts_write(&save->after, &writer);
     bry__index_write_units(index, &writer);
@@ -225,9 +227,10 @@ static bry_status make_folder(const bry__io *io, const char *path)
     return errno == EEXIST ? BRY_OK : BRY_E_IO;
 }
 
-bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, const char *path)
+bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, const char *path,
+                                  const bry_save *how)
 {
-    saving save = {.io = io, .index = index, .folder = path};
+    saving save = {.io = io, .index = index, .how = how, .folder = path};
     bry_status status = make_folder(io, path);
     if (status == BRY_OK)
         status = find_before(&save);
@@ -245,9 +248,9 @@ bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, con
     return status;
 }
 
-bry_status bry_index_save_folder(const bry_index *index, const char *path)
+bry_status bry_index_save_folder(const bry_index *index, const char *path, const bry_save *save)
 {
-    return bry__index_save_folder(bry__io_posix(), index, path);
+    return bry__index_save_folder(bry__io_posix(), index, path, save);
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */

@@ -277,10 +277,11 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
 
 /* ---- the whole index ----------------------------------------------------------------------- */
 
-bry_status bry_index_save(const bry_index *index, const bry_sink *sink)
+bry_status bry_index_save(const bry_index *index, const bry_sink *sink, const bry_save *save)
 {
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, bry__index_layout(index), index->options.seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND, bry__index_layout(index),
+                            index->options.seed);
     bry__index_write_numbers(index, &writer);
     bry__index_write_units(index, &writer);
     index->engine->write(index->elements, &writer);
@@ -323,14 +324,15 @@ BRY__OBJECT_FILE(index)
 
 /* ---- one unit ------------------------------------------------------------------------------ */
 
-bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_sink *sink)
+bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_sink *sink,
+                               const bry_save *save)
 {
     uint32_t slot = bry__index_slot_of(index, unit);
     if (slot == BRY__INDEX_NO_SLOT)
         return BRY_E_RANGE;
     bry__frame_writer writer;
     unsigned char record[BRY__INDEX_RECORD];
-    bry__frame_writer_begin(&writer, sink, KIND_UNIT, UNIT_VERSION, index->options.seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND_UNIT, UNIT_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
     bry__index_store_record(record, slot, &index->slots.slot[slot]);
     bry__frame_writer_write(&writer, UNITS, record, sizeof record);

@@ -72,7 +72,7 @@ static void write_values(const bry__dictionary *dictionary, bry__frame_writer *w
     }
 }
 
-bry_status bry_map_save(const bry_map *map, const bry_sink *sink)
+bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save *save)
 {
     const bry_map_options *options = &map->options;
     bool values = bry__map_has_dictionary(map);
@@ -92,7 +92,7 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink)
     bry__store64(numbers + AT_REFUSED_FULL, map->refused_full);
 
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, options->seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, options->seed);
     bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
     if (values)
         write_values(&map->dictionary, &writer);

@@ -154,7 +154,7 @@ void bry__maplet_write_overflow(const bry__maplet *maplet, unsigned table,
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
 {
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, 0);
+    bry__frame_writer_begin(&writer, sink, NULL, KIND, KIND_VERSION, 0);
     bry__maplet_write(maplet, &writer);
     return bry__frame_writer_end(&writer);
 }

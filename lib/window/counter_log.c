@@ -211,7 +211,7 @@ static bry_status write_snapshot(void *context, const bry_sink *sink)
 {
     const bry_counter *counters = context;
     bry__counter_place place = {counters->folder->table, counters->folder->next};
-    return bry__counter_write(counters, &place, sink);
+    return bry__counter_write(counters, &place, sink, NULL);
 }
 
 static bry_status snapshot(bry_counter *counters)

@@ -91,7 +91,7 @@ typedef struct bry__counter_place {
 } bry__counter_place;
 
 bry_status bry__counter_write(const bry_counter *counters, const bry__counter_place *place,
-                              const bry_sink *sink);
+                              const bry_sink *sink, const bry_save *save);
 /* load's allocator is not looked at. */
 bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry_allocator *under,
                              bry_counter **counters, bry__counter_place *place);

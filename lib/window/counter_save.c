@@ -131,17 +131,17 @@ static bry_status write_window(const bry_counter *counters, bry__frame_writer *w
     to.writer = writer;
     to.held = 0;
     bry_sink sink = {put_portion, &to};
-    bry_status status = bry_window_save(counters->window, &sink);
+    bry_status status = bry_window_save(counters->window, &sink, NULL);
     if (status == BRY_OK && to.held)
         status = bry__frame_writer_write(writer, WINDOW, to.bytes, to.held);
     return status;
 }
 
 bry_status bry__counter_write(const bry_counter *counters, const bry__counter_place *place,
-                              const bry_sink *sink)
+                              const bry_sink *sink, const bry_save *save)
 {
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, counters->options.seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, counters->options.seed);
     write_numbers(counters, place, &writer);
     write_names(counters, &writer);
     bry_status status = write_window(counters, &writer);
@@ -149,12 +149,12 @@ bry_status bry__counter_write(const bry_counter *counters, const bry__counter_pl
     return status != BRY_OK ? status : written;
 }
 
-bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink)
+bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink, const bry_save *save)
 {
     bry__counter_place nowhere = {0, 0};
     if (counters->broken) /* what its window remembers is not what the table counted */
         return bry__counter_refuse_broken();
-    return bry__counter_write(counters, &nowhere, sink);
+    return bry__counter_write(counters, &nowhere, sink, save);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -433,7 +433,7 @@ bry_status bry_counter_clone(const bry_counter *counters, bry_counter **copy)
     bry_allocator under = counters->meter.under;
     block kept = {.allocator = &under};
     bry_sink sink = {block_write, &kept};
-    bry_status status = bry_counter_save(counters, &sink);
+    bry_status status = bry_counter_save(counters, &sink, NULL);
     if (status == BRY_OK) {
         bry_view view = {kept.bytes, kept.len, 0};
         bry_source source = bry_view_source(&view);

@@ -30,7 +30,7 @@ enum {
 };
 enum { FLAG_REFUSE = 1, FLAG_FIXED = 2, FLAG_REFRESH = 4, FLAG_STARTED = 8, FLAGS = 15 };
 
-bry_status bry_window_save(const bry_window *window, const bry_sink *sink)
+bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const bry_save *save)
 {
     bry_window_options options = bry_window_options_like(window);
     unsigned char numbers[NUMBERS_SIZE];
@@ -50,7 +50,7 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink)
     bry__store64(numbers + AT_TIME, window->time);
 
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, KIND_VERSION, options.seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, options.seed);
     bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
     window->engine->write(window->self, &writer);
     return bry__frame_writer_end(&writer);

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     printf("%llu users, %llu bytes, %.1g of strangers get a plan\n",
            (unsigned long long)stats.items, (unsigned long long)stats.bytes,
            stats.estimated.false_positive);
-    status = bry_map_save_file(cache, path);
+    status = bry_map_save_file(cache, path, NULL);
     if (status == BRY_E_IO)
         perror(path);
     bry_map_destroy(cache);

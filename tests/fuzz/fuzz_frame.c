@@ -63,6 +63,21 @@ static bry_status copy_frames(bry__frame_reader *reader, bry__frame_writer *writ
     return reader->status;
 }
 
+/* The note that stands before the first frame, if any: the writer wants it first. */
+static bry_buffer note_of(input in)
+{
+    bry_buffer note = BRY_BUFFER;
+    bry_source source = {give, &in};
+    bry_load load = BRY_LOAD;
+    load.note = &note;
+    bry__frame_reader reader;
+    bry__frame frame;
+    if (bry__frame_reader_open(&reader, &source, &load, KIND, 1) == BRY_OK)
+        bry__frame_reader_next(&reader, &frame);
+    bry__frame_reader_close(&reader);
+    return note;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -81,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         portion *= 3;
 
     input in = {bytes, len, 0, mode & 32};
+    bry_buffer note = note_of(in);
+    bry_save save = {sizeof save, note.bytes, note.len};
     bry_source source = {give, &in};
     bry_load load = BRY_LOAD;
     bry_buffer again = BRY_BUFFER;
@@ -88,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bry__frame_reader reader;
     bry__frame_writer writer;
     bry_status status = bry__frame_reader_open(&reader, &source, &load, KIND, 1);
-    bry__frame_writer_begin(&writer, &sink, KIND, 1, reader.header.seed);
+    bry__frame_writer_begin(&writer, &sink, &save, KIND, 1, reader.header.seed);
     if (status == BRY_OK)
         status = copy_frames(&reader, &writer, portion);
     bry_status written = bry__frame_writer_end(&writer);
@@ -106,6 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(status == BRY_E_BADDATA || status == BRY_E_VERSION);
     }
     bry_buffer_free(&again);
+    bry_buffer_free(&note);
     free(bytes);
     return 0;
 }

@@ -31,6 +31,9 @@ static inline size_t golden_payload(unsigned i, unsigned char payload[GOLDEN_PAY
 /* The filter holds keys 0, 1, 2 … as four bytes. */
 enum { GOLDEN_FILTER_CAPACITY = 100, GOLDEN_FILTER_KEYS = 60 };
 
+/* filter_note.bry has the payload of the last golden frame as its note. */
+enum { GOLDEN_NOTE = GOLDEN_FRAMES - 1 };
+
 static inline bry_hash golden_key(uint32_t i)
 {
     unsigned char bytes[4];

@@ -57,7 +57,7 @@ static void make_stream(const char *folder, const char *name, unsigned frames)
     bry_sink sink = bry_buffer_sink(&buffer);
     bry__frame_writer writer;
     unsigned char payload[GOLDEN_PAYLOAD_MAX];
-    bry__frame_writer_begin(&writer, &sink, GOLDEN_KIND, 1, GOLDEN_SEED);
+    bry__frame_writer_begin(&writer, &sink, NULL, GOLDEN_KIND, 1, GOLDEN_SEED);
     for (unsigned i = 0; i < frames; i++)
         bry__frame_writer_write(&writer, golden_type(i), payload, golden_payload(i, payload));
     if (bry__frame_writer_end(&writer) != BRY_OK)
@@ -69,7 +69,8 @@ static void make_stream(const char *folder, const char *name, unsigned frames)
 
 /* ---- objects ------------------------------------------------------------------------------- */
 
-static void make_filter(const char *folder, const char *name, bry_engine engine, unsigned keys)
+static void make_filter(const char *folder, const char *name, bry_engine engine, unsigned keys,
+                        bool with_note)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.engine = engine;
@@ -83,7 +84,9 @@ static void make_filter(const char *folder, const char *name, bry_engine engine,
             stop_at(name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_filter_save(filter, &sink) != BRY_OK)
+    unsigned char note[GOLDEN_PAYLOAD_MAX];
+    bry_save save = {sizeof save, note, with_note ? golden_payload(GOLDEN_NOTE, note) : 0};
+    if (bry_filter_save(filter, &sink, &save) != BRY_OK)
         stop_at(name);
     stamp_released(buffer.bytes, buffer.len);
     put_file(folder, name, buffer.bytes, buffer.len);
@@ -136,7 +139,7 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     }
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_map_save(map, &sink) != BRY_OK)
+    if (bry_map_save(map, &sink, NULL) != BRY_OK)
         stop_at(name);
     stamp_released(buffer.bytes, buffer.len);
     put_file(folder, name, buffer.bytes, buffer.len);
@@ -167,7 +170,7 @@ static void make_window(const char *folder, const char *name, bry_engine engine,
             stop_at(name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_window_save(window, &sink) != BRY_OK)
+    if (bry_window_save(window, &sink, NULL) != BRY_OK)
         stop_at(name);
     stamp_released(buffer.bytes, buffer.len);
     put_file(folder, name, buffer.bytes, buffer.len);
@@ -206,7 +209,7 @@ static void make_counter(const char *folder, const char *name, bry_engine engine
     count(counters, operations, name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_counter_save(counters, &sink) != BRY_OK)
+    if (bry_counter_save(counters, &sink, NULL) != BRY_OK)
         stop_at(name);
     /* The window inside is a stream of its own, here small enough for one frame. */
     size_t at = BRY__HEADER_BYTES;
@@ -252,7 +255,7 @@ static void make_index(const char *folder, const char *name, bry_engine engine, 
         stop_at(name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_index_save(index, &sink) != BRY_OK)
+    if (bry_index_save(index, &sink, NULL) != BRY_OK)
         stop_at(name);
     stamp_released(buffer.bytes, buffer.len);
     put_file(folder, name, buffer.bytes, buffer.len);
@@ -266,7 +269,7 @@ static void make_index_unit(const char *folder, const char *name, bry_engine eng
     bry_index *index = golden_index(name, engine, GOLDEN_INDEX_KEYS);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_index_save_unit(index, GOLDEN_INDEX_UNITS - 1, &sink) != BRY_OK)
+    if (bry_index_save_unit(index, GOLDEN_INDEX_UNITS - 1, &sink, NULL) != BRY_OK)
         stop_at(name);
     stamp_released(buffer.bytes, buffer.len);
     put_file(folder, name, buffer.bytes, buffer.len);
@@ -354,11 +357,13 @@ int main(int argc, char **argv)
     if (WANTED("stream.bry"))
         make_stream(folder, "stream.bry", GOLDEN_FRAMES);
     if (WANTED("filter_empty.bry"))
-        make_filter(folder, "filter_empty.bry", BRY_ENGINE_BLOOM, 0);
+        make_filter(folder, "filter_empty.bry", BRY_ENGINE_BLOOM, 0, false);
     if (WANTED("filter.bry"))
-        make_filter(folder, "filter.bry", BRY_ENGINE_BLOOM, GOLDEN_FILTER_KEYS);
+        make_filter(folder, "filter.bry", BRY_ENGINE_BLOOM, GOLDEN_FILTER_KEYS, false);
     if (WANTED("filter_compact.bry"))
-        make_filter(folder, "filter_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS);
+        make_filter(folder, "filter_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS, false);
+    if (WANTED("filter_note.bry"))
+        make_filter(folder, "filter_note.bry", BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS, true);
     if (WANTED("maplet_empty.bry"))
         make_maplet(folder, "maplet_empty.bry", 0, 0);
     if (WANTED("maplet.bry"))

@@ -245,7 +245,7 @@ static void do_save_and_load(pair *both, model_reader *reader)
     model_say(reader, "save and load");
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    model_expect(reader, bry_filter_save(both->filter[0], &sink) == BRY_OK);
+    model_expect(reader, bry_filter_save(both->filter[0], &sink, NULL) == BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;

@@ -135,7 +135,7 @@ static void write_stream(const unsigned char *bytes, const parts *these, generat
         version = (uint16_t)(1 + generator_below(numbers, 2));
     bry_sink sink = bry_buffer_sink(out);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, bry__load32(bytes + 12), version, seed);
+    bry__frame_writer_begin(&writer, &sink, NULL, bry__load32(bytes + 12), version, seed);
     for (size_t i = 0; i < these->count; i++)
         bry__frame_writer_write(&writer, these->part[i].type, these->part[i].payload,
                                 these->part[i].len);

@@ -107,6 +107,15 @@ static uint64_t honest_peak(const kept_job *job, const void *object, size_t unit
     return memory.over_limit ? 0 : peak;
 }
 
+/* The note of the stream that was loaded last. */
+static bry_buffer note = BRY_BUFFER;
+
+static bry_status save(const kept_job *job, const void *object, const bry_sink *sink)
+{
+    bry_save with = {sizeof with, note.bytes, note.len};
+    return job->save(object, sink, &with);
+}
+
 static bry_status load(const kept_job *job, const bry_buffer *stream, failing_allocator *memory,
                        uint64_t ceiling, bry_load *how, void **object)
 {
@@ -115,6 +124,7 @@ static bry_status load(const kept_job *job, const bry_buffer *stream, failing_al
     *how = (bry_load)BRY_LOAD;
     how->max_bytes = ceiling;
     how->allocator = &memory->allocator;
+    how->note = &note;
     return job->load(&source, how, object);
 }
 
@@ -128,14 +138,14 @@ static void keep(const kept_job *job, const void *object, failing_allocator *mem
     bry_load how;
     void *loaded = NULL;
     memory->over_limit = 0;
-    model_expect(reader, job->save(object, &sink) == BRY_OK);
+    model_expect(reader, save(job, object, &sink) == BRY_OK);
     bry_status status = load(job, &first, memory, 0, &how, &loaded);
     if (status == BRY_OK) {
         notes[0].count = notes[1].count = 0;
         job->look(object, &notes[0]);
         job->look(loaded, &notes[1]);
         kept_compare(&notes[0], &notes[1], reader);
-        model_expect(reader, job->save(loaded, &again) == BRY_OK);
+        model_expect(reader, save(job, loaded, &again) == BRY_OK);
         if (first.len != second.len || memcmp(first.bytes, second.bytes, first.len) != 0)
             model_fail(reader, "what was loaded saves to other bytes");
         job->destroy(loaded);
@@ -180,6 +190,7 @@ bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *ope
     counted.streams++;
     if (memory.peak > LOAD_CEILING + LOAD_SLACK)
         model_fail(&reader, "loading took %ju bytes", (uintmax_t)memory.peak);
+    model_expect(&reader, note.len <= stream->len);
     if (status != BRY_OK) {
         model_expect(&reader, is_of_data(status) && how.problem && !object);
     } else {
@@ -232,11 +243,16 @@ bool forged_honest(const kept_job *job, generator *numbers, bool unit, bry_buffe
     bry_sink sink = bry_buffer_sink(out);
     uint32_t number;
     bool good = object != NULL;
+    unsigned char bytes[100];
+    generator aside = *numbers;
+    bry_save with = {sizeof with, bytes, (size_t)generator_below(&aside, 3 * sizeof bytes)};
+    with.note_len = with.note_len < sizeof bytes ? with.note_len : 0;
+    generator_fill(&aside, bytes, sizeof bytes);
     if (good && unit)
         good = is_index(job) && bry_index_units(object, &number, 1) > 0 &&
-               bry_index_save_unit(object, number, &sink) == BRY_OK;
+               bry_index_save_unit(object, number, &sink, &with) == BRY_OK;
     else if (good)
-        good = job->save(object, &sink) == BRY_OK;
+        good = job->save(object, &sink, &with) == BRY_OK;
     job->destroy(object);
     return good && out->len <= 1 << 18;
 }
@@ -247,7 +263,7 @@ static bry_buffer image(const kept_job *job, const void *object)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    (void)job->save(object, &sink);
+    (void)job->save(object, &sink, NULL);
     return buffer;
 }
 

@@ -278,7 +278,7 @@ static void do_save_and_load(index_pair *both, model_reader *reader)
     model_say(reader, "save and load");
     bry_buffer buffer = BRY_BUFFER, again = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer), second = bry_buffer_sink(&again);
-    model_expect(reader, bry_index_save(both->index, &sink) == BRY_OK);
+    model_expect(reader, bry_index_save(both->index, &sink, NULL) == BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
@@ -286,7 +286,8 @@ static void do_save_and_load(index_pair *both, model_reader *reader)
     bry_index *loaded = NULL;
     bry_status status = bry_index_load(&source, &load, &loaded);
     if (status == BRY_OK) {
-        model_expect(reader, view.at == buffer.len && bry_index_save(loaded, &second) == BRY_OK);
+        model_expect(reader,
+                     view.at == buffer.len && bry_index_save(loaded, &second, NULL) == BRY_OK);
         model_expect(reader,
                      again.len == buffer.len && memcmp(again.bytes, buffer.bytes, again.len) == 0);
     }
@@ -306,7 +307,7 @@ static void do_folder(index_pair *both, model_reader *reader)
         recording_free(&both->disk);
         recording_init(&both->disk);
     }
-    model_expect(reader, bry__index_save_folder(&both->disk.io, both->index, "f") == BRY_OK);
+    model_expect(reader, bry__index_save_folder(&both->disk.io, both->index, "f", NULL) == BRY_OK);
     uint64_t parts = both->index->engine->parts(both->index->elements);
     model_expect(reader, recording_names(&both->disk) == parts + 1);
     recording_start(&both->disk); /* the record itself is not looked at */
@@ -359,7 +360,7 @@ static void do_reinstall(index_pair *both, model_reader *reader)
     model_say(reader, "ship unit %u and install it", number);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    bry_status status = bry_index_save_unit(both->index, number, &sink);
+    bry_status status = bry_index_save_unit(both->index, number, &sink, NULL);
     model_expect(reader, status == (place == TWIN_NO_UNIT ? BRY_E_RANGE : BRY_OK));
     if (status == BRY_OK) {
         index_twin_unit shipped = both->twin.unit[place];
@@ -394,7 +395,7 @@ static void do_install(index_pair *both, model_reader *reader)
         unit->elements += unit->held[class] == 0;
         index_twin_hold(unit, class);
     }
-    model_expect(reader, bry_index_save_unit(apart, number, &sink) == BRY_OK);
+    model_expect(reader, bry_index_save_unit(apart, number, &sink, NULL) == BRY_OK);
     bry_index_destroy(apart);
     install(both, reader, &buffer, unit);
     bry_buffer_free(&buffer);
@@ -407,8 +408,8 @@ static void compare_unsaved(const index_pair *both, model_reader *reader)
 {
     bry_buffer saved = BRY_BUFFER, unsaved = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&saved), second = bry_buffer_sink(&unsaved);
-    model_expect(reader, bry_index_save(both->index, &sink) == BRY_OK);
-    model_expect(reader, bry_index_save(both->unsaved->index, &second) == BRY_OK);
+    model_expect(reader, bry_index_save(both->index, &sink, NULL) == BRY_OK);
+    model_expect(reader, bry_index_save(both->unsaved->index, &second, NULL) == BRY_OK);
     model_expect(reader,
                  saved.len == unsaved.len && memcmp(saved.bytes, unsaved.bytes, saved.len) == 0);
     bry_buffer_free(&saved);

@@ -54,12 +54,12 @@ static void compare_looks(pair *both, model_reader *reader, const void *other)
     kept_compare(&both->notes[0], &both->notes[1], reader);
 }
 
-static void expect_bytes(model_reader *reader, const void *object, const bry_buffer *bytes,
-                         const char *whose)
+static void expect_bytes(model_reader *reader, const void *object, const bry_save *with,
+                         const bry_buffer *bytes, const char *whose)
 {
     bry_buffer again = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&again);
-    model_expect(reader, job->save(object, &sink) == BRY_OK);
+    model_expect(reader, job->save(object, &sink, with) == BRY_OK);
     size_t same = 0;
     while (same < again.len && same < bytes->len && again.bytes[same] == bytes->bytes[same])
         same++;
@@ -80,20 +80,24 @@ static bool is_loaded(pair *both, model_reader *reader, bry_status status, const
 
 static void save_and_load(pair *both, model_reader *reader)
 {
-    bry_buffer bytes = BRY_BUFFER;
+    bry_buffer bytes = BRY_BUFFER, note = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&bytes);
-    model_expect(reader, job->save(both->object, &sink) == BRY_OK);
+    /* One program in four has a note: the bytes that it has read so far. */
+    bry_save with = {sizeof with, reader->bytes, reader->bytes[0] % 4 ? 0 : reader->at};
+    model_expect(reader, job->save(both->object, &sink, &with) == BRY_OK);
     bry_view view = {bytes.bytes, bytes.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
     load.allocator = &both->memory.allocator;
+    load.note = &note;
     void *fresh = NULL;
     if (is_loaded(both, reader, job->load(&source, &load, &fresh), &load)) {
         counted.loads++;
-        model_expect(reader, view.at == bytes.len);
-        expect_bytes(reader, fresh, &bytes, "what was loaded");
+        model_expect(reader, view.at == bytes.len && note.len == with.note_len);
+        model_expect(reader, !note.len || memcmp(note.bytes, with.note, note.len) == 0);
+        expect_bytes(reader, fresh, &with, &bytes, "what was loaded");
         if (both->loaded && !both->parted && !reader->failed)
-            expect_bytes(reader, both->loaded, &bytes, "what was loaded before");
+            expect_bytes(reader, both->loaded, &with, &bytes, "what was loaded before");
         compare_looks(both, reader, fresh);
         job->destroy(both->loaded);
         both->loaded = fresh;
@@ -102,11 +106,12 @@ static void save_and_load(pair *both, model_reader *reader)
     if (job->elsewhere && !reader->failed) {
         bry_status status = job->elsewhere(both->object, &load, &fresh);
         if (status != BRY_E_UNSUPPORTED && is_loaded(both, reader, status, &load)) {
-            expect_bytes(reader, fresh, &bytes, "what was loaded from elsewhere");
+            expect_bytes(reader, fresh, &with, &bytes, "what was loaded from elsewhere");
             job->destroy(fresh);
         }
     }
     bry_buffer_free(&bytes);
+    bry_buffer_free(&note);
 }
 
 /* ---- programs ---- */

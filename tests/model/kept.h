@@ -53,7 +53,7 @@ typedef struct kept_job {
     void (*use)(void *object, model_reader *reader, kept_notes *notes);
     /* Notes what can be seen of it: statistics, and answers for keys that `use` may have used. */
     void (*look)(const void *object, kept_notes *notes);
-    bry_status (*save)(const void *object, const bry_sink *sink);
+    bry_status (*save)(const void *object, const bry_sink *sink, const bry_save *how);
     bry_status (*load)(const bry_source *source, bry_load *load, void **object);
     void (*destroy)(void *object);
     /* Makes an empty one of the options that the object was created with; NULL: not possible. */
@@ -78,9 +78,9 @@ const kept_job *kept_find(const char *name);
  * KEPT_OPTIONS(object) is defined before: the options that it was created with. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define KEPT_CALLS(type)                                                                           \
-    static bry_status save(const void *object, const bry_sink *sink)                               \
+    static bry_status save(const void *object, const bry_sink *sink, const bry_save *how)          \
     {                                                                                              \
-        return type##_save(object, sink);                                                          \
+        return type##_save(object, sink, how);                                                     \
     }                                                                                              \
     static bry_status load(const bry_source *source, bry_load *how, void **object)                 \
     {                                                                                              \

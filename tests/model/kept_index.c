@@ -116,7 +116,7 @@ static void ship(bry_index *index, uint32_t unit, kept_notes *notes)
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     uint32_t number = 77;
-    if (kept_status(notes, "save_unit", bry_index_save_unit(index, unit, &sink)) == BRY_OK) {
+    if (kept_status(notes, "save_unit", bry_index_save_unit(index, unit, &sink, NULL)) == BRY_OK) {
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
         kept_status(notes, "install_unit", bry_index_install_unit(index, &source, NULL, &number));
@@ -247,7 +247,7 @@ static bry_status by_folder(const void *object, bry_load *how, void **loaded)
     static recording_io disk;
     recording_init(&disk);
     bry_index *index = NULL;
-    bry_status status = bry__index_save_folder(&disk.io, object, "f");
+    bry_status status = bry__index_save_folder(&disk.io, object, "f", NULL);
     if (status == BRY_OK)
         status = bry__index_load_folder(&disk.io, "f", how, &index);
     *loaded = index;

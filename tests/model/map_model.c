@@ -189,7 +189,7 @@ static void do_save_and_load(map_pair *both, model_reader *reader)
     model_say(reader, "save and load");
     bry_buffer buffer = BRY_BUFFER, again = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer), second = bry_buffer_sink(&again);
-    model_expect(reader, bry_map_save(both->map[0], &sink) == BRY_OK);
+    model_expect(reader, bry_map_save(both->map[0], &sink, NULL) == BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
@@ -203,7 +203,7 @@ static void do_save_and_load(map_pair *both, model_reader *reader)
         if (loaded) {
             bry_map_destroy(both->map[0]);
             both->map[0] = loaded;
-            model_expect(reader, bry_map_save(loaded, &second) == BRY_OK);
+            model_expect(reader, bry_map_save(loaded, &second, NULL) == BRY_OK);
             model_expect(reader, again.len == buffer.len &&
                                      memcmp(again.bytes, buffer.bytes, again.len) == 0);
         }

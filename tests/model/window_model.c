@@ -122,7 +122,7 @@ static bry_buffer saved_of(const bry_window *window, model_reader *reader)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    model_expect(reader, bry_window_save(window, &sink) == BRY_OK);
+    model_expect(reader, bry_window_save(window, &sink, NULL) == BRY_OK);
     return buffer;
 }
 

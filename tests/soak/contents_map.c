@@ -220,7 +220,7 @@ static void the_index_as_a_map(void **state)
     bry_load load = BRY_LOAD;
     bry_map *again;
     snprintf(saved, sizeof saved, "%s.map", file_name);
-    assert_int_equal(bry_map_save_file(map, saved), BRY_OK);
+    assert_int_equal(bry_map_save_file(map, saved, NULL), BRY_OK);
     bry_map_destroy(map);
     struct stat status;
     assert_int_equal(stat(saved, &status), 0);

@@ -69,7 +69,7 @@ static inline bry_buffer image_of(const void *map)
     bry_buffer image = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&image);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
+    bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
     engine->write(map, &writer);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
     return image;

@@ -73,7 +73,7 @@ static inline bry_buffer saved_of(const bry_window *window)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_window_save(window, &sink), BRY_OK);
+    assert_int_equal(bry_window_save(window, &sink, NULL), BRY_OK);
     return buffer;
 }
 

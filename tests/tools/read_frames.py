@@ -13,6 +13,8 @@ import xxhash
 
 MAGIC = b"\x8bBRY\r\n\x1a\n"
 MAX_PAYLOAD = 1 << 24
+FULL_NOTE = 1 << 16  # of a frame NOTE
+MAX_NOTE = 1 << 30
 
 
 class Bad(Exception):
@@ -71,10 +73,21 @@ def check_sweep(kind_version, kept):
     print(f"  {len(swept)} of {len(dead)} dead slots are being swept, {changes} changes since")
 
 
+def check_note(lengths, frames, length):
+    """The next frame of the note, which comes before all other frames."""
+    if len(lengths) != frames:
+        raise Bad("a note behind other frames")
+    if any(before != FULL_NOTE for before in lengths) or not 0 < length <= FULL_NOTE:
+        raise Bad("a note in frames of wrong lengths")
+    if sum(lengths) + length > MAX_NOTE:
+        raise Bad("a note that is too long")
+    lengths.append(length)
+
+
 def read_stream(data):
     chain = read_header(data)
     stream_kind, kind_version = struct.unpack_from("<4sH", data, 12)
-    kept = {}
+    kept, note = {}, []
     at, frames, total = 64, 0, 0
     while True:
         if len(data) - at < 24:
@@ -93,6 +106,8 @@ def read_stream(data):
         if kind == b"END ":
             break
         print(f"  frame {text(kind)}: {length} bytes")
+        if kind == b"NOTE":
+            check_note(note, frames, length)
         if kind in (b"DEAD", b"SWEP"):
             kept[kind] = payload
         frames += 1

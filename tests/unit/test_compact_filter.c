@@ -210,7 +210,7 @@ static void do_save_and_load(beside *both, generator *numbers)
     (void)numbers;
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_filter_save(both->filter[0], &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(both->filter[0], &sink, NULL), BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
@@ -437,7 +437,7 @@ static void test_frames(void **state)
     add_many(filter, 5, 500);
     bry_buffer bytes = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&bytes);
-    assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(filter, &sink, NULL), BRY_OK);
     assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_OK);
     for (size_t i = 0; i < bytes.len; i++) {
         bry_load load = BRY_LOAD;
@@ -454,7 +454,7 @@ static void test_frames(void **state)
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         bry_buffer forged = BRY_BUFFER;
         sink = bry_buffer_sink(&forged);
-        assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+        assert_int_equal(bry_filter_save(filter, &sink, NULL), BRY_OK);
         bry__store64(forged.bytes + NUMBERS + lies[i].at, lies[i].value);
         repair_stream(forged.bytes, forged.len);
         assert_int_equal(load_bytes(forged.bytes, forged.len, NULL), BRY_E_BADDATA);
@@ -475,7 +475,7 @@ static void test_forged(void **state)
     bry_filter *bloom = make((bry_filter_options){.capacity = 1000, .error = 0.01});
     bry_buffer bytes = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&bytes);
-    assert_int_equal(bry_filter_save(bloom, &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(bloom, &sink, NULL), BRY_OK);
     for (unsigned bit = 16; bit < 44; bit++) { /* a piece of 4 MiB for each key that comes */
         bry__store64(bytes.bytes + BLOCKS, UINT64_C(1) << bit);
         repair_stream(bytes.bytes, bytes.len);
@@ -489,7 +489,7 @@ static void test_forged(void **state)
         assert_int_equal(bry__maplet_add(&filter->compact, (bry_hash){7, 7}, 0), BRY_OK);
     filter->items = 100;
     bytes = (bry_buffer)BRY_BUFFER;
-    assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(filter, &sink, NULL), BRY_OK);
     assert_int_equal(load_bytes(bytes.bytes, bytes.len, NULL), BRY_E_BADDATA);
     bry_buffer_free(&bytes);
     bry_filter_destroy(filter);

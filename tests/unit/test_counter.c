@@ -134,7 +134,7 @@ static void time_zero(void **state)
             if (way) { /* the same after it was saved and loaded */
                 bry_buffer buffer = BRY_BUFFER;
                 bry_sink sink = bry_buffer_sink(&buffer);
-                assert_int_equal(bry_counter_save(c, &sink), BRY_OK);
+                assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_OK);
                 bry_counter_destroy(c);
                 bry_view view = {buffer.bytes, buffer.len, 0};
                 bry_source source = bry_view_source(&view);

@@ -290,7 +290,7 @@ static void damaged(void **state)
             bry_buffer buffer = BRY_BUFFER;
             bry_sink sink = bry_buffer_sink(&buffer);
             assert_int_equal(bry_counter_create(&options, &c), BRY_OK);
-            assert_int_equal(bry_counter_save(c, &sink), BRY_OK);
+            assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_OK);
             recording_put(&other, "table/snapshot", buffer.bytes, buffer.len);
             bry_buffer_free(&buffer);
             bry_counter_destroy(c);
@@ -444,7 +444,7 @@ static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
                 assert_int_equal(bry_counter_clear(c), BRY_E_IO);
                 assert_int_equal(bry_counter_sync(c), BRY_E_IO);
                 assert_int_equal(bry_counter_snapshot(c), BRY_E_IO);
-                assert_int_equal(bry_counter_save(c, &sink), BRY_E_IO);
+                assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_E_IO);
                 assert_int_equal(bry_counter_clone(c, &copy), BRY_E_IO);
                 assert_int_equal(bry_counter_has(c, counter_id(1000), 10), BRY_PRESENT);
                 bry_buffer_free(&buffer);

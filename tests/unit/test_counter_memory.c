@@ -25,7 +25,7 @@ static bry_buffer image(const bry_counter *counters)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_counter_save(counters, &sink), BRY_OK);
+    assert_int_equal(bry_counter_save(counters, &sink, NULL), BRY_OK);
     return buffer;
 }
 

@@ -43,7 +43,7 @@ static bry_buffer image(const bry_counter *counters)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_counter_save(counters, &sink), BRY_OK);
+    assert_int_equal(bry_counter_save(counters, &sink, NULL), BRY_OK);
     return buffer;
 }
 
@@ -88,7 +88,7 @@ static void files(void **state)
     const char *path = "test_counter_save.tmp";
     bry_counter *a = make(BRY_ENGINE_COMPACT, 100), *b = NULL;
     work(a, 0, 200);
-    assert_int_equal(bry_counter_save_file(a, path), BRY_OK);
+    assert_int_equal(bry_counter_save_file(a, path, NULL), BRY_OK);
     bry_load how = BRY_LOAD;
     assert_int_equal(bry_counter_load_file(path, &how, &b), BRY_OK);
     assert_int_equal(counter_stats(b).applied, 200);

@@ -25,7 +25,7 @@ static bry_status write_content(void *context, const bry_sink *sink)
     const content *c = context;
     memset(block, c->value, c->len);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, KIND, 1, 3);
+    bry__frame_writer_begin(&writer, sink, NULL, KIND, 1, 3);
     bry__frame_writer_write(&writer, TYPE, block, c->len);
     bry__frame_writer_write(&writer, TYPE, &c->value, 1);
     return bry__frame_writer_end(&writer);

@@ -16,7 +16,7 @@ static bry_buffer saved(const bry_index *index)
 {
     bry_buffer image = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&image);
-    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
     return image;
 }
 
@@ -60,7 +60,7 @@ static void assert_loads(const bry_index *index)
     recording_io disk;
     bry_load load = BRY_LOAD;
     recording_init(&disk);
-    assert_int_equal(bry__index_save_folder(&disk.io, index, "f"), BRY_OK);
+    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", NULL), BRY_OK);
     assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
     assert_same_bytes(loaded, &image);
     bry_index_destroy(loaded);

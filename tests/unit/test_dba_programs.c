@@ -313,7 +313,7 @@ static bry_buffer saved(const bry_index *index)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
     return buffer;
 }
 
@@ -366,7 +366,7 @@ static void op_install(twin *pair)
     assert_int_equal(bry_index_add_n(apart, hashes, n, number, NULL), BRY_OK);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save_unit(apart, number, &sink), BRY_OK);
+    assert_int_equal(bry_index_save_unit(apart, number, &sink, NULL), BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
@@ -591,7 +591,7 @@ static bry_buffer image_of(const bry_index *index)
     bry_buffer image = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&image);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
+    bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
     index->engine->write(index->elements, &writer);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
     return image;

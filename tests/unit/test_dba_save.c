@@ -79,7 +79,7 @@ static bry_buffer written(const bry_index *index, bool head)
     bry_buffer image = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&image);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
+    bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
     (head ? engine->write_head : engine->write)(index->elements, &writer);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
     return image;
@@ -294,7 +294,7 @@ static bry_buffer written_part(const bry_index *index, uint64_t place)
     bry_buffer image = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&image);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, BRY__FOUR('P', 'A', 'R', 'T'), 1, 1);
+    bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('P', 'A', 'R', 'T'), 1, 1);
     engine->write_part(index->elements, place, &writer);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
     return image;
@@ -461,7 +461,7 @@ static void test_install_without_memory(void **state)
     fill(apart, 1, 40);
     bry_buffer image = BRY_BUFFER, before = written(index, false);
     bry_sink sink = bry_buffer_sink(&image);
-    assert_int_equal(bry_index_save_unit(apart, 0, &sink), BRY_OK);
+    assert_int_equal(bry_index_save_unit(apart, 0, &sink, NULL), BRY_OK);
     bry_status status = BRY_E_NOMEM;
     uint32_t unit = 99;
     for (uint64_t at = 1; status != BRY_OK; at++) {

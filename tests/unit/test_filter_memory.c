@@ -221,7 +221,7 @@ static bry_status do_load(pair *both, uint8_t *was, bry_filter **made)
     (void)was;
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_filter_save(both->second, &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(both->second, &sink, NULL), BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
@@ -295,7 +295,7 @@ static void test_ceiling_of_a_load(void **state)
     pair_make(&both);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_filter_save(both.second, &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(both.second, &sink, NULL), BRY_OK);
     bry_filter_stats stats;
     bry_filter_get_stats(both.second, &stats);
     uint64_t before = both.memory.now;

@@ -168,7 +168,7 @@ static void test_what_was_merged_loads(void **state)
         assert_true(stats.fill * 512 <= (double)(stats.items * 3));
         bry_buffer buffer = BRY_BUFFER;
         bry_sink sink = bry_buffer_sink(&buffer);
-        assert_int_equal(bry_filter_save(a, &sink), BRY_OK);
+        assert_int_equal(bry_filter_save(a, &sink, NULL), BRY_OK);
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
         assert_int_equal(bry_filter_load(&source, NULL, &loaded), BRY_OK);

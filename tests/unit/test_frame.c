@@ -26,7 +26,7 @@ static void make_stream(bry_buffer *buffer)
     generator_fill(&numbers, payload, sizeof payload);
     bry_sink sink = bry_buffer_sink(buffer);
     bry__frame_writer writer;
-    assert_int_equal(bry__frame_writer_begin(&writer, &sink, KIND, 2, 77), BRY_OK);
+    assert_int_equal(bry__frame_writer_begin(&writer, &sink, NULL, KIND, 2, 77), BRY_OK);
     assert_int_equal(bry__frame_writer_write(&writer, TYPE_A, payload, 40), BRY_OK);
     assert_int_equal(bry__frame_writer_open(&writer, TYPE_B, 300), BRY_OK);
     for (size_t at = 0; at < 300; at += 50)
@@ -102,7 +102,7 @@ static void largest_frame(void **state)
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, KIND, 1, 0);
+    bry__frame_writer_begin(&writer, &sink, NULL, KIND, 1, 0);
     assert_int_equal(bry__frame_writer_write(&writer, TYPE_A, block, BRY__FRAME_MAX), BRY_OK);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
 
@@ -126,7 +126,7 @@ static void writer_is_used_wrongly(void **state)
         bry_buffer buffer = BRY_BUFFER;
         bry_sink sink = bry_buffer_sink(&buffer);
         bry__frame_writer writer;
-        bry__frame_writer_begin(&writer, &sink, KIND, 1, 0);
+        bry__frame_writer_begin(&writer, &sink, NULL, KIND, 1, 0);
         if (way == 0)
             bry__frame_writer_open(&writer, TYPE_A, BRY__FRAME_MAX + 1);
         if (way == 1 || way == 2)
@@ -177,7 +177,7 @@ static void make_row(bry_buffer *buffer, unsigned char first)
     unsigned char bytes[8] = {first};
     bry_sink sink = bry_buffer_sink(buffer);
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, &sink, KIND, 1, 5);
+    bry__frame_writer_begin(&writer, &sink, NULL, KIND, 1, 5);
     bry__frame_writer_write(&writer, TYPE_A, bytes, 8);
     bytes[0] = 0;
     for (int i = 0; i < 3; i++)
@@ -520,7 +520,7 @@ static void sink_that_fails(void **state)
         size_t left = writes;
         bry_sink sink = {limited_write, &left};
         bry__frame_writer writer;
-        bry__frame_writer_begin(&writer, &sink, KIND, 1, 1);
+        bry__frame_writer_begin(&writer, &sink, NULL, KIND, 1, 1);
         bry__frame_writer_write(&writer, TYPE_A, payload, 10);
         bry__frame_writer_write(&writer, TYPE_B, payload, 0);
         assert_int_equal(bry__frame_writer_end(&writer), writes < 9 ? BRY_E_STOPPED : BRY_OK);

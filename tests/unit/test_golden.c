@@ -84,6 +84,21 @@ static bry_status read_filter(const golden_file *golden, const unsigned char *by
     return BRY_OK;
 }
 
+static bry_status read_filter_note(const golden_file *golden, const unsigned char *bytes,
+                                   size_t len, bry_load *load)
+{
+    unsigned char want[GOLDEN_PAYLOAD_MAX];
+    bry_buffer note = BRY_BUFFER;
+    load->note = &note;
+    bry_status status = read_filter(golden, bytes, len, load);
+    if (status == BRY_OK) {
+        assert_int_equal(note.len, golden_payload(GOLDEN_NOTE, want));
+        assert_memory_equal(note.bytes, want, note.len);
+    }
+    bry_buffer_free(&note);
+    return status;
+}
+
 static bry_status read_maplet(const golden_file *golden, const unsigned char *bytes, size_t len,
                               bry_load *load)
 {
@@ -285,6 +300,7 @@ static const golden_file goldens[] = {
     {"filter_empty.bry", read_filter, 0, 0},
     {"filter.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
     {"filter_compact.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
+    {"filter_note.bry", read_filter_note, GOLDEN_FILTER_KEYS, 0},
     {"maplet_empty.bry", read_maplet, 0, 0},
     {"maplet.bry", read_maplet, GOLDEN_MAPLET_KEYS, 0},
     {"map_empty.bry", read_map, 0, 0},

@@ -22,7 +22,7 @@ static bry_index *load(const recording_io *fs)
 
 static void save(const recording_io *fs, const bry_index *index)
 {
-    assert_int_equal(bry__index_save_folder(&fs->io, index, FOLDER), BRY_OK);
+    assert_int_equal(bry__index_save_folder(&fs->io, index, FOLDER, NULL), BRY_OK);
 }
 
 static bry_index *copy_of(const bry_index *index)
@@ -206,7 +206,7 @@ static void test_failing_io(void **state)
                 fs.fail_at = at;
                 fs.keep_failing = keep;
                 errno = 0;
-                bry_status status = bry__index_save_folder(&fs.io, new, FOLDER);
+                bry_status status = bry__index_save_folder(&fs.io, new, FOLDER, NULL);
                 bool reached = fs.calls >= at;
                 fs.fail_at = 0;
                 if (status != BRY_OK) {
@@ -322,7 +322,7 @@ static void test_damage(void **state)
         /* A damaged list is not replaced. */
         recorded_file *list = (recorded_file *)recording_get(&fs, FOLDER "/index.bry");
         list->bytes[list->len - 1] ^= 1;
-        assert_int_equal(bry__index_save_folder(&fs.io, index, FOLDER), BRY_E_BADDATA);
+        assert_int_equal(bry__index_save_folder(&fs.io, index, FOLDER, NULL), BRY_E_BADDATA);
         list->bytes[list->len - 1] ^= 1;
         found = load(&fs);
         assert_same_index(found, index, 200);
@@ -376,10 +376,10 @@ static void test_mismatch_and_ceiling(void **state)
         add_many(index, 0, 170, BRY_INDEX_NEWEST);
         save(&fs, index);
         bry_index *other = make((bry_index_options){.engine = index_engines[e], .seed = 2});
-        assert_int_equal(bry__index_save_folder(&fs.io, other, FOLDER), BRY_E_MISMATCH);
+        assert_int_equal(bry__index_save_folder(&fs.io, other, FOLDER, NULL), BRY_E_MISMATCH);
         bry_index_destroy(other);
         other = make((bry_index_options){.engine = index_engines[1 - e]});
-        assert_int_equal(bry__index_save_folder(&fs.io, other, FOLDER), BRY_E_MISMATCH);
+        assert_int_equal(bry__index_save_folder(&fs.io, other, FOLDER, NULL), BRY_E_MISMATCH);
         bry_index_destroy(other);
         found = load(&fs);
         assert_same_index(found, index, 200);
@@ -422,19 +422,19 @@ static void test_real_folder(void **state)
         assert_int_equal(bry_index_load_folder(path, &how, &found), BRY_E_IO);
         assert_int_equal(errno, ENOENT);
         add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        assert_int_equal(bry_index_save_folder(index, path), BRY_OK);
+        assert_int_equal(bry_index_save_folder(index, path, NULL), BRY_OK);
         add_many(index, 200, 50, BRY_INDEX_NEWEST);
         assert_int_equal(bry_index_drop(index, 1), BRY_OK);
-        assert_int_equal(bry_index_save_folder(index, path), BRY_OK);
+        assert_int_equal(bry_index_save_folder(index, path, NULL), BRY_OK);
         assert_int_equal(bry_index_load_folder(path, &how, &found), BRY_OK);
         assert_same_index(index, found, 300);
         bry_index_destroy(found);
         char inside[80];
         snprintf(inside, sizeof inside, "%s/none/index", base);
-        assert_int_equal(bry_index_save_folder(index, inside), BRY_E_IO);
+        assert_int_equal(bry_index_save_folder(index, inside, NULL), BRY_E_IO);
         assert_int_equal(errno, ENOENT);
         snprintf(inside, sizeof inside, "%s/index/index.bry", base);
-        assert_int_equal(bry_index_save_folder(index, inside), BRY_E_IO); /* a file */
+        assert_int_equal(bry_index_save_folder(index, inside, NULL), BRY_E_IO); /* a file */
         bry_index_destroy(index);
         remove_folder(path);
         assert_int_equal(rmdir(base), 0);

@@ -215,7 +215,7 @@ static bry_buffer ship(bry_engine engine, failing_allocator *memory)
     add_many(apart, 2000, 80, open_unit(apart, 9));
     bry_buffer bytes = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&bytes);
-    assert_int_equal(bry_index_save_unit(apart, 0, &sink), BRY_OK);
+    assert_int_equal(bry_index_save_unit(apart, 0, &sink, NULL), BRY_OK);
     bry_index_destroy(apart);
     return bytes;
 }
@@ -225,7 +225,7 @@ static void assert_same_bytes(const bry_index *index, const bry_buffer *bytes)
 {
     bry_buffer now = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&now);
-    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
     assert_int_equal(now.len, bytes->len);
     assert_memory_equal(now.bytes, bytes->bytes, now.len);
     bry_buffer_free(&now);
@@ -243,9 +243,9 @@ static void test_failing_allocations(void **state)
         with = (operands){.saved = BRY_BUFFER, .allocator = &memory.allocator};
         with.shipped = ship(index_engines[e], &aside);
         bry_sink sink = bry_buffer_sink(&with.saved);
-        assert_int_equal(bry_index_save(before, &sink), BRY_OK);
+        assert_int_equal(bry_index_save(before, &sink, NULL), BRY_OK);
         recording_init(&with.disk);
-        assert_int_equal(bry__index_save_folder(&with.disk.io, before, "f"), BRY_OK);
+        assert_int_equal(bry__index_save_folder(&with.disk.io, before, "f", NULL), BRY_OK);
         for (uint64_t i = 0; i < BATCH; i++)
             with.hashes[i] = element(3000 + i / 2 * (i % 3)); /* repeats among them */
 

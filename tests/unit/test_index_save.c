@@ -14,7 +14,7 @@ static bry_buffer saved_of(const bry_index *index)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
     return buffer;
 }
 
@@ -22,7 +22,7 @@ static bry_buffer unit_saved(const bry_index *index, uint32_t unit)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save_unit(index, unit, &sink), BRY_OK);
+    assert_int_equal(bry_index_save_unit(index, unit, &sink, NULL), BRY_OK);
     return buffer;
 }
 
@@ -314,12 +314,12 @@ static void test_sink_refuses(void **state)
         for (uint64_t i = 0; i < 40; i++) {
             uint64_t left = i;
             bry_sink sink = {refuse, &left};
-            assert_int_equal(bry_index_save(index, &sink), BRY_E_STOPPED);
+            assert_int_equal(bry_index_save(index, &sink, NULL), BRY_E_STOPPED);
         }
         for (uint64_t i = 0; i < 10; i++) {
             uint64_t left = i;
             bry_sink sink = {refuse, &left};
-            assert_int_equal(bry_index_save_unit(index, 13, &sink), BRY_E_STOPPED);
+            assert_int_equal(bry_index_save_unit(index, 13, &sink, NULL), BRY_E_STOPPED);
         }
         bry_index_destroy(index);
     }
@@ -334,7 +334,7 @@ static void test_file(void **state)
     close(fd);
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]), *loaded = NULL;
-        assert_int_equal(bry_index_save_file(index, path), BRY_OK);
+        assert_int_equal(bry_index_save_file(index, path, NULL), BRY_OK);
         assert_int_equal(bry_index_load_file(path, NULL, &loaded), BRY_OK);
         assert_same_index(index, loaded, 1100);
         bry_index_destroy(loaded);
@@ -380,7 +380,7 @@ static void test_ship(void **state)
         assert_int_equal(bry_index_locate(index, element(1000), found, 40), 13);
 
         bry_sink sink = {refuse, &(uint64_t){1000000}};
-        assert_int_equal(bry_index_save_unit(index, 0, &sink), BRY_E_RANGE);
+        assert_int_equal(bry_index_save_unit(index, 0, &sink, NULL), BRY_E_RANGE);
         bry_buffer_free(&bytes);
         bry_index_destroy(apart);
         bry_index_destroy(index);

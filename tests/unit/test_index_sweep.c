@@ -17,7 +17,7 @@ static bry_buffer saved_of(const bry_index *index)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
     return buffer;
 }
 
@@ -152,7 +152,7 @@ static void change(bry_index *index, unsigned i)
 static bry_index *through_folder(const bry_index *index, const char *folder)
 {
     bry_index *loaded = NULL;
-    assert_int_equal(bry_index_save_folder(index, folder), BRY_OK);
+    assert_int_equal(bry_index_save_folder(index, folder, NULL), BRY_OK);
     assert_int_equal(bry_index_load_folder(folder, NULL, &loaded), BRY_OK);
     return loaded;
 }
@@ -340,7 +340,7 @@ static void test_refused_in_the_middle(void **state)
         add_many(apart, 50000, 10000, open_unit(apart, 1));
         bry_buffer unit = BRY_BUFFER, before = saved_of(index);
         bry_sink sink = bry_buffer_sink(&unit);
-        assert_int_equal(bry_index_save_unit(apart, 0, &sink), BRY_OK);
+        assert_int_equal(bry_index_save_unit(apart, 0, &sink, NULL), BRY_OK);
         uint32_t number = 77;
         bry_status status = BRY_OK;
         for (int i = 0; i < 9 && status == BRY_OK; i++) { /* one that grows takes some */

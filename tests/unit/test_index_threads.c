@@ -25,7 +25,7 @@ static bool saves_alike(const shared *all)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    bool same = bry_index_save(all->index, &sink) == BRY_OK && buffer.len == all->saved.len &&
+    bool same = bry_index_save(all->index, &sink, NULL) == BRY_OK && buffer.len == all->saved.len &&
                 memcmp(buffer.bytes, all->saved.bytes, buffer.len) == 0;
     bry_buffer_free(&buffer);
     return same;
@@ -104,7 +104,7 @@ static void test_readers_side_by_side(void **state)
         bry_index_has_n(index, hashes, ELEMENTS, all.has);
         bry_index_locate_n(index, hashes, ELEMENTS, all.units, ROOM, all.total);
         bry_sink sink = bry_buffer_sink(&all.saved);
-        assert_int_equal(bry_index_save(index, &sink), BRY_OK);
+        assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
 
         pthread_t threads[THREADS];
         assert_int_equal(pthread_barrier_init(&all.start, NULL, THREADS), 0);

@@ -193,7 +193,7 @@ static bry_map *prepare(bry_engine engine, failing_allocator *memory, operands *
         with->values[i] = bry_map_value_bytes(with->bytes[i], value.len);
     }
     bry_sink sink = bry_buffer_sink(&with->saved);
-    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
     return map;
 }
 

@@ -25,7 +25,7 @@ static bry_buffer saved(const bry_map *map)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
     return buffer;
 }
 

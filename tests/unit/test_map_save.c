@@ -14,7 +14,7 @@ static bry_buffer saved_of(const bry_map *map)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
     return buffer;
 }
 
@@ -149,7 +149,7 @@ static void test_files(void **state)
     assert_true(fd >= 0);
     for (int e = 0; e < 2; e++) {
         bry_map *map = busy(map_engines[e], 0), *loaded = NULL;
-        assert_int_equal(bry_map_save_file(map, path), BRY_OK);
+        assert_int_equal(bry_map_save_file(map, path, NULL), BRY_OK);
         bry_load load = BRY_LOAD;
         assert_int_equal(bry_map_load_file(path, &load, &loaded), BRY_OK);
         assert_same(map, loaded);

@@ -26,7 +26,7 @@ static bool saves_as(const bry_map *map, const bry_buffer *saved)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    bool same = bry_map_save(map, &sink) == BRY_OK && buffer.len == saved->len &&
+    bool same = bry_map_save(map, &sink, NULL) == BRY_OK && buffer.len == saved->len &&
                 memcmp(buffer.bytes, saved->bytes, buffer.len) == 0;
     bry_buffer_free(&buffer);
     return same;
@@ -149,7 +149,7 @@ static void const_operations(bry_engine engine, uint32_t value_bits)
     assert_true(all.stats.tables > 1);
     all.saved = (bry_buffer)BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&all.saved);
-    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
     crew_run(&all.crew, ask_everything, &all);
     bry_buffer_free(&all.saved);
     bry_map_destroy(map);

@@ -124,7 +124,7 @@ static bry_buffer save(const bry_map *map)
 {
     bry_buffer saved = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&saved);
-    assert_int_equal(bry_map_save(map, &sink), BRY_OK);
+    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
     return saved;
 }
 

@@ -46,7 +46,8 @@ static bool saves_alike(const shared *all)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    bool same = bry_filter_save(all->filter, &sink) == BRY_OK && buffer.len == all->saved.len &&
+    bool same = bry_filter_save(all->filter, &sink, NULL) == BRY_OK &&
+                buffer.len == all->saved.len &&
                 memcmp(buffer.bytes, all->saved.bytes, buffer.len) == 0;
     bry_buffer_free(&buffer);
     return same;
@@ -121,7 +122,7 @@ static void test_const_operations(void **state)
         expected[i] = (uint8_t)bry_filter_has(filter, hashes[i]);
     bry_filter_get_stats(filter, &all.stats);
     bry_sink sink = bry_buffer_sink(&all.saved);
-    assert_int_equal(bry_filter_save(filter, &sink), BRY_OK);
+    assert_int_equal(bry_filter_save(filter, &sink, NULL), BRY_OK);
     crew_run(&all.crew, ask_everything, &all);
     bry_buffer_free(&all.saved);
     bry_filter_destroy(filter);

@@ -271,7 +271,7 @@ static void test_failing_save(void **state)
             bry_sink sink = bry_buffer_sink(&buffer);
             failing_allocator_restart(&memory);
             memory.fail_at = failing;
-            status = bry_window_save(window, &sink);
+            status = bry_window_save(window, &sink, NULL);
             if (status == BRY_OK) {
                 assert_int_equal(buffer.len, with.saved.len);
                 assert_memory_equal(buffer.bytes, with.saved.bytes, buffer.len);

@@ -135,7 +135,7 @@ static void test_files(void **state)
     assert_true(fd >= 0);
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window *window = busy(&window_kinds[k], 100), *loaded = NULL;
-        assert_int_equal(bry_window_save_file(window, path), BRY_OK);
+        assert_int_equal(bry_window_save_file(window, path, NULL), BRY_OK);
         bry_load load = BRY_LOAD;
         assert_int_equal(bry_window_load_file(path, &load, &loaded), BRY_OK);
         assert_true(alike(window, loaded));

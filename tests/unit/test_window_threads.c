@@ -23,7 +23,7 @@ static bool saves_alike(const bry_window *window, const bry_buffer *saved)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    bool same = bry_window_save(window, &sink) == BRY_OK && buffer.len == saved->len &&
+    bool same = bry_window_save(window, &sink, NULL) == BRY_OK && buffer.len == saved->len &&
                 memcmp(buffer.bytes, saved->bytes, buffer.len) == 0;
     bry_buffer_free(&buffer);
     return same;

@@ -1,0 +1,305 @@
+/* Notes: bytes of the caller's that are saved with an object of any job. */
+#include <bloomery.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/endian.h"
+#include "frame/frame.h"
+#include "index/index_keep.h"
+#include "support/cmocka_all.h"
+#include "support/folder_helpers.h"
+#include "support/generator.h"
+#include "support/recording_io.h"
+#include "support/repair.h"
+
+enum { LONGEST = 3 * (int)BRY__NOTE_FULL };
+static unsigned char bytes[LONGEST];
+static char folder[] = "/tmp/bloomery-note-XXXXXX";
+
+static bry_save note_of(size_t len)
+{
+    bry_save save = BRY_SAVE;
+    save.note = bytes;
+    save.note_len = len;
+    return save;
+}
+
+static void assert_note(const bry_buffer *note, size_t len)
+{
+    assert_int_equal(note->len, len);
+    if (len)
+        assert_memory_equal(note->bytes, bytes, len);
+}
+
+/* ---- every job ------------------------------------------------------------------------------ */
+
+/* Saves to memory and to a file, loads both, and expects the note; drops it; refuses bad ones. */
+#define CHECK_JOB(job)                                                                             \
+    static void job##_keeps_it(void **state)                                                       \
+    {                                                                                              \
+        static const size_t lengths[] = {0, 1, BRY__NOTE_FULL, BRY__NOTE_FULL + 1, LONGEST};       \
+        (void)state;                                                                               \
+        char path[128];                                                                            \
+        bry_##job *object = NULL, *loaded = NULL;                                                  \
+        bry_##job##_options options = {.struct_size = sizeof options, .seed = 1};                  \
+        assert_int_equal(bry_##job##_create(&options, &object), BRY_OK);                           \
+        snprintf(path, sizeof path, "%s/" #job ".bry", folder);                                    \
+        bry_buffer note = BRY_BUFFER;                                                              \
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {                          \
+            bry_buffer stream = BRY_BUFFER;                                                        \
+            bry_sink sink = bry_buffer_sink(&stream);                                              \
+            bry_save save = note_of(lengths[i]);                                                   \
+            assert_int_equal(bry_##job##_save(object, &sink, &save), BRY_OK);                      \
+            for (int drop = 0; drop < 2; drop++) {                                                 \
+                bry_view view = {stream.bytes, stream.len, 0};                                     \
+                bry_source source = bry_view_source(&view);                                        \
+                bry_load load = BRY_LOAD;                                                          \
+                load.note = drop ? NULL : &note;                                                   \
+                assert_int_equal(bry_##job##_load(&source, &load, &loaded), BRY_OK);               \
+                assert_int_equal(view.at, stream.len);                                             \
+                assert_note(&note, lengths[i]);                                                    \
+                bry_##job##_destroy(loaded);                                                       \
+            }                                                                                      \
+            assert_int_equal(bry_##job##_save_file(object, path, &save), BRY_OK);                  \
+            bry_load load = BRY_LOAD;                                                              \
+            load.note = &note;                                                                     \
+            assert_int_equal(bry_##job##_load_file(path, &load, &loaded), BRY_OK);                 \
+            assert_note(&note, lengths[i]);                                                        \
+            bry_##job##_destroy(loaded);                                                           \
+            bry_buffer_free(&stream);                                                              \
+        }                                                                                          \
+        bry_save wrong = note_of(BRY_NOTE_MAX + 1);                                                \
+        bry_buffer nothing = BRY_BUFFER;                                                           \
+        bry_sink sink = bry_buffer_sink(&nothing);                                                 \
+        assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_RANGE);                    \
+        wrong = note_of(0);                                                                        \
+        wrong.struct_size = sizeof wrong + 1;                                                      \
+        assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_RANGE);                    \
+        wrong.struct_size = 0;                                                                     \
+        assert_int_equal(bry_##job##_save_file(object, path, &wrong), BRY_E_RANGE);                \
+        assert_int_equal(nothing.len, 0);                                                          \
+        bry_load load = BRY_LOAD;                                                                  \
+        load.note = &note;                                                                         \
+        assert_int_equal(bry_##job##_load_file(path, &load, &loaded), BRY_OK);                     \
+        assert_note(&note, LONGEST); /* the file of before */                                      \
+        bry_##job##_destroy(loaded);                                                               \
+        bry_##job##_destroy(object);                                                               \
+        bry_buffer_free(&note);                                                                    \
+    }
+
+CHECK_JOB(filter)
+CHECK_JOB(map)
+CHECK_JOB(window)
+CHECK_JOB(counter)
+CHECK_JOB(index)
+
+static void a_folder_and_a_unit_keep_it(void **state)
+{
+    (void)state;
+    static recording_io disk;
+    recording_init(&disk);
+    bry_index *index, *loaded;
+    uint32_t unit;
+    assert_int_equal(bry_index_create(NULL, &index), BRY_OK);
+    assert_int_equal(bry_index_open(index, 7, &unit), BRY_OK);
+    bry_buffer note = BRY_BUFFER, stream = BRY_BUFFER;
+    bry_save save = note_of(100);
+    bry_load load = BRY_LOAD;
+    load.note = &note;
+    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &save), BRY_OK);
+    assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
+    assert_note(&note, 100);
+    bry_index_destroy(loaded);
+    bry_save wrong = note_of(BRY_NOTE_MAX + 1);
+    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &wrong), BRY_E_RANGE);
+    save = note_of(99); /* nothing else has changed */
+    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &save), BRY_OK);
+    assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
+    assert_note(&note, 99);
+    bry_index_destroy(loaded);
+
+    bry_sink sink = bry_buffer_sink(&stream);
+    assert_int_equal(bry_index_save_unit(index, unit, &sink, &save), BRY_OK);
+    bry_view view = {stream.bytes, stream.len, 0};
+    bry_source source = bry_view_source(&view);
+    note.len = 0;
+    assert_int_equal(bry_index_install_unit(index, &source, &load, &unit), BRY_OK);
+    assert_note(&note, 99);
+    bry_index_destroy(index);
+    bry_buffer_free(&note);
+    bry_buffer_free(&stream);
+    recording_free(&disk);
+}
+
+/* ---- bad streams ---------------------------------------------------------------------------- */
+
+static bry_status load_stream(const bry_buffer *stream, bry_load *load)
+{
+    bry_view view = {stream->bytes, stream->len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_filter *filter = NULL;
+    bry_status status = bry_filter_load(&source, load, &filter);
+    assert_true((status == BRY_OK) == (filter != NULL));
+    assert_true(status == BRY_OK || load->problem);
+    bry_filter_destroy(filter);
+    return status;
+}
+
+static bry_buffer filter_with_note(size_t len)
+{
+    bry_buffer stream = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&stream);
+    bry_save save = note_of(len);
+    bry_filter *filter;
+    assert_int_equal(bry_filter_create(NULL, &filter), BRY_OK);
+    assert_int_equal(bry_filter_save(filter, &sink, &save), BRY_OK);
+    bry_filter_destroy(filter);
+    return stream;
+}
+
+/* Every bit of it, every length: refused, and the note holds nothing that is not proven. */
+static void damage_is_refused(void **state)
+{
+    (void)state;
+    bry_buffer stream = filter_with_note(50), note = BRY_BUFFER;
+    size_t behind = BRY__HEADER_BYTES + BRY__FRAME_OVERHEAD + 50;
+    for (size_t bit = 0; bit < stream.len * 8; bit++) {
+        bry_load load = BRY_LOAD;
+        load.note = &note;
+        stream.bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        assert_int_equal(load_stream(&stream, &load), BRY_E_BADDATA);
+        assert_note(&note, bit / 8 < behind ? 0 : 50);
+        stream.bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    size_t whole = stream.len;
+    for (stream.len = 0; stream.len < whole; stream.len++) {
+        bry_load load = BRY_LOAD;
+        load.note = &note;
+        assert_int_equal(load_stream(&stream, &load), BRY_E_BADDATA);
+        assert_note(&note, stream.len < behind ? 0 : 50);
+    }
+    bry_buffer_free(&stream);
+    bry_buffer_free(&note);
+}
+
+/* A stream of a filter with these frames before its own, all checksums right. */
+static bry_buffer forge(const size_t *lengths, size_t count, bool behind)
+{
+    bry_buffer plain = filter_with_note(0), stream = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&stream);
+    size_t first = BRY__HEADER_BYTES + (behind ? BRY__FRAME_OVERHEAD + 48 : 0);
+    sink.write(sink.opaque, plain.bytes, first);
+    for (size_t i = 0, from = 0; i < count; from += lengths[i++]) {
+        unsigned char head[16] = {0}, sum[8] = {0};
+        bry__store32(head, BRY__FRAME_NOTE);
+        bry__store32(head + 4, (uint32_t)lengths[i]);
+        sink.write(sink.opaque, head, sizeof head);
+        sink.write(sink.opaque, bytes + from, lengths[i]);
+        sink.write(sink.opaque, sum, sizeof sum);
+    }
+    sink.write(sink.opaque, plain.bytes + first, plain.len - first);
+    unsigned char *counts = stream.bytes + stream.len - 24; /* of the end frame */
+    bry__store64(counts, bry__load64(counts) + count);
+    for (size_t i = 0; i < count; i++)
+        bry__store64(counts + 8, bry__load64(counts + 8) + lengths[i]);
+    repair_stream(stream.bytes, stream.len);
+    bry_buffer_free(&plain);
+    return stream;
+}
+
+static void forged_notes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t lengths[3], count;
+        bool behind;
+        bry_status status;
+        size_t kept;
+    } cases[] = {
+        {{10}, 1, false, BRY_OK, 10},
+        {{BRY__NOTE_FULL, 1}, 2, false, BRY_OK, BRY__NOTE_FULL + 1},
+        {{0}, 1, false, BRY_E_BADDATA, 0},
+        {{10, 10}, 2, false, BRY_E_BADDATA, 10},
+        {{BRY__NOTE_FULL, 0}, 2, false, BRY_E_BADDATA, BRY__NOTE_FULL},
+        {{BRY__NOTE_FULL + 1}, 1, false, BRY_E_BADDATA, 0},
+        {{10}, 1, true, BRY_E_BADDATA, 0},
+    };
+    bry_buffer note = BRY_BUFFER;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bry_buffer stream = forge(cases[i].lengths, cases[i].count, cases[i].behind);
+        bry_load load = BRY_LOAD;
+        load.note = &note;
+        assert_int_equal(load_stream(&stream, &load), cases[i].status);
+        assert_note(&note, cases[i].kept);
+        load.note = NULL; /* what is dropped is checked all the same */
+        assert_int_equal(load_stream(&stream, &load), cases[i].status);
+        bry_buffer_free(&stream);
+    }
+    bry_buffer_free(&note);
+}
+
+static void a_note_above_the_ceiling_is_refused(void **state)
+{
+    (void)state;
+    bry_buffer stream = filter_with_note(LONGEST), note = BRY_BUFFER;
+    bry_load load = BRY_LOAD;
+    load.note = &note;
+    load.note_max = LONGEST;
+    assert_int_equal(load_stream(&stream, &load), BRY_OK);
+    load.note_max = LONGEST - 1;
+    assert_int_equal(load_stream(&stream, &load), BRY_E_LIMIT);
+    assert_true(note.len <= LONGEST - BRY__NOTE_FULL);
+    load.note = NULL; /* it takes no memory */
+    assert_int_equal(load_stream(&stream, &load), BRY_OK);
+    bry_buffer_free(&stream);
+    bry_buffer_free(&note);
+}
+
+/* A caller that was compiled before there were notes. */
+static void an_older_struct_is_read_no_further(void **state)
+{
+    (void)state;
+    bry_buffer stream = filter_with_note(10);
+    bry_load load = BRY_LOAD;
+    load.struct_size = offsetof(bry_load, note);
+    load.note = (bry_buffer *)(uintptr_t)1;
+    assert_int_equal(load_stream(&stream, &load), BRY_OK);
+    bry_buffer_free(&stream);
+
+    bry_save save = note_of(10);
+    save.struct_size = offsetof(bry_save, note);
+    bry_filter *filter;
+    assert_int_equal(bry_filter_create(NULL, &filter), BRY_OK);
+    bry_buffer with = BRY_BUFFER, without = BRY_BUFFER;
+    bry_sink first = bry_buffer_sink(&with), second = bry_buffer_sink(&without);
+    assert_int_equal(bry_filter_save(filter, &first, &save), BRY_OK);
+    assert_int_equal(bry_filter_save(filter, &second, NULL), BRY_OK);
+    assert_int_equal(with.len, without.len);
+    assert_memory_equal(with.bytes, without.bytes, with.len);
+    bry_buffer_free(&with);
+    bry_buffer_free(&without);
+    bry_filter_destroy(filter);
+}
+
+int main(void)
+{
+    generator numbers = {1};
+    generator_fill(&numbers, bytes, sizeof bytes);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filter_keeps_it),
+        cmocka_unit_test(map_keeps_it),
+        cmocka_unit_test(window_keeps_it),
+        cmocka_unit_test(counter_keeps_it),
+        cmocka_unit_test(index_keeps_it),
+        cmocka_unit_test(a_folder_and_a_unit_keep_it),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(forged_notes_are_refused),
+        cmocka_unit_test(a_note_above_the_ceiling_is_refused),
+        cmocka_unit_test(an_older_struct_is_read_no_further),
+    };
+    assert_non_null(mkdtemp(folder));
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
