@@ -11,6 +11,7 @@ bloomery_unit_test(test_overflow)
 bloomery_unit_test(test_table)
 bloomery_unit_test(test_table_pages)
 bloomery_unit_test(test_maplet)
+bloomery_unit_test(test_maplet_plan)
 bloomery_unit_test(test_maplet_memory)
 bloomery_unit_test(test_maplet_save)
 

@@ -37,7 +37,7 @@ typedef struct bry_filter_options {
     uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error. bloom alone:
                         BRY_E_UNSUPPORTED for compact */
     const bry_allocator *allocator; /* NULL: malloc and free */
-    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing, for one bit a key less.
+    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing, for 0.4 bits less.
                    bloom is fixed in any case */
 } bry_filter_options;
 
@@ -124,8 +124,8 @@ BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, 
  * Adds every key of `from` to `into`. Both must have the same engine, seed and shape
  * (BRY_E_MISMATCH). BRY_E_FULL: together they hold more than the capacity; where both sums and an
  * estimate from the bits agree on that. compact knows which fingerprints both have; where it grows,
- * it is full when the error would pass the promise, which is at twice the capacity at the latest:
- * fingerprints do not become longer. BRY_E_NOMEM.
+ * it is full when the error would pass the promise, which for filters that have not grown is at 4/3
+ * of the capacity: fingerprints do not become longer. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 

@@ -18,8 +18,8 @@
  * keeps its error by rebuilding units, for which it needs their elements again: the caller supplies
  * them, see bry_index_step(). Until that is done stats say by how much the error will pass the
  * target. compact holds its promise by itself: elements past the plan go to further tables with a
- * falling share of the error. (It costs a growable index one bit an element from the beginning; a
- * fixed one does without.) But units that were installed past the plan use the error of those
+ * falling share of the error. (It costs a growable index 0.4 bits per element from the beginning;
+ * a fixed one does without.) But units that were installed past the plan use the error of those
  * tables up (bry_index_install_unit()): where nothing of it is left compact takes no more elements,
  * BRY_E_FULL also in a unit that has room, until units are dropped.
  *
@@ -358,8 +358,8 @@ BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, co
  * dropped units had to be swept out for it. BRY_E_MISMATCH: engine, seed, error or
  * shape differ. BRY_E_FULL, BRY_E_NOMEM as bry_index_open(); BRY_E_BADDATA, BRY_E_VERSION,
  * BRY_E_LIMIT, or what the source returns. BRY_E_FULL too where compact could not keep its promise:
- * a unit brings fingerprints as long as those of the first `units`, which past that number, at
- * the latest past twice that number, are too short.
+ * a unit brings fingerprints as long as those of the first `units`, which past 4/3 of that number
+ * are too short.
  */
 BRY_API bry_status bry_index_install_unit(bry_index *index, const bry_source *source,
                                           bry_load *load, uint32_t *unit);

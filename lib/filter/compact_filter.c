@@ -159,7 +159,8 @@ static bool is_known(const bry__maplet *maplet, unsigned i, uint64_t fingerprint
 {
     uint32_t value;
     for (unsigned j = 0; j <= i; j++)
-        if (bry__table_get(maplet->table[j], fingerprint >> (2 * (i - j)), &value))
+        if (bry__table_get(maplet->table[j], bry__chain_shorten(&maplet->chain, fingerprint, i, j),
+                           &value))
             return true;
     return false;
 }
@@ -176,11 +177,7 @@ static bry_status merge_into(bry__maplet *into, const bry__maplet *from)
         if (!is_known(into, cursor.table, fingerprint))
             status =
                 bry__table_add(into->table[cursor.table], fingerprint, value, &into->allocator);
-    if (status == BRY_OK &&
-        (into->options.fixed ? bry__maplet_count(into) > into->options.capacity
-                             : bry__maplet_error_now(into) > into->options.error))
-        status = BRY_E_FULL;
-    return status;
+    return status == BRY_OK && !bry__maplet_keeps(into) ? BRY_E_FULL : status;
 }
 
 static bry_status merge(bry_filter *into, const bry_filter *from)
@@ -211,7 +208,7 @@ static void stats(const bry_filter *filter, bry_filter_stats *stats)
     const bry__maplet *maplet = &filter->compact;
     double room = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        room += (double)filter->capacity * (double)((uint64_t)1 << i);
+        room += (double)maplet->chain.capacity[i];
     stats->bytes = bry__maplet_bytes(maplet);
     stats->bits = stats->bytes * 8;
     stats->fill = (double)filter->items / room;

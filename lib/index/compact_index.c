@@ -425,12 +425,12 @@ static double error_of(const bry__maplet *maplet, uint64_t n)
 {
     double error = 0;
     for (unsigned i = 0; n > 0; i++) {
-        uint64_t most = maplet->options.capacity << i, here = n;
+        uint64_t most = maplet->chain.capacity[i], here = n;
         if (i < maplet->tables && maplet->table[i]->n > most)
             most = maplet->table[i]->n;
-        if (!maplet->options.fixed && i + 1 < BRY__MAPLET_TABLES && here > most)
+        if (i + 1 < maplet->chain.tables && here > most)
             here = most;
-        error += (double)here / ((double)maplet->range * (double)((uint64_t)1 << (2 * i)));
+        error += (double)here / (double)maplet->chain.range[i];
         n -= here;
     }
     return error;
@@ -443,7 +443,7 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     uint64_t count = bry__maplet_count(maplet);
     double room = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        room += (double)maplet->options.capacity * (double)((uint64_t)1 << i);
+        room += (double)maplet->chain.capacity[i];
     stats->planned_units = maplet->options.fixed
                                ? (uint32_t)(maplet->options.capacity / index->unit_capacity)
                                : BRY_INDEX_UNITS_MAX;

@@ -86,8 +86,9 @@ static bry_status fold_entry(bry__compact_index *index)
     if (index->state[slot] >= BRY__SLOT_DEAD) {
         index->dead_entries--;
     } else {
-        bry_status status =
-            bry__table_add(maplet->table[0], fingerprint >> (2 * last), slot, &maplet->allocator);
+        bry_status status = bry__table_add(maplet->table[0],
+                                           bry__chain_shorten(&maplet->chain, fingerprint, last, 0),
+                                           slot, &maplet->allocator);
         if (status != BRY_OK)
             return status;
     }
@@ -124,12 +125,10 @@ static void fold_along(bry__compact_index *index)
 static bool sweeping_helps(const bry__compact_index *index)
 {
     const bry__maplet *maplet = &index->maplet;
-    uint64_t first = maplet->table[0]->n, dead = index->dead_entries;
-    if (maplet->options.fixed)
-        return first - dead < maplet->options.capacity;
-    uint64_t gone = dead < first ? dead : first;
-    double least = bry__maplet_error_now(maplet) - (double)gone / (double)maplet->range;
-    return least <= maplet->options.error * (1 + 1e-9); /* as planned, but for rounding */
+    uint64_t n[BRY__MAPLET_TABLES];
+    bry__maplet_counts(maplet, n);
+    n[0] -= index->dead_entries < n[0] ? index->dead_entries : n[0];
+    return bry__chain_place(&maplet->chain, n) < maplet->chain.tables;
 }
 
 /* Adds an entry; where only dead ones are in its way, they go. */

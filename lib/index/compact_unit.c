@@ -11,7 +11,7 @@
 
 enum { /* the frame CUNI */
        AT_RANGE = 0, /* u64, of the first table */
-       AT_ENTRIES = 8, /* u64 for each of 16 tables */
+       AT_ENTRIES = 8, /* u64 for each of 11 tables */
        UNIT_SIZE = 8 + 8 * BRY__MAPLET_TABLES
 };
 
@@ -35,7 +35,7 @@ static bry_status no_memory(bry__frame_reader *reader)
 /* Bytes that a fingerprint of table i takes. */
 static unsigned width_of(const bry__maplet *maplet, unsigned i)
 {
-    uint64_t most = (maplet->range << (2 * i)) - 1;
+    uint64_t most = maplet->chain.range[i] - 1;
     return (64 - (unsigned)__builtin_clzll(most) + 7) / 8;
 }
 
@@ -90,7 +90,7 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_w
     uint32_t value;
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
         count[cursor.table] += value == slot;
-    bry__store64(numbers + AT_RANGE, maplet->range);
+    bry__store64(numbers + AT_RANGE, maplet->chain.range[0]);
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
         bry__store64(numbers + AT_ENTRIES + 8 * (size_t)i, count[i]);
     bry__frame_writer_write(writer, UNIT, numbers, sizeof numbers);
@@ -120,16 +120,11 @@ static void free_arrival(arrival *unit, const bry_allocator *allocator)
 /* Whether the promise holds with them, and without so many entries of each table. */
 static bool fits(const bry__maplet *maplet, const arrival *unit, const uint64_t *without)
 {
-    if (maplet->options.fixed)
-        return bry__maplet_count(maplet) - without[0] + unit->sum <= maplet->options.capacity;
-    double error = 0; /* as bry__maplet_error_now() will have it, to the last bit */
-    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
-        uint64_t n =
-            unit->list[i].most + (i < maplet->tables ? maplet->table[i]->n - without[i] : 0);
-        if (n > 0)
-            error += (double)n / (double)(maplet->range << (2 * i));
-    }
-    return error <= maplet->options.error;
+    uint64_t n[BRY__MAPLET_TABLES];
+    bry__maplet_counts(maplet, n);
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        n[i] += unit->list[i].most - without[i];
+    return bry__chain_keeps(&maplet->chain, n);
 }
 
 /*
@@ -213,7 +208,7 @@ static bry_status read_list(const bry__maplet *maplet, bry__frame_reader *reader
         uint64_t fingerprint = 0;
         for (unsigned i = 0; i < width; i++)
             fingerprint |= (uint64_t)bytes[at + i] << (8 * i);
-        if (fingerprint >= maplet->range << (2 * table))
+        if (fingerprint >= maplet->chain.range[table])
             return bad(reader, "a fingerprint is out of range");
         list->fingerprint[list->n++] = fingerprint;
     }
@@ -248,12 +243,12 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
     bry_status status = bry__frame_reader_read_frame(reader, UNIT, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
-    if (bry__load64(numbers + AT_RANGE) != maplet->range)
+    if (bry__load64(numbers + AT_RANGE) != maplet->chain.range[0])
         return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
                                       "the unit was made for an index of another shape");
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
         uint64_t n = bry__load64(numbers + AT_ENTRIES + 8 * (size_t)i);
-        if (n > elements - unit->sum || (n > 0 && maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i)))
+        if (n > elements - unit->sum || (n > 0 && i >= maplet->chain.tables))
             return bad(reader, "the unit does not have as many elements as it says");
         unit->list[i].most = n;
         unit->sum += n;

@@ -394,7 +394,7 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *stats)
     (void)codes;
     double shared = bry__maplet_error_now(maplet), room = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        room += (double)maplet->options.capacity * (double)((uint64_t)1 << i);
+        room += (double)maplet->chain.capacity[i];
     stats->items = bry__maplet_count(maplet);
     stats->tables = maplet->tables;
     stats->load = (double)stats->items / room;

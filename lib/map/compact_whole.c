@@ -2,7 +2,7 @@
  * Merging two compact maps, and folding one that has shrunk.
  *
  * Neither needs the keys: fingerprints are recoverable, and those of table i are the first table's
- * with 2·i more bits. Where the same key is in both maps, but not in tables of the same number:
+ * with more bits. Where the same key is in both maps, but not in tables of the same number:
  *
  *   from's table is newer    its entry hides the other's, which stays where it is. It must not be
  *                            removed, because all that is known of it is a shorter fingerprint, and
@@ -41,7 +41,8 @@ static bry_status take_over(bry__maplet *both, const bry__maplet *into, const br
         uint32_t code;
         while (status == BRY_OK && bry__table_next(into->table[i], &cursor, &fingerprint, &code)) {
             for (unsigned t = i < from->tables ? i : from->tables; t-- > 0;) {
-                if (!bry__table_get(from->table[t], fingerprint >> (2 * (i - t)), &code))
+                if (!bry__table_get(from->table[t],
+                                    bry__chain_shorten(&both->chain, fingerprint, i, t), &code))
                     continue;
                 status = put(both->table[i], fingerprint, recoded(recode, code), &both->allocator);
                 break;
@@ -65,18 +66,11 @@ static bry_status add_all(bry__maplet *both, const bry__maplet *from, const uint
     return status;
 }
 
-/* Whether the entries keep the promise. Merging cannot give them longer fingerprints. */
-static bool keeps_promise(const bry__maplet *maplet)
-{
-    return maplet->options.fixed ? bry__maplet_count(maplet) <= maplet->options.capacity
-                                 : bry__maplet_error_now(maplet) <= maplet->options.error;
-}
-
 bry_status bry__compact_merge(void *into, const void *from, const uint32_t *recode, uint64_t codes)
 {
     bry__compact_map *to = into;
     const bry__maplet *a = &to->maplet, *b = &((const bry__compact_map *)from)->maplet;
-    if (a->range != b->range || a->options.capacity != b->options.capacity ||
+    if (a->chain.range[0] != b->chain.range[0] || a->options.capacity != b->options.capacity ||
         a->options.fixed != b->options.fixed)
         return BRY_E_MISMATCH;
     bry__compact_map both;
@@ -87,7 +81,7 @@ bry_status bry__compact_merge(void *into, const void *from, const uint32_t *reco
     status = take_over(&both.maplet, a, b, recode);
     if (status == BRY_OK)
         status = add_all(&both.maplet, b, recode);
-    if (status == BRY_OK && !keeps_promise(&both.maplet))
+    if (status == BRY_OK && !bry__maplet_keeps(&both.maplet))
         status = BRY_E_FULL;
     if (status != BRY_OK) {
         bry__maplet_free(&both.maplet);
@@ -116,7 +110,8 @@ static bry_status fold(bry__maplet *maplet)
         uint64_t fingerprint;
         uint32_t code;
         while (status == BRY_OK && bry__table_next(copy.table[i], &cursor, &fingerprint, &code))
-            status = put(copy.table[0], fingerprint >> (2 * i), code, &copy.allocator);
+            status = put(copy.table[0], bry__chain_shorten(&copy.chain, fingerprint, i, 0), code,
+                         &copy.allocator);
     }
     if (status != BRY_OK) {
         bry__maplet_free(&copy);
@@ -134,7 +129,8 @@ bry_status bry__compact_compress(void *self, double max_error, uint64_t codes)
     bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
     (void)codes;
     uint64_t n = bry__maplet_count(maplet);
-    double shared = (double)n / (double)maplet->range; /* when all are in the first table */
+    double shared =
+        (double)n / (double)maplet->chain.range[0]; /* when all are in the first table */
     bool fits = n <= maplet->options.capacity && 1.5 * shared <= max_error;
     bry_status status = maplet->tables > 1 && fits ? fold(maplet) : BRY_OK;
     for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++)

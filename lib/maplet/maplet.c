@@ -1,28 +1,11 @@
-/*
- * A chain of tables that is one table for almost everybody.
- *
- *   table i:   capacity · 2^i entries,  range · 4^i fingerprints  →  error of a full one:
- *              capacity · 2^i / (range · 4^i)  =  (capacity / range) / 2^i
- *
- * With range = 2 · capacity / error these sum to less than the error, however many there are. A
- * fixed maplet has one table with range = capacity / error: a bit less an entry.
- */
+/* A maplet: the tables of a chain (maplet_plan.c), as many as its entries need. */
 #include "maplet/maplet.h"
 
 #include "hash/derive.h"
 
-#include <math.h>
-
-#define MAX_CAPACITY ((uint64_t)1 << 40)
-
-static uint64_t range_of(const bry__maplet *maplet, unsigned i)
-{
-    return maplet->range << (2 * i);
-}
-
 static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash hash)
 {
-    return bry__fingerprint(hash, range_of(maplet, i));
+    return bry__fingerprint(hash, maplet->table[i]->range);
 }
 
 static bool is_wide(const bry__maplet *maplet, uint32_t value)
@@ -30,15 +13,17 @@ static bool is_wide(const bry__maplet *maplet, uint32_t value)
     return (uint64_t)value >> maplet->options.value_bits != 0;
 }
 
+bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain)
+{
+    return options->capacity >= 1 && options->capacity <= BRY__CHAIN_MOST &&
+           options->error >= 1e-12 && options->error <= 0.5 && options->value_bits <= 32 &&
+           bry__chain_plan(chain, options->capacity, options->error, options->fixed);
+}
+
 uint64_t bry__maplet_range(const bry__maplet_options *options)
 {
-    if (options->capacity < 1 || options->capacity > MAX_CAPACITY ||
-        !(options->error >= 1e-12 && options->error <= 0.5) || options->value_bits > 32)
-        return 0;
-    double range = ceil((double)options->capacity / options->error * (options->fixed ? 1 : 2));
-    if (range > (double)BRY__TABLE_MAX_RANGE)
-        return 0;
-    return range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
+    bry__chain chain;
+    return bry__maplet_plan(options, &chain) ? chain.range[0] : 0;
 }
 
 static bry__table *new_table(uint64_t range, unsigned value_bits, const bry_allocator *allocator)
@@ -71,15 +56,15 @@ uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n)
 bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
                             const bry_allocator *allocator)
 {
-    uint64_t range = bry__maplet_range(options);
-    if (range == 0)
+    bry__chain chain;
+    if (!bry__maplet_plan(options, &chain))
         return BRY_E_RANGE;
-    bry__table *first = new_table(range, options->value_bits, allocator);
+    bry__table *first = new_table(chain.range[0], options->value_bits, allocator);
     if (!first)
         return BRY_E_NOMEM;
     *maplet = (bry__maplet){.allocator = *allocator,
                             .options = *options,
-                            .range = range,
+                            .chain = chain,
                             .tables = 1,
                             .table = {first}};
     return BRY_OK;
@@ -126,6 +111,12 @@ uint64_t bry__maplet_count(const bry__maplet *maplet)
     return n;
 }
 
+void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES])
+{
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        n[i] = i < maplet->tables ? maplet->table[i]->n : 0;
+}
+
 uint64_t bry__maplet_bytes(const bry__maplet *maplet)
 {
     uint64_t bytes = 0;
@@ -136,10 +127,16 @@ uint64_t bry__maplet_bytes(const bry__maplet *maplet)
 
 double bry__maplet_error_now(const bry__maplet *maplet)
 {
-    double error = 0;
-    for (unsigned i = 0; i < maplet->tables; i++)
-        error += (double)maplet->table[i]->n / (double)maplet->table[i]->range;
-    return error;
+    uint64_t n[BRY__MAPLET_TABLES];
+    bry__maplet_counts(maplet, n);
+    return bry__chain_error(&maplet->chain, n);
+}
+
+bool bry__maplet_keeps(const bry__maplet *maplet)
+{
+    uint64_t n[BRY__MAPLET_TABLES];
+    bry__maplet_counts(maplet, n);
+    return bry__chain_keeps(&maplet->chain, n);
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -170,11 +167,10 @@ uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t 
 bry_status bry__maplet_open_table(bry__maplet *maplet)
 {
     unsigned i = maplet->tables;
-    if (maplet->options.fixed || i == BRY__MAPLET_TABLES ||
-        maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i))
+    if (i >= maplet->chain.tables)
         return BRY_E_FULL;
     bry__table *table =
-        new_table(range_of(maplet, i), maplet->options.value_bits, &maplet->allocator);
+        new_table(maplet->chain.range[i], maplet->options.value_bits, &maplet->allocator);
     if (!table)
         return BRY_E_NOMEM;
     maplet->table[maplet->tables++] = table;
@@ -186,39 +182,27 @@ void bry__maplet_close_table(bry__maplet *maplet)
     free_table(maplet->table[--maplet->tables], &maplet->allocator);
 }
 
-/* Whether the error asked for allows one more entry in table i. It always does, unless a merge has
- * filled a table beyond its plan. */
-static bool keeps_promise(const bry__maplet *maplet, unsigned i)
+static unsigned place(const bry__maplet *maplet)
 {
-    bool as_planned = true;
-    for (unsigned j = 0; j < maplet->tables; j++)
-        as_planned = as_planned && maplet->table[j]->n <= maplet->options.capacity << j;
-    if (as_planned)
-        return true;
-    double error = 0;
-    for (unsigned j = 0; j < maplet->tables; j++)
-        error += (double)(maplet->table[j]->n + (i == j)) / (double)maplet->table[j]->range;
-    if (i == maplet->tables)
-        error += 1 / (double)range_of(maplet, i);
-    return error <= maplet->options.error;
+    if (maplet->tables == 1 && maplet->table[0]->n < maplet->chain.capacity[0])
+        return 0;
+    uint64_t n[BRY__MAPLET_TABLES];
+    bry__maplet_counts(maplet, n);
+    return bry__chain_place(&maplet->chain, n);
 }
 
 bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
-    unsigned i = 0; /* the first table with room */
-    while (i < maplet->tables && maplet->table[i]->n >= maplet->options.capacity << i)
-        i++;
-    if (!keeps_promise(maplet, i))
-        return BRY_E_FULL;
-    bool opened = i == maplet->tables;
-    bry_status status = opened ? bry__maplet_open_table(maplet) : BRY_OK;
-    if (status != BRY_OK)
-        return status;
-    status = bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
-                            &maplet->allocator);
-    if (status != BRY_OK && opened)
+    unsigned i = place(maplet), before = maplet->tables;
+    bry_status status = i < maplet->chain.tables ? BRY_OK : BRY_E_FULL;
+    while (maplet->tables <= i && status == BRY_OK)
+        status = bry__maplet_open_table(maplet);
+    if (status == BRY_OK)
+        status = bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
+                                &maplet->allocator);
+    while (status != BRY_OK && maplet->tables > before)
         bry__maplet_close_table(maplet);
     return status;
 }

@@ -7,19 +7,18 @@
  * of at most `error`, and so does a key in it find another's value beside or instead of its own.
  *
  * Up to `capacity` entries live in one table. Where growth is allowed, entries beyond go to further
- * tables of twice the capacity and a quarter of the error density each, planned at error/2 for the
- * first, error/4 for the second and so on, so that the sum stays within the error; a look-up asks
- * all of them. Fingerprints of later tables are the earlier ones' with two more bits, so tables can
- * be folded back into the first when entries have gone.
+ * tables, each of 16 times the capacity of the one before, with longer fingerprints, so that the
+ * errors of all of them sum up to no more than the error (maplet_plan.h); a look-up asks all of
+ * them. Fingerprints of later tables are the earlier ones' with more bits, so tables can be folded
+ * back into the first when entries have gone.
  */
 #ifndef BRY_MAPLET_MAPLET_H
 #define BRY_MAPLET_MAPLET_H
 
+#include "maplet/maplet_plan.h"
 #include "maplet/table.h"
 
 #include <bloomery/hash.h>
-
-#define BRY__MAPLET_TABLES 16u
 
 typedef struct bry__maplet_options {
     uint64_t capacity; /* entries, 1 to 2^40 */
@@ -31,10 +30,13 @@ typedef struct bry__maplet_options {
 typedef struct bry__maplet {
     bry_allocator allocator;
     bry__maplet_options options;
-    uint64_t range; /* of the first table's fingerprints */
-    unsigned tables; /* at least 1 */
+    bry__chain chain; /* what the options make of the tables */
+    unsigned tables; /* that there are, at least 1 */
     bry__table *table[BRY__MAPLET_TABLES];
 } bry__maplet;
+
+/* What these options make of the tables; false when they are out of range. */
+bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain);
 
 /* The first table's range of fingerprints for these options; 0 when they are out of range. */
 uint64_t bry__maplet_range(const bry__maplet_options *options);
@@ -55,10 +57,14 @@ bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy);
 bry_status bry__maplet_clear(bry__maplet *maplet);
 
 uint64_t bry__maplet_count(const bry__maplet *maplet);
+/* Entries of each table, for the functions of maplet_plan.h. */
+void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES]);
 uint64_t bry__maplet_bytes(const bry__maplet *maplet);
 
-/* The error that the entries there are now give to an absent key. */
+/* The error that the entries there are now give to an absent key, and whether they keep the promise
+ * (bry__chain_keeps()). */
 double bry__maplet_error_now(const bry__maplet *maplet);
+bool bry__maplet_keeps(const bry__maplet *maplet);
 
 /* ---- one key ------------------------------------------------------------------------------- */
 
@@ -72,7 +78,8 @@ uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t 
 
 /*
  * Sets the value that bry__maplet_get() gives; *was says whether there was one, *old which; both
- * may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL, BRY_E_NOMEM.
+ * may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL: the chain's `most`
+ * entries are there, or after merges as many as the error allows. BRY_E_NOMEM.
  */
 bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);

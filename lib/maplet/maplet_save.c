@@ -315,10 +315,9 @@ static bry_status read_options(const loading *from, bry__maplet *maplet, uint64_
                                     .error = bry__load_double(options + AT_ERROR),
                                     .value_bits = bry__load32(options + AT_VALUE_BITS),
                                     .fixed = bry__load32(options + AT_FIXED) == 1}};
-    read.range = bry__maplet_range(&read.options);
     *tables = bry__load64(options + AT_TABLES);
-    if (read.range == 0 || bry__load32(options + AT_FIXED) > 1 || *tables < 1 ||
-        *tables > BRY__MAPLET_TABLES || (read.options.fixed && *tables > 1))
+    if (!bry__maplet_plan(&read.options, &read.chain) || bry__load32(options + AT_FIXED) > 1 ||
+        *tables < 1 || *tables > read.chain.tables)
         return bad(from, "the maplet's options are out of range");
     *maplet = read;
     return BRY_OK;
@@ -329,10 +328,6 @@ static bry__table *add_table(const loading *from, bry__maplet *maplet, uint64_t 
                              uint64_t *overflow)
 {
     unsigned i = maplet->tables;
-    if (maplet->range > BRY__TABLE_MAX_RANGE >> (2 * i)) {
-        bad(from, "more tables than the fingerprints allow");
-        return NULL;
-    }
     if (bry__frame_reader_claim(from->reader, sizeof(bry__table)) != BRY_OK)
         return NULL;
     bry__table *table = bry__alloc(from->allocator, sizeof *table);
@@ -342,16 +337,13 @@ static bry__table *add_table(const loading *from, bry__maplet *maplet, uint64_t 
     }
     maplet->table[maplet->tables++] = table;
     bry_status status =
-        read_table(from, table, maplet->range << (2 * i), maplet->options.value_bits, n, overflow);
+        read_table(from, table, maplet->chain.range[i], maplet->options.value_bits, n, overflow);
     return status == BRY_OK ? table : NULL;
 }
 
 static const char *check_error(const bry__maplet *maplet)
 {
-    if (maplet->options.fixed ? bry__maplet_count(maplet) > maplet->options.capacity
-                              : bry__maplet_error_now(maplet) > maplet->options.error)
-        return "more entries than the promised error allows";
-    return NULL;
+    return bry__maplet_keeps(maplet) ? NULL : "more entries than the promised error allows";
 }
 
 static const char wrong_count[] = "the number of entries does not agree with the entries";

@@ -52,7 +52,7 @@ bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context
         i++;
     if (i == maplet->tables)
         i = 0;
-    shifted to_first = {drop, context, 2 * i};
+    shifted to_first = {drop, context, maplet->chain.shift[i]};
     bool table_done = false;
     bry_status status = bry__table_sweep(maplet->table[i], drop_shifted, &to_first, budget,
                                          &table_done, &maplet->allocator);
@@ -140,7 +140,8 @@ bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
                 bry__table_next(newest, &cursor, &fingerprint, &value);
             }
             bry_status status =
-                bry__table_add(first, fingerprint >> (2 * last), value, &maplet->allocator);
+                bry__table_add(first, bry__chain_shorten(&maplet->chain, fingerprint, last, 0),
+                               value, &maplet->allocator);
             if (status != BRY_OK)
                 return status;
             bry__table_del(newest, fingerprint, value, &maplet->allocator);
@@ -165,17 +166,12 @@ static bry_status merge_entry(bry__table *table, uint64_t fingerprint, uint32_t 
 /* Whether the entries of both together keep the promise. */
 static bool fits(const bry__maplet *into, const bry__maplet *from)
 {
-    if (into->options.fixed)
-        return bry__maplet_count(into) + bry__maplet_count(from) <= into->options.capacity;
-    double error = 0; /* as bry__maplet_error_now() will have it, to the last bit */
-    for (unsigned i = 0; i < into->tables || i < from->tables; i++) {
-        const bry__table *either = i < into->tables ? into->table[i] : from->table[i];
-        uint64_t n = either->n;
-        if (i < into->tables && i < from->tables)
-            n += from->table[i]->n;
-        error += (double)n / (double)either->range;
-    }
-    return error <= into->options.error;
+    uint64_t n[BRY__MAPLET_TABLES], more[BRY__MAPLET_TABLES];
+    bry__maplet_counts(into, n);
+    bry__maplet_counts(from, more);
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        n[i] += more[i];
+    return bry__chain_keeps(&into->chain, n);
 }
 
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode)

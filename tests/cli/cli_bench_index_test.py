@@ -58,7 +58,7 @@ class Index(Case):
              unit_capacity, segmented])
         dba = engine == "dba"
         self.assertEqual(answer["reinserted"] > 0, dba)
-        self.check_row(answer, answer["asked"], error / 2 if grow else error, engine, dba)
+        self.check_row(answer, answer["asked"], error * 0.75 if grow else error, engine, dba)
         return answer
 
     def test_compact(self):

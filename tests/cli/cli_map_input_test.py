@@ -203,7 +203,7 @@ class Planning(MapCase):
     def test_growth(self):
         for engine in ENGINES:
             self.build(engine, numbered(0, 100000), "--items", "1000", "--engine", engine)
-            self.assertGreater(self.info(engine)["tables"], 3)
+            self.assertGreater(self.info(engine)["tables"], 2)
             done = self.run_map("get", engine, stdin=keys(0, 100000))
             got = set(done.stdout.splitlines())
             missing = set(numbered(0, 100000).splitlines()) - got

@@ -67,7 +67,7 @@ static void *create(model_reader *reader)
         maplet_side *side = &both->side[i];
         model_expect(reader,
                      bry__maplet_init(&side->maplet, &options, &both->memory.allocator) == BRY_OK);
-        maplet_twin_make(&side->twin, &options, side->maplet.range);
+        maplet_twin_make(&side->twin, &options, side->maplet.chain.range[0]);
     }
     model_expect(reader, both->memory.now == 2 * bry__maplet_bytes_empty());
     return both;
@@ -109,7 +109,7 @@ static bry_hash hash_of(uint64_t fingerprint, uint64_t range)
 /* A key by its number; the last few are always the same hashes, whatever the kind. */
 static bry_hash key(const pair *both, unsigned number)
 {
-    uint64_t range = both->side[0].maplet.range;
+    uint64_t range = both->side[0].maplet.chain.range[0];
     number &= 0xffff;
     if (number >= 0xfffe)
         return (bry_hash){number, number & 1 ? UINT64_MAX : 0};
@@ -332,12 +332,15 @@ static void follow_sweep(maplet_side *side, model_reader *reader, sweep_of *swee
         size_t n = side_list(&side->maplet, t, &left);
         model_expect(reader, maplet_twin_keep(&side->twin, t, left, n, &lost, &lost_n));
         for (size_t i = 0; i < lost_n && !reader->failed; i++)
-            model_expect(reader, drop(sweep, lost[i].fingerprint >> (2 * t), lost[i].value));
+            model_expect(reader,
+                         drop(sweep, lost[i].fingerprint >> maplet_twin_shift(&side->twin, t),
+                              lost[i].value));
         free(left);
         free(lost);
         n = done ? maplet_twin_list(&side->twin, t, &left) : 0;
         for (size_t i = 0; i < n && !reader->failed; i++)
-            if (left[i].old && drop(sweep, left[i].fingerprint >> (2 * t), left[i].value))
+            if (left[i].old && drop(sweep, left[i].fingerprint >> maplet_twin_shift(&side->twin, t),
+                                    left[i].value))
                 model_fail(reader, "the sweep has missed (%jx, %x) of table %u",
                            (uintmax_t)left[i].fingerprint, (unsigned)left[i].value, t);
         if (done)
@@ -354,7 +357,7 @@ static void do_sweep(pair *both, model_reader *reader)
         side->salt = salt;
         maplet_twin_mark(&side->twin, true);
     }
-    sweep_of sweep = {side->salt, side->maplet.range, false};
+    sweep_of sweep = {side->salt, side->maplet.chain.range[0], false};
     model_say(reader, "sweep %u, %u steps of %u", side->salt, steps, budget);
     for (unsigned i = 0; i <= steps && side->sweeping && !reader->failed; i++) {
         bool done = false, copy_done = false;
@@ -524,7 +527,7 @@ static void do_merge(pair *both, model_reader *reader)
     if (!out_of_memory(both, reader, status)) {
         model_expect(reader, status == expected);
         if (status == BRY_OK) {
-            maplet_twin_merge_tables(&into->twin, tables);
+            maplet_twin_open(&into->twin, tables);
             for (size_t i = 0; i < at; i++)
                 maplet_twin_merge_entry(&into->twin, entries[i].table, entries[i].fingerprint,
                                         entries[i].value, mode);

@@ -174,35 +174,87 @@ uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *v
     return total;
 }
 
-/* After a merge that filled a table beyond its plan, only so many entries as the error allows. */
-static bool keeps_promise(const maplet_twin *twin, unsigned table)
+/* ---- the chain ---- */
+
+/* Bits that fingerprints of table i have more than the first table's, at most 62 in all. */
+unsigned maplet_twin_shift(const maplet_twin *twin, unsigned i)
 {
-    bool beyond = false;
+    static const unsigned planned[] = {0, 8, 12, 16, 20, 26, 31, 35, 40, 44, 48};
+    unsigned bits = planned[i];
+    while (bits > 0 && (wide)twin->table[0]->range << bits > (wide)1 << 62)
+        bits--;
+    return bits;
+}
+
+static uint64_t range_of(const maplet_twin *twin, unsigned i)
+{
+    return twin->table[0]->range << maplet_twin_shift(twin, i);
+}
+
+/* Entries that each table takes, none behind the last; how many tables that are. */
+static unsigned capacities(const maplet_twin *twin, uint64_t *capacity)
+{
+    wide most = (wide)1 << 40, all = 0;
     double error = 0;
-    for (unsigned i = 0; i <= table || i < twin->tables; i++) {
-        uint64_t n = i < twin->tables ? twin->table[i]->n : 0;
-        beyond = beyond || n > twin->options.capacity << i;
-        error += (double)(n + (i == table)) /
-                 ((double)twin->table[0]->range * (double)(UINT64_C(1) << (2 * i)));
+    unsigned i = 0;
+    bool cut = false;
+    memset(capacity, 0, BRY__MAPLET_TABLES * sizeof *capacity);
+    for (; i < BRY__MAPLET_TABLES && all < most && !cut && (i == 0 || !twin->options.fixed); i++) {
+        static const unsigned planned[] = {0, 8, 12, 16, 20, 26, 31, 35, 40, 44, 48};
+        cut = i > 0 && maplet_twin_shift(twin, i) < planned[i];
+        wide here = (wide)twin->options.capacity << (4 * i);
+        if (cut)
+            here = (wide)((0.99 * twin->options.error - error) * (double)range_of(twin, i));
+        if (here == 0)
+            break;
+        capacity[i] = (uint64_t)(here < most ? here : most);
+        error += (double)capacity[i] / (double)range_of(twin, i);
+        all += capacity[i];
     }
-    return !beyond || error <= twin->options.error;
+    return i;
+}
+
+/* Whether the promise holds with these entries when all tables from i on are full. */
+static bool holds_from(const maplet_twin *twin, const uint64_t *n, unsigned i)
+{
+    uint64_t capacity[BRY__MAPLET_TABLES];
+    unsigned tables = capacities(twin, capacity);
+    double error = 0;
+    for (unsigned t = 0; t < tables; t++)
+        error +=
+            (double)(t >= i && n[t] < capacity[t] ? capacity[t] : n[t]) / (double)range_of(twin, t);
+    return error <= twin->options.error * (1 + 1e-9);
+}
+
+static unsigned place_for(const maplet_twin *twin)
+{
+    uint64_t n[BRY__MAPLET_TABLES] = {0}, capacity[BRY__MAPLET_TABLES];
+    unsigned tables = capacities(twin, capacity);
+    for (unsigned i = 0; i < twin->tables; i++)
+        n[i] = twin->table[i]->n;
+    for (unsigned i = 0; i < tables; i++)
+        if (n[i] < capacity[i] && holds_from(twin, n, i))
+            return i;
+    if (n[tables - 1] < capacity[tables - 1] &&
+        maplet_twin_error(twin) + 1 / (double)range_of(twin, tables - 1) <= twin->options.error)
+        return tables - 1;
+    return BRY__MAPLET_TABLES;
+}
+
+void maplet_twin_open(maplet_twin *twin, unsigned tables)
+{
+    while (twin->tables < tables)
+        open_table(twin, range_of(twin, twin->tables));
 }
 
 bry_status maplet_twin_add(maplet_twin *twin, bry_hash hash, uint32_t value)
 {
     if (too_wide(twin, value))
         return BRY_E_RANGE;
-    unsigned i = 0;
-    while (i < twin->tables && twin->table[i]->n >= twin->options.capacity << i)
-        i++;
-    if (!keeps_promise(twin, i))
+    unsigned i = place_for(twin);
+    if (i == BRY__MAPLET_TABLES)
         return BRY_E_FULL;
-    if (i == twin->tables) {
-        uint64_t last = twin->table[i - 1]->range;
-        if (twin->options.fixed || i == BRY__MAPLET_TABLES || last > BRY__TABLE_MAX_RANGE / 4)
-            return BRY_E_FULL;
-        open_table(twin, last * 4);
-    }
+    maplet_twin_open(twin, i + 1);
     put(twin->table[i], (twin_entry){maplet_twin_fingerprint(twin, i, hash), value, false});
     return BRY_OK;
 }
@@ -294,19 +346,11 @@ bry_status maplet_twin_may_merge(const maplet_twin *into, const maplet_twin *fro
         return maplet_twin_count(into) + maplet_twin_count(from) <= into->options.capacity
                    ? BRY_OK
                    : BRY_E_FULL;
-    double error = 0;
-    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
-        uint64_t n =
+    uint64_t n[BRY__MAPLET_TABLES];
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        n[i] =
             (i < into->tables ? into->table[i]->n : 0) + (i < from->tables ? from->table[i]->n : 0);
-        error += (double)n / ((double)into->table[0]->range * (double)(UINT64_C(1) << (2 * i)));
-    }
-    return error <= into->options.error ? BRY_OK : BRY_E_FULL;
-}
-
-void maplet_twin_merge_tables(maplet_twin *into, unsigned tables)
-{
-    while (into->tables < tables)
-        open_table(into, into->table[into->tables - 1]->range * 4);
+    return holds_from(into, n, BRY__MAPLET_TABLES) ? BRY_OK : BRY_E_FULL;
 }
 
 void maplet_twin_merge_entry(maplet_twin *into, unsigned table, uint64_t fingerprint,
@@ -357,7 +401,7 @@ bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left,
 
 void maplet_twin_fold_entry(maplet_twin *twin, unsigned table, twin_entry entry)
 {
-    entry.fingerprint >>= 2 * table;
+    entry.fingerprint >>= maplet_twin_shift(twin, table);
     put(twin->table[0], entry);
 }
 

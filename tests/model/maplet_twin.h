@@ -45,6 +45,11 @@ uint64_t maplet_twin_count(const maplet_twin *twin);
 double maplet_twin_error(const maplet_twin *twin);
 uint64_t maplet_twin_fingerprint(const maplet_twin *twin, unsigned table, bry_hash hash);
 
+/* Bits that fingerprints of table i have more than the first table's. */
+unsigned maplet_twin_shift(const maplet_twin *twin, unsigned i);
+/* Makes them that many tables, where there are fewer. */
+void maplet_twin_open(maplet_twin *twin, unsigned tables);
+
 /* As the maplet's; BRY_E_NOMEM excepted. */
 uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *values,
                              uint64_t room);
@@ -59,7 +64,6 @@ bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *conte
 
 /* Whether a merge of the two may be made, and the merge of one entry of table i. */
 bry_status maplet_twin_may_merge(const maplet_twin *into, const maplet_twin *from);
-void maplet_twin_merge_tables(maplet_twin *into, unsigned tables);
 void maplet_twin_merge_entry(maplet_twin *into, unsigned table, uint64_t fingerprint,
                              uint32_t value, bry__merge_mode mode);
 

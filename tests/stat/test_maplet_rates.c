@@ -151,9 +151,9 @@ static void test_merging_halves(void **state)
         assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL), BRY_OK);
         check_rates(&half[0], 0, n, shapes[i].asked, "two halves");
         assert_int_equal(bry__maplet_clear(&half[1]), BRY_OK);
-        put(&half[1], n, n + n * 9 / 10);
+        put(&half[1], n, n + n * 3 / 10);
         assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL), BRY_OK);
-        check_rates(&half[0], 0, n + n * 9 / 10, shapes[i].asked, "and nine tenths more");
+        check_rates(&half[0], 0, n + n * 3 / 10, shapes[i].asked, "and three tenths more");
         bry__maplet_free(&half[0]);
         bry__maplet_free(&half[1]);
     }
@@ -170,7 +170,7 @@ static void test_past_capacity(void **state)
         put(&maplet, 0, capacity);
         check_rates(&maplet, 0, capacity, shapes[i].asked, "at the capacity");
         put(&maplet, capacity, n);
-        assert_int_equal(maplet.tables, 7);
+        assert_int_equal(maplet.tables, 3);
         check_rates(&maplet, 0, n, shapes[i].asked, "at a hundred times that");
         take(&maplet, 0, n - capacity);
         for (bool done = false; !done;)
@@ -193,7 +193,8 @@ static void test_collisions_when_upserting(void **state)
         double sum = 0;
         for (uint64_t j = 0; j < n; j++) {
             bry_answer was = BRY_UNSURE;
-            sum += (double)maplet.table[0]->n / (double)maplet.range; /* each has its own */
+            sum +=
+                (double)maplet.table[0]->n / (double)maplet.chain.range[0]; /* each has its own */
             assert_int_equal(bry__maplet_upsert(&maplet, key(j), value_of(&maplet, j), &was, NULL),
                              BRY_OK);
             found += was == BRY_PRESENT;

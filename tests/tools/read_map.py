@@ -65,10 +65,9 @@ def check_compact(payloads, numbers, seed, pairs):
     expect("capacity and error", (capacity, error), (numbers["capacity"], numbers["error"]))
     if numbers["value_bits"]:
         expect("value bits", value_bits, numbers["value_bits"])
-    first = max(math.ceil(capacity / error * (1 if fixed else 2)), 1 << 12)
-    for table in range(tables):
-        span = first << 2 * table
-        mine, pairs = pairs[:capacity << table], pairs[capacity << table:]
+    chain = read_maplet.chain(capacity, error, fixed)
+    for table, (room, span) in zip(range(tables), chain):
+        mine, pairs = pairs[:room], pairs[room:]
         found = read_maplet.read_table(payloads, span)
         wanted = [(hash_of(seed, key)[0] * span >> 64, code) for key, code in mine]
         expect(f"entries of table {table}", sorted(found), sorted(wanted))

@@ -48,6 +48,13 @@ def entries_of(block, n, remainder_bits, value_bits, u_most):
         raise ValueError(f"{index} entries in the runs, {n} stated")
 
 
+def chain(capacity, error, fixed):
+    """Capacity and range of each table."""
+    first = max(math.ceil(capacity / (error if fixed else 0.75 * error)), 1 << 12)
+    for table, extra in enumerate((0, 4, 4, 4, 4, 6, 7, 7, 8, 8, 8)):
+        yield capacity << 4 * table, first << 4 * table + extra
+
+
 def read_table(payloads, ranges):
     kind, numbers = next(payloads)
     if kind != b"TABL":
@@ -88,11 +95,9 @@ def main(arguments):
     keys, crowd = int(arguments[1]), int(arguments[2])
     kind, options = next(payloads)
     capacity, error, _, fixed, tables = struct.unpack("<QdIIQ", options)
-    first = max(math.ceil(capacity / error * (1 if fixed else 2)), 1 << 12)
     pairs = [(0, value) for value in range(1, crowd + 1)] + [(i, i % 128) for i in range(keys)]
-    for table in range(tables):
-        span = first << 2 * table
-        mine, pairs = pairs[:capacity << table], pairs[capacity << table:]
+    for table, (room, span) in zip(range(tables), chain(capacity, error, fixed)):
+        mine, pairs = pairs[:room], pairs[room:]
         expected = []
         for key, value in mine:
             digest = xxhash.xxh3_128_intdigest(struct.pack("<I", key), seed=SEED)

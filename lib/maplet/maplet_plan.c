@@ -1,0 +1,147 @@
+/*
+ * A chain of tables. Table 0 takes `capacity` entries; when it is full, table 1 takes 16 times as
+ * many, and so on. A look-up asks all tables, so their errors add up, and each gets a share:
+ *
+ *      table i:   capacity · 16^i entries,   range · 2^(4i + e_i) fingerprints
+ *                 share of a full one = (capacity / range) / 2^e_i
+ *
+ * With range = capacity / (3/4 · error) the shares are 3/4 of the error for table 0 and 3/64 for
+ * each of the next four; e_i rises afterwards so that all eleven sum up to less than 0.97. Large
+ * steps keep both costs of growing low. A grown chain has few tables to ask, and most entries are
+ * in the last one or two of them, with 4 bits more than a table of the right size would give them.
+ * Steps of 2 as here before had 13 tables where this has 4, and 2 bits more for each step.
+ *
+ * Every range is range 0 times a power of two, and the fingerprint of a hash is monotone in it. So
+ * the fingerprint of table i without its last bits is that of any earlier table: entries can be
+ * folded back and merged without the keys.
+ *
+ * Fingerprints have at most 62 bits. A table whose range would pass that is the last: it gets as
+ * many bits as there are, and as many entries as the rest of the error, up to 0.99 of it, allows
+ * with those. That is where growth ends, unless 2^40 entries come first.
+ *
+ * Merging. Two chains of the same plan are merged table by table, since no entry can get a longer
+ * fingerprint. The result is accepted when the sum of the errors is within the promise. A table may
+ * then hold more than its capacity, and what remains of the error has to do for the others. Let
+ *
+ *      E(i) = sum over j < i of n_j / range_j  +  sum over j >= i of max(n_j, capacity_j) / range_j
+ *
+ * which is the error once all tables from i on are full. New entries go to the first table i with
+ * room for which E(i) is at most the error; placing one there does not change E(i), so the promise
+ * holds to the end. Where no table is above its capacity this is the first table with room. Where
+ * there is no such i, the last table takes single entries as long as the sum allows them. All of it
+ * depends on the numbers of entries alone.
+ */
+#include "maplet/maplet_plan.h"
+
+#include "maplet/table.h"
+
+#include <math.h>
+
+#define FIRST_SHARE 0.75
+#define LAST_SHARE 0.99 /* of all tables together, where the last has too few bits */
+#define STEP_BITS 4u
+
+/* e_i */
+static const uint8_t extra[BRY__MAPLET_TABLES] = {0, 4, 4, 4, 4, 6, 7, 7, 8, 8, 8};
+
+/* Plans the next table. False: it is the last one. */
+static bool add_table(bry__chain *chain)
+{
+    unsigned i = chain->tables, shift = STEP_BITS * i + extra[i];
+    double left = LAST_SHARE * chain->error - bry__chain_error(chain, chain->capacity);
+    double wanted = ldexp((double)chain->capacity[0], (int)(STEP_BITS * i));
+    bool whole = true;
+    for (; chain->range[0] > BRY__TABLE_MAX_RANGE >> shift; shift--)
+        whole = false;
+    uint64_t range = chain->range[0] << shift;
+    if (!whole)
+        wanted = floor(left * (double)range);
+    if (wanted < 1)
+        return false;
+    chain->shift[i] = (uint8_t)shift;
+    chain->range[i] = range;
+    chain->capacity[i] = wanted < (double)BRY__CHAIN_MOST ? (uint64_t)wanted : BRY__CHAIN_MOST;
+    chain->tables++;
+    return whole;
+}
+
+bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fixed)
+{
+    double range = ceil((double)capacity / (fixed ? error : FIRST_SHARE * error));
+    if (range > (double)BRY__TABLE_MAX_RANGE)
+        return false;
+    uint64_t first = range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
+    *chain = (bry__chain){.error = error, .tables = 1, .capacity = {capacity}, .range = {first}};
+    bool more = !fixed;
+    for (chain->most = capacity; more && chain->most < BRY__CHAIN_MOST;) {
+        unsigned before = chain->tables;
+        more = add_table(chain) && chain->tables < BRY__MAPLET_TABLES;
+        if (chain->tables > before)
+            chain->most += chain->capacity[before];
+    }
+    if (chain->most > BRY__CHAIN_MOST && capacity <= BRY__CHAIN_MOST)
+        chain->most = BRY__CHAIN_MOST;
+    return true;
+}
+
+double bry__chain_error(const bry__chain *chain, const uint64_t *n)
+{
+    double error = 0;
+    for (unsigned i = 0; i < chain->tables; i++)
+        error += (double)n[i] / (double)chain->range[i];
+    return error;
+}
+
+/* Whether the promise holds when all tables from `from` on are full: E(from) <= error. */
+static bool holds_from(const bry__chain *chain, const uint64_t *n, unsigned from)
+{
+    double error = 0;
+    for (unsigned i = 0; i < chain->tables; i++) {
+        uint64_t full = i < from || n[i] > chain->capacity[i] ? n[i] : chain->capacity[i];
+        error += (double)full / (double)chain->range[i];
+    }
+    return error <= chain->error * (1 + 1e-9); /* ranges are rounded */
+}
+
+static bool is_as_planned(const bry__chain *chain, const uint64_t *n)
+{
+    for (unsigned i = 0; i < chain->tables; i++)
+        if (n[i] > chain->capacity[i])
+            return false;
+    return true;
+}
+
+static uint64_t sum_of(const bry__chain *chain, const uint64_t *n)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < chain->tables; i++)
+        sum += n[i];
+    return sum;
+}
+
+unsigned bry__chain_place(const bry__chain *chain, const uint64_t *n)
+{
+    unsigned i = 0;
+    if (sum_of(chain, n) >= chain->most)
+        return chain->tables;
+    if (!is_as_planned(chain, n))
+        while (i < chain->tables && !holds_from(chain, n, i))
+            i++;
+    while (i < chain->tables && n[i] >= chain->capacity[i])
+        i++;
+    unsigned last = chain->tables - 1;
+    if (i > last && n[last] < chain->capacity[last] &&
+        bry__chain_error(chain, n) + 1 / (double)chain->range[last] <= chain->error)
+        i = last;
+    return i;
+}
+
+bool bry__chain_keeps(const bry__chain *chain, const uint64_t *n)
+{
+    if (sum_of(chain, n) > chain->most)
+        return false;
+    for (unsigned i = chain->tables; i < BRY__MAPLET_TABLES; i++)
+        if (n[i] > 0)
+            return false;
+    return holds_from(chain, n, chain->tables);
+}

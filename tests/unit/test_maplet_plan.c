@@ -1,0 +1,119 @@
+/* The plan of a chain: shares of the error, where entries go, where growth ends. */
+#include "maplet/maplet_plan.h"
+
+#include "support/cmocka_all.h"
+#include "support/generator.h"
+
+#include <math.h>
+
+static bry__chain plan(uint64_t capacity, double error, bool fixed)
+{
+    bry__chain chain;
+    assert_true(bry__chain_plan(&chain, capacity, error, fixed));
+    return chain;
+}
+
+static const uint64_t capacities[] = {
+    1, 2, 100, 1000, 4096, 1000000, 123456789, UINT64_C(1) << 32, UINT64_C(1) << 40};
+static const double errors[] = {0.5, 0.1, 1e-3, 1e-6, 1e-9, 1e-12};
+
+/* Full to the last entry of the last table, the errors sum up to at most 0.99 of the promise. */
+static void test_shares(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof capacities / sizeof *capacities; i++)
+        for (unsigned j = 0; j < sizeof errors / sizeof *errors; j++) {
+            bry__chain chain;
+            if (!bry__chain_plan(&chain, capacities[i], errors[j], false)) {
+                assert_true((double)capacities[i] / (0.75 * errors[j]) > 0x1p62);
+                continue;
+            }
+            double sum = bry__chain_error(&chain, chain.capacity);
+            assert_true(sum <= 0.99 * errors[j]);
+            assert_true(bry__chain_keeps(&chain, chain.capacity) || chain.most == BRY__CHAIN_MOST);
+            assert_int_equal(chain.capacity[0], capacities[i]);
+            for (unsigned t = 1; t < chain.tables; t++) {
+                assert_true(chain.range[t] <= UINT64_C(1) << 62);
+                assert_int_equal(chain.range[t], chain.range[0] << chain.shift[t]);
+                assert_true(chain.shift[t] >= chain.shift[t - 1]);
+                assert_true(chain.capacity[t] > 0 && chain.capacity[t] <= BRY__CHAIN_MOST);
+            }
+            assert_true((double)chain.most >= fmin(0x1p40, errors[j] * 0x1p55));
+            assert_true(chain.most <= BRY__CHAIN_MOST);
+        }
+}
+
+/* The examples that growth once ended early for. */
+static void test_growth_goes_on(void **state)
+{
+    (void)state;
+    assert_int_equal(plan(100, 1e-3, false).most, BRY__CHAIN_MOST);
+    assert_true(plan(1000, 1e-9, false).most > 150000000);
+    assert_int_equal(plan(1, 0.01, false).most, BRY__CHAIN_MOST);
+    assert_int_equal(plan(1, 0.01, false).tables, BRY__MAPLET_TABLES);
+    bry__chain fixed = plan(1000, 1e-3, true);
+    assert_int_equal(fixed.tables, 1);
+    assert_int_equal(fixed.most, 1000);
+    assert_int_equal(fixed.range[0], 1000000);
+}
+
+/* Without merges: the first table with room, until there is none. */
+static void test_place(void **state)
+{
+    (void)state;
+    bry__chain chain = plan(10, 0.01, false);
+    uint64_t n[BRY__MAPLET_TABLES] = {0};
+    for (uint64_t i = 0; i < 3000; i++) {
+        unsigned at = bry__chain_place(&chain, n);
+        assert_int_equal(at, i < 10 ? 0 : i < 170 ? 1 : i < 2730 ? 2 : 3);
+        n[at]++;
+    }
+    n[1]--;
+    assert_int_equal(bry__chain_place(&chain, n), 1);
+    for (unsigned i = 0; i < chain.tables; i++)
+        n[i] = chain.capacity[i];
+    assert_int_equal(bry__chain_place(&chain, n), chain.tables);
+
+    bry__chain fixed = plan(10, 0.01, true);
+    uint64_t m[BRY__MAPLET_TABLES] = {9};
+    assert_int_equal(bry__chain_place(&fixed, m), 0);
+    m[0] = 10;
+    assert_true(bry__chain_keeps(&fixed, m));
+    assert_int_equal(bry__chain_place(&fixed, m), 1);
+    m[0] = 11;
+    assert_false(bry__chain_keeps(&fixed, m));
+}
+
+/* After merges tables hold any numbers within the promise. What is placed then keeps it. */
+static void test_place_after_merges(void **state)
+{
+    (void)state;
+    generator numbers = {1};
+    for (unsigned round = 0; round < 2000; round++) {
+        bry__chain chain = plan(1 + generator_below(&numbers, 5000), errors[round % 4], false);
+        uint64_t n[BRY__MAPLET_TABLES] = {0};
+        for (unsigned i = 0; i < chain.tables && i < 3; i++)
+            n[i] = generator_below(&numbers, chain.capacity[i] * 3 / 2 + 1);
+        if (!bry__chain_keeps(&chain, n))
+            continue;
+        unsigned at, last = chain.tables - 1;
+        while ((at = bry__chain_place(&chain, n)) < last) { /* fill each table that is given */
+            assert_true(n[at] < chain.capacity[at]);
+            n[at] = chain.capacity[at];
+        }
+        assert_true(bry__chain_keeps(&chain, n));
+        n[last] += at == last;
+        assert_true(bry__chain_error(&chain, n) <= chain.error * (1 + 1e-9));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_growth_goes_on),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_place_after_merges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
