@@ -14,6 +14,7 @@ bloomery_unit_test(test_maplet)
 bloomery_unit_test(test_maplet_plan)
 bloomery_unit_test(test_maplet_memory)
 bloomery_unit_test(test_maplet_save)
+bloomery_unit_test(test_maplet_values)
 
 bloomery_program(test_maplet_rates stat/test_maplet_rates.c)
 bloomery_statistics(test_maplet_rates)

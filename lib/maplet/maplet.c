@@ -1,7 +1,6 @@
 /* A maplet: the tables of a chain (maplet_plan.c), as many as its entries need. */
-#include "maplet/maplet.h"
-
 #include "hash/derive.h"
+#include "maplet/maplet_values.h"
 
 static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash hash)
 {
@@ -72,6 +71,7 @@ bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *opti
 
 void bry__maplet_free(bry__maplet *maplet)
 {
+    bry__values_free(maplet);
     while (maplet->tables > 0)
         free_table(maplet->table[--maplet->tables], &maplet->allocator);
 }
@@ -79,6 +79,9 @@ void bry__maplet_free(bry__maplet *maplet)
 bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy)
 {
     bry__maplet made = *maplet;
+    bry_status status = bry__values_clone(maplet, &made);
+    if (status != BRY_OK)
+        return status;
     for (made.tables = 0; made.tables < maplet->tables; made.tables++) {
         bry__table *table = bry__alloc(&made.allocator, sizeof *table);
         if (!table || bry__table_clone(maplet->table[made.tables], table, &made.allocator)) {
@@ -98,6 +101,10 @@ bry_status bry__maplet_clear(bry__maplet *maplet)
     bry_status status = bry__maplet_init(&fresh, &maplet->options, &maplet->allocator);
     if (status != BRY_OK)
         return status;
+    if (maplet->values && bry__values_begin(&fresh) != BRY_OK) {
+        bry__maplet_free(&fresh);
+        return BRY_E_NOMEM;
+    }
     bry__maplet_free(maplet);
     *maplet = fresh;
     return BRY_OK;
@@ -107,19 +114,19 @@ uint64_t bry__maplet_count(const bry__maplet *maplet)
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        n += maplet->table[i]->n;
+        n += bry__maplet_live(maplet, i);
     return n;
 }
 
 void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES])
 {
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
-        n[i] = i < maplet->tables ? maplet->table[i]->n : 0;
+        n[i] = i < maplet->tables ? bry__maplet_live(maplet, i) : 0;
 }
 
 uint64_t bry__maplet_bytes(const bry__maplet *maplet)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = bry__values_bytes(maplet);
     for (unsigned i = 0; i < maplet->tables; i++)
         bytes += sizeof(bry__table) + bry__table_bytes(maplet->table[i]);
     return bytes;
@@ -173,6 +180,10 @@ bry_status bry__maplet_open_table(bry__maplet *maplet)
         new_table(maplet->chain.range[i], maplet->options.value_bits, &maplet->allocator);
     if (!table)
         return BRY_E_NOMEM;
+    if (bry__values_open_table(maplet, i) != BRY_OK) {
+        free_table(table, &maplet->allocator);
+        return BRY_E_NOMEM;
+    }
     maplet->table[maplet->tables++] = table;
     return BRY_OK;
 }
@@ -180,11 +191,12 @@ bry_status bry__maplet_open_table(bry__maplet *maplet)
 void bry__maplet_close_table(bry__maplet *maplet)
 {
     free_table(maplet->table[--maplet->tables], &maplet->allocator);
+    bry__values_close_table(maplet, maplet->tables);
 }
 
 static unsigned place(const bry__maplet *maplet)
 {
-    if (maplet->tables == 1 && maplet->table[0]->n < maplet->chain.capacity[0])
+    if (maplet->tables == 1 && bry__maplet_live(maplet, 0) < maplet->chain.capacity[0])
         return 0;
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);
@@ -202,6 +214,8 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
     if (status == BRY_OK)
         status = bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
                                 &maplet->allocator);
+    if (status == BRY_OK)
+        bry__values_note(maplet, i, value, true);
     while (status != BRY_OK && maplet->tables > before)
         bry__maplet_close_table(maplet);
     return status;
@@ -251,8 +265,10 @@ bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t va
 {
     for (unsigned i = maplet->tables; i-- > 0;)
         if (bry__table_del(maplet->table[i], fingerprint_of(maplet, i, hash), value,
-                           &maplet->allocator))
+                           &maplet->allocator)) {
+            bry__values_note(maplet, i, value, false);
             return BRY_PRESENT;
+        }
     return BRY_ABSENT;
 }
 

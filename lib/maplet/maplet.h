@@ -33,6 +33,8 @@ typedef struct bry__maplet {
     bry__chain chain; /* what the options make of the tables */
     unsigned tables; /* that there are, at least 1 */
     bry__table *table[BRY__MAPLET_TABLES];
+    struct bry__values *values; /* entries counted by value, where the owner wants that
+                                   (maplet_values.h); then only what is said there changes them */
 } bry__maplet;
 
 /* What these options make of the tables; false when they are out of range. */
@@ -150,6 +152,15 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits);
 /* Folds the newest table into the first where all entries fit the capacity again, moving about
  * `budget` of them; *done when there is nothing (more) to fold. BRY_E_NOMEM: nothing lost. */
 bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done);
+
+/* ---- folding (maplet_fold.c) --------------------------------------------------------------- */
+
+/* Entries of the newest table, where an earlier one has room for all of them; else 0. */
+uint64_t bry__maplet_foldable(const bry__maplet *maplet);
+/* Moves about `most` of them there, or none: BRY_E_NOMEM. Which ones follows from the entries. */
+bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most);
+/* Closes tables without entries behind the others. */
+void bry__maplet_close_empty(bry__maplet *maplet);
 
 /* What to do with an entry whose fingerprint the other maplet has too. */
 typedef enum bry__merge_mode {

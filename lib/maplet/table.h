@@ -119,6 +119,10 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
 typedef bool bry__drop(void *context, uint64_t fingerprint, uint32_t value);
 bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
                             bool *done, const bry_allocator *allocator);
+/* The same, and `gone` hears of every entry that was removed. */
+typedef void bry__gone(void *context, uint64_t fingerprint, uint32_t value);
+bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gone, void *context,
+                              uint64_t budget, bool *done, const bry_allocator *allocator);
 
 /* Every value v becomes map(v), which must fit value_bits. map is called more than once for a value
  * and must always answer the same. BRY_E_NOMEM leaves all values as they were. */
@@ -146,6 +150,37 @@ bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uin
 bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *allocator);
 /* For loading: whether every entry of the overflow may be there. */
 const char *bry__table_check_overflow(const bry__table *table);
+
+/* ---- groups (table_groups.c) ------------------------------------------------------------------
+ */
+
+/*
+ * The fingerprints whose last `bits` bits, as a number, are from `first` to before `end`. Such a
+ * set does not depend on how many segments there are, and lies in few of them.
+ */
+typedef struct bry__groups {
+    unsigned bits;
+    uint64_t first, end;
+} bry__groups;
+
+typedef struct bry__table_entry {
+    uint64_t fingerprint;
+    uint32_t value;
+} bry__table_entry;
+
+/* The first group of so many bits with an entry that `drop` does not say; 2^bits: there is none. */
+uint64_t bry__table_first_group(const bry__table *table, unsigned bits, bry__drop *drop,
+                                void *context);
+
+/* The entries in these groups that `drop` does not say, to `to` unless that is NULL; how many. */
+uint64_t bry__table_gather(const bry__table *table, const bry__groups *groups, bry__drop *drop,
+                           void *context, bry__table_entry *to);
+
+/* Removes every entry in these groups, and tells `gone` of it; where the segments are larger than
+ * groups, which they are when memory was short, the n entries given alone. Never fails. */
+void bry__table_clear_groups(bry__table *table, const bry__groups *groups,
+                             const bry__table_entry *entries, uint64_t n, bry__gone *gone,
+                             void *context, const bry_allocator *allocator);
 
 /* ---- taking back (table_mark.c) ------------------------------------------------------------ */
 

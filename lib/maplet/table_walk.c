@@ -33,10 +33,28 @@ static bool in_overflow(const bry__table *table, uint64_t fingerprint)
     return bry__overflow_next(&table->overflow, &place, &f, &v) && f == fingerprint;
 }
 
+/* What a sweep asks of each entry, and whom it tells that one has gone. */
+typedef struct sweeper {
+    bry__drop *drop;
+    bry__gone *gone; /* may be NULL */
+    void *context;
+    const bry_allocator *allocator;
+} sweeper;
+
+static bool drops(const sweeper *by, uint64_t fingerprint, uint32_t value)
+{
+    return by->drop(by->context, fingerprint, value);
+}
+
+static void tell(const sweeper *by, uint64_t fingerprint, uint32_t value)
+{
+    if (by->gone)
+        by->gone(by->context, fingerprint, value);
+}
+
 /* One entry whose fingerprint has more in the overflow: taking it pulls another into its place,
  * which must be looked at too. Returns whether there was one. */
-static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *context,
-                         uint64_t *looked, const bry_allocator *allocator)
+static bool drop_crowded(bry__table *table, uint64_t i, const sweeper *by, uint64_t *looked)
 {
     const bry__segment *segment = bry__table_segment(table, i);
     uint64_t u_most = bry__table_u_most(table, i);
@@ -45,37 +63,44 @@ static bool drop_crowded(bry__table *table, uint64_t i, bry__drop *drop, void *c
     while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         uint64_t fingerprint = fingerprint_of(table, i, entry.u);
         ++*looked;
-        if (drop(context, fingerprint, entry.value) && in_overflow(table, fingerprint))
-            return bry__table_take(table, fingerprint, entry.value, allocator);
+        if (!drops(by, fingerprint, entry.value) || !in_overflow(table, fingerprint))
+            continue;
+        bry__table_take(table, fingerprint, entry.value, by->allocator);
+        tell(by, fingerprint, entry.value);
+        return true;
     }
     return false;
 }
 
-static bry_status sweep_segment(bry__table *table, uint64_t i, bry__drop *drop, void *context,
-                                const bry_allocator *allocator)
+static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
 {
     bry__segment *segment = bry__table_segment(table, i);
     uint64_t u_most = bry__table_u_most(table, i), kept = 0;
     bry__segment_cursor cursor = {0};
     bry__entry entry;
     while (bry__segment_next(segment, u_most, &cursor, &entry))
-        kept += !drop(context, fingerprint_of(table, i, entry.u), entry.value);
+        kept += !drops(by, fingerprint_of(table, i, entry.u), entry.value);
     if (kept == segment->n)
         return BRY_OK;
 
     bry__segment_builder builder;
-    bry_status status = bry__segment_begin(&builder, kept, u_most, table->value_bits, allocator);
+    bry_status status =
+        bry__segment_begin(&builder, kept, u_most, table->value_bits, by->allocator);
     if (status != BRY_OK)
         return status;
     cursor = (bry__segment_cursor){0};
-    while (bry__segment_next(segment, u_most, &cursor, &entry))
-        if (!drop(context, fingerprint_of(table, i, entry.u), entry.value))
+    while (bry__segment_next(segment, u_most, &cursor, &entry)) {
+        uint64_t fingerprint = fingerprint_of(table, i, entry.u);
+        if (drops(by, fingerprint, entry.value))
+            tell(by, fingerprint, entry.value);
+        else
             bry__segment_append(&builder, entry);
+    }
     table->n -= segment->n - kept;
     table->block_bytes -= bry__segment_bytes(segment);
     bry__table_count_step(table, kept);
     uint8_t spilled = segment->spilled;
-    bry__segment_free(segment, allocator);
+    bry__segment_free(segment, by->allocator);
     *segment = bry__segment_end(&builder);
     segment->spilled = spilled;
     table->block_bytes += bry__segment_bytes(segment);
@@ -84,8 +109,7 @@ static bry_status sweep_segment(bry__table *table, uint64_t i, bry__drop *drop, 
 
 /* Goes on in the overflow; the key to go on with is one above what was looked at, so that any
  * number of equal entries is passed at once. Returns whether it reached the end. */
-static bool sweep_overflow(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
-                           const bry_allocator *allocator)
+static bool sweep_overflow(bry__table *table, const sweeper *by, uint64_t budget)
 {
     for (uint64_t looked = 0; looked < budget; looked++) {
         bry__overflow_place place =
@@ -95,9 +119,10 @@ static bool sweep_overflow(bry__table *table, bry__drop *drop, void *context, ui
         uint32_t value;
         if (!bry__overflow_next(&table->overflow, &next, &fingerprint, &value))
             return true;
-        if (drop(context, fingerprint, value)) {
-            bry__overflow_remove(&table->overflow, place, allocator);
+        if (drops(by, fingerprint, value)) {
+            bry__overflow_remove(&table->overflow, place, by->allocator);
             table->n--;
+            tell(by, fingerprint, value);
         } else {
             table->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
             table->sweep_value = value + 1;
@@ -106,9 +131,10 @@ static bool sweep_overflow(bry__table *table, bry__drop *drop, void *context, ui
     return false;
 }
 
-bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
-                            bool *done, const bry_allocator *allocator)
+bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gone, void *context,
+                              uint64_t budget, bool *done, const bry_allocator *allocator)
 {
+    sweeper by = {drop, gone, context, allocator};
     if (!table->sweeping) {
         table->sweeping = true;
         table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
@@ -118,10 +144,10 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
     while (table->sweep < table->segments && looked < budget) {
         uint64_t i = table->sweep;
         looked += bry__table_segment(table, i)->n + 1u;
-        while (table->overflow.n > 0 && drop_crowded(table, i, drop, context, &looked, allocator))
+        while (table->overflow.n > 0 && drop_crowded(table, i, &by, &looked))
             if (looked >= budget) /* a crowd may be of any size: on with it in the next call */
                 return BRY_OK;
-        bry_status status = sweep_segment(table, i, drop, context, allocator);
+        bry_status status = sweep_segment(table, i, &by);
         if (status != BRY_OK)
             return status;
         table->sweep = i + 1;
@@ -130,18 +156,24 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
             /* Entries not seen yet were folded into a segment before: it is swept again at once, or
              * the way back would be gone for every fold. */
             looked += bry__table_segment(table, table->sweep)->n + 1u;
-            status = sweep_segment(table, table->sweep, drop, context, allocator);
+            status = sweep_segment(table, table->sweep, &by);
             if (status != BRY_OK)
                 return status;
             table->sweep = i + 1;
         }
     }
     if (table->sweep >= table->segments && looked < budget &&
-        sweep_overflow(table, drop, context, budget - looked, allocator)) {
+        sweep_overflow(table, &by, budget - looked)) {
         table->sweeping = false;
         *done = true;
     }
     return BRY_OK;
+}
+
+bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
+                            bool *done, const bry_allocator *allocator)
+{
+    return bry__table_reclaim(table, drop, NULL, context, budget, done, allocator);
 }
 
 /* ---- changing values ----------------------------------------------------------------------- */

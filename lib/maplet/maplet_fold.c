@@ -1,0 +1,118 @@
+/*
+ * Folding: entries of the newest table go into an earlier one that has room for all of them, so
+ * that look-ups ask fewer tables again.
+ *
+ * It goes in steps, and which entries go in a step is decided by the entries alone, not by the
+ * segments that they happen to be in: copies of a maplet that take the same steps stay equal. The
+ * newest table is divided into groups of some hundred entries by the last bits of fingerprints, and
+ * a step takes the first groups that have any.
+ */
+#include "maplet/maplet_values.h"
+
+/* The table that the newest one can be folded into; `newest` itself: none. */
+static unsigned target_of(const bry__maplet *maplet, unsigned newest)
+{
+    unsigned to = 0;
+    while (to < newest && bry__maplet_live(maplet, to) + bry__maplet_live(maplet, newest) >
+                              maplet->chain.capacity[to])
+        to++;
+    return to;
+}
+
+uint64_t bry__maplet_foldable(const bry__maplet *maplet)
+{
+    unsigned newest = bry__maplet_live_tables(maplet) - 1;
+    return target_of(maplet, newest) < newest ? bry__maplet_live(maplet, newest) : 0;
+}
+
+void bry__maplet_close_empty(bry__maplet *maplet)
+{
+    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
+        bry__maplet_close_table(maplet);
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
+
+typedef struct folding {
+    bry__maplet *maplet;
+    unsigned from, to;
+    bry__table_entry *entry;
+    uint64_t n;
+} folding;
+
+static bool is_dead(void *context, uint64_t fingerprint, uint32_t value)
+{
+    const folding *fold = context;
+    (void)fingerprint;
+    return fold->maplet->values && fold->maplet->values->name[value] == BRY__NO_NAME;
+}
+
+static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
+{
+    const folding *fold = context;
+    (void)fingerprint;
+    if (fold->maplet->values)
+        bry__values_note_gone(fold->maplet, fold->from, value);
+}
+
+/* The first groups with entries, of about `most` entries altogether. */
+static bry__groups first_groups(folding *fold, uint64_t most)
+{
+    enum { LEAST = 512 }; /* entries of a group, on average: at least, and not twice as many */
+    const bry__table *newest = fold->maplet->table[fold->from];
+    uint64_t n = bry__maplet_live(fold->maplet, fold->from), count;
+    bry__groups groups = {.bits = 0};
+    while (n >> groups.bits >= 2 * LEAST)
+        groups.bits++;
+    groups.first = bry__table_first_group(newest, groups.bits, is_dead, fold);
+    count = most / (n >> groups.bits);
+    groups.end = groups.first + (count > 1 ? count : 1);
+    if (groups.end > (uint64_t)1 << groups.bits)
+        groups.end = (uint64_t)1 << groups.bits;
+    return groups;
+}
+
+/* Puts them into the earlier table; none, where memory is short. */
+static bry_status put_all(const folding *fold)
+{
+    bry__maplet *maplet = fold->maplet;
+    bry__table *to = maplet->table[fold->to];
+    bry_status status = BRY_OK;
+    uint64_t i = 0;
+    for (; i < fold->n && status == BRY_OK; i += status == BRY_OK)
+        status = bry__table_add(
+            to,
+            bry__chain_shorten(&maplet->chain, fold->entry[i].fingerprint, fold->from, fold->to),
+            fold->entry[i].value, &maplet->allocator);
+    while (status != BRY_OK && i-- > 0)
+        bry__table_del(
+            to,
+            bry__chain_shorten(&maplet->chain, fold->entry[i].fingerprint, fold->from, fold->to),
+            fold->entry[i].value, &maplet->allocator);
+    for (i = 0; i < fold->n && status == BRY_OK; i++)
+        bry__values_note(maplet, fold->to, fold->entry[i].value, true);
+    return status;
+}
+
+bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most)
+{
+    bry__maplet_close_empty(maplet);
+    if (most == 0 || bry__maplet_foldable(maplet) == 0)
+        return BRY_OK;
+    folding fold = {.maplet = maplet, .from = bry__maplet_live_tables(maplet) - 1};
+    bry__table *from = maplet->table[fold.from];
+    fold.to = target_of(maplet, fold.from);
+    bry__groups groups = first_groups(&fold, most);
+    uint64_t n = bry__table_gather(from, &groups, is_dead, &fold, NULL);
+    fold.entry = bry__alloc(&maplet->allocator, n * sizeof *fold.entry);
+    if (!fold.entry)
+        return BRY_E_NOMEM;
+    fold.n = bry__table_gather(from, &groups, is_dead, &fold, fold.entry);
+    bry_status status = put_all(&fold);
+    if (status == BRY_OK)
+        bry__table_clear_groups(from, &groups, fold.entry, fold.n, note_gone, &fold,
+                                &maplet->allocator);
+    bry__free(&maplet->allocator, fold.entry, n * sizeof *fold.entry);
+    bry__maplet_close_empty(maplet);
+    return status;
+}

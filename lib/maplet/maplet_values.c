@@ -1,0 +1,439 @@
+/* Values that are in use, dead or free (maplet_values.h): who has which name, and their counts. */
+#include "maplet/maplet_values.h"
+
+#include "hash/derive.h"
+
+#include <string.h>
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+bry_status bry__values_begin(bry__maplet *maplet)
+{
+    maplet->values = bry__alloc(&maplet->allocator, sizeof *maplet->values);
+    return maplet->values ? BRY_OK : BRY_E_NOMEM;
+}
+
+void bry__values_free(bry__maplet *maplet)
+{
+    bry__values *values = maplet->values;
+    if (!values)
+        return;
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
+    bry__free(&maplet->allocator, values->name, values->room * sizeof *values->name);
+    bry__free(&maplet->allocator, values, sizeof *values);
+    maplet->values = NULL;
+}
+
+uint64_t bry__values_bytes(const bry__maplet *maplet)
+{
+    const bry__values *values = maplet->values;
+    if (!values)
+        return 0;
+    return sizeof *values + (uint64_t)values->room *
+                                (sizeof *values->name + maplet->tables * sizeof *values->count[0]);
+}
+
+static uint32_t room_for(const bry__values *values, uint32_t value)
+{
+    uint64_t room = values->room ? values->room : 16;
+    while (room <= value)
+        room += room / 2;
+    if (value < values->room)
+        return values->room;
+    return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
+uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value)
+{
+    const bry__values *values = maplet->values;
+    unsigned tables = maplet->tables ? maplet->tables : 1;
+    return (uint64_t)(room_for(values, value) - values->room) *
+           (sizeof *values->name + tables * sizeof *values->count[0]);
+}
+
+/* Arrays with room for so many values, and the same in the first ones. */
+static bry_status copy_arrays(const bry__maplet *maplet, bry__values *made, uint32_t room,
+                              const bry_allocator *allocator)
+{
+    const bry__values *values = maplet->values;
+    bry_status status = BRY_OK;
+    *made = *values;
+    made->room = room;
+    memset(made->count, 0, sizeof made->count);
+    made->name = bry__alloc(allocator, room * sizeof *made->name);
+    if (!made->name)
+        status = BRY_E_NOMEM;
+    for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++) {
+        made->count[i] = bry__alloc(allocator, room * sizeof *made->count[i]);
+        if (!made->count[i])
+            status = BRY_E_NOMEM;
+        else if (values->room)
+            memcpy(made->count[i], values->count[i], values->room * sizeof *made->count[i]);
+    }
+    if (status == BRY_OK) {
+        if (values->room)
+            memcpy(made->name, values->name, values->room * sizeof *made->name);
+        memset(made->name + values->room, 0xff, (room - values->room) * sizeof *made->name);
+        return BRY_OK;
+    }
+    for (unsigned i = 0; i < maplet->tables; i++)
+        bry__free(allocator, made->count[i], room * sizeof *made->count[i]);
+    bry__free(allocator, made->name, room * sizeof *made->name);
+    return status;
+}
+
+static bry_status reach(bry__maplet *maplet, uint32_t value)
+{
+    bry__values *values = maplet->values, larger;
+    if (value < values->room)
+        return BRY_OK;
+    bry_status status = copy_arrays(maplet, &larger, room_for(values, value), &maplet->allocator);
+    if (status != BRY_OK)
+        return status;
+    bry__values before = *values;
+    *values = larger;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        bry__free(&maplet->allocator, before.count[i], before.room * sizeof *before.count[i]);
+    bry__free(&maplet->allocator, before.name, before.room * sizeof *before.name);
+    return BRY_OK;
+}
+
+bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
+{
+    copy->values = NULL;
+    if (!maplet->values)
+        return BRY_OK;
+    bry__values *values = bry__alloc(&copy->allocator, sizeof *values);
+    if (!values)
+        return BRY_E_NOMEM;
+    *values = *maplet->values;
+    if (values->room &&
+        copy_arrays(maplet, values, maplet->values->room, &copy->allocator) != BRY_OK) {
+        bry__free(&copy->allocator, values, sizeof *values);
+        return BRY_E_NOMEM;
+    }
+    copy->values = values;
+    return BRY_OK;
+}
+
+bry_status bry__values_open_table(bry__maplet *maplet, unsigned i)
+{
+    bry__values *values = maplet->values;
+    if (!values || !values->room)
+        return BRY_OK;
+    values->count[i] = bry__alloc(&maplet->allocator, values->room * sizeof *values->count[i]);
+    return values->count[i] ? BRY_OK : BRY_E_NOMEM;
+}
+
+void bry__values_close_table(bry__maplet *maplet, unsigned i)
+{
+    bry__values *values = maplet->values;
+    if (!values)
+        return;
+    bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
+    values->count[i] = NULL;
+}
+
+/* ---- using and killing --------------------------------------------------------------------- */
+
+uint64_t bry__values_entries(const bry__maplet *maplet, uint32_t value)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < maplet->tables && value < maplet->values->room; i++)
+        n += maplet->values->count[i][value];
+    return n;
+}
+
+static bool is_free(const bry__maplet *maplet, uint32_t value)
+{
+    return !bry__values_is_live(maplet, value) && bry__values_entries(maplet, value) == 0;
+}
+
+uint32_t bry__values_find_free(const bry__maplet *maplet, uint32_t wanted, uint32_t most)
+{
+    if (wanted < most && is_free(maplet, wanted))
+        return wanted;
+    uint32_t value = maplet->values->lowest;
+    while (value < most && !is_free(maplet, value))
+        value++;
+    return value;
+}
+
+static unsigned bits_of(uint32_t value)
+{
+    return value ? 32 - (unsigned)__builtin_clz(value) : 0;
+}
+
+bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name)
+{
+    bry_status status = reach(maplet, value);
+    if (status != BRY_OK)
+        return status;
+    if (bits_of(value) > maplet->options.value_bits)
+        bry__maplet_widen(maplet, bits_of(value));
+    maplet->values->name[value] = name;
+    if (value == maplet->values->lowest)
+        maplet->values->lowest++;
+    return BRY_OK;
+}
+
+static void set_free(bry__values *values, uint32_t value)
+{
+    if (value < values->lowest)
+        values->lowest = value;
+}
+
+void bry__values_kill(bry__maplet *maplet, uint32_t value)
+{
+    bry__values *values = maplet->values;
+    uint64_t entries = 0;
+    values->name[value] = BRY__NO_NAME;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        values->dead[i] += values->count[i][value];
+        entries += values->count[i][value];
+    }
+    if (entries == 0)
+        set_free(values, value);
+}
+
+void bry__values_kill_all(bry__maplet *maplet)
+{
+    for (uint32_t i = 0; i < maplet->values->room; i++)
+        if (maplet->values->name[i] != BRY__NO_NAME)
+            bry__values_kill(maplet, i);
+}
+
+typedef struct pair {
+    uint32_t into, from;
+} pair;
+
+static uint32_t recode(void *context, uint32_t value)
+{
+    const pair *values = context;
+    return value == values->from ? values->into : value;
+}
+
+bry_status bry__values_merge(bry__maplet *maplet, uint32_t into, uint32_t from)
+{
+    pair both = {into, from};
+    bry_status status = bry__maplet_remap(maplet, recode, &both);
+    if (status != BRY_OK)
+        return status;
+    bry__values *values = maplet->values;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        values->count[i][into] += values->count[i][from];
+        values->count[i][from] = 0;
+    }
+    bry__values_kill(maplet, from);
+    return BRY_OK;
+}
+
+/* ---- keeping ------------------------------------------------------------------------------- */
+
+unsigned bry__maplet_live_tables(const bry__maplet *maplet)
+{
+    unsigned tables = maplet->tables;
+    while (tables > 1 && bry__maplet_live(maplet, tables - 1) == 0)
+        tables--;
+    return tables;
+}
+
+unsigned bry__values_name_bits(const bry__maplet *maplet)
+{
+    const bry__values *values = maplet->values;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < values->room; i++)
+        if (values->name[i] != BRY__NO_NAME && values->name[i] > most)
+            most = values->name[i];
+    return bits_of(most);
+}
+
+bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read)
+{
+    bry__values *values = maplet->values;
+    bry_status status = BRY_OK;
+    *maplet = *read;
+    maplet->values = values;
+    for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++)
+        status = bry__values_open_table(maplet, i);
+    return status;
+}
+
+bool bry__values_recount(bry__maplet *maplet)
+{
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value;
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value)) {
+        if (!bry__values_is_live(maplet, value))
+            return false;
+        maplet->values->count[cursor.table][value]++;
+    }
+    return true;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+/* Whether one of the tables from `begin` on has the entry. */
+static bool has_from(const bry__maplet *maplet, unsigned begin, bry_hash hash, uint32_t value)
+{
+    for (unsigned i = maplet->tables; i-- > begin;)
+        if (bry__table_has_entry(maplet->table[i], bry__fingerprint(hash, maplet->table[i]->range),
+                                 value))
+            return true;
+    return false;
+}
+
+bool bry__values_has(const bry__maplet *maplet, bry_hash hash, uint32_t value)
+{
+    return has_from(maplet, 0, hash, value);
+}
+
+/* The values of one table that no newer one has. */
+static bool each_of_table(const bry__maplet *maplet, unsigned i, bry_hash hash,
+                          bry__found_name *found, void *context)
+{
+    enum { PAGE = 16, LARGE_PAGE = 256 };
+    const bry__table *table = maplet->table[i];
+    const uint32_t *names = maplet->values->name;
+    uint64_t fingerprint = bry__fingerprint(hash, table->range), total;
+    uint32_t page_of[LARGE_PAGE], from = 0;
+    unsigned page = PAGE;
+    for (bool more = true; more; page = LARGE_PAGE) {
+        total = bry__table_get_from(table, fingerprint, from, page_of, page);
+        for (unsigned j = 0; j < total && j < page; j++) {
+            uint32_t value = page_of[j];
+            if ((j > 0 && value == page_of[j - 1]) || names[value] == BRY__NO_NAME ||
+                has_from(maplet, i + 1, hash, value))
+                continue;
+            if (!found(context, names[value]))
+                return true;
+        }
+        more = total > page;
+        if (more)
+            from = page_of[page - 1] + 1;
+    }
+    return false;
+}
+
+bool bry__values_each(const bry__maplet *maplet, bry_hash hash, bry__found_name *found,
+                      void *context)
+{
+    for (unsigned i = maplet->tables; i-- > 0;)
+        if (each_of_table(maplet, i, hash, found, context))
+            return true;
+    return false;
+}
+
+/* Adds fingerprints to a table that there is; *done is how many. */
+static bry_status add_list(bry__maplet *maplet, unsigned i, const bry__fingerprints *list,
+                           uint32_t value, uint64_t *done)
+{
+    bry_status status = BRY_OK;
+    for (*done = 0; *done < list->n && status == BRY_OK; *done += status == BRY_OK)
+        status =
+            bry__table_add(maplet->table[i], list->fingerprint[*done], value, &maplet->allocator);
+    return status;
+}
+
+bry_status bry__values_add_all(bry__maplet *maplet, const bry__fingerprints *lists, uint32_t value)
+{
+    uint64_t done[BRY__MAPLET_TABLES] = {0};
+    unsigned most = BRY__MAPLET_TABLES;
+    bry_status status = BRY_OK;
+    while (most > 0 && lists[most - 1].n == 0)
+        most--;
+    while (maplet->tables < most && status == BRY_OK)
+        status = bry__maplet_open_table(maplet);
+    for (unsigned i = 0; i < most && status == BRY_OK; i++)
+        status = add_list(maplet, i, &lists[i], value, &done[i]);
+    for (unsigned i = 0; i < most; i++) {
+        if (status == BRY_OK)
+            maplet->values->count[i][value] += done[i];
+        while (status != BRY_OK && done[i]-- > 0)
+            bry__table_del(maplet->table[i], lists[i].fingerprint[done[i]], value,
+                           &maplet->allocator);
+    }
+    bry__maplet_close_empty(maplet);
+    return status;
+}
+
+/* ---- reclaiming ---------------------------------------------------------------------------- */
+
+uint64_t bry__values_dead(const bry__maplet *maplet)
+{
+    uint64_t dead = 0;
+    for (unsigned i = 0; i < maplet->tables && maplet->values; i++)
+        dead += maplet->values->dead[i];
+    return dead;
+}
+
+uint64_t bry__values_waiting(const bry__maplet *maplet)
+{
+    uint64_t work = 0;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        work += maplet->values->dead[i] > 0 ? maplet->table[i]->n : 0;
+    return work;
+}
+
+void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value)
+{
+    bry__values *values = maplet->values;
+    uint64_t left = --values->count[table][value];
+    if (values->name[value] != BRY__NO_NAME)
+        return;
+    values->dead[table]--;
+    if (left == 0 && bry__values_entries(maplet, value) == 0)
+        set_free(values, value);
+}
+
+typedef struct reclaiming {
+    bry__maplet *maplet;
+    unsigned table;
+} reclaiming;
+
+static bool is_dead(void *context, uint64_t fingerprint, uint32_t value)
+{
+    const reclaiming *work = context;
+    (void)fingerprint;
+    return work->maplet->values->name[value] == BRY__NO_NAME;
+}
+
+static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
+{
+    const reclaiming *work = context;
+    (void)fingerprint;
+    bry__values_note_gone(work->maplet, work->table, value);
+}
+
+bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
+{
+    unsigned i = 0;
+    while (i < maplet->tables && maplet->values->dead[i] == 0)
+        i++;
+    if (i == maplet->tables)
+        return BRY_OK;
+    bry__table *table = maplet->table[i];
+    reclaiming work = {maplet, i};
+    bool done = false;
+    bry_status status =
+        bry__table_reclaim(table, is_dead, note_gone, &work, budget, &done, &maplet->allocator);
+    if (maplet->values->dead[i] == 0)
+        table->sweeping = false;
+    bry__maplet_close_empty(maplet);
+    return status;
+}
+
+/*
+ * With every so many changes a segment is looked at, so that dead entries do not pile up. A change
+ * pays for a dozen entries or two: in the long run less than an eighth of all may be dead.
+ */
+void bry__values_reclaim_along(bry__maplet *maplet)
+{
+    enum { CHANGES = 32 };
+    if (bry__values_dead(maplet) > 0 && ++maplet->values->changes >= CHANGES) {
+        maplet->values->changes = 0;
+        bry__values_reclaim(maplet, 1);
+    }
+}
