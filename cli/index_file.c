@@ -1,6 +1,7 @@
 #include "index_file.h"
 
 #include "limits.h"
+#include "note_bytes.h"
 #include "saved.h"
 
 #include <stdio.h>
@@ -144,20 +145,18 @@ static bry_status bind(cli_file_index *index)
 static bry_status load(cli_file_index *index, cli_input *input, bry_load *how)
 {
     bry_source source = cli_input_source(input);
-    bry_status status = cli_names_read(&index->names, CLI_NAMES_INDEX, &source, how);
-    if (status != BRY_OK)
-        return status;
-    uint64_t names = how->offset;
-    how->offset = 0;
-    status = bry_index_load(&source, how, &index->index);
-    how->offset += names;
+    bry_status status = bry_index_load(&source, how, &index->index);
+    if (status == BRY_OK)
+        status = cli_input_end(input, how);
+    if (status == BRY_OK)
+        status = cli_names_read(&index->names, how->note, how);
     if (status != BRY_OK)
         return status;
     status = bind(index);
-    if (status != BRY_OK)
-        how->problem =
-            status == BRY_E_BADDATA ? "names and units do not agree" : bry_status_text(status);
-    return status == BRY_OK ? cli_input_end(input, how) : status;
+    return status == BRY_OK ? BRY_OK
+                            : cli_note_fail(how, status, 0,
+                                            status == BRY_E_BADDATA ? "names and units do not agree"
+                                                                    : bry_status_text(status));
 }
 
 int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
@@ -165,9 +164,13 @@ int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
     *index = (cli_file_index){0};
     cli_memory_init(&index->memory, max_bytes);
     bry_load how = cli_memory_load(&index->memory);
+    bry_buffer note = BRY_BUFFER;
+    how.note = &note;
+    how.note_max = how.max_bytes;
     cli_input input;
     bry_status status = cli_input_open(&input, path, &how) ? load(index, &input, &how) : BRY_E_IO;
     cli_input_close(&input);
+    bry_buffer_free(&note);
     return status == BRY_OK ? CLI_GO_ON
                             : cli_load_failed(status, &how, &index->memory, path, "index");
 }
@@ -193,16 +196,16 @@ int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *opti
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
-static bry_status write(const void *object, const bry_sink *sink)
-{
-    const cli_file_index *index = object;
-    bry_status status = cli_names_write(&index->names, CLI_NAMES_INDEX, sink);
-    return status == BRY_OK ? bry_index_save(index->index, sink, NULL) : status;
-}
+CLI_SAVER(index)
 
 int cli_index_save(const cli_file_index *index, const char *path, const char *taken)
 {
-    return cli_target_save(path, taken, write, index);
+    bry_buffer note = BRY_BUFFER;
+    bry_status status = cli_names_write(&index->names, &note);
+    int code = status == BRY_OK ? cli_target_save(path, taken, &saver, index->index, &note)
+                                : cli_index_refused(status, index, "the index");
+    bry_buffer_free(&note);
+    return code;
 }
 
 /* ---- refusals ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 #include "index_names.h"
 
-#include "section.h"
+#include "note_bytes.h"
 
 #include <bloomery/hash.h>
 #include <stdlib.h>
@@ -130,18 +130,16 @@ void cli_names_free(cli_names *names)
 /* ---- bytes --------------------------------------------------------------------------------- */
 
 static const char magic[8] = {'B', 'R', 'Y', 'N', 'A', 'M', 'E', 'S'};
-#define VERSION 2u
+#define VERSION 3u
 
 enum { /* the head */
        AT_MAGIC = 0,
        AT_VERSION = 8, /* u32 */
-       AT_KIND = 12, /* u8 */
-       AT_ELEMENTS = 13, /* u8 */
-       AT_DELIMITER = 14, /* u8; a byte of 0 follows */
-       AT_BYTES = 16, /* u64: of the records */
-       AT_FILES = 24, /* u64 */
-       AT_NEXT_TAG = 32, /* u64 */
-       AT_FIELDS = 40, /* CLI_FIELDS_BYTES */
+       AT_ELEMENTS = 12, /* u8 */
+       AT_DELIMITER = 13, /* u8; two bytes of 0 follow */
+       AT_FILES = 16, /* u64 */
+       AT_NEXT_TAG = 24, /* u64 */
+       AT_FIELDS = 32, /* CLI_FIELDS_BYTES */
        HEAD = AT_FIELDS + CLI_FIELDS_BYTES
 };
 
@@ -156,7 +154,6 @@ enum { /* the record of a file; its name and its pieces follow */
 #define APART 1u
 
 enum { AT_TAG = 0, AT_FROM = 8, AT_TO = 16, PIECE = 24 };
-/* After the records: the checksum of the section. */
 
 static void write_file(const bry_sink *sink, const cli_named_file *file)
 {
@@ -188,51 +185,35 @@ static uint64_t records_bytes(const cli_names *names)
     return bytes;
 }
 
-bry_status cli_names_write(const cli_names *names, cli_names_kind kind, const bry_sink *sink)
+bry_status cli_names_write(const cli_names *names, bry_buffer *note)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink memory = bry_buffer_sink(&buffer);
+    bry_sink memory = bry_buffer_sink(note);
     unsigned char head[HEAD] = {0};
-    uint64_t bytes = records_bytes(names);
     memcpy(head + AT_MAGIC, magic, sizeof magic);
     cli_put(head + AT_VERSION, VERSION, 4);
-    head[AT_KIND] = (unsigned char)kind;
     head[AT_ELEMENTS] = (unsigned char)names->elements.kind;
     head[AT_DELIMITER] = (unsigned char)names->elements.fields.delimiter;
     cli_put_fields(head + AT_FIELDS, &names->elements.fields);
-    cli_put(head + AT_BYTES, bytes, 8);
     cli_put(head + AT_FILES, names->live, 8);
     cli_put(head + AT_NEXT_TAG, names->next_tag, 8);
     memory.write(memory.opaque, head, sizeof head);
     for (size_t i = 0; i < names->count; i++)
         if (names->files[i].name)
             write_file(&memory, &names->files[i]);
-    bry_status status = buffer.len == HEAD + bytes ? BRY_OK : BRY_E_NOMEM;
-    if (status == BRY_OK)
-        status = cli_section_write(&buffer, sink);
-    bry_buffer_free(&buffer);
-    return status;
+    return note->len == HEAD + records_bytes(names) ? BRY_OK : BRY_E_NOMEM;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static const char too_long[] = "the names are too long";
-
-static bry_status check_head(const unsigned char *head, cli_names_kind kind, bry_load *load)
+static bry_status check_head(const bry_buffer *note, bry_load *load)
 {
-    if (memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
-        return cli_section_fail(load, BRY_E_BADDATA, 0,
-                                "this is neither an index of files nor units of one");
+    const unsigned char *head = note->bytes;
+    if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
+        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not an index of files");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
-        return cli_section_fail(load, BRY_E_VERSION, AT_VERSION,
-                                "its names are of another version");
-    if (head[AT_KIND] > CLI_NAMES_UNITS || head[AT_ELEMENTS] > CLI_ELEMENT_FIELDS ||
-        head[AT_DELIMITER + 1] != 0)
-        return cli_section_fail(load, BRY_E_BADDATA, AT_KIND, "its names are of an unknown kind");
-    if (head[AT_KIND] != kind)
-        return cli_section_fail(load, BRY_E_BADDATA, AT_KIND,
-                                kind == CLI_NAMES_INDEX ? "these are units, not an index"
-                                                        : "this is an index, not units");
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "its names are of another version");
+    if (head[AT_ELEMENTS] > CLI_ELEMENT_FIELDS || cli_get(head + AT_DELIMITER + 1, 2) != 0)
+        return cli_note_fail(load, BRY_E_BADDATA, AT_ELEMENTS, "its elements are of no known kind");
     return BRY_OK;
 }
 
@@ -242,20 +223,20 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
 {
     static const char cut[] = "the names do not fill their length";
     if (end - *at < RECORD)
-        return cli_section_fail(load, BRY_E_BADDATA, *at, cut);
+        return cli_note_fail(load, BRY_E_BADDATA, *at, cut);
     const unsigned char *record = bytes + *at;
     uint64_t len = cli_get(record + AT_NAME_LEN, 4), pieces = cli_get(record + AT_PIECES, 4);
-    if (len == 0 || len > MOST_NAME || len > end - *at - RECORD ||
+    if (len == 0 || len > MOST_NAME || len > end - *at - RECORD || pieces == 0 ||
         pieces > (end - *at - RECORD - len) / PIECE)
-        return cli_section_fail(load, BRY_E_BADDATA, *at, cut);
+        return cli_note_fail(load, BRY_E_BADDATA, *at, cut);
     char name[MOST_NAME + 1];
     memcpy(name, record + RECORD, (size_t)len);
     name[len] = '\0';
     uint64_t flags = cli_get(record + AT_FLAGS, 8);
     if (flags & ~(uint64_t)APART)
-        return cli_section_fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
+        return cli_note_fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
     if (strlen(name) != len || cli_names_find(names, name) != CLI_NO_FILE)
-        return cli_section_fail(load, BRY_E_BADDATA, *at, "a name is none, or there twice");
+        return cli_note_fail(load, BRY_E_BADDATA, *at, "a name is none, or there twice");
     size_t file;
     cli_file_facts facts = {cli_get(record + AT_SIZE, 8), (int64_t)cli_get(record + AT_CHANGED, 8)};
     bry_status status = cli_names_add(names, name, facts, &file);
@@ -268,57 +249,39 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
                           .from = cli_get(piece + AT_FROM, 8),
                           .to = cli_get(piece + AT_TO, 8)};
         if (read.tag >= names->next_tag || read.from < before || read.to < read.from)
-            return cli_section_fail(load, BRY_E_BADDATA, *at, "a piece of a file is out of order");
+            return cli_note_fail(load, BRY_E_BADDATA, *at, "a piece of a file is out of order");
         before = read.to;
         status = cli_names_add_piece(&names->files[file], read);
     }
     *at += RECORD + len + pieces * PIECE;
-    return status == BRY_OK ? BRY_OK : cli_section_fail(load, status, *at, bry_status_text(status));
+    return status == BRY_OK ? BRY_OK : cli_note_fail(load, status, *at, bry_status_text(status));
 }
 
-static bry_status read_all(cli_names *names, cli_names_kind kind, const bry_source *source,
-                           bry_load *load, bry_buffer *buffer)
+static bry_status read_all(cli_names *names, const bry_buffer *note, bry_load *load)
 {
-    bry_status status = cli_section_read(source, load, buffer, HEAD, too_long);
-    if (status == BRY_OK)
-        status = check_head(buffer->bytes, kind, load);
+    const unsigned char *head = note->bytes;
+    bry_status status = check_head(note, load);
     if (status != BRY_OK)
         return status;
-    uint64_t bytes = cli_get(buffer->bytes + AT_BYTES, 8),
-             files = cli_get(buffer->bytes + AT_FILES, 8);
-    uint64_t end;
-    if (__builtin_add_overflow(bytes, HEAD + CLI_SECTION_SUM, &end))
-        return cli_section_fail(load, BRY_E_LIMIT, AT_BYTES, too_long);
-    status = cli_section_read(source, load, buffer, bytes + CLI_SECTION_SUM, too_long);
-    if (status != BRY_OK)
-        return status;
-    end -= CLI_SECTION_SUM;
-    if (!cli_section_is_whole(buffer))
-        return cli_section_fail(load, BRY_E_BADDATA, end, "the checksum of the names is wrong");
-    names->elements = (cli_elements){
-        .kind = (cli_element_kind)buffer->bytes[AT_ELEMENTS],
-        .fields = cli_get_fields(buffer->bytes + AT_FIELDS, (char)buffer->bytes[AT_DELIMITER])};
+    names->elements =
+        (cli_elements){.kind = (cli_element_kind)head[AT_ELEMENTS],
+                       .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER])};
     if ((names->elements.kind == CLI_ELEMENT_FIELDS) != (names->elements.fields.count > 0) ||
         (names->elements.fields.delimiter && !names->elements.fields.count))
-        return cli_section_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are of no known kind");
-    names->next_tag = cli_get(buffer->bytes + AT_NEXT_TAG, 8);
+        return cli_note_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are of no known kind");
+    names->next_tag = cli_get(head + AT_NEXT_TAG, 8);
     uint64_t at = HEAD;
-    while (at < end && status == BRY_OK)
-        status = read_file(names, buffer->bytes, end, &at, load);
-    if (status == BRY_OK && names->count != files)
-        return cli_section_fail(load, BRY_E_BADDATA, AT_FILES, "the number of files is wrong");
-    if (status == BRY_OK)
-        load->offset = buffer->len;
+    while (at < note->len && status == BRY_OK)
+        status = read_file(names, note->bytes, note->len, &at, load);
+    if (status == BRY_OK && names->count != cli_get(head + AT_FILES, 8))
+        return cli_note_fail(load, BRY_E_BADDATA, AT_FILES, "the number of files is wrong");
     return status;
 }
 
-bry_status cli_names_read(cli_names *names, cli_names_kind kind, const bry_source *source,
-                          bry_load *load)
+bry_status cli_names_read(cli_names *names, const bry_buffer *note, bry_load *load)
 {
-    bry_buffer buffer = BRY_BUFFER;
     *names = (cli_names){0};
-    bry_status status = read_all(names, kind, source, load, &buffer);
-    bry_buffer_free(&buffer);
+    bry_status status = read_all(names, note, load);
     if (status != BRY_OK)
         cli_names_free(names);
     return status;

@@ -67,9 +67,6 @@ typedef struct cli_names {
 
 #define CLI_NO_FILE SIZE_MAX
 
-/* Whether they are an index's, or those of units shipped one by one. */
-typedef enum cli_names_kind { CLI_NAMES_INDEX = 0, CLI_NAMES_UNITS = 1 } cli_names_kind;
-
 /* The number of the file of that name, or CLI_NO_FILE. */
 size_t cli_names_find(const cli_names *names, const char *name);
 
@@ -85,14 +82,11 @@ void cli_names_del(cli_names *names, size_t file);
 
 void cli_names_free(cli_names *names);
 
-bry_status cli_names_write(const cli_names *names, cli_names_kind kind, const bry_sink *sink);
+/* Appends the names to the note of the index that they belong to. BRY_E_NOMEM. */
+bry_status cli_names_write(const cli_names *names, bry_buffer *note);
 
-/*
- * Reads what cli_names_write() wrote, and nothing beyond it. As the loads of the library: at most
- * load->max_bytes of memory, load->problem and load->offset where it fails; load->offset is how far
- * it read where it succeeds. *names need not be freed after a failure.
- */
-bry_status cli_names_read(cli_names *names, cli_names_kind kind, const bry_source *source,
-                          bry_load *load);
+/* Reads what cli_names_write() wrote. Where it fails, load->problem and load->offset, of the note,
+ * say why, and *names need not be freed. */
+bry_status cli_names_read(cli_names *names, const bry_buffer *note, bry_load *load);
 
 #endif

@@ -1,25 +1,15 @@
 /*
  * bloomery index unit and install: the units of a file, built apart and shipped to an index. What
- * is shipped is the name of the file with its pieces, then each piece's unit as frames.
+ * is shipped is an index of that one file.
  */
 #include "index_command.h"
 #include "index_fill.h"
 #include "index_shape.h"
-#include "replace_file.h"
 #include "saved.h"
 
 #include <unistd.h>
 
 /* ---- unit ---------------------------------------------------------------------------------- */
-
-static bry_status write_units(const cli_file_index *index, const bry_sink *sink)
-{
-    bry_status status = cli_names_write(&index->names, CLI_NAMES_UNITS, sink);
-    const cli_named_file *file = &index->names.files[0];
-    for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++)
-        status = bry_index_save_unit(index->index, file->pieces[i].unit, sink, NULL);
-    return status;
-}
 
 static int ship(const cli_index_shape *shape, const char *path, const char *name)
 {
@@ -30,12 +20,8 @@ static int ship(const cli_index_shape *shape, const char *path, const char *name
     if (code == CLI_GO_ON)
         code = cli_index_put(&index, path, name, &fill);
     cli_progress_end(&fill.progress);
-    if (code == CLI_GO_ON) {
-        bry_sink sink = cli_file_sink(stdout);
-        bry_status status = write_units(&index, &sink);
-        code = status == BRY_OK || ferror(stdout) ? CLI_YES /* main() says that it failed */
-                                                  : cli_index_refused(status, &index, "the unit");
-    }
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, "-", NULL);
     cli_index_close(&index);
     return code;
 }
@@ -81,35 +67,33 @@ int cli_index_unit(int argc, char **argv)
 
 /* ---- install ------------------------------------------------------------------------------- */
 
-/* Units of the shipped file, in place of what the index has under its name. */
-static bry_status install(cli_file_index *index, cli_input *input, bry_load *load)
+static bry_status install_unit(cli_file_index *index, const bry_index *from, cli_piece *piece)
 {
-    bry_source source = cli_input_source(input);
-    cli_names shipped;
-    bry_status status = cli_names_read(&shipped, CLI_NAMES_UNITS, &source, load);
-    if (status != BRY_OK)
-        return status;
-    if (!cli_elements_equal(shipped.elements, index->names.elements) || shipped.live != 1) {
-        load->problem = shipped.live == 1 ? "its elements are of another kind than the index's"
-                                          : "there is not one file in it";
-        status = shipped.live == 1 ? BRY_E_MISMATCH : BRY_E_BADDATA;
-        cli_names_free(&shipped);
-        return status;
+    bry_buffer frames = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&frames);
+    bry_status status = bry_index_save_unit(from, piece->unit, &sink, NULL);
+    if (status == BRY_OK) {
+        bry_view view = {frames.bytes, frames.len, 0};
+        bry_source source = bry_view_source(&view);
+        status = bry_index_install_unit(index->index, &source, NULL, &piece->unit);
     }
-    const cli_named_file *file = &shipped.files[0];
+    bry_buffer_free(&frames);
+    return status;
+}
+
+/* A shipped file with its units, in place of what the index has under its name. */
+static bry_status install_file(cli_file_index *index, const cli_file_index *shipped,
+                               const cli_named_file *file)
+{
     size_t number = cli_names_find(&index->names, file->name);
     if (number != CLI_NO_FILE)
         cli_index_drop(index, number);
-    status = cli_names_add(&index->names, file->name, file->facts, &number);
+    bry_status status = cli_names_add(&index->names, file->name, file->facts, &number);
     if (status == BRY_OK)
         index->names.files[number].apart = true;
     for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++) {
         cli_piece piece = file->pieces[i];
-        uint64_t before = input->given;
-        load->problem = NULL;
-        load->offset = 0;
-        status = bry_index_install_unit(index->index, &source, load, &piece.unit);
-        load->offset += before;
+        status = install_unit(index, shipped->index, &piece);
         if (status == BRY_OK) {
             piece.tag = index->names.next_tag++;
             status = bry_index_set_tag(index->index, piece.unit, piece.tag);
@@ -117,34 +101,26 @@ static bry_status install(cli_file_index *index, cli_input *input, bry_load *loa
         if (status == BRY_OK)
             status = cli_index_own(index, number, piece);
     }
-    if (status == BRY_OK)
-        status = cli_input_end(input, load);
-    cli_names_free(&shipped);
     return status;
 }
 
-static int install_file(cli_file_index *index, const char *path)
+static int install(cli_file_index *index, const char *path)
 {
-    bry_load load = cli_memory_load(&index->memory);
-    load.allocator = NULL;
-    cli_input input;
-    if (!cli_input_open(&input, path, &load))
-        return cli_load_failed(BRY_E_IO, &load, &index->memory, path, "unit");
-    bry_status status = install(index, &input, &load);
-    cli_input_close(&input);
-    if (status == BRY_OK)
-        return CLI_GO_ON;
-    cli_quoted name = cli_quote(path);
+    cli_file_index shipped;
+    uint64_t left = index->memory.most - index->memory.used;
+    int code = cli_index_open(&shipped, left ? left : 1, path);
+    bry_status status = BRY_OK;
+    if (code == CLI_GO_ON && !cli_elements_equal(shipped.names.elements, index->names.elements))
+        status = BRY_E_MISMATCH;
+    for (size_t i = 0; i < shipped.names.count && code == CLI_GO_ON && status == BRY_OK; i++)
+        status = install_file(index, &shipped, &shipped.names.files[i]);
+    cli_index_close(&shipped);
     if (status == BRY_E_MISMATCH)
         return cli_fail(status,
                         "%s: engine, seed, shape or elements differ from the index's; \"index unit "
                         "--like\" makes units that fit",
-                        name.text);
-    if (status == BRY_E_FULL || (status == BRY_E_NOMEM && index->memory.refused))
-        return cli_index_refused(status, index, name.text);
-    if (!load.problem)
-        load.problem = bry_status_text(status);
-    return cli_load_failed(status, &load, &index->memory, path, "unit");
+                        cli_quote(path).text);
+    return status == BRY_OK ? code : cli_index_refused(status, index, cli_quote(path).text);
 }
 
 int cli_index_install(int argc, char **argv)
@@ -158,7 +134,8 @@ int cli_index_install(int argc, char **argv)
         .command = command,
         .usage = "INDEX UNITS... [options]",
         .about = "Adds what index unit has made, in place of what the index has under the same\n"
-                 "name; - is standard input.",
+                 "name; - is standard input. The files of any index with the same seed and shape\n"
+                 "can be added so.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index install logs.idx unit",
@@ -172,7 +149,7 @@ int cli_index_install(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
-        code = install_file(&index, argv[i]);
+        code = install(&index, argv[i]);
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)

@@ -90,7 +90,7 @@ static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map 
     bry_status status;
     if (asked->like) {
         bry_map *other;
-        int code = cli_map_load(asked->like, memory, &other);
+        int code = cli_map_load(asked->like, memory, &other, NULL);
         if (code != CLI_GO_ON)
             return code;
         status = bry_map_create_like(other, map);
@@ -132,7 +132,8 @@ static int build(request *asked)
         code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
     }
     if (code == CLI_GO_ON)
-        code = cli_map_save(map, asked->path, asked->force ? NULL : CLI_EXISTS);
+        code = cli_map_save(map, asked->path, asked->force ? NULL : CLI_EXISTS,
+                            &(bry_buffer)BRY_BUFFER);
     bry_map_destroy(map);
     cli_lines_free(&pairs.lines);
     return code;

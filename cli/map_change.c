@@ -58,6 +58,7 @@ int cli_map_put_command(int argc, char **argv)
     };
     size_t words;
     cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 2)
@@ -70,7 +71,7 @@ int cli_map_put_command(int argc, char **argv)
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "pairs");
     if (code == CLI_GO_ON)
-        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
     if (code != CLI_GO_ON)
         return code;
     cli_map_how how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
@@ -84,8 +85,9 @@ int cli_map_put_command(int argc, char **argv)
         cli_lines_free(&pairs.lines);
     }
     if (code == CLI_GO_ON)
-        code = cli_map_save(map, argv[0], NULL);
+        code = cli_map_save(map, argv[0], NULL, &note);
     bry_map_destroy(map);
+    bry_buffer_free(&note);
     return code;
 }
 
@@ -159,12 +161,13 @@ int cli_map_del(int argc, char **argv)
     };
     size_t words;
     cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
-        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
     if (code != CLI_GO_ON)
         return code;
     tally count = {0};
@@ -176,7 +179,8 @@ int cli_map_del(int argc, char **argv)
     if (words == 1)
         code = del_lines(map, &memory, nul ? '\0' : '\n', &count);
     if (code == CLI_GO_ON)
-        code = count.deleted ? cli_map_save(map, argv[0], NULL) : CLI_YES;
+        code = count.deleted ? cli_map_save(map, argv[0], NULL, &note) : CLI_YES;
     bry_map_destroy(map);
+    bry_buffer_free(&note);
     return code == CLI_YES && count.absent ? CLI_NO : code;
 }

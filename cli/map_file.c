@@ -2,9 +2,11 @@
 
 #include "saved.h"
 
-int cli_map_load(const char *path, cli_memory *memory, bry_map **map)
+int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note)
 {
     bry_load load = cli_memory_load(memory);
+    load.note = note;
+    load.note_max = load.max_bytes;
     cli_input input;
     bry_status status = BRY_E_IO;
     if (cli_input_open(&input, path, &load)) {
@@ -17,26 +19,25 @@ int cli_map_load(const char *path, cli_memory *memory, bry_map **map)
     return status == BRY_OK ? CLI_GO_ON : cli_load_failed(status, &load, memory, path, "map");
 }
 
-int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map)
+int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                 bry_buffer *note)
 {
     cli_memory_init(memory, max_bytes);
-    return cli_map_load(path, memory, map);
+    return cli_map_load(path, memory, map, note);
 }
 
-int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map)
+int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                           bry_buffer *note)
 {
     int code = cli_target_check(path, true, CLI_LOCK_WAIT);
-    return code == CLI_GO_ON ? cli_map_open(path, max_bytes, memory, map) : code;
+    return code == CLI_GO_ON ? cli_map_open(path, max_bytes, memory, map, note) : code;
 }
 
-static bry_status write(const void *map, const bry_sink *sink)
-{
-    return bry_map_save(map, sink, NULL);
-}
+CLI_SAVER(map)
 
-int cli_map_save(const bry_map *map, const char *path, const char *taken)
+int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note)
 {
-    return cli_target_save(path, taken, write, map);
+    return cli_target_save(path, taken, &saver, map, note);
 }
 
 int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,

@@ -17,16 +17,19 @@
 
 /* These return CLI_GO_ON, or have said what went wrong and return an exit code. */
 
-int cli_map_load(const char *path, cli_memory *memory, bry_map **map);
+/* The note, which the map may have from another program, goes to the buffer; NULL drops it. */
+int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note);
 
 /* The memory, max_bytes as --max-bytes gave it, and the map in it. */
-int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map);
+int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                 bry_buffer *note);
 
 /* The same, after the file was locked for replacing it. */
-int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map);
+int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                           bry_buffer *note);
 
 /* As cli_target_save(). */
-int cli_map_save(const bry_map *map, const char *path, const char *taken);
+int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note);
 
 /* Reports that a change of a map was refused; `where` names the line or the key. */
 int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,

@@ -174,7 +174,7 @@ int cli_map_get(int argc, char **argv)
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open(argv[0], max_bytes, &memory, &map, NULL);
     if (code != CLI_GO_ON)
         return code;
     how.all = how.all || how.json;

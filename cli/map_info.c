@@ -154,7 +154,7 @@ int cli_map_info(int argc, char **argv)
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open(argv[0], max_bytes, &memory, &map, NULL);
     if (code != CLI_GO_ON)
         return code;
     struct stat file;

@@ -29,7 +29,7 @@ static int check_distinct(char **paths, size_t n)
 static int merge_one(bry_map *into, const char *path, cli_memory *memory)
 {
     bry_map *from;
-    int code = cli_map_load(path, memory, &from);
+    int code = cli_map_load(path, memory, &from, NULL);
     if (code != CLI_GO_ON)
         return code;
     bry_status status = bry_map_merge(into, from);
@@ -83,15 +83,19 @@ int cli_map_merge(int argc, char **argv)
         return code;
 
     cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
     bry_map *into;
-    code = (output ? cli_map_open : cli_map_open_to_change)(argv[0], max_bytes, &memory, &into);
+    code =
+        (output ? cli_map_open : cli_map_open_to_change)(argv[0], max_bytes, &memory, &into, &note);
     if (code != CLI_GO_ON)
         return code;
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
         code = merge_one(into, argv[i], &memory);
     if (code == CLI_GO_ON)
-        code = cli_map_save(into, output ? output : argv[0], output && !force ? CLI_EXISTS : NULL);
+        code = cli_map_save(into, output ? output : argv[0], output && !force ? CLI_EXISTS : NULL,
+                            &note);
     bry_map_destroy(into);
+    bry_buffer_free(&note);
     return code;
 }
 
@@ -122,15 +126,17 @@ int cli_map_compress(int argc, char **argv)
     };
     size_t words;
     cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map);
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
     if (code != CLI_GO_ON)
         return code;
     bry_status status = bry_map_compress(map, error);
-    code = status == BRY_OK ? cli_map_save(map, argv[0], NULL)
+    code = status == BRY_OK ? cli_map_save(map, argv[0], NULL, &note)
                             : cli_map_refused(status, map, &memory, cli_quote(argv[0]).text);
     bry_map_destroy(map);
+    bry_buffer_free(&note);
     return code;
 }

@@ -1,9 +1,9 @@
 #include "seen_state.h"
 
 #include "args.h"
+#include "note_bytes.h"
 #include "output.h"
 #include "saved.h"
-#include "section.h"
 #include "target.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 typedef enum key_kind { KEY_LINE = 0, KEY_FIELD = 1, KEY_MEMBER = 2 } key_kind;
 
-/* What lines and times were; the name lies in the section that was read. */
+/* What lines and times were; the name lies in the note that was read. */
 typedef struct meaning {
     bool times; /* in the lines; else the clock's */
     key_kind kind;
@@ -113,7 +113,7 @@ static int check_meaning(const seen_request *asked, const meaning *has)
 /* ---- bytes --------------------------------------------------------------------------------- */
 
 static const char magic[8] = {'B', 'R', 'Y', 'S', 'T', 'A', 'T', 'E'};
-#define VERSION 2u
+#define VERSION 3u
 #define MOST_NAME (1u << 20) /* more than a command line takes */
 
 enum {
@@ -124,14 +124,12 @@ enum {
     AT_DELIMITER = 14, /* u8; a byte of 0 follows */
     AT_SINCE = 16, /* u64 */
     AT_FIELDS = 24, /* CLI_FIELDS_BYTES */
-    AT_NAME_LEN = 40, /* u64 */
-    HEAD = 48 /* the name follows, and the checksum of the section */
+    HEAD = AT_FIELDS + CLI_FIELDS_BYTES /* the name follows */
 };
 
-static bry_status write_meaning(const meaning *m, const bry_sink *sink)
+static bry_status write_meaning(const meaning *m, bry_buffer *note)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink memory = bry_buffer_sink(&buffer);
+    bry_sink memory = bry_buffer_sink(note);
     unsigned char head[HEAD] = {0};
     memcpy(head + AT_MAGIC, magic, sizeof magic);
     cli_put(head + AT_VERSION, VERSION, 4);
@@ -140,66 +138,43 @@ static bry_status write_meaning(const meaning *m, const bry_sink *sink)
     head[AT_DELIMITER] = (unsigned char)m->fields.delimiter;
     cli_put(head + AT_SINCE, m->since, 8);
     cli_put_fields(head + AT_FIELDS, &m->fields);
-    cli_put(head + AT_NAME_LEN, m->name_len, 8);
     bry_status status = memory.write(memory.opaque, head, sizeof head);
-    if (status == BRY_OK)
-        status = memory.write(memory.opaque, m->name, m->name_len);
-    if (status == BRY_OK)
-        status = cli_section_write(&buffer, sink);
-    bry_buffer_free(&buffer);
-    return status;
+    return status == BRY_OK ? memory.write(memory.opaque, m->name, m->name_len) : status;
 }
 
-static bry_status read_meaning(meaning *m, const bry_source *source, bry_load *load,
-                               bry_buffer *buffer)
+static bry_status read_meaning(meaning *m, const bry_buffer *note, bry_load *load)
 {
-    static const char too_long[] = "its key is too long", unknown[] = "its key is of no known kind";
-    bry_status status = cli_section_read(source, load, buffer, HEAD, too_long);
-    if (status != BRY_OK)
-        return status;
-    if (memcmp(buffer->bytes + AT_MAGIC, magic, sizeof magic) != 0)
-        return cli_section_fail(load, BRY_E_BADDATA, 0, "this is no state of \"bloomery seen\"");
-    if (cli_get(buffer->bytes + AT_VERSION, 4) != VERSION)
-        return cli_section_fail(load, BRY_E_VERSION, AT_VERSION, "it is of another version");
-    uint64_t len = cli_get(buffer->bytes + AT_NAME_LEN, 8);
-    if (len > MOST_NAME)
-        return cli_section_fail(load, BRY_E_BADDATA, AT_NAME_LEN, too_long);
-    status = cli_section_read(source, load, buffer, len + CLI_SECTION_SUM, too_long);
-    if (status != BRY_OK)
-        return status;
-    if (!cli_section_is_whole(buffer))
-        return cli_section_fail(load, BRY_E_BADDATA, HEAD + len,
-                                "the checksum of its options is wrong");
-    const unsigned char *head = buffer->bytes;
+    static const char unknown[] = "its key is of no known kind";
+    const unsigned char *head = note->bytes;
+    if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
+        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is no state of \"bloomery seen\"");
+    if (cli_get(head + AT_VERSION, 4) != VERSION)
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "it is of another version");
     *m = (meaning){.times = head[AT_TIMES],
                    .kind = (key_kind)head[AT_KIND],
                    .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),
                    .name = (const char *)head + HEAD,
-                   .name_len = (size_t)len,
+                   .name_len = note->len - HEAD,
                    .since = cli_get(head + AT_SINCE, 8)};
     if (head[AT_TIMES] > 1 || head[AT_KIND] > KEY_MEMBER || head[AT_DELIMITER + 1] != 0)
-        return cli_section_fail(load, BRY_E_BADDATA, AT_TIMES, unknown);
+        return cli_note_fail(load, BRY_E_BADDATA, AT_TIMES, unknown);
     if ((m->kind == KEY_FIELD) != (m->fields.count != 0) ||
-        (m->kind != KEY_FIELD && m->fields.delimiter) || (m->kind == KEY_MEMBER) != (len != 0) ||
-        memchr(m->name, 0, m->name_len))
-        return cli_section_fail(load, BRY_E_BADDATA, AT_KIND, unknown);
-    load->offset = buffer->len;
+        (m->kind != KEY_FIELD && m->fields.delimiter) ||
+        (m->kind == KEY_MEMBER) != (m->name_len != 0) || m->name_len > MOST_NAME ||
+        (m->name_len && memchr(m->name, 0, m->name_len)))
+        return cli_note_fail(load, BRY_E_BADDATA, AT_KIND, unknown);
     return BRY_OK;
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-static bry_status load_file(cli_input *input, bry_load *load, bry_buffer *buffer, meaning *has,
-                            bry_window **window)
+static bry_status load_file(cli_input *input, bry_load *load, meaning *has, bry_window **window)
 {
     bry_source source = cli_input_source(input);
-    bry_status status = read_meaning(has, &source, load, buffer);
-    if (status != BRY_OK)
-        return status;
-    load->offset = 0;
-    status = bry_window_load(&source, load, window);
-    load->offset += buffer->len;
-    return status == BRY_OK ? cli_input_end(input, load) : status;
+    bry_status status = bry_window_load(&source, load, window);
+    if (status == BRY_OK)
+        status = cli_input_end(input, load);
+    return status == BRY_OK ? read_meaning(has, load->note, load) : status;
 }
 
 int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept *kept)
@@ -209,9 +184,11 @@ int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_ke
     if (!cli_input_open(&input, asked->state, &load))
         return cli_load_failed(BRY_E_IO, &load, memory, asked->state, "window");
     meaning has = {0};
-    bry_buffer buffer = BRY_BUFFER;
+    bry_buffer note = BRY_BUFFER;
+    load.note = &note;
+    load.note_max = HEAD + MOST_NAME;
     *kept = (seen_kept){.since = SEEN_NEVER};
-    bry_status status = load_file(&input, &load, &buffer, &has, &kept->window);
+    bry_status status = load_file(&input, &load, &has, &kept->window);
     cli_input_close(&input);
     int code = status == BRY_OK ? check_window(asked, kept->window)
                                 : cli_load_failed(status, &load, memory, asked->state, "window");
@@ -219,7 +196,7 @@ int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_ke
         code = check_meaning(asked, &has);
     if (code == CLI_GO_ON)
         kept->since = has.since;
-    bry_buffer_free(&buffer);
+    bry_buffer_free(&note);
     if (code != CLI_GO_ON) {
         bry_window_destroy(kept->window);
         kept->window = NULL;
@@ -229,23 +206,19 @@ int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_ke
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
-typedef struct saved {
-    meaning is;
-    const bry_window *window;
-} saved;
-
-static bry_status write(const void *object, const bry_sink *sink)
-{
-    const saved *state = object;
-    bry_status status = write_meaning(&state->is, sink);
-    return status == BRY_OK ? bry_window_save(state->window, sink, NULL) : status;
-}
+CLI_SAVER(window)
 
 int seen_state_save(const seen_request *asked, const seen_kept *kept)
 {
     static const char taken[] =
         "another run has created it since; the lines of this run are not in it";
-    saved state = {meaning_of(asked->fields), kept->window};
-    state.is.since = kept->since;
-    return cli_target_save(asked->state, kept->fresh ? taken : NULL, write, &state);
+    meaning is = meaning_of(asked->fields);
+    is.since = kept->since;
+    bry_buffer note = BRY_BUFFER;
+    bry_status status = write_meaning(&is, &note);
+    int code = status == BRY_OK ? cli_target_save(asked->state, kept->fresh ? taken : NULL, &saver,
+                                                  kept->window, &note)
+                                : cli_fail(status, "%s", bry_status_text(status));
+    bry_buffer_free(&note);
+    return code;
 }

@@ -1,5 +1,5 @@
 /*
- * The state of `bloomery seen`: a window, and in front of it what its lines and times were. The
+ * The state of `bloomery seen`: a window, whose note says what its lines and times were. The
  * window alone knows neither: keys of another field, or the clock instead of times in the lines,
  * would be taken without a word and drop lines that are new.
  */

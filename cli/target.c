@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,16 +48,22 @@ int cli_target_check(const char *path, bool replace, cli_lock_how how)
     return code == CLI_GO_ON ? cli_lock(path, how) : code;
 }
 
-/* Main() says that standard output failed. */
-static int save_to_stdout(cli_writer *write, const void *object)
+static bry_status write_some(void *file, const void *bytes, size_t len)
 {
-    bry_sink sink = cli_file_sink(stdout);
-    bry_status status = write(object, &sink);
+    return fwrite(bytes, 1, len, file) == len ? BRY_OK : BRY_E_IO;
+}
+
+/* Main() says that standard output failed. */
+static int save_to_stdout(const cli_saver *saver, const void *object, const bry_save *save)
+{
+    bry_sink sink = {write_some, stdout};
+    bry_status status = saver->to_sink(object, &sink, save);
     return status == BRY_OK || ferror(stdout) ? CLI_YES
                                               : cli_fail(status, "%s", bry_status_text(status));
 }
 
-static int replace(const char *path, cli_writer *write, const void *object)
+static int replace(const char *path, const cli_saver *saver, const void *object,
+                   const bry_save *save)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     enum { ENDS = sizeof ends / sizeof ends[0] };
@@ -67,7 +74,7 @@ static int replace(const char *path, cli_writer *write, const void *object)
     sigprocmask(SIG_BLOCK, &wait, &before);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a failed write like any other */
     errno = 0;
-    bry_status status = cli_replace_file(path, write, object);
+    bry_status status = saver->to_file(object, path, save);
     int problem = errno;
     for (int i = 0; i < ENDS && status == BRY_OK; i++)
         signal(ends[i], SIG_IGN);
@@ -79,18 +86,22 @@ static int replace(const char *path, cli_writer *write, const void *object)
                     known ? strerror(problem) : bry_status_text(status));
 }
 
-int cli_target_save(const char *path, const char *taken, cli_writer *write, const void *object)
+int cli_target_save(const char *path, const char *taken, const cli_saver *saver, const void *object,
+                    const bry_buffer *note)
 {
+    bry_save save = BRY_SAVE;
+    save.note = note->bytes;
+    save.note_len = note->len;
     struct stat facts;
     if (cli_is_stream(path))
-        return save_to_stdout(write, object);
+        return save_to_stdout(saver, object, &save);
     if (!taken) { /* the file may be there by now, and be changed by others */
         int code = cli_lock(path, CLI_LOCK_WAIT);
-        return code == CLI_GO_ON ? replace(path, write, object) : code;
+        return code == CLI_GO_ON ? replace(path, saver, object, &save) : code;
     }
     int folder = cli_lock_folder(path);
     int code = lstat(path, &facts) == 0 ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, taken)
-                                        : replace(path, write, object);
+                                        : replace(path, saver, object, &save);
     if (folder >= 0)
         close(folder);
     return code;

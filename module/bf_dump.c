@@ -21,6 +21,7 @@
  */
 #include "bf_type.h"
 
+#include "little_endian.h"
 #include "replies.h"
 #include "settings.h"
 
@@ -102,20 +103,6 @@ static bry_status write_slice(void *opaque, const void *bytes, size_t len)
 typedef struct chunk_head {
     uint64_t offset, length, state, check;
 } chunk_head;
-
-static void store64(char *to, uint64_t number)
-{
-    for (int i = 0; i < 8; i++)
-        to[i] = (char)(unsigned char)(number >> (8 * i));
-}
-
-static uint64_t load64(const char *from)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++)
-        number |= (uint64_t)(unsigned char)from[i] << (8 * i);
-    return number;
-}
 
 static uint64_t check_of(const char *sent, size_t len)
 {

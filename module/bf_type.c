@@ -1,12 +1,12 @@
 /*
- * The type FILTER. Its payload, encoding 1: capacity and expansion (0: does not scale) as reserved,
- * u64 each, the error as asked for, an IEEE double, and the lower half of the hash of these 24
- * bytes; all little-endian. Then the filter as the library saves it (doc/format.md, kind FLTR).
+ * The type FILTER. Its payload, encoding 1: the filter as the library saves it (doc/format.md, kind
+ * FLTR). Its note has capacity and expansion (0: does not scale) as reserved, u64 each, and the
+ * error as asked for, an IEEE double; all little-endian.
  */
 #include "bf_type.h"
 
+#include "little_endian.h"
 #include "number_text.h"
-#include "payload_head.h"
 #include "replies.h"
 #include "settings.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIELDS_SIZE = 24, HEAD_SIZE = 32 };
+enum { NOTE_SIZE = 24 };
 
 int bf_error(server_context *context, const char *line)
 {
@@ -200,42 +200,31 @@ void bf_changed(held_object *object)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static uint64_t check_of(const unsigned char *head)
-{
-    return bry_hash_key(0, head, FIELDS_SIZE).lo;
-}
-
 static bry_status save(const void *thing, const bry_sink *sink)
 {
     const bf_filter *self = thing;
-    unsigned char head[HEAD_SIZE];
+    unsigned char note[NOTE_SIZE];
     uint64_t error;
     memcpy(&error, &self->made.error, sizeof error);
-    head_store(head, self->made.capacity);
-    head_store(head + 8, self->made.expansion);
-    head_store(head + 16, error);
-    head_store(head + FIELDS_SIZE, check_of(head));
-    bry_status status = sink->write(sink->opaque, head, sizeof head);
-    return status == BRY_OK ? bry_filter_save(self->filter, sink, NULL) : status;
+    store64(note, self->made.capacity);
+    store64(note + 8, self->made.expansion);
+    store64(note + 16, error);
+    bry_save how = BRY_SAVE;
+    how.note = note;
+    how.note_len = sizeof note;
+    return bry_filter_save(self->filter, sink, &how);
 }
 
-static bry_status read_head(const bry_source *source, bry_load *load, bf_parameters *made)
+static bool read_note(const bry_buffer *note, bf_parameters *made)
 {
-    unsigned char head[HEAD_SIZE];
-    bry_status status = head_read(source, head, sizeof head);
-    if (status != BRY_OK) {
-        load->problem = "what the filter was reserved with is missing";
-        return status;
-    }
-    uint64_t error = head_number(head + 16);
-    *made = (bf_parameters){.capacity = head_number(head), .expansion = head_number(head + 8)};
+    if (note->len != NOTE_SIZE)
+        return false;
+    uint64_t error = load64(note->bytes + 16);
+    *made = (bf_parameters){.capacity = load64(note->bytes), .expansion = load64(note->bytes + 8)};
     memcpy(&made->error, &error, sizeof error);
-    if (head_number(head + FIELDS_SIZE) == check_of(head) && made->capacity >= 1 &&
-        made->capacity <= BRY_CAPACITY_MAX && made->expansion <= BF_MOST_EXPANSION &&
-        made->error >= BRY_FILTER_ERROR_MIN && made->error < 1)
-        return BRY_OK;
-    load->problem = "what the filter was reserved with is damaged";
-    return BRY_E_BADDATA;
+    return made->capacity >= 1 && made->capacity <= BRY_CAPACITY_MAX &&
+           made->expansion <= BF_MOST_EXPANSION && made->error >= BRY_FILTER_ERROR_MIN &&
+           made->error < 1;
 }
 
 /* Whether the filter is one that these parameters make, with this plan or another version's. */
@@ -249,26 +238,25 @@ static bool is_of(const bry_filter *filter, const bf_parameters *made)
 /* load->allocator is that of the object's account (object_load()). */
 static bry_status load(const bry_source *source, bry_load *load, void **thing)
 {
-    bf_parameters made;
-    bry_status status = read_head(source, load, &made);
-    if (status != BRY_OK)
-        return status;
+    bry_buffer note = BRY_BUFFER;
     bf_filter *read = filter_new(load->allocator->opaque);
     if (!read)
         return BRY_E_NOMEM;
-    status = bry_filter_load(source, load, &read->filter);
-    if (status == BRY_OK && !is_of(read->filter, &made)) {
+    load->note = &note;
+    load->note_max = NOTE_SIZE;
+    bry_status status = bry_filter_load(source, load, &read->filter);
+    load->note = NULL;
+    if (status == BRY_OK && !(read_note(&note, &read->made) && is_of(read->filter, &read->made))) {
         bry_filter_destroy(read->filter);
         load->problem = "the filter is not what was reserved";
         load->offset = 0;
         status = BRY_E_BADDATA;
     }
+    bry_buffer_free(&note);
     if (status != BRY_OK) {
-        load->offset += HEAD_SIZE;
         filter_free(read);
         return status;
     }
-    read->made = made;
     read->made.seed = bry_filter_seed(read->filter);
     *thing = read;
     return BRY_OK;

@@ -1,15 +1,15 @@
 /*
- * The type COUNTER. Its payload, encoding 1: MAXMEM and the number of commands refused with FULL,
- * u64 each, little-endian; then the table as the library saves it (doc/format.md, kind CNTR).
+ * The type COUNTER. Its payload, encoding 1: the table as the library saves it (doc/format.md, kind
+ * CNTR). Its note has MAXMEM and the number of commands refused with FULL, u64 each, little-endian.
  */
 #include "counter_type.h"
 
-#include "payload_head.h"
+#include "little_endian.h"
 #include "settings.h"
 
 #include <string.h>
 
-enum { HEAD_SIZE = 16 };
+enum { NOTE_SIZE = 16 };
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
@@ -117,11 +117,13 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 static bry_status save(const void *thing, const bry_sink *sink)
 {
     const counter_table *table = thing;
-    unsigned char head[HEAD_SIZE];
-    head_store(head, table->max_bytes);
-    head_store(head + 8, table->refused);
-    bry_status status = sink->write(sink->opaque, head, sizeof head);
-    return status == BRY_OK ? bry_counter_save(table->counters, sink, NULL) : status;
+    unsigned char note[NOTE_SIZE];
+    store64(note, table->max_bytes);
+    store64(note + 8, table->refused);
+    bry_save how = BRY_SAVE;
+    how.note = note;
+    how.note_len = sizeof note;
+    return bry_counter_save(table->counters, sink, &how);
 }
 
 /* Whether the library refuses what this module lets through: it keeps the ceiling itself, and its
@@ -135,34 +137,33 @@ static bool is_limited(const bry_counter *counters)
 /* load->allocator is that of the object's account (object_load()). */
 static bry_status load(const bry_source *source, bry_load *load, void **thing)
 {
-    unsigned char head[HEAD_SIZE];
+    bry_buffer note = BRY_BUFFER;
     const bry_allocator *given = load->allocator;
-    bry_status status = head_read(source, head, sizeof head);
-    if (status != BRY_OK) {
-        load->problem = "the table's ceiling is missing";
-        return status;
-    }
     counter_table *table = table_new(given->opaque);
     if (!table)
         return BRY_E_NOMEM;
     bry_allocator allocator = allocator_of(table);
     load->allocator = &allocator;
-    status = bry_counter_load(source, load, &table->counters);
+    load->note = &note;
+    load->note_max = NOTE_SIZE;
+    bry_status status = bry_counter_load(source, load, &table->counters);
     load->allocator = given;
-    if (status == BRY_OK && is_limited(table->counters)) {
+    load->note = NULL;
+    if (status == BRY_OK && (note.len != NOTE_SIZE || is_limited(table->counters))) {
         bry_counter_destroy(table->counters);
-        load->problem = "a table of a server has no limits of its own";
+        load->problem = note.len == NOTE_SIZE ? "a table of a server has no limits of its own"
+                                              : "the table's ceiling is missing";
         status = BRY_E_BADDATA;
     }
-    if (status != BRY_OK) {
-        load->offset += HEAD_SIZE;
+    if (status == BRY_OK) {
+        table->max_bytes = load64(note.bytes);
+        table->refused = load64(note.bytes + 8);
+        *thing = table;
+    } else {
         table_free(table);
-        return status;
     }
-    table->max_bytes = head_number(head);
-    table->refused = head_number(head + 8);
-    *thing = table;
-    return BRY_OK;
+    bry_buffer_free(&note);
+    return status;
 }
 
 static void destroy(void *thing)

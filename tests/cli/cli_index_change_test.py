@@ -9,7 +9,8 @@ import subprocess
 import time
 import unittest
 
-from cli_runner import PROGRAM, SAMPLE, SANITIZED, main
+from cli_runner import PROGRAM, SAMPLE, SANITIZED, main, note_of
+from payloads import resealed
 from index_runner import ENGINES, EXACT, IndexCase, numbered, words
 
 
@@ -389,16 +390,14 @@ class Ship(IndexCase):
         self.expect(["build", "x", "a", "--seed", "5"], 0)
         before = self.content("x")
         units = self.run_index("unit", "a", "--like", "x").stdout
-        self.expect(["install", "x", "x"], 3,
-                    err=b'bloomery: BADDATA: "x": this is an index, not units (byte 12)\n')
         self.expect(["install", "x", "a"], 3,
-                    err=b'bloomery: BADDATA: "a": this is neither an index of files nor units '
-                        b'of one (byte 0)\n')
+                    err=b'bloomery: BADDATA: "a": this is not Bloomery\'s data (byte 0)\n')
+        # Units are an index of one file.
         self.write("u", [])
         with open(self.path("u"), "wb") as out:
             out.write(units)
-        self.expect(["info", "u"], 3,
-                    err=b'bloomery: BADDATA: "u": these are units, not an index (byte 12)\n')
+        self.expect(["check", "u"], 0)
+        self.expect(["locate", "u", "line 3"], 0, b"a\n")
         self.expect(["install", "x", "-"], 3, stdin=units + b"x",
                     err=f'bloomery: BADDATA: "-": bytes follow the end (byte '.encode() +
                         b"%d)\n" % len(units))
@@ -440,13 +439,15 @@ class Ship(IndexCase):
                     err=b'bloomery: IO: "none": No such file or directory\n')
 
 
-def parse_names(content):
-    """The names in front of an index, as doc/format.md has them: an independent reader."""
-    magic, version, kind, elements, zero, size, files, next_tag = struct.unpack_from(
-        "<8sIBBHQQQ", content)
-    assert (magic, version, kind, zero) == (b"BRYNAMES", 2, 0, 0)
-    assert content[40:56] == bytes(16)
-    at, found = 56, []
+def parse_names(stream):
+    """The names in the note of an index, as doc/format.md has them: an independent reader."""
+    assert stream[:4] == b"\x8bBRY" and stream[12:16] == b"INDX"
+    content, end = note_of(stream)
+    magic, version, elements, delimiter, zero, files, next_tag = struct.unpack_from(
+        "<8sIBBHQQ", content)
+    assert (magic, version, delimiter, zero) == (b"BRYNAMES", 3, 0, 0)
+    assert content[32:48] == bytes(16)
+    at, found = 48, []
     for _ in range(files):
         length, changed, name_len, pieces, flags, zero = struct.unpack_from("<QqIIII", content, at)
         assert zero == 0
@@ -457,8 +458,8 @@ def parse_names(content):
         at += 24 * pieces
         assert all(tag < next_tag for tag, _, _ in parts)
         found.append((name, length, changed, flags, [(begin, end) for _, begin, end in parts]))
-    assert at == 56 + size
-    return elements, found, at + 16
+    assert at == len(content)
+    return elements, found, end
 
 
 class Bytes(IndexCase):
@@ -466,7 +467,7 @@ class Bytes(IndexCase):
         self.put("a", numbered(0, 150))
         self.put("b", [])
         self.expect(["build", "x", "a", "b", "--unit-capacity", "64", *EXACT], 0)
-        elements, files, end = parse_names(self.content("x"))
+        elements, files, _ = parse_names(self.content("x"))
         self.assertEqual(elements, 0)
         facts = [os.stat(self.path(name)) for name in "ab"]
         self.assertEqual([file[:4] for file in files],
@@ -476,9 +477,6 @@ class Bytes(IndexCase):
         self.assertEqual(b"".join(content[begin:to] for begin, to in cuts), content)
         self.assertEqual([content[begin:to].count(b"\n") for begin, to in cuts], [64, 64, 22])
         self.assertEqual(files[1][4], [(0, 0)])
-        # An index as the library saves it follows: a header of the kind INDX.
-        self.assertEqual(self.content("x")[end:end + 4], b"\x8bBRY")
-        self.assertEqual(self.content("x")[end + 12:end + 16], b"INDX")
 
     def test_damage(self):
         for engine in ENGINES:
@@ -503,16 +501,77 @@ class Bytes(IndexCase):
             self.expect(["info", "damaged"], 3, err=b'bloomery: BADDATA: "damaged": bytes follow '
                                                     b'the end (byte %d)\n' % len(content))
 
+    def test_an_index_is_installed_in_another(self):
+        self.put("a", numbered(0, 100))
+        self.put("b", numbered(50, 300))
+        self.put("c", numbered(200, 400))
+        for engine in ENGINES:
+            shape = ["--engine", engine, "--seed", "3", "--unit-capacity", "64", "--units", "30",
+                     "--force", *EXACT]
+            self.expect(["build", "x", "a", "b", *shape], 0)
+            self.expect(["build", "y", "b", "c", *shape], 0)
+            self.expect(["install", "x", "y"], 0)
+            self.assert_located("x", self.all_keys())
+            self.expect(["check", "x"], 0)
+
+    def forge(self, change):
+        """Writes "z", index "x" with another note, checksums right; what locate says of it."""
+        with open(self.path("z"), "wb") as out:
+            out.write(resealed(self.content("x"), change))
+        done = self.run_index("locate", "z", "line 3")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        return done.stderr
+
+    def test_forged_names(self):
+        self.put("a", numbered(0, 100))
+        self.expect(["build", "x", "a", "--seed", "3"], 0)
+        note, _ = note_of(self.content("x"))
+
+        def with_note(new):
+            return lambda frames: [(b"NOTE", new)] * bool(new) + frames[1:]
+
+        def changed(at, form, *values):
+            return with_note(note[:at] + struct.pack(form, *values) +
+                             note[at + struct.calcsize(form):])
+
+        for change, problem in (
+                (with_note(b""), b"this is not an index of files"),
+                (with_note(note[:47]), b"this is not an index of files"),
+                (with_note(b"another program's"), b"this is not an index of files"),
+                (changed(12, "B", 9), b"its elements are of no known kind"),
+                (changed(13, "B", 9), b"its fields are of no known kind"),
+                (changed(14, "B", 9), b"its elements are of no known kind"),
+                (changed(16, "<Q", 2), b"the number of files is wrong"),
+                (changed(24, "<Q", 0), b"a piece of a file is out of order"),
+                (changed(48 + 16, "<I", 2**32 - 1), b"the names do not fill their length"),
+                (changed(48 + 20, "<I", 0), b"the names do not fill their length"),
+                (changed(48 + 20, "<I", 2**32 - 1), b"the names do not fill their length"),
+                (changed(48 + 24, "<I", 2), b"a flag of a file is unknown"),
+                (with_note(note + note[48:]), b"a name is none, or there twice"),
+                (with_note(note[:-1]), b"the names do not fill their length"),
+                (with_note(note[:-24] + struct.pack("<QQQ", 0, 7, 3)),
+                 b"a piece of a file is out of order")):
+            self.assertRegex(self.forge(change), b'^bloomery: BADDATA: "z": ' + problem)
+        self.assertRegex(self.forge(changed(8, "<I", 4)), b'^bloomery: VERSION: "z": its names are')
+        # A note past the ceiling takes no memory.
+        with open(self.path("z"), "wb") as out:
+            out.write(resealed(self.content("x"), lambda frames: [(b"NOTE", bytes(65536))] * 40 +
+                               frames[1:]))
+        self.expect(["info", "z", "--max-bytes", "1M"], 3,
+                    err=b'bloomery: LIMIT: "z": the index needs more than --max-bytes allows, '
+                        b'1000000\n')
+
     def test_names_and_units_of_two_indexes(self):
         """Names are checked against the units that follow them."""
         self.put("a", numbered(0, 100))
         self.put("b", numbered(0, 10))
         self.expect(["build", "x", "a", "--seed", "3"], 0)
         self.expect(["build", "y", "a", "b", "--seed", "3"], 0)
-        x, y = self.content("x"), self.content("y")
-        for names, units in ((x, y), (y, x)):
+        for names, units in (("x", "y"), ("y", "x")):
+            note, _ = note_of(self.content(names))
             with open(self.path("z"), "wb") as out:
-                out.write(names[:parse_names(names)[2]] + units[parse_names(units)[2]:])
+                out.write(resealed(self.content(units),
+                                   lambda frames, note=note: [(b"NOTE", note), *frames[1:]]))
             done = self.run_index("locate", "z", "line 3")
             self.assertEqual((done.returncode, done.stdout), (3, b""))
             self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "z": names and units do not agree')

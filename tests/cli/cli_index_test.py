@@ -498,11 +498,10 @@ class Check(IndexCase):
     def test_an_index_that_is_none(self):
         self.put("a", numbered(0, 50))
         self.expect(["check", "a"], 3,
-                    err=b'bloomery: BADDATA: "a": this is neither an index of files nor units '
-                        b'of one (byte 0)\n')
+                    err=b'bloomery: BADDATA: "a": this is not Bloomery\'s data (byte 0)\n')
         self.write("nothing", [])
         self.expect(["check", "nothing"], 3,
-                    err=b'bloomery: BADDATA: "nothing": the data ends early (byte 0)\n')
+                    err=b'bloomery: BADDATA: "nothing": the data ends inside the header (byte 0)\n')
         os.mkdir(self.path("folder"))
         self.expect(["check", "folder"], 3, err=b'bloomery: IO: "folder": Is a directory\n')
 

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import time
 
-from cli_runner import PROGRAM, SAMPLE, load, main
+from cli_runner import PROGRAM, SAMPLE, load, main, note_of
+from payloads import resealed
 from map_runner import ENGINES, MapCase, keys, numbered
 
 HELP = b"""\
@@ -467,6 +468,20 @@ class Files(MapCase):
         for arguments in self.commands("")[:-1]:
             self.expect(arguments, 3, err=b'bloomery: IO: "": No such file or directory\n')
         self.assert_files("folder", "good")
+
+    def test_a_note_of_another_program_is_kept(self):
+        note = b"made by hand" * 10000
+        pieces = [(b"NOTE", note[at:at + 65536]) for at in range(0, len(note), 65536)]
+        for engine in ENGINES:
+            self.build("m", numbered(0, 100), "--engine", engine, "--force")
+            self.write("m", resealed(self.content("m"), lambda frames: pieces + frames))
+            self.expect(["build", "n", "--like", "m", "--force"], 0, stdin=numbered(100, 200))
+            self.assertEqual(note_of(self.content("n"))[0], b"")
+            for change in (["put", "m", "a", "1"], ["del", "m", "a"], ["merge", "m", "n"],
+                           ["merge", "m", "n", "--output", "out", "--force"]):
+                self.expect(change, 0)
+                name = "out" if "out" in change else "m"
+                self.assertEqual(note_of(self.content(name))[0], note, change)
 
     def test_not_a_map(self):
         self.build("good", b"a\t1\n")

@@ -2,12 +2,16 @@
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
 PROGRAM, ORACLE = sys.argv[1:3]
+
+# payloads.py there forges streams.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "module"))
 
 # Under a sanitizer a start takes ten times as long: of a long row of like runs, every so many-th.
 SANITIZED = "BLOOMERY_SANITIZED" in os.environ
@@ -64,6 +68,16 @@ class FolderCase(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+
+def note_of(content):
+    """The note of a saved object, as doc/format.md has it, and where it ends."""
+    note, at = b"", 64
+    while content[at:at + 4] == b"NOTE":
+        size, = struct.unpack_from("<I", content, at + 4)
+        note += content[at + 16:at + 16 + size]
+        at += 24 + size
+    return note, at
 
 
 def read_terminal(inner):

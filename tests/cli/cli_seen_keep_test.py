@@ -13,7 +13,8 @@ import sys
 import termios
 import time
 
-from cli_runner import PROGRAM, load, main
+from cli_runner import PROGRAM, load, main, note_of
+from payloads import resealed
 from seen_runner import SeenCase, first_ones, joined
 
 
@@ -334,18 +335,42 @@ class State(SeenCase):
         self.expect(["--state", "whole", *window, "--time", "3", "-d", ","], line, line)
         self.expect(["--state", "whole", *window, "--time", "a", "--json-lines"], line, b"")
 
-    def test_section(self):
-        """The section in front of the window, as doc/format.md has it."""
+    def test_note(self):
+        """The note of the window, as doc/format.md has it."""
         self.expect(["--state", "kept", "--window", "10s", "--time", "1", "--key", "2", "-d", ";"],
                     b"7;x\n9;y\n", b"7;x\n9;y\n")
-        self.assertEqual(struct.unpack_from("<8sI4BQ8HQ", self.content()),
-                         (b"BRYSTATE", 2, 1, 1, ord(";"), 0, 7000, 2, *[0] * 8))
+        self.assertEqual(self.content()[12:16], b"WNDW")
+        self.assertEqual(struct.unpack("<8sI4BQ8H", note_of(self.content())[0]),
+                         (b"BRYSTATE", 3, 1, 1, ord(";"), 0, 7000, 2, *[0] * 7))
         self.expect(["--state", "other", "--json-lines", "--key", "name"], b'{"name":1}\n',
                     b'{"name":1}\n')
         with open(self.path("other"), "rb") as file:
             content = file.read()
-        head = struct.unpack_from("<8sI4BQ8HQ4s", content)
-        self.assertEqual(head[:6] + head[7:], (b"BRYSTATE", 2, 0, 2, 0, 0, *[0] * 8, 4, b"name"))
+        head = struct.unpack("<8sI4BQ8H4s", note_of(content)[0])
+        self.assertEqual(head[:6] + head[7:], (b"BRYSTATE", 3, 0, 2, 0, 0, *[0] * 8, b"name"))
+
+    def test_forged_notes(self):
+        self.expect(["--state", "kept"], b"a\n", b"a\n")
+        content, note = self.content(), note_of(self.content())[0]
+        for new, problem in (
+                (b"", rb'BADDATA: "kept": this is no state of "bloomery seen"'),
+                (note[:39], rb'BADDATA: "kept": this is no state'),
+                (b"x" * 50, rb'BADDATA: "kept": this is no state'),
+                (note[:8] + b"\x04" + note[9:], rb'VERSION: "kept": it is of another version'),
+                (note[:12] + b"\x02" + note[13:], rb'BADDATA: "kept": its key is of no known kind'),
+                (note[:13] + b"\x03" + note[14:], rb'BADDATA: "kept": its key is of no known kind'),
+                (note[:13] + b"\x01" + note[14:], rb'BADDATA: "kept": its key is of no known kind'),
+                (note[:15] + b"\x01" + note[16:], rb'BADDATA: "kept": its key is of no known kind'),
+                (note + b"name", rb'BADDATA: "kept": its key is of no known kind'),
+                (note[:13] + b"\x02" + note[14:] + b"a\0b",
+                 rb'BADDATA: "kept": its key is of no known kind'),
+                (note + bytes(2**20 + 1), rb'LIMIT: "kept"')):
+            pieces = [(b"NOTE", new[at:at + 65536]) for at in range(0, len(new), 65536)]
+            with open(self.path("kept"), "wb") as file:
+                file.write(resealed(content, lambda frames, p=pieces: [*p, *frames[1:]]))
+            done = self.seen("--state", "kept", stdin=b"a\n")
+            self.assertEqual((done.returncode, done.stdout), (3, b""))
+            self.assertRegex(done.stderr, rb"^bloomery: " + problem)
 
     def test_bad_files(self):
         self.expect(["--state", "kept"], b"a\n", b"a\n")

@@ -8,6 +8,7 @@ import sys
 
 import server_runner
 from keep_cases import Compared, Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from payloads import contents, payload_of, resealed
 from server_runner import Case, Client, Server, pairs
 
 
@@ -109,15 +110,22 @@ class Damaged(Damaging, Case):
         return (["BF.MEXISTS", key, *range(70)], ["BF.ADD", key, "n"], ["BF.DEL", key, 5],
                 ["BF.INFO", key], ["BF.SCANDUMP", key, 0])
 
-    def test_every_bit_of_the_head(self):
+    def test_forged_notes(self):
+        """What the filter was reserved with, with right checksums."""
         dump = self.small()
-        start = dump.index(struct.pack("<QQd", 10, 7, 0.001))
-        for at in range(start, start + 32):
-            for bit in range(8):
-                changed = bytearray(dump)
-                changed[at] ^= 1 << bit
-                self.assertFalse(self.try_restore(bytes(changed)), (at - start, bit))
-        self.assertIn("what the filter was reserved with is damaged", self.server.log)
+        for note in (b"", bytes(24), bytes(25), struct.pack("<QQ", 10, 7),
+                     struct.pack("<QQdQ", 10, 7, 0.001, 0), struct.pack("<QQd", 0, 7, 0.001),
+                     struct.pack("<QQd", 2**63, 7, 0.001), struct.pack("<QQd", 10, 2**63, 0.001),
+                     struct.pack("<QQd", 10, 0, 0.001), struct.pack("<QQd", 10, 7, 0.002),
+                     struct.pack("<QQd", 10, 7, 1), struct.pack("<QQd", 10, 7, float("nan"))):
+            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
+                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
+            self.assertFalse(self.try_restore(forged), note)
+        self.assertIn("the filter is not what was reserved", self.server.log)
+        self.assertIn("the note is longer than the ceiling", self.server.log)
+        self.assertTrue(self.try_restore(payload_of(dump, resealed(
+            contents(dump), lambda frames: [(b"NOTE", struct.pack("<QQd", 9, 8, 0.001)),
+                                            *frames[1:]]))))
 
 
 class Log(Logged, Keep):

@@ -6,6 +6,7 @@ import sys
 
 import server_runner
 from keep_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from payloads import contents, payload_of, resealed
 from server_runner import Case, Error, Server, pairs
 
 KEYS = ("plain", "short", "full", "empty", "many")
@@ -99,8 +100,6 @@ class Keep(MovedAndReloaded, Replicated, Counters, Case):
 
 class Damaged(Damaging, Case):
     kind = "a counter"
-    # All but MAXMEM and a count of refusals are under a checksum, and there any bits make sense.
-    unnoticed = 20
 
     def small(self, _):
         self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)
@@ -110,6 +109,17 @@ class Damaged(Damaging, Case):
     def uses(self, key):
         return (["COUNTER.SCAN", key, 0], ["COUNTER.INCRBY", key, "c1", 1, "i"],
                 ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
+
+    def test_forged_notes(self):
+        """MAXMEM and the count of refusals, with right checksums."""
+        dump = self.small(None)
+        for note, taken in ((b"", False), (bytes(8), False), (bytes(24), False), (bytes(16), True),
+                            (b"\xff" * 16, True)):
+            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
+                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
+            self.assertEqual(self.try_restore(forged), taken, note)
+        self.assertIn("the table's ceiling is missing", self.server.log)
+        self.assertIn("the note is longer than the ceiling", self.server.log)
 
 
 class Log(Logged, Keep):
