@@ -477,8 +477,8 @@ class Files(MapCase):
             self.write("m", resealed(self.content("m"), lambda frames: pieces + frames))
             self.expect(["build", "n", "--like", "m", "--force"], 0, stdin=numbered(100, 200))
             self.assertEqual(note_of(self.content("n"))[0], b"")
-            for change in (["put", "m", "a", "1"], ["del", "m", "a"], ["merge", "m", "n"],
-                           ["merge", "m", "n", "--output", "out", "--force"]):
+            for change in (["merge", "m", "n", "--output", "out", "--force"],
+                           ["merge", "m", "n"], ["put", "m", "a", "1"], ["del", "m", "a"]):
                 self.expect(change, 0)
                 name = "out" if "out" in change else "m"
                 self.assertEqual(note_of(self.content(name))[0], note, change)
