@@ -93,7 +93,7 @@ static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map 
         int code = cli_map_load(asked->like, memory, &other, NULL);
         if (code != CLI_GO_ON)
             return code;
-        status = bry_map_create_like(other, map);
+        status = bry_map_create_like(other, NULL, map);
         bry_map_destroy(other);
     } else {
         int code = choose_capacity(asked, lines);

@@ -262,6 +262,23 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return BRY_OK;
 }
 
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    const bf_filter *from = thing;
+    bf_filter *made = filter_new(bill);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(bill);
+    bry_status status = bry_filter_clone(from->filter, &allocator, &made->filter);
+    if (status != BRY_OK) {
+        filter_free(made);
+        return status;
+    }
+    made->made = from->made;
+    *copy = made;
+    return BRY_OK;
+}
+
 static void destroy(void *thing)
 {
     bf_filter *self = thing;
@@ -285,6 +302,7 @@ command_family filter_family = {
     .rdb_load = rdb_load,
     .save = save,
     .load = load,
+    .clone = clone,
     .destroy = destroy,
     .items = items,
     .errors = errors,

@@ -166,6 +166,24 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return status;
 }
 
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    const counter_table *from = thing;
+    counter_table *made = table_new(bill);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = allocator_of(made);
+    bry_status status = bry_counter_clone(from->counters, &allocator, &made->counters);
+    if (status != BRY_OK) {
+        table_free(made);
+        return status;
+    }
+    made->max_bytes = from->max_bytes;
+    made->refused = from->refused;
+    *copy = made;
+    return BRY_OK;
+}
+
 static void destroy(void *thing)
 {
     counter_table *table = thing;
@@ -212,6 +230,7 @@ command_family counter_family = {
     .rdb_load = rdb_load,
     .save = save,
     .load = load,
+    .clone = clone,
     .destroy = destroy,
     .items = items,
     .errors = errors,

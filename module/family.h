@@ -25,6 +25,7 @@
 #ifndef BLOOMERY_MODULE_FAMILY_H
 #define BLOOMERY_MODULE_FAMILY_H
 
+#include "account.h"
 #include "server_api.h"
 
 #include <bloomery/base.h>
@@ -69,6 +70,8 @@ typedef struct command_family {
     void *(*rdb_load)(server_io *io, int encoding);
     bry_status (*save)(const void *thing, const bry_sink *sink);
     bry_status (*load)(const bry_source *source, bry_load *load, void **thing);
+    /* A second thing whose memory is counted in that account. BRY_E_NOMEM. */
+    bry_status (*clone)(const void *thing, account *bill, void **copy);
     void (*destroy)(void *thing);
     uint64_t (*items)(
         const void *thing); /* may read it whole: asked after loads and merges alone */

@@ -2,6 +2,8 @@
 
 #include <bloomery/hash.h>
 
+#include <string.h>
+
 #define FIRST_ROOM 16u
 #define MOVED_AT_ONCE 64u /* far more than it takes to be done before the new table is full */
 #define GONE (INDEX_NO_UNIT - 1) /* in the old table: removed, and no end of a search */
@@ -24,6 +26,32 @@ void index_numbers_free(index_numbers *self)
     free_places(self, &self->now);
     free_places(self, &self->old);
     self->used = self->moved = 0;
+}
+
+static bry_status clone_places(const index_places *from, const bry_allocator *allocator,
+                               index_places *to)
+{
+    if (from->room == 0)
+        return BRY_OK;
+    size_t size = from->room * sizeof *from->place;
+    to->place = allocator->alloc(allocator->opaque, size);
+    if (!to->place)
+        return BRY_E_NOMEM;
+    to->room = from->room;
+    memcpy(to->place, from->place, size);
+    return BRY_OK;
+}
+
+bry_status index_numbers_clone(const index_numbers *self, index_numbers *copy)
+{
+    if (clone_places(&self->now, &copy->allocator, &copy->now) != BRY_OK ||
+        clone_places(&self->old, &copy->allocator, &copy->old) != BRY_OK) {
+        index_numbers_free(copy);
+        return BRY_E_NOMEM;
+    }
+    copy->moved = self->moved;
+    copy->used = self->used;
+    return BRY_OK;
 }
 
 static size_t home_of(const index_numbers *self, const index_places *in, uint64_t number)

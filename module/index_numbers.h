@@ -37,6 +37,9 @@ typedef struct index_numbers {
 void index_numbers_init(index_numbers *self, uint64_t seed, const bry_allocator *allocator);
 void index_numbers_free(index_numbers *self);
 
+/* Puts the same numbers into a table without any, from its own allocator. BRY_E_NOMEM. */
+bry_status index_numbers_clone(const index_numbers *self, index_numbers *copy);
+
 /* INDEX_NO_UNIT: there is none of that number. */
 uint32_t index_numbers_find(const index_numbers *self, uint64_t number);
 

@@ -293,6 +293,25 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return status;
 }
 
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    const held_index *from = thing;
+    bry_allocator allocator = account_allocator(bill);
+    bry_index *index;
+    bry_status status = bry_index_clone(from->index, &allocator, &index);
+    if (status != BRY_OK)
+        return status;
+    held_index *held = hold(index, &allocator);
+    if (!held)
+        return BRY_E_NOMEM;
+    status = index_numbers_clone(&from->numbers, &held->numbers);
+    if (status == BRY_OK)
+        *copy = held;
+    else
+        release(held, &allocator);
+    return status;
+}
+
 static uint64_t items(const void *thing)
 {
     const held_index *held = thing;
@@ -323,6 +342,7 @@ command_family index_family = {
     .rdb_load = rdb_load,
     .save = save,
     .load = load,
+    .clone = clone,
     .destroy = destroy,
     .items = items,
 };

@@ -55,23 +55,16 @@ static bool read_wish(server_context *context, server_string **argv, int argc, m
 static bry_status create_like(const held_object *other, held_object **out)
 {
     held_object *made = object_new(&map_family);
-    bry_map *map = NULL;
-    bry_status status = made ? bry_map_create_like(map_of(other), &map) : BRY_E_NOMEM;
-    if (status == BRY_OK) { /* into an account of its own, see object_copy() */
-        bry_sink sink = chunks_sink(&made->pieces);
-        status = bry_map_save(map, &sink, NULL);
-        bry_map_destroy(map);
-    }
-    if (status == BRY_OK) {
-        bry_source source = chunks_source(&made->pieces);
-        bry_load load = BRY_LOAD;
-        status = object_load(made, &source, &load);
-        chunks_free(&made->pieces);
-    }
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_map *map;
+    bry_status status = bry_map_create_like(map_of(other), &allocator, &map);
     if (status != BRY_OK) {
         object_free(made);
         return status;
     }
+    made->thing = map;
     *out = made;
     return BRY_OK;
 }

@@ -88,6 +88,16 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return status;
 }
 
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    bry_allocator allocator = account_allocator(bill);
+    bry_map *made;
+    bry_status status = bry_map_clone(thing, &allocator, &made);
+    if (status == BRY_OK)
+        *copy = made;
+    return status;
+}
+
 static void destroy(void *thing)
 {
     bry_map_destroy(thing);
@@ -133,6 +143,7 @@ command_family map_family = {
     .rdb_load = rdb_load,
     .save = save,
     .load = load,
+    .clone = clone,
     .destroy = destroy,
     .items = items,
     .errors = errors,

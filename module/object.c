@@ -119,18 +119,18 @@ bry_status object_copy(const held_object *self, held_object **copy)
     held_object *made = object_new(self->family);
     if (!made)
         return BRY_E_NOMEM;
-    bry_sink sink = chunks_sink(&made->pieces);
-    bry_status status = object_save(self, &sink);
-    if (status == BRY_OK && self->thing) {
-        bry_source source = chunks_source(&made->pieces);
-        bry_load load = BRY_LOAD;
-        status = object_load(made, &source, &load);
-        chunks_free(&made->pieces);
+    bry_status status;
+    if (self->thing) {
+        status = self->family->clone(self->thing, &made->account, &made->thing);
+    } else {
+        bry_sink sink = chunks_sink(&made->pieces);
+        status = chunks_write(&self->pieces, &sink);
     }
     if (status != BRY_OK) {
         object_free(made);
         return status;
     }
+    object_set_items(made, self->items);
     *copy = made;
     return BRY_OK;
 }

@@ -54,8 +54,7 @@ void object_count(held_object *self, size_t n);
 /* Counts the object among others from now on: keys, items and bytes. */
 void object_count_among(held_object *self, family_totals *totals);
 
-/* A second object with the same contents. The library's clones share their allocator, and each
- * object here has its own, so the contents go through frames. BRY_E_NOMEM. */
+/* A second object with the same contents, counted in an account of its own. BRY_E_NOMEM. */
 bry_status object_copy(const held_object *self, held_object **copy);
 
 /* The object's frames, or the pieces of an unfinished one. */

@@ -123,9 +123,10 @@ BRY_API bry_counter_options bry_counter_options_like(const bry_counter *other);
  */
 BRY_API void bry_counter_destroy(bry_counter *counters);
 
-/* A second table, in memory, with the same contents and allocator. BRY_E_NOMEM; BRY_E_IO as for
- * bry_counter_save(). */
-BRY_API bry_status bry_counter_clone(const bry_counter *counters, bry_counter **copy);
+/* A second table, in memory, with the same contents. Its memory comes from `allocator`; NULL: from
+ * where the first one's does. BRY_E_NOMEM; BRY_E_IO as for bry_counter_save(). */
+BRY_API bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *allocator,
+                                     bry_counter **copy);
 
 /* Deletes all counters and forgets all ids; keeps seed, shape, time and the counts in the stats.
  * BRY_E_NOMEM, BRY_E_IO. */

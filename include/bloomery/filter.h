@@ -79,8 +79,10 @@ BRY_API bry_filter_options bry_filter_options_like(const bry_filter *other);
 
 BRY_API void bry_filter_destroy(bry_filter *filter);
 
-/* A second filter with the same contents and allocator. BRY_E_NOMEM. */
-BRY_API bry_status bry_filter_clone(const bry_filter *filter, bry_filter **copy);
+/* A second filter with the same contents. Its memory comes from `allocator`; NULL: from where the
+ * first one's does. BRY_E_NOMEM. */
+BRY_API bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *allocator,
+                                    bry_filter **copy);
 
 /* Forgets every key, keeps seed and shape, gives the table's memory back. */
 BRY_API void bry_filter_clear(bry_filter *filter);

@@ -129,8 +129,10 @@ BRY_API bry_index_options bry_index_options_like(const bry_index *other);
 
 BRY_API void bry_index_destroy(bry_index *index);
 
-/* A second index with the same contents and allocator. BRY_E_NOMEM. */
-BRY_API bry_status bry_index_clone(const bry_index *index, bry_index **copy);
+/* A second index with the same contents. Its memory comes from `allocator`; NULL: from where the
+ * first one's does. BRY_E_NOMEM. */
+BRY_API bry_status bry_index_clone(const bry_index *index, const bry_allocator *allocator,
+                                   bry_index **copy);
 
 /* Drops every unit and begins numbering at 0 again; keeps seed and shape. */
 BRY_API void bry_index_clear(bry_index *index);

@@ -158,15 +158,18 @@ BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map)
 BRY_API bry_map_options bry_map_options_like(const bry_map *other);
 
 /*
- * An empty map with the engine, seed, shape and allocator of `other` and, with kbf, *the codes of
- * its values*. BRY_E_NOMEM.
+ * An empty map with the engine, seed and shape of `other` and, with kbf, *the codes of its values*.
+ * Its memory comes from `allocator`; NULL: from where the other's does. BRY_E_NOMEM.
  */
-BRY_API bry_status bry_map_create_like(const bry_map *other, bry_map **map);
+BRY_API bry_status bry_map_create_like(const bry_map *other, const bry_allocator *allocator,
+                                       bry_map **map);
 
 BRY_API void bry_map_destroy(bry_map *map);
 
-/* A second map with the same contents and allocator. BRY_E_NOMEM. */
-BRY_API bry_status bry_map_clone(const bry_map *map, bry_map **copy);
+/* A second map with the same contents. Its memory comes from `allocator`; NULL: from where the
+ * first one's does. BRY_E_NOMEM. */
+BRY_API bry_status bry_map_clone(const bry_map *map, const bry_allocator *allocator,
+                                 bry_map **copy);
 
 /* Forgets every key, every value and what was refused; keeps seed and shape, gives the memory back.
  */

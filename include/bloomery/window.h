@@ -123,8 +123,10 @@ BRY_API bry_window_options bry_window_options_like(const bry_window *other);
 
 BRY_API void bry_window_destroy(bry_window *window);
 
-/* A second window with the same contents, time and allocator. BRY_E_NOMEM. */
-BRY_API bry_status bry_window_clone(const bry_window *window, bry_window **copy);
+/* A second window with the same contents and time. Its memory comes from `allocator`; NULL: from
+ * where the first one's does. BRY_E_NOMEM. */
+BRY_API bry_status bry_window_clone(const bry_window *window, const bry_allocator *allocator,
+                                    bry_window **copy);
 
 /* Forgets every element, keeps seed, shape and time. */
 BRY_API void bry_window_clear(bry_window *window);

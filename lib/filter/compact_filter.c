@@ -49,7 +49,7 @@ static void free_table(bry_filter *filter)
 
 static bry_status clone(const bry_filter *filter, bry_filter *copy)
 {
-    return bry__maplet_clone(&filter->compact, &copy->compact);
+    return bry__maplet_clone(&filter->compact, &copy->compact, &copy->allocator);
 }
 
 static bool always(void *context, uint64_t fingerprint, uint32_t value)
@@ -187,7 +187,7 @@ static bry_status merge(bry_filter *into, const bry_filter *from)
         a->options.fixed != b->options.fixed)
         return BRY_E_MISMATCH;
     bry__maplet both; /* that it fits is known at the end alone */
-    bry_status status = bry__maplet_clone(a, &both);
+    bry_status status = bry__maplet_clone(a, &both, &a->allocator);
     if (status != BRY_OK)
         return status;
     status = merge_into(&both, b);

@@ -121,15 +121,17 @@ void bry_filter_destroy(bry_filter *filter)
     bry__free(&allocator, filter, sizeof *filter);
 }
 
-bry_status bry_filter_clone(const bry_filter *filter, bry_filter **copy)
+bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *given, bry_filter **copy)
 {
-    bry_filter *made = bry__alloc(&filter->allocator, sizeof *made);
+    bry_allocator allocator = given ? *given : filter->allocator;
+    bry_filter *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     *made = *filter;
+    made->allocator = allocator;
     bry_status status = filter->engine->clone(filter, made);
     if (status != BRY_OK) {
-        bry__free(&filter->allocator, made, sizeof *made);
+        bry__free(&allocator, made, sizeof *made);
         return status;
     }
     *copy = made;

@@ -115,14 +115,14 @@ void bry__compact_index_destroy(void *self)
     bry__free(&allocator, index, sizeof *index);
 }
 
-static bry_status clone(const void *self, void **copy)
+static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__compact_index *index = self;
-    const bry_allocator *allocator = &index->maplet.allocator;
     bry__compact_index *made = bry__alloc(allocator, sizeof *made);
     uint8_t *state = index->room ? bry__alloc(allocator, index->room) : NULL;
     bry__maplet maplet;
-    if (!made || (index->room && !state) || bry__maplet_clone(&index->maplet, &maplet) != BRY_OK) {
+    if (!made || (index->room && !state) ||
+        bry__maplet_clone(&index->maplet, &maplet, allocator) != BRY_OK) {
         bry__free(allocator, state, index->room);
         bry__free(allocator, made, sizeof *made);
         return BRY_E_NOMEM;

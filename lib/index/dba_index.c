@@ -119,11 +119,11 @@ void bry__dba_destroy(void *self)
     bry__free(&allocator, dba, sizeof *dba);
 }
 
-static bry_status clone(const void *self, void **copy)
+static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__dba *dba = self;
     bry__dba *made;
-    bry_status status = bry__dba_make(&dba->options, &dba->allocator, &made);
+    bry_status status = bry__dba_make(&dba->options, allocator, &made);
     if (status != BRY_OK)
         return status;
     made->levels = dba->levels;

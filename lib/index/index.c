@@ -55,19 +55,21 @@ void bry_index_destroy(bry_index *index)
     bry__free(&allocator, index, sizeof *index);
 }
 
-bry_status bry_index_clone(const bry_index *index, bry_index **copy)
+bry_status bry_index_clone(const bry_index *index, const bry_allocator *given, bry_index **copy)
 {
-    bry_index *made = bry__alloc(&index->allocator, sizeof *made);
+    bry_allocator allocator = given ? *given : index->allocator;
+    bry_index *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     *made = *index;
+    made->allocator = allocator;
     made->elements = NULL;
     bry_status status = bry__index_clone_units(index, made);
     made->last_order = index->last_order;
     made->next_number = index->next_number;
     made->newest_known = false;
     if (status == BRY_OK)
-        status = index->engine->clone(index->elements, &made->elements);
+        status = index->engine->clone(index->elements, &allocator, &made->elements);
     if (status != BRY_OK) {
         bry_index_destroy(made);
         return status;

@@ -103,7 +103,7 @@ typedef struct bry__index_engine {
     bry_status (*create)(const bry_index_options *options, const bry_allocator *allocator,
                          void **self);
     void (*destroy)(void *self);
-    bry_status (*clone)(const void *self, void **copy);
+    bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
     void (*clear)(void *self);
 
     /* Sets in *options what makes an instance whose units can be installed in this one:

@@ -100,15 +100,15 @@ static void destroy(void *self)
     bry__free(&allocator, map, sizeof *map);
 }
 
-static bry_status clone(const void *self, void **copy)
+static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__compact_map *map = self;
-    bry__compact_map *made = bry__alloc(&map->maplet.allocator, sizeof *made);
+    bry__compact_map *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    bry_status status = bry__maplet_clone(&map->maplet, &made->maplet);
+    bry_status status = bry__maplet_clone(&map->maplet, &made->maplet, allocator);
     if (status != BRY_OK) {
-        bry__free(&map->maplet.allocator, made, sizeof *made);
+        bry__free(allocator, made, sizeof *made);
         return status;
     }
     *copy = made;

@@ -74,7 +74,7 @@ bry_status bry__compact_merge(void *into, const void *from, const uint32_t *reco
         a->options.fixed != b->options.fixed)
         return BRY_E_MISMATCH;
     bry__compact_map both;
-    bry_status status = bry__maplet_clone(a, &both.maplet);
+    bry_status status = bry__maplet_clone(a, &both.maplet, &a->allocator);
     if (status != BRY_OK)
         return status;
     bry__compact_widen(&both, codes);
@@ -102,7 +102,7 @@ bry_status bry__compact_merge(void *into, const void *from, const uint32_t *reco
 static bry_status fold(bry__maplet *maplet)
 {
     bry__maplet copy;
-    bry_status status = bry__maplet_clone(maplet, &copy);
+    bry_status status = bry__maplet_clone(maplet, &copy, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     for (unsigned i = 1; i < copy.tables && status == BRY_OK; i++) {

@@ -144,13 +144,13 @@ void bry__dictionary_clear(bry__dictionary *dictionary)
     };
 }
 
-static bry_status clone_entries(const bry__dictionary *dictionary, bry__value_entries *copy)
+static bry_status clone_entries(const bry__dictionary *dictionary, const bry_allocator *allocator,
+                                bry__value_entries *copy)
 {
     const bry__value_entries *entries = &dictionary->entries;
     bry_status status = BRY_OK;
     for (size_t code = 0; code < dictionary->codes && status == BRY_OK; code++) {
-        status = bry__value_entries_reserve(copy, code, (size_t)dictionary->codes,
-                                            &dictionary->allocator);
+        status = bry__value_entries_reserve(copy, code, (size_t)dictionary->codes, allocator);
         if (status != BRY_OK)
             break;
         *bry__value_entry(copy, code) = *bry__value_entry(entries, code);
@@ -163,18 +163,19 @@ static bry_status clone_entries(const bry__dictionary *dictionary, bry__value_en
     return status;
 }
 
-bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__dictionary *copy)
+bry_status bry__dictionary_clone(const bry__dictionary *dictionary, const bry_allocator *allocator,
+                                 bry__dictionary *copy)
 {
-    const bry_allocator *allocator = &dictionary->allocator;
     bry__dictionary made = *dictionary;
+    made.allocator = *allocator;
     made.secondary = NULL;
     made.bytes = (bry__value_bytes){0};
     made.entries = (bry__value_entries){0};
-    bry_status status = clone_entries(dictionary, &made.entries);
+    bry_status status = clone_entries(dictionary, allocator, &made.entries);
     if (status == BRY_OK)
         status = bry__value_bytes_clone(&dictionary->bytes, &made.bytes, allocator);
     if (status == BRY_OK)
-        status = dictionary->engine->clone(dictionary->secondary, &made.secondary);
+        status = dictionary->engine->clone(dictionary->secondary, allocator, &made.secondary);
     if (status != BRY_OK) {
         bry__dictionary_free(&made);
         return status;

@@ -31,7 +31,8 @@ bry_status bry__dictionary_init(bry__dictionary *dictionary, const bry__map_engi
                                 const bry_map_options *options, uint64_t values,
                                 const bry_allocator *allocator);
 void bry__dictionary_free(bry__dictionary *dictionary);
-bry_status bry__dictionary_clone(const bry__dictionary *dictionary, bry__dictionary *copy);
+bry_status bry__dictionary_clone(const bry__dictionary *dictionary, const bry_allocator *allocator,
+                                 bry__dictionary *copy);
 void bry__dictionary_clear(bry__dictionary *dictionary);
 
 /* ---- asking -------------------------------------------------------------------------------- */

@@ -160,28 +160,28 @@ static bry_status create(const bry_map_options *options, const bry_allocator *al
     return BRY_OK;
 }
 
-static bry_status clone(const void *self, void **copy)
+static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__kbf_map *map = self;
-    bry__kbf_map *made = bry__alloc(&map->allocator, sizeof *made);
+    bry__kbf_map *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    *made = (bry__kbf_map){.allocator = map->allocator,
+    *made = (bry__kbf_map){.allocator = *allocator,
                            .fixed = map->fixed,
                            .setting = map->setting,
                            .least_error = map->least_error};
-    bry_status status = bry__gf_init(&made->gf, map->gf.bits, &map->allocator);
+    bry_status status = bry__gf_init(&made->gf, map->gf.bits, allocator);
     if (status != BRY_OK) {
-        bry__free(&map->allocator, made, sizeof *made);
+        bry__free(allocator, made, sizeof *made);
         return status;
     }
     for (unsigned i = 0; i < map->tables && status == BRY_OK; i++) {
         bry__kbf like = map->table[i];
         like.gf = &made->gf;
-        status = bry__kbf_init(&made->table[i], &like, &map->allocator);
+        status = bry__kbf_init(&made->table[i], &like, allocator);
         if (status == BRY_OK) {
             made->tables++;
-            status = bry__kbf_merge(&made->table[i], &map->table[i], 0, &map->allocator);
+            status = bry__kbf_merge(&made->table[i], &map->table[i], 0, allocator);
         }
     }
     if (status == BRY_OK)

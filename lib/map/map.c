@@ -136,17 +136,17 @@ bry_map_options bry_map_options_like(const bry_map *other)
     return options;
 }
 
-bry_status bry_map_create_like(const bry_map *other, bry_map **map)
+bry_status bry_map_create_like(const bry_map *other, const bry_allocator *allocator, bry_map **map)
 {
     bry_map_options options = bry_map_options_like(other);
-    options.allocator = &other->allocator;
+    options.allocator = allocator ? allocator : &other->allocator;
     bry_map *made;
     bry_status status = bry_map_create(&options, &made);
     if (status != BRY_OK)
         return status;
     if (bry__map_has_dictionary(other) && !other->engine->recodes) {
         bry__dictionary copy;
-        status = bry__dictionary_clone(&other->dictionary, &copy);
+        status = bry__dictionary_clone(&other->dictionary, options.allocator, &copy);
         if (status != BRY_OK) {
             bry_map_destroy(made);
             return status;
@@ -170,17 +170,19 @@ void bry_map_destroy(bry_map *map)
     bry__free(&allocator, map, sizeof *map);
 }
 
-bry_status bry_map_clone(const bry_map *map, bry_map **copy)
+bry_status bry_map_clone(const bry_map *map, const bry_allocator *given, bry_map **copy)
 {
-    bry_map *made = bry__alloc(&map->allocator, sizeof *made);
+    bry_allocator allocator = given ? *given : map->allocator;
+    bry_map *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     *made = *map;
+    made->allocator = allocator;
     made->keys = NULL;
     made->dictionary.secondary = NULL;
-    bry_status status = map->engine->clone(map->keys, &made->keys);
+    bry_status status = map->engine->clone(map->keys, &allocator, &made->keys);
     if (status == BRY_OK && bry__map_has_dictionary(map))
-        status = bry__dictionary_clone(&map->dictionary, &made->dictionary);
+        status = bry__dictionary_clone(&map->dictionary, &allocator, &made->dictionary);
     if (status != BRY_OK) {
         bry_map_destroy(made);
         return status;

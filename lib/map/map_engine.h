@@ -44,7 +44,7 @@ typedef struct bry__map_engine {
     bry_status (*create)(const bry_map_options *options, const bry_allocator *allocator,
                          void **self);
     void (*destroy)(void *self);
-    bry_status (*clone)(const void *self, void **copy);
+    bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
     void (*clear)(void *self);
 
     /* Sets in *options what makes an instance of this one's shape, which may have been folded

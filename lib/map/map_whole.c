@@ -130,7 +130,7 @@ static bry_status insert_all(bry_map *map, const bry_map_supplier *supplier)
 bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
 {
     bry_map *made;
-    bry_status status = bry_map_create_like(map, &made);
+    bry_status status = bry_map_create_like(map, NULL, &made);
     if (status != BRY_OK)
         return status;
     status = insert_all(made, supplier);

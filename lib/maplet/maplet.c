@@ -76,9 +76,11 @@ void bry__maplet_free(bry__maplet *maplet)
         free_table(maplet->table[--maplet->tables], &maplet->allocator);
 }
 
-bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy)
+bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
+                             const bry_allocator *allocator)
 {
     bry__maplet made = *maplet;
+    made.allocator = *allocator;
     bry_status status = bry__values_clone(maplet, &made);
     if (status != BRY_OK)
         return status;

@@ -53,7 +53,8 @@ uint64_t bry__maplet_bytes_empty(void);
 bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
                             const bry_allocator *allocator);
 void bry__maplet_free(bry__maplet *maplet);
-bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy);
+bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
+                             const bry_allocator *allocator);
 
 /* Forgets all entries. BRY_E_NOMEM leaves them. */
 bry_status bry__maplet_clear(bry__maplet *maplet);

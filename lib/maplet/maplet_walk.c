@@ -83,7 +83,7 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
 
     /* With several tables one may fail after another has changed: work on a copy. */
     bry__maplet copy;
-    bry_status status = bry__maplet_clone(maplet, &copy);
+    bry_status status = bry__maplet_clone(maplet, &copy, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     for (unsigned i = 0; i < copy.tables && status == BRY_OK; i++)
@@ -185,7 +185,7 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
         return BRY_E_FULL;
 
     bry__maplet both;
-    bry_status status = bry__maplet_clone(into, &both);
+    bry_status status = bry__maplet_clone(into, &both, &into->allocator);
     if (status != BRY_OK)
         return status;
     while (both.tables < from->tables && status == BRY_OK)

@@ -16,7 +16,7 @@ static bry_status copy_live(const bry__compact_window *window, uint64_t newest, 
         copy->past = NULL;
         copy->trash = NULL;
     } else {
-        status = bry__levels_clone(window, copy);
+        status = bry__levels_clone(window, copy, &window->allocator);
         if (status != BRY_OK)
             return status;
         bry__window_move(copy, copy->newest, oldest);

@@ -183,16 +183,18 @@ void bry__levels_free(bry__compact_window *window)
     bry__levels_free_some(window, SIZE_MAX);
 }
 
-bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to)
+bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to,
+                             const bry_allocator *allocator)
 {
     bry__compact_window made = *from;
+    made.allocator = *allocator;
     made.past = NULL;
     made.trash = NULL;
     for (made.levels = 0; made.levels < from->levels; made.levels++) {
         const bry__window_level *level = from->level[made.levels];
-        bry__window_level *copy = bry__alloc(&from->allocator, level_size(&from->shape));
-        if (!copy || bry__table_clone(&level->table, &copy->table, &from->allocator) != BRY_OK) {
-            bry__free(&from->allocator, copy, level_size(&from->shape));
+        bry__window_level *copy = bry__alloc(allocator, level_size(&from->shape));
+        if (!copy || bry__table_clone(&level->table, &copy->table, allocator) != BRY_OK) {
+            bry__free(allocator, copy, level_size(&from->shape));
             bry__levels_free(&made);
             return BRY_E_NOMEM;
         }

@@ -122,7 +122,8 @@ void bry__past_discard(bry__compact_window *window, bry__compact_window *set);
 /* Frees so many groups of what was discarded. */
 void bry__levels_free_some(bry__compact_window *window, size_t groups);
 /* A copy with all that is remembered in its own levels. */
-bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to);
+bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_window *to,
+                             const bry_allocator *allocator);
 void bry__levels_free(bry__compact_window *window);
 
 /* Entries that are remembered, in all and in one level. */

@@ -109,15 +109,15 @@ static void destroy(void *self)
     bry__free(&allocator, window, sizeof *window);
 }
 
-static bry_status clone(const void *self, void **copy)
+static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__compact_window *window = self;
-    bry__compact_window *made = bry__alloc(&window->allocator, sizeof *made);
+    bry__compact_window *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    bry_status status = bry__levels_clone(window, made);
+    bry_status status = bry__levels_clone(window, made, allocator);
     if (status != BRY_OK) {
-        bry__free(&window->allocator, made, sizeof *made);
+        bry__free(allocator, made, sizeof *made);
         return status;
     }
     *copy = made;

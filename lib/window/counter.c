@@ -174,6 +174,43 @@ bry_counter_options bry_counter_options_like(const bry_counter *other)
     return options;
 }
 
+/* All but the folder, which the copy does not have, and what only a broken table has. */
+static void copy_numbers(const bry_counter *from, bry_counter *to)
+{
+    to->applied = from->applied;
+    to->repeats = from->repeats;
+    to->refused_full = from->refused_full;
+    to->refused_overflow = from->refused_overflow;
+    to->refused_time = from->refused_time;
+    to->expected_lost = from->expected_lost;
+    to->error_then = from->error_then;
+    to->since = from->since;
+    to->ask_after = from->ask_after;
+}
+
+bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *allocator,
+                             bry_counter **copy)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    bry_counter_options options = bry_counter_options_like(counters);
+    bry_counter *made;
+    bry_status status =
+        bry__counter_make(&options, allocator ? allocator : &counters->meter.under, &made);
+    if (status != BRY_OK)
+        return status;
+    copy_numbers(counters, made);
+    bry__counter_names_free(&made->names);
+    status = bry__counter_names_clone(&counters->names, &made->names, &made->meter.allocator);
+    if (status == BRY_OK)
+        status = bry_window_clone(counters->window, &made->meter.allocator, &made->window);
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry_counter_destroy(made);
+    return status;
+}
+
 void bry_counter_destroy(bry_counter *counters)
 {
     if (!counters)

@@ -171,7 +171,7 @@ static bry_status remember_exactly(bry_counter *counters, batch *b)
     uint64_t ceiling = meter->ceiling, before = meter->bytes;
     meter->ceiling = 0;
     bry_window *copy;
-    bry_status status = bry_window_clone(counters->window, &copy);
+    bry_status status = bry_window_clone(counters->window, NULL, &copy);
     if (status != BRY_OK)
         return status;
     if (ceiling)

@@ -395,6 +395,61 @@ void bry__counter_names_free(bry__counter_names *names)
     *names = (bry__counter_names){0};
 }
 
+/* ---- copies -------------------------------------------------------------------------------- */
+
+/* The copy's line `to` is empty. What was copied when memory runs out is whole. */
+static bry_status copy_line(bry__counter_names *copy, line *to, const line *from)
+{
+    for (unsigned i = 0; i < count_in(from); i++) {
+        size_t size = size_of(from->slot[i].name->len);
+        bry__counter_name *name = bry__alloc_buffer(&copy->allocator, size);
+        if (!name)
+            return BRY_E_NOMEM;
+        memcpy(name, from->slot[i].name, size);
+        put_name(to, name, from->tag[i]);
+    }
+    return BRY_OK;
+}
+
+static bry_status copy_bucket(bry__counter_names *copy, line *to, const line *from)
+{
+    bry_status status = copy_line(copy, to, from);
+    while (status == BRY_OK && (from = after(from)) != NULL) {
+        line *further = bry__alloc(&copy->allocator, sizeof *further);
+        if (!further)
+            return BRY_E_NOMEM;
+        to->slot[SLOTS - 1].line = further;
+        to->state |= FURTHER;
+        to = further;
+        status = copy_line(copy, to, from);
+    }
+    return status;
+}
+
+bry_status bry__counter_names_clone(const bry__counter_names *names, bry__counter_names *copy,
+                                    const bry_allocator *allocator)
+{
+    bry__counter_names made;
+    bry_status status = bry__counter_names_init(&made, names->seed, allocator);
+    if (status != BRY_OK)
+        return status;
+    if (names->room > made.room)
+        status = resize_directory(&made, names->room);
+    while (status == BRY_OK && made.pieces < names->pieces)
+        status = add_piece(&made);
+    if (status == BRY_OK) {
+        made.buckets = names->buckets;
+        made.count = names->count;
+    }
+    for (uint64_t bucket = 0; bucket < names->buckets && status == BRY_OK; bucket++)
+        status = copy_bucket(&made, line_at(&made, bucket), line_at(names, bucket));
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry__counter_names_free(&made);
+    return status;
+}
+
 /* ---- names --------------------------------------------------------------------------------- */
 
 void bry__counter_names_fetch_bucket(const bry__counter_names *names, bry__counter_key key)

@@ -32,6 +32,10 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
                                    const bry_allocator *allocator);
 void bry__counter_names_free(bry__counter_names *names);
 
+/* The same names with their values, in memory of another table. BRY_E_NOMEM. */
+bry_status bry__counter_names_clone(const bry__counter_names *names, bry__counter_names *copy,
+                                    const bry_allocator *allocator);
+
 /* Removes all names. */
 void bry__counter_names_clear(bry__counter_names *names);
 

@@ -396,54 +396,6 @@ bry_status bry_counter_load(const bry_source *source, bry_load *load, bry_counte
     return bry__counter_read(source, load, &under, counters, &place);
 }
 
-/* ---- copies -------------------------------------------------------------------------------- */
-
-/* A block that grows, from the table's own allocator. */
-typedef struct block {
-    const bry_allocator *allocator;
-    unsigned char *bytes;
-    size_t len, room;
-} block;
-
-static bry_status block_write(void *opaque, const void *bytes, size_t len)
-{
-    block *to = opaque;
-    if (len > to->room - to->len) {
-        if (to->len > SIZE_MAX / 2 - len)
-            return BRY_E_NOMEM;
-        size_t room = (to->len + len) * 2;
-        unsigned char *larger = bry__alloc(to->allocator, room);
-        if (!larger)
-            return BRY_E_NOMEM;
-        if (to->len)
-            memcpy(larger, to->bytes, to->len);
-        bry__free(to->allocator, to->bytes, to->room);
-        to->bytes = larger;
-        to->room = room;
-    }
-    if (len)
-        memcpy(to->bytes + to->len, bytes, len);
-    to->len += len;
-    return BRY_OK;
-}
-
-/* By way of frames: a window that is cloned would keep the meter of the table it came from. */
-bry_status bry_counter_clone(const bry_counter *counters, bry_counter **copy)
-{
-    bry_allocator under = counters->meter.under;
-    block kept = {.allocator = &under};
-    bry_sink sink = {block_write, &kept};
-    bry_status status = bry_counter_save(counters, &sink, NULL);
-    if (status == BRY_OK) {
-        bry_view view = {kept.bytes, kept.len, 0};
-        bry_source source = bry_view_source(&view);
-        bry__counter_place place;
-        status = bry__counter_read(&source, NULL, &under, copy, &place);
-    }
-    bry__free(&under, kept.bytes, kept.room);
-    return status;
-}
-
 /* ---- files --------------------------------------------------------------------------------- */
 
 BRY__OBJECT_FILE(counter)

@@ -220,7 +220,7 @@ bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *al
 void bry__fbf_destroy(void *self);
 bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);
 
-bry_status bry__fbf_clone(const void *self, void **copy);
+bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void **copy);
 bry_status bry__fbf_merge(void *self, const void *other, uint64_t now);
 
 void bry__fbf_write(const void *self, struct bry__frame_writer *writer);

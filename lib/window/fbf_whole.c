@@ -64,9 +64,9 @@ static bry__fbf *copy_of(const bry__fbf *fbf, const bry_allocator *allocator)
     return made;
 }
 
-bry_status bry__fbf_clone(const void *self, void **copy)
+bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
-    bry__fbf *made = copy_of(self, &((const bry__fbf *)self)->allocator);
+    bry__fbf *made = copy_of(self, allocator);
     if (!made)
         return BRY_E_NOMEM;
     *copy = made;

@@ -157,14 +157,16 @@ void bry_window_destroy(bry_window *window)
     bry__free(&allocator, window, sizeof *window);
 }
 
-bry_status bry_window_clone(const bry_window *window, bry_window **copy)
+bry_status bry_window_clone(const bry_window *window, const bry_allocator *given, bry_window **copy)
 {
-    bry_window *made = bry__alloc(&window->allocator, sizeof *made);
+    bry_allocator allocator = given ? *given : window->allocator;
+    bry_window *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     *made = *window;
+    made->allocator = allocator;
     made->self = NULL;
-    bry_status status = window->engine->clone(window->self, &made->self);
+    bry_status status = window->engine->clone(window->self, &allocator, &made->self);
     if (status != BRY_OK) {
         bry_window_destroy(made);
         return status;

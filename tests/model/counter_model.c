@@ -334,7 +334,7 @@ static void do_copy(pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
     bry_counter *copy;
-    bry_status status = bry_counter_clone(both->counters, &copy);
+    bry_status status = bry_counter_clone(both->counters, NULL, &copy);
     if (status != BRY_OK) {
         model_expect(reader, status == BRY_E_NOMEM);
         refused(both, reader, status, NULL, 0, 0);

@@ -164,7 +164,7 @@ static void do_clone(pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
     bry_filter *copy = NULL;
-    bry_status status = bry_filter_clone(both->filter[0], &copy);
+    bry_status status = bry_filter_clone(both->filter[0], NULL, &copy);
     if (out_of_memory(both, reader, status)) {
         model_expect(reader, copy == NULL);
         return;

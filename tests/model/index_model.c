@@ -234,7 +234,7 @@ static void do_clone(index_pair *both, model_reader *reader)
         return;
     model_say(reader, "clone");
     bry_index *copy = NULL;
-    bry_status status = bry_index_clone(both->index, &copy);
+    bry_status status = bry_index_clone(both->index, NULL, &copy);
     if (index_out_of_memory(both, reader, status)) {
         model_expect(reader, copy == NULL);
         return;

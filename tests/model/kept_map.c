@@ -78,7 +78,7 @@ static void merge(bry_map *map, const bry_hash *hashes, const bry_map_value *val
     bry_map_options options = bry_map_options_like(map);
     options.allocator = kept_memory(&memory);
     bry_status made =
-        same_codes ? bry_map_create_like(map, &other) : bry_map_create(&options, &other);
+        same_codes ? bry_map_create_like(map, NULL, &other) : bry_map_create(&options, &other);
     if (kept_status(notes, "create like", made) != BRY_OK)
         return;
     kept_status(notes, "insert into the other", bry_map_add_n(other, hashes, values, n));

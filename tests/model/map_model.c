@@ -71,7 +71,7 @@ static void do_clone(map_pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
     bry_map *copy = NULL;
-    bry_status status = bry_map_clone(both->map[0], &copy);
+    bry_status status = bry_map_clone(both->map[0], NULL, &copy);
     if (map_out_of_memory(both, reader, status)) {
         model_expect(reader, copy == NULL);
         return;
@@ -94,7 +94,7 @@ static void do_create_like(map_pair *both, model_reader *reader)
 {
     model_say(reader, "create the other like this");
     bry_map *made = NULL;
-    bry_status status = bry_map_create_like(both->map[0], &made);
+    bry_status status = bry_map_create_like(both->map[0], NULL, &made);
     if (map_out_of_memory(both, reader, status)) {
         model_expect(reader, made == NULL);
         return;

@@ -556,7 +556,7 @@ static void do_clone(pair *both, model_reader *reader)
     model_say(reader, "clone%s", swap ? " and go on with it" : " and keep both");
     count_operations(both, 1);
     bry__maplet made = {.tables = 0};
-    bry_status status = bry__maplet_clone(&side->maplet, &made);
+    bry_status status = bry__maplet_clone(&side->maplet, &made, &side->maplet.allocator);
     if (out_of_memory(both, reader, status))
         return;
     model_expect(reader, status == BRY_OK);

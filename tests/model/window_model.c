@@ -414,7 +414,7 @@ static void do_clone(window_pair *both, model_reader *reader)
     model_say(reader, "clone");
     bry_window *copy = NULL;
     begin(both, reader);
-    bry_status status = bry_window_clone(both->window[0], &copy);
+    bry_status status = bry_window_clone(both->window[0], NULL, &copy);
     if (!end(both, reader, 0, status)) {
         model_expect(reader, copy == NULL);
         return;

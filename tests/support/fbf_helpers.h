@@ -29,7 +29,7 @@ static inline const bry__fbf *row_of(const bry_window *window)
 static inline bry_window *clone_of(const bry_window *window)
 {
     bry_window *copy = NULL;
-    assert_int_equal(bry_window_clone(window, &copy), BRY_OK);
+    assert_int_equal(bry_window_clone(window, NULL, &copy), BRY_OK);
     return copy;
 }
 

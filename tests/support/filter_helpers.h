@@ -20,7 +20,7 @@ static inline bry_filter *make(bry_filter_options options)
 static inline bry_filter *clone(const bry_filter *filter)
 {
     bry_filter *copy = NULL;
-    assert_int_equal(bry_filter_clone(filter, &copy), BRY_OK);
+    assert_int_equal(bry_filter_clone(filter, NULL, &copy), BRY_OK);
     return copy;
 }
 

@@ -86,7 +86,7 @@ static inline bool same_image(const void *map, const bry_buffer *image)
 static inline void *clone_of(const void *map)
 {
     void *copy = NULL;
-    assert_int_equal(engine->clone(map, &copy), BRY_OK);
+    assert_int_equal(engine->clone(map, &((const bry__kbf_map *)map)->allocator, &copy), BRY_OK);
     bry_buffer image = image_of(map);
     assert_true(same_image(copy, &image));
     bry_buffer_free(&image);

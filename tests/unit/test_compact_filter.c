@@ -201,7 +201,7 @@ static void do_clone(beside *both, generator *numbers)
 {
     (void)numbers;
     bry_filter *copy = NULL;
-    bry_status status = bry_filter_clone(both->filter[0], &copy);
+    bry_status status = bry_filter_clone(both->filter[0], NULL, &copy);
     go_on_with(both, status, copy);
 }
 

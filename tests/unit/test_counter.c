@@ -583,7 +583,7 @@ static void clones(void **state)
             assert_int_equal(counter_try(c, i, name, i, i), BRY_OK);
         }
         counter_repeat(c, 2999, "1", 0, 3000, 1 + 1101 + 2201);
-        assert_int_equal(bry_counter_clone(c, &copy), BRY_OK);
+        assert_int_equal(bry_counter_clone(c, NULL, &copy), BRY_OK);
         bry_counter_stats a = counter_stats(c), b = counter_stats(copy);
         assert_int_equal(a.counters, b.counters);
         assert_int_equal(a.ids, b.ids);

@@ -445,7 +445,7 @@ static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
                 assert_int_equal(bry_counter_sync(c), BRY_E_IO);
                 assert_int_equal(bry_counter_snapshot(c), BRY_E_IO);
                 assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_E_IO);
-                assert_int_equal(bry_counter_clone(c, &copy), BRY_E_IO);
+                assert_int_equal(bry_counter_clone(c, NULL, &copy), BRY_E_IO);
                 assert_int_equal(bry_counter_has(c, counter_id(1000), 10), BRY_PRESENT);
                 bry_buffer_free(&buffer);
             }

@@ -178,7 +178,7 @@ static void copying_and_loading(void **state)
         for (uint64_t fail_at = 1;; fail_at++) {
             failing_allocator_restart(&memory);
             memory.fail_at = fail_at;
-            bry_status status = bry_counter_clone(counters, &copy);
+            bry_status status = bry_counter_clone(counters, NULL, &copy);
             if (status == BRY_OK && memory.calls < fail_at)
                 break;
             if (status == BRY_OK) { /* a smaller row of buckets, perhaps */

@@ -99,7 +99,8 @@ static unsigned look(const shared *all)
 static unsigned copy(const shared *all)
 {
     bry_counter *made = NULL;
-    bool same = bry_counter_clone(all->counters, &made) == BRY_OK && saves_as(made, &all->saved);
+    bool same =
+        bry_counter_clone(all->counters, NULL, &made) == BRY_OK && saves_as(made, &all->saved);
     bry_counter_destroy(made);
     return !same;
 }

@@ -53,7 +53,7 @@ static void assert_loads(const bry_index *index)
     assert_true(fabs(kept - counted) <= 1e-12 * counted);
     assert_true(stats_of(index).fill == stats_of(loaded).fill);
     bry_index_destroy(loaded);
-    assert_int_equal(bry_index_clone(index, &loaded), BRY_OK);
+    assert_int_equal(bry_index_clone(index, NULL, &loaded), BRY_OK);
     assert_true(stats_of(loaded).estimated_error == kept);
     bry_index_destroy(loaded);
 

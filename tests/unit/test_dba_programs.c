@@ -339,7 +339,7 @@ static void op_reload(twin *pair)
 static void op_clone(twin *pair)
 {
     bry_index *copy = NULL;
-    assert_int_equal(bry_index_clone(pair->index, &copy), BRY_OK);
+    assert_int_equal(bry_index_clone(pair->index, NULL, &copy), BRY_OK);
     bry_buffer a = saved(pair->index), b = saved(copy);
     assert_int_equal(a.len, b.len);
     assert_memory_equal(a.bytes, b.bytes, a.len);

@@ -369,7 +369,7 @@ static void test_stamps(void **state)
         assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
     assert_int_equal(bry_index_add(index, element(3005), 3, NULL, NULL), BRY_OK); /* was there */
     bry_index *copy = NULL;
-    assert_int_equal(bry_index_clone(index, &copy), BRY_OK);
+    assert_int_equal(bry_index_clone(index, NULL, &copy), BRY_OK);
     assert_int_equal(bry_index_add(index, element(3999), 3, NULL, NULL), BRY_OK);
     assert_int_equal(bry_index_merge_units(index, 5, 6), BRY_OK);
     assert_int_equal(bry_index_add(copy, element(4999), 4, NULL, NULL), BRY_OK);

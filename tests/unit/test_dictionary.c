@@ -106,7 +106,7 @@ static void test_codes(void **state)
         }
         assert_int_equal(bry__dictionary_count(&dictionary), n);
         assert_int_equal(bytes_of(&dictionary), memory.now);
-        assert_int_equal(bry__dictionary_clone(&dictionary, &copy), BRY_OK);
+        assert_int_equal(bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy), BRY_OK);
         bry__dictionary_clear(&dictionary);
         assert_false(finds(&dictionary, 5));
         assert_int_equal(intern(&dictionary, 5), 0);
@@ -311,7 +311,7 @@ static void test_failing_allocations(void **state)
             uint64_t before = memory.now;
             failing_allocator_restart(&memory);
             memory.fail_at = failing;
-            if (bry__dictionary_clone(&dictionary, &copy) == BRY_OK)
+            if (bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy) == BRY_OK)
                 break;
             assert_int_equal(memory.now, before);
         }

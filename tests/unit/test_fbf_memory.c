@@ -32,7 +32,7 @@ static bry_status call(int which, bry_window *window, const bry_window *other, b
     case 5:
         return bry_window_advance(window, now + 3500);
     case 6:
-        return bry_window_clone(window, made);
+        return bry_window_clone(window, NULL, made);
     default:
         return bry_window_merge(window, other);
     }

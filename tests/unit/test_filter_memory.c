@@ -78,7 +78,7 @@ static void check_shape(bry_filter_options options)
     assert_int_equal(memory.calls, calls);
 
     bry_filter *copy = NULL;
-    assert_int_equal(bry_filter_clone(filter, &copy), BRY_OK);
+    assert_int_equal(bry_filter_clone(filter, NULL, &copy), BRY_OK);
     assert_int_equal(memory.now, 2 * shape.bytes);
     bry_filter_clear(copy);
     assert_int_equal(memory.now, shape.bytes + shape.bytes_empty);
@@ -171,8 +171,8 @@ static void pair_make(pair *both)
             bry_filter_add(both->second, key_in_piece(both->second, i % PIECES, 100 + i), NULL),
             BRY_OK);
     }
-    assert_int_equal(bry_filter_clone(both->first, &both->first_before), BRY_OK);
-    assert_int_equal(bry_filter_clone(both->second, &both->second_before), BRY_OK);
+    assert_int_equal(bry_filter_clone(both->first, NULL, &both->first_before), BRY_OK);
+    assert_int_equal(bry_filter_clone(both->second, NULL, &both->second_before), BRY_OK);
 }
 
 static void pair_free(pair *both)
@@ -206,7 +206,7 @@ static bry_status do_add_n(pair *both, uint8_t *was, bry_filter **made)
 static bry_status do_clone(pair *both, uint8_t *was, bry_filter **made)
 {
     (void)was;
-    return bry_filter_clone(both->second, made);
+    return bry_filter_clone(both->second, NULL, made);
 }
 
 static bry_status do_merge(pair *both, uint8_t *was, bry_filter **made)

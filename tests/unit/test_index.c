@@ -423,7 +423,7 @@ static void test_clone_and_like(void **state)
         bry_index *index = exact(index_engines[e], 8, 50), *copy = NULL;
         add_many(index, 0, 120, BRY_INDEX_NEWEST);
         assert_int_equal(bry_index_drop(index, 0), BRY_OK);
-        assert_int_equal(bry_index_clone(index, &copy), BRY_OK);
+        assert_int_equal(bry_index_clone(index, NULL, &copy), BRY_OK);
         assert_same_index(index, copy, 200);
         add_many(copy, 150, 50, BRY_INDEX_NEWEST);
         assert_absent(index, 160);

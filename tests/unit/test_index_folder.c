@@ -28,7 +28,7 @@ static void save(const recording_io *fs, const bry_index *index)
 static bry_index *copy_of(const bry_index *index)
 {
     bry_index *copy = NULL;
-    assert_int_equal(bry_index_clone(index, &copy), BRY_OK);
+    assert_int_equal(bry_index_clone(index, NULL, &copy), BRY_OK);
     return copy;
 }
 

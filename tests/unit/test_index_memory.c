@@ -165,7 +165,7 @@ static bry_status do_merge_units(bry_index *index, operands *with)
 
 static bry_status do_clone(bry_index *index, operands *with)
 {
-    return bry_index_clone(index, &with->made);
+    return bry_index_clone(index, NULL, &with->made);
 }
 
 static bry_status do_install(bry_index *index, operands *with)

@@ -393,7 +393,7 @@ static void test_ship_refused(void **state)
     (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]), *before = NULL;
-        assert_int_equal(bry_index_clone(index, &before), BRY_OK);
+        assert_int_equal(bry_index_clone(index, NULL, &before), BRY_OK);
         uint32_t unit = 77;
         bry_buffer bytes = unit_saved(index, 13);
         for (size_t cut = 0; cut < bytes.len; cut += cut < 500 ? 1 : 17)

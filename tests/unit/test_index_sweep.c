@@ -177,7 +177,7 @@ static void test_same_bytes(void **state)
         if (i / 31 % 5 == 0)
             next = through_folder(saved, folder);
         else if (i / 31 % 5 == 1)
-            assert_int_equal(bry_index_clone(saved, &next), BRY_OK);
+            assert_int_equal(bry_index_clone(saved, NULL, &next), BRY_OK);
         else
             assert_int_equal(load(&bytes, &next), BRY_OK);
         bry_buffer_free(&bytes);

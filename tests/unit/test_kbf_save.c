@@ -66,7 +66,7 @@ static void test_no_memory(void **state)
             else if (call == 4)
                 status = engine->compress(copy, 0.4, CODES);
             else
-                status = engine->clone(copy, &made);
+                status = engine->clone(copy, &memory.allocator, &made);
             memory.fail_at = 0;
             if (status != BRY_OK) {
                 assert_int_equal(status, BRY_E_NOMEM);

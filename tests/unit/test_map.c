@@ -327,7 +327,7 @@ static void test_unlike_maps_do_not_merge(void **state)
     assert_true(has(a, key(1), text("a")));
     assert_int_equal(bry_map_get(a, key(2), NULL), BRY_ABSENT);
     bry_map_destroy(b);
-    assert_int_equal(bry_map_create_like(a, &b), BRY_OK);
+    assert_int_equal(bry_map_create_like(a, NULL, &b), BRY_OK);
     assert_int_equal(stats_of(b).values, 1);
     assert_int_equal(stats_of(b).items, 0);
     set(b, key(2), text("a"));
@@ -352,10 +352,10 @@ static void test_order_of_merges(void **state)
         bry_map *merged[3];
         static const int order[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
         for (int j = 0; j < 3; j++) {
-            assert_int_equal(bry_map_create_like(first, &merged[j]), BRY_OK);
+            assert_int_equal(bry_map_create_like(first, NULL, &merged[j]), BRY_OK);
             for (int p = 0; p < 3; p++) {
                 bry_map *part = NULL;
-                assert_int_equal(bry_map_create_like(first, &part), BRY_OK);
+                assert_int_equal(bry_map_create_like(first, NULL, &part), BRY_OK);
                 uint64_t n = (uint64_t)order[j][p] * 1000;
                 for (uint64_t i = 0; i < 900; i++)
                     set(part, key(n + i), numbered((n + i * 7) % 60));

@@ -151,12 +151,12 @@ static bry_status do_merge(bry_map *map, operands *with)
 
 static bry_status do_clone(bry_map *map, operands *with)
 {
-    return bry_map_clone(map, &with->made);
+    return bry_map_clone(map, NULL, &with->made);
 }
 
 static bry_status do_create_like(bry_map *map, operands *with)
 {
-    return bry_map_create_like(map, &with->made);
+    return bry_map_create_like(map, NULL, &with->made);
 }
 
 static bry_status do_compress(bry_map *map, operands *with)
@@ -183,7 +183,7 @@ static bry_map *prepare(bry_engine engine, failing_allocator *memory, operands *
     bry_map *map = make(small(engine, memory));
     for (uint64_t i = 0; i < 500; i++)
         set(map, key(i), numbered(i % VALUES));
-    assert_int_equal(bry_map_create_like(map, &with->other), BRY_OK);
+    assert_int_equal(bry_map_create_like(map, NULL, &with->other), BRY_OK);
     for (uint64_t i = 600; i < 640; i++)
         set(with->other, key(i), numbered(i % (VALUES + 20)));
     for (unsigned i = 0; i < ROOM; i++) {

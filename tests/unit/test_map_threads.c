@@ -67,7 +67,7 @@ static unsigned ask_stats(const shared *all)
 static unsigned clone_it(const shared *all)
 {
     bry_map *made = NULL;
-    unsigned wrong = bry_map_clone(all->map, &made) != BRY_OK || !saves_as(made, &all->saved);
+    unsigned wrong = bry_map_clone(all->map, NULL, &made) != BRY_OK || !saves_as(made, &all->saved);
     bry_map_destroy(made);
     return wrong;
 }
@@ -76,7 +76,7 @@ static unsigned clone_it(const shared *all)
 static unsigned merge_it(const shared *all)
 {
     bry_map *made = NULL;
-    unsigned wrong = bry_map_create_like(all->map, &made) != BRY_OK ||
+    unsigned wrong = bry_map_create_like(all->map, NULL, &made) != BRY_OK ||
                      bry_map_seed(made) != bry_map_seed(all->map) ||
                      bry_map_merge(made, all->map) != BRY_OK;
     for (int i = 0; i < KNOWN && !wrong; i++)

@@ -380,7 +380,7 @@ static void test_clear_and_clone(void **state)
     put(&maplet, 0, 5000, 1023);
     assert_int_equal(bry__maplet_widen(&maplet, 12), BRY_OK);
     bry_buffer before = maplet_saved(&maplet);
-    assert_int_equal(bry__maplet_clone(&maplet, &copy), BRY_OK);
+    assert_int_equal(bry__maplet_clone(&maplet, &copy, &maplet.allocator), BRY_OK);
     maplet_assert_saved(&copy, &before);
     assert_int_equal(bry__maplet_bytes(&maplet) + bry__maplet_bytes(&copy), memory.now);
     assert_int_equal(bry__maplet_clear(&maplet), BRY_OK);

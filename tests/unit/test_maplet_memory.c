@@ -349,7 +349,7 @@ static bry_status clone(trial *given)
 {
     (void)given;
     bry__maplet made;
-    bry_status status = bry__maplet_clone(&maplet, &made);
+    bry_status status = bry__maplet_clone(&maplet, &made, &maplet.allocator);
     if (status == BRY_OK) {
         assert_int_equal(maplet_sum(&made, NULL), maplet_sum(&maplet, NULL));
         bry__maplet_free(&made);

@@ -291,7 +291,7 @@ static void test_whole(void **state)
     bry__fingerprints lists[BRY__MAPLET_TABLES] = {{list, 100}, {list, 300}, {list, 200}};
     for (memory.fail_at = 1;; memory.fail_at++) {
         failing_allocator_restart(&memory);
-        bry_status status = bry__maplet_clone(&maplet, &copy);
+        bry_status status = bry__maplet_clone(&maplet, &copy, &maplet.allocator);
         if (status == BRY_OK)
             status = bry__values_merge(&copy, 0, 1);
         else

@@ -77,8 +77,8 @@ static void *ask_everything(void *opaque)
             wrong += !same_stats(&stats, &all->stats);
             break;
         case 3:
-            wrong +=
-                bry_filter_clone(all->filter, &made) != BRY_OK || !filter_same(all->filter, made);
+            wrong += bry_filter_clone(all->filter, NULL, &made) != BRY_OK ||
+                     !filter_same(all->filter, made);
             bry_filter_destroy(made);
             break;
         case 4:

@@ -324,7 +324,7 @@ static void test_start_and_skew(void **state)
         assert_int_equal(bry_window_time(window), 0);
         assert_int_equal(add(window, 1, UINT64_C(1700000000000)), BRY_ABSENT); /* sets T */
         bry_window *before = NULL;
-        assert_int_equal(bry_window_clone(window, &before), BRY_OK);
+        assert_int_equal(bry_window_clone(window, NULL, &before), BRY_OK);
         assert_int_equal(bry_window_add(window, key(2), UINT64_C(1700000000301), &was),
                          BRY_E_RANGE);
         assert_int_equal(bry_window_add_n(window, &(bry_hash){1, 2}, 1, UINT64_MAX, NULL),
@@ -397,7 +397,7 @@ static void test_advancing_in_steps(void **state)
                 add(window, generator_below(&numbers, 600), now);
             }
             for (unsigned round = 0; round < 10; round++) {
-                assert_int_equal(bry_window_clone(window, &twin), BRY_OK);
+                assert_int_equal(bry_window_clone(window, NULL, &twin), BRY_OK);
                 assert_true(alike(window, twin));
                 uint64_t to = now + generator_below(&numbers, round % 3 ? 300 : 3000);
                 assert_int_equal(bry_window_advance(twin, to), BRY_OK);
@@ -478,7 +478,7 @@ static void test_refusing(void **state)
         assert_true(added >= 1000);
         assert_true(stats_of(window).at_ceiling);
         assert_int_equal(stats_of(window).refused_full, 1);
-        assert_int_equal(bry_window_clone(window, &before), BRY_OK);
+        assert_int_equal(bry_window_clone(window, NULL, &before), BRY_OK);
         assert_int_equal(bry_window_add(window, key(added), now + 1, NULL), BRY_E_FULL);
         assert_int_equal(
             bry_window_add_n(window, (bry_hash[]){key(0), key(added)}, 2, now + 1, NULL),

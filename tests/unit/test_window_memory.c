@@ -132,7 +132,7 @@ static bry_status do_merge(bry_window *window, operands *with)
 
 static bry_status do_clone(bry_window *window, operands *with)
 {
-    return bry_window_clone(window, &with->made);
+    return bry_window_clone(window, NULL, &with->made);
 }
 
 static bry_status do_load(bry_window *window, operands *with)

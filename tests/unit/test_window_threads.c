@@ -74,8 +74,8 @@ static void *ask_everything(void *opaque)
             wrong += stats.time != bry_window_time(all->window);
             break;
         case 3:
-            wrong +=
-                bry_window_clone(all->window, &made) != BRY_OK || !saves_alike(made, &all->saved);
+            wrong += bry_window_clone(all->window, NULL, &made) != BRY_OK ||
+                     !saves_alike(made, &all->saved);
             bry_window_destroy(made);
             break;
         case 4:

@@ -12,7 +12,7 @@ static void test_clone_and_clear(void **state)
         bry_window *window = make(exact(&window_kinds[k], 1000, capacity)), *copy = NULL;
         for (uint64_t i = 0; i < 100; i++)
             add(window, i, 1000 + i);
-        assert_int_equal(bry_window_clone(window, &copy), BRY_OK);
+        assert_int_equal(bry_window_clone(window, NULL, &copy), BRY_OK);
         assert_true(alike(window, copy));
         for (uint64_t i = 100; i < 200; i++)
             add(copy, i, 1100);
@@ -87,8 +87,8 @@ static void test_merge(void **state)
         bry_window *b = make(like), *ab = NULL, *ba = NULL;
         for (uint64_t i = 50; i < 150; i++)
             add(b, i, 10050 + 6 * i);
-        assert_int_equal(bry_window_clone(a, &ab), BRY_OK);
-        assert_int_equal(bry_window_clone(b, &ba), BRY_OK);
+        assert_int_equal(bry_window_clone(a, NULL, &ab), BRY_OK);
+        assert_int_equal(bry_window_clone(b, NULL, &ba), BRY_OK);
         bry_status status = bry_window_merge(ab, b);
         if (status == BRY_E_MISMATCH) { /* fbf, where generations did not begin together */
             assert_int_equal(options.engine, BRY_ENGINE_FBF);
@@ -151,7 +151,7 @@ static void test_merge_past_the_error(void **state)
         add(a, i, 1000);
         add(b, i + 5000, 1000);
     }
-    assert_int_equal(bry_window_clone(a, &before), BRY_OK);
+    assert_int_equal(bry_window_clone(a, NULL, &before), BRY_OK);
     assert_int_equal(bry_window_merge(a, b), BRY_E_FULL);
     assert_true(alike(a, before));
     assert_int_equal(stats_of(a).refused_full, 1);
@@ -262,7 +262,7 @@ static void test_pauses_in_steps(void **state)
         assert_int_equal(bry_window_add_n(full, hashes, STEP, 13000 + i * 13000 / N, NULL), BRY_OK);
     }
     for (size_t p = 0; p < sizeof pauses / sizeof pauses[0]; p++) {
-        assert_int_equal(bry_window_clone(full, &window), BRY_OK);
+        assert_int_equal(bry_window_clone(full, NULL, &window), BRY_OK);
         uint64_t now = 26000, all = stats_of(window).bytes;
         for (int round = 0; round < 3; round++) {
             now += pauses[p][round];
