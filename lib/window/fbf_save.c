@@ -274,6 +274,8 @@ static const char *check_adaptation(const bry__fbf *fbf)
         fbf->due < fbf->period /* the refresh before it would be before time 0 */ ||
         fbf->due > bry__fbf_after(fbf->time, fbf->period))
         return "the adaptation is out of range";
+    if (setting->fixed && (fbf->count != setting->filters || fbf->period != setting->length))
+        return "an adaptation of a window that does not adapt";
     if (fbf->cell_items != 0)
         return "a cell that this mode does not have";
     return NULL;

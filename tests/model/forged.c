@@ -13,7 +13,7 @@ enum {
     USE_CEILING = 1 << 26, /* allocations past this fail */
     HONEST = 1 << 20, /* what any object may take */
     OPERATIONS = 8,
-    SECONDS = 4, /* of processor time for one stream; normal is a thousandth */
+    SECONDS = 12, /* of processor time for one stream; normal is a thousandth */
 };
 
 FILE *forged_listener;
@@ -58,10 +58,25 @@ static size_t units_of(const kept_job *job, const void *object)
     return is_index(job) ? bry_index_units(object, NULL, 0) : 0;
 }
 
+/* The capacity that error control may give to units next. */
+static uint64_t next_capacity(const bry_index *index)
+{
+    enum { SOME = 64, FACTOR_MOST = 16 };
+    uint32_t numbers[SOME];
+    uint64_t most = bry_index_options_like(index).unit_capacity;
+    size_t units = bry_index_units(index, numbers, SOME);
+    for (size_t i = 0; i < units && i < SOME; i++) {
+        bry_index_unit unit;
+        bry_index_get_unit(index, numbers[i], &unit);
+        most = unit.capacity > most ? unit.capacity : most;
+    }
+    return most < UINT64_MAX / FACTOR_MOST ? most * FACTOR_MOST : most;
+}
+
 /* What error control may make of an index at once: it leaves a shape that was given for one that is
- * planned, which may be far larger, and gives units that are full more capacity. How soon depends
- * on how many elements the units are said to have, and any number is possible. */
-static uint64_t planned_bytes(const bry_index *index)
+ * planned, which may be far larger, and gives units that are full more capacity, up to `capacity`.
+ * How soon depends on how many elements the units are said to have, and any number is possible. */
+static uint64_t planned_bytes(const bry_index *index, uint64_t capacity)
 {
     bry_index_options options = bry_index_options_like(index);
     bool larger = options.control == BRY_INDEX_LARGER;
@@ -69,14 +84,10 @@ static uint64_t planned_bytes(const bry_index *index)
         return 0;
     options.unit_bits = 0;
     options.hashes = 0;
-    uint32_t numbers[64];
-    size_t units = bry_index_units(index, numbers, 64);
-    for (size_t i = 0; larger && i < units && i < 64; i++) {
-        bry_index_unit unit;
-        bry_index_get_unit(index, numbers[i], &unit);
-        if (unit.capacity * options.factor > options.unit_capacity)
-            options.unit_capacity = unit.capacity * options.factor;
-        options.units = options.units < options.group ? options.group : options.units;
+    if (larger) {
+        size_t units = bry_index_units(index, NULL, 0);
+        options.unit_capacity = capacity;
+        options.units += options.group + (uint32_t)units;
     }
     bry_index_shape shape;
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
@@ -197,8 +208,9 @@ bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *ope
         counted.loaded++;
         keep(job, object, &memory, &reader);
         size_t units = units_of(job, object);
-        uint64_t planned = is_index(job) ? planned_bytes(object) : 0;
+        uint64_t capacity = is_index(job) ? next_capacity(object) : 0;
         uint64_t peak = use(job, object, &memory, &reader);
+        uint64_t planned = is_index(job) ? planned_bytes(object, capacity) : 0;
         uint64_t honest = honest_peak(job, object, units, bytes, sizeof bytes);
         counted.compared_memory += honest > 0;
         /* What a filter of engine fbf takes when all of it is reached is claimed by its loading:

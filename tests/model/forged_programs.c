@@ -15,7 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { FORGED_OF_ONE = 8, PATIENCE = 30 };
+enum { FORGED_OF_ONE = 8, PATIENCE = 60 };
 
 /* ---- what does not end ---- */
 

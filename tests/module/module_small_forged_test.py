@@ -20,6 +20,7 @@ INDEX_FLAGS, UNIT_BITS, UNIT_HASHES = (b"NUMS", 4, "<I"), (b"NUMS", 48, "<Q"), (
 RANGE, LEVEL_HASHES, PLANNED = (b"DBA ", 24, "<Q"), (b"DBA ", 32, "<I"), (b"DBA ", 36, "<I")
 SEGMENT = (b"KTAB", 0, "<Q")
 WINDOW_FLAGS, MAX_BYTES, MAX_SKEW = (b"NUMS", 8, "<I"), (b"NUMS", 40, "<Q"), (b"NUMS", 48, "<Q")
+ROW_COUNT = (b"FBF ", 40, "<Q")
 COUNTER_MAX_BYTES, COUNTER_MAX_SKEW = (b"NUMS", 32, "<Q"), (b"NUMS", 40, "<Q")
 FILTER_BITS, FILTER_HASHES = (b"NUMS", 56, "<Q"), (b"NUMS", 64, "<Q")
 
@@ -117,6 +118,17 @@ class SmallForged(Case):
             reply = self.cheap(forged, ["WINDOW.EXISTS", "k", "a"], ["WINDOW.ADD", "k", "b"])
             taken += not isinstance(reply, Error)
         self.assertGreater(taken, 2)
+
+    def test_window_that_wants_more_filters(self):
+        """A fixed window of a paper has the number of filters it was planned with. One that wants more than
+        its ceiling has room for would forget nothing, and go to the present period by period."""
+        create = ["WINDOW.CREATE", "h", "WINDOW", "10s", "MODE", "paper", "ENGINE", "fbf", "CAPACITY", 1,
+                  "EVENTTIME", "SKEW", 1 << 52]
+        for count, ceiling in itertools.product(range(3, 12), (3000, 4000, 6000)):
+            self.client("FLUSHALL")
+            forged = self.forge(680, [create, ["WINDOW.ADD", "h", "a", "AT", 1000]], (MAX_SKEW, 0),
+                                (WINDOW_FLAGS, 8 | 2), (MAX_BYTES, ceiling), (ROW_COUNT, count))
+            self.cheap(forged, ["WINDOW.EXISTS", "k", "a"], ["WINDOW.ADD", "k", "b"])
 
     # ---- the log -----------------------------------------------------------------------------
 
