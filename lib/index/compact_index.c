@@ -136,28 +136,17 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
     return BRY_OK;
 }
 
-/* A fresh maplet in place of the old; without memory for it, all units are dropped. */
 static void clear(void *self)
 {
     bry__compact_index *index = self;
     bry__maplet *maplet = &index->maplet;
-    unsigned value_bits = maplet->options.value_bits;
     maplet->options.value_bits = 0;
-    if (bry__maplet_clear(maplet) == BRY_OK) {
-        bry__free(&maplet->allocator, index->state, index->room);
-        index->state = NULL;
-        index->room = index->lowest = index->live = index->dead = index->swept = 0;
-        index->dead_entries = 0;
-        index->since_sweep = 0;
-        return;
-    }
-    maplet->options.value_bits = value_bits;
-    for (uint32_t i = 0; i < index->room; i++)
-        if (index->state[i] == BRY__SLOT_LIVE)
-            index->state[i] = BRY__SLOT_DEAD;
-    index->dead += index->live;
-    index->live = 0;
-    index->dead_entries = bry__maplet_count(maplet);
+    bry__maplet_clear(maplet);
+    bry__free(&maplet->allocator, index->state, index->room);
+    index->state = NULL;
+    index->room = index->lowest = index->live = index->dead = index->swept = 0;
+    index->dead_entries = 0;
+    index->since_sweep = 0;
 }
 
 static void like(const void *self, bry_index_options *options)

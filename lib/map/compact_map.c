@@ -9,18 +9,14 @@
  * Codes are as wide as the codes that are assigned need, not more. The maplet widens its segments
  * one by one, so that the hundredth value costs no rewriting of ten million keys at once.
  *
- * A batch is all or nothing. It is carried out key by key beside a list of what each key had, and
- * taken back in reverse order if one fails. Taking back must not need memory, and does not: a key
- * that was added is removed, and a value that was replaced is put back in its place, which is wide
- * enough since it was there.
- *
  * The dictionary keeps its values' codes in an instance of its own, through add(), find() and
  * take(), in which a fingerprint has as many codes as values share it.
  */
 #include "map/compact_map.h"
 
 #include "frame/frame.h"
-#include "hash/derive.h"
+
+#include <string.h>
 
 #define MAX_CODE_BITS 32u
 #define SMALL_BATCH 64u
@@ -115,26 +111,9 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
     return BRY_OK;
 }
 
-/* A fresh maplet in place of the old; without memory for it, every entry is taken out. */
 static void clear(void *self)
 {
-    bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
-    if (bry__maplet_clear(maplet) == BRY_OK)
-        return;
-    while (maplet->tables > 1)
-        bry__maplet_close_table(maplet);
-    bry__table *table = maplet->table[0];
-    while (table->n > 0) {
-        /* From its last segment, so that the table shrinks as it is emptied. */
-        bry__table_cursor cursor = {.segment = table->segments - 1};
-        uint64_t fingerprint;
-        uint32_t code;
-        if (!bry__table_next(table, &cursor, &fingerprint, &code)) {
-            cursor = (bry__table_cursor){0};
-            bry__table_next(table, &cursor, &fingerprint, &code);
-        }
-        bry__table_del(table, fingerprint, code, &maplet->allocator);
-    }
+    bry__maplet_clear(&((bry__compact_map *)self)->maplet);
 }
 
 static void like(const void *self, bry_map_options *options)
@@ -163,36 +142,11 @@ static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t c
     bry__maplet_get_n(&((const bry__compact_map *)self)->maplet, hashes, n, codes_out, answers);
 }
 
-/* Of the codes that one table has under a fingerprint, page by page. */
-static bool find_in(const bry__table *table, uint64_t fingerprint, bry__map_match *match,
-                    void *context, uint32_t *code)
-{
-    enum { ROOM = 16 };
-    uint32_t found[ROOM], from = 0;
-    for (;;) {
-        uint64_t got = bry__table_get_from(table, fingerprint, from, found, ROOM);
-        for (uint64_t i = 0; i < got && i < ROOM; i++)
-            if (match(context, found[i])) {
-                *code = found[i];
-                return true;
-            }
-        if (got <= ROOM)
-            return false;
-        from = found[ROOM - 1] + 1; /* each code is there once */
-    }
-}
-
 static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
                        void *context, uint32_t *code)
 {
     (void)codes;
-    const bry__maplet *maplet = &((const bry__compact_map *)self)->maplet;
-    for (unsigned i = maplet->tables; i-- > 0;) {
-        const bry__table *table = maplet->table[i];
-        if (find_in(table, bry__fingerprint(hash, table->range), match, context, code))
-            return BRY_PRESENT;
-    }
-    return BRY_ABSENT;
+    return bry__maplet_find(&((const bry__compact_map *)self)->maplet, hash, match, context, code);
 }
 
 static bool is_blank(const void *self)
@@ -227,57 +181,29 @@ static void recount(const void *self)
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* What a key of the batch had: BRY_ABSENT, or BRY_PRESENT and a code. */
-typedef struct undo {
-    uint32_t *old;
-    uint8_t *was;
-} undo;
-
-/* Takes back the first n keys; as many tables as before. */
-static void take_back(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
-                      size_t n, const undo *log, unsigned tables)
-{
-    while (n-- > 0) {
-        bry_answer was;
-        if (log->was[n] == BRY_ABSENT)
-            bry__maplet_del_value(maplet, hashes[n], codes_in[n]);
-        else if (log->old[n] != codes_in[n])
-            bry__maplet_upsert(maplet, hashes[n], log->old[n], &was, NULL);
-    }
-    while (maplet->tables > tables)
-        bry__maplet_close_table(maplet);
-}
-
-static bry_status set_logged(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *codes_in,
-                             size_t n, const undo *log)
-{
-    unsigned tables = maplet->tables;
-    uint32_t ahead[SMALL_BATCH];
-    uint8_t answers[SMALL_BATCH];
-    for (size_t i = 0; i < n; i++) {
-        if (i % SMALL_BATCH == 0 && n > 1) /* for what it fetches into the cache */
-            bry__maplet_get_n(maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH, ahead,
-                              answers);
-        bry_answer was;
-        bry_status status = bry__maplet_upsert(maplet, hashes[i], codes_in[i], &was, &log->old[i]);
-        if (status != BRY_OK) {
-            take_back(maplet, hashes, codes_in, i, log, tables);
-            return status;
-        }
-        log->was[i] = (uint8_t)was;
-    }
-    return BRY_OK;
-}
-
 /* What the keys got and lost. */
 static void tell_all(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
-                     const undo *log)
+                     const uint32_t *old, const uint8_t *was)
 {
     for (size_t i = 0; i < n; i++)
         tell(map, codes_in[i], true);
     for (size_t i = 0; i < n; i++)
-        if (log->was[i] == BRY_PRESENT)
-            tell(map, log->old[i], false);
+        if (was[i] == BRY_PRESENT)
+            tell(map, old[i], false);
+}
+
+/* Codes below `codes` get room, unless the keys cannot be set after all. */
+static bry_status upsert(bry__compact_map *map, const bry_hash *hashes, const uint32_t *codes_in,
+                         size_t n, uint64_t codes, uint32_t *old, uint8_t *was)
+{
+    unsigned bits = map->maplet.options.value_bits;
+    bry__compact_widen(map, codes);
+    bry_status status = bry__maplet_upsert_n(&map->maplet, hashes, codes_in, n, old, was);
+    if (status == BRY_OK)
+        tell_all(map, codes_in, n, old, was);
+    else
+        bry__maplet_narrow(&map->maplet, bits);
+    return status;
 }
 
 static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
@@ -285,45 +211,38 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
 {
     bry__compact_map *map = self;
     const bry_allocator *allocator = &map->maplet.allocator;
-    bry__compact_widen(map, codes);
-    uint32_t old[SMALL_BATCH];
-    uint8_t answers[SMALL_BATCH];
-    undo log = {old, answers};
-    if (n > SIZE_MAX / sizeof *old)
+    uint32_t small_old[SMALL_BATCH];
+    uint8_t small_was[SMALL_BATCH];
+    if (n <= SMALL_BATCH) {
+        bry_status status = upsert(map, hashes, codes_in, n, codes, small_old, small_was);
+        if (status == BRY_OK && was)
+            memcpy(was, small_was, n);
+        return status;
+    }
+    if (n > SIZE_MAX / sizeof *small_old)
         return BRY_E_NOMEM;
-    if (n > SMALL_BATCH) {
-        log.old = bry__alloc(allocator, n * sizeof *log.old);
-        log.was = bry__alloc(allocator, n);
-    }
-    bry_status status =
-        log.old && log.was ? set_logged(&map->maplet, hashes, codes_in, n, &log) : BRY_E_NOMEM;
-    if (status == BRY_OK) {
-        tell_all(map, codes_in, n, &log);
-        for (size_t i = 0; was && i < n; i++)
-            was[i] = log.was[i];
-    }
-    if (n > SMALL_BATCH) {
-        bry__free(allocator, log.old, n * sizeof *log.old);
-        bry__free(allocator, log.was, n);
-    }
+    uint32_t *old = bry__alloc_buffer(allocator, n * sizeof *old);
+    uint8_t *answers = bry__alloc_buffer(allocator, n);
+    bry_status status = BRY_E_NOMEM;
+    if (old && answers)
+        status = upsert(map, hashes, codes_in, n, codes, old, answers);
+    if (status == BRY_OK && was)
+        memcpy(was, answers, n);
+    bry__free(allocator, old, n * sizeof *old);
+    bry__free(allocator, answers, n);
     return status;
 }
 
 /* All that the key has: after a merge, an older table may hold a value that a newer one hides. */
 static bool del_all(bry__compact_map *map, bry_hash hash)
 {
-    bry__maplet *maplet = &map->maplet;
-    bool removed = false;
+    bool deleted = false;
     uint32_t code;
-    for (unsigned i = 0; i < maplet->tables; i++) {
-        uint64_t fingerprint = bry__fingerprint(hash, maplet->table[i]->range);
-        while (bry__table_get(maplet->table[i], fingerprint, &code)) {
-            bry__table_del(maplet->table[i], fingerprint, code, &maplet->allocator);
-            tell(map, code, false);
-            removed = true;
-        }
+    while (bry__maplet_take(&map->maplet, hash, &code) == BRY_PRESENT) {
+        tell(map, code, false);
+        deleted = true;
     }
-    return removed;
+    return deleted;
 }
 
 static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was)
@@ -347,18 +266,11 @@ static bry_status update(void *self, bry_hash hash, uint32_t code, uint64_t code
 {
     bry__compact_map *map = self;
     uint32_t before;
-    bry_answer answer = bry__maplet_get(&map->maplet, hash, &before);
-    bry_status status = BRY_OK;
-    if (answer == BRY_PRESENT) {
-        bry__compact_widen(map, codes);
-        status = bry__maplet_upsert(&map->maplet, hash, code, &answer, NULL);
-        if (status == BRY_OK) {
-            tell(map, code, true);
-            tell(map, before, false);
-        }
-    }
+    uint8_t answer = (uint8_t)bry__maplet_get(&map->maplet, hash, &before);
+    bry_status status =
+        answer == BRY_PRESENT ? upsert(map, &hash, &code, 1, codes, &before, &answer) : BRY_OK;
     if (status == BRY_OK)
-        *was = answer;
+        *was = (bry_answer)answer;
     return status;
 }
 
@@ -392,12 +304,10 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *stats)
 {
     const bry__maplet *maplet = &((const bry__compact_map *)self)->maplet;
     (void)codes;
-    double shared = bry__maplet_error_now(maplet), room = 0;
-    for (unsigned i = 0; i < maplet->tables; i++)
-        room += (double)maplet->chain.capacity[i];
+    double shared = bry__maplet_error_now(maplet);
     stats->items = bry__maplet_count(maplet);
     stats->tables = maplet->tables;
-    stats->load = (double)stats->items / room;
+    stats->load = (double)stats->items / bry__maplet_planned(maplet);
     stats->estimated.false_positive = shared;
     stats->estimated.incorrect = shared / 2;
     stats->bytes_main = sizeof(bry__compact_map) + bry__maplet_bytes(maplet);

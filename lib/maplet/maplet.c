@@ -97,19 +97,20 @@ bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
     return BRY_OK;
 }
 
-bry_status bry__maplet_clear(bry__maplet *maplet)
+void bry__maplet_clear(bry__maplet *maplet)
 {
-    bry__maplet fresh;
-    bry_status status = bry__maplet_init(&fresh, &maplet->options, &maplet->allocator);
-    if (status != BRY_OK)
-        return status;
-    if (maplet->values && bry__values_begin(&fresh) != BRY_OK) {
-        bry__maplet_free(&fresh);
-        return BRY_E_NOMEM;
-    }
-    bry__maplet_free(maplet);
-    *maplet = fresh;
-    return BRY_OK;
+    while (maplet->tables > 1)
+        bry__maplet_close_table(maplet);
+    bry__table_clear(maplet->table[0], &maplet->allocator);
+    bry__values_clear(maplet);
+    maplet->table[0]->value_bits = maplet->options.value_bits;
+}
+
+void bry__maplet_trim(bry__maplet *maplet)
+{
+    for (unsigned i = 0; i < maplet->tables; i++)
+        while (bry__table_shrink(maplet->table[i], &maplet->allocator))
+            ;
 }
 
 uint64_t bry__maplet_count(const bry__maplet *maplet)
@@ -124,6 +125,14 @@ void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES
 {
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
         n[i] = i < maplet->tables ? bry__maplet_live(maplet, i) : 0;
+}
+
+double bry__maplet_planned(const bry__maplet *maplet)
+{
+    double planned = 0;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        planned += (double)maplet->chain.capacity[i];
+    return planned;
 }
 
 uint64_t bry__maplet_bytes(const bry__maplet *maplet)
@@ -169,6 +178,34 @@ uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t 
                                     left ? values + total : NULL, left);
     }
     return total;
+}
+
+/* Of the values that one table has under a fingerprint, page by page. */
+static bool find_in(const bry__table *table, uint64_t fingerprint, bry__match *match, void *context,
+                    uint32_t *value)
+{
+    enum { ROOM = 16 };
+    uint32_t found[ROOM], from = 0;
+    for (;;) {
+        uint64_t got = bry__table_get_from(table, fingerprint, from, found, ROOM);
+        for (uint64_t i = 0; i < got && i < ROOM; i++)
+            if (match(context, found[i])) {
+                *value = found[i];
+                return true;
+            }
+        if (got <= ROOM || found[ROOM - 1] == UINT32_MAX)
+            return false;
+        from = found[ROOM - 1] + 1; /* equal ones need not be asked again */
+    }
+}
+
+bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match *match,
+                            void *context, uint32_t *value)
+{
+    for (unsigned i = maplet->tables; i-- > 0;)
+        if (find_in(maplet->table[i], fingerprint_of(maplet, i, hash), match, context, value))
+            return BRY_PRESENT;
+    return BRY_ABSENT;
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
@@ -249,17 +286,25 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
     return status;
 }
 
+bry_answer bry__maplet_take(bry__maplet *maplet, bry_hash hash, uint32_t *value)
+{
+    for (unsigned i = maplet->tables; i-- > 0;) {
+        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
+        if (!bry__table_get(maplet->table[i], fingerprint, value))
+            continue;
+        bry__table_del(maplet->table[i], fingerprint, *value, &maplet->allocator);
+        bry__maplet_close_empty(maplet);
+        return BRY_PRESENT;
+    }
+    return BRY_ABSENT;
+}
+
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash)
 {
     uint64_t removed = 0;
-    for (unsigned i = 0; i < maplet->tables; i++) {
-        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
-        uint32_t value;
-        while (bry__table_get(maplet->table[i], fingerprint, &value)) {
-            bry__table_del(maplet->table[i], fingerprint, value, &maplet->allocator);
-            removed++;
-        }
-    }
+    uint32_t value;
+    while (bry__maplet_take(maplet, hash, &value) == BRY_PRESENT)
+        removed++;
     return removed;
 }
 

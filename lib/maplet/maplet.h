@@ -56,12 +56,14 @@ void bry__maplet_free(bry__maplet *maplet);
 bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
                              const bry_allocator *allocator);
 
-/* Forgets all entries. BRY_E_NOMEM leaves them. */
-bry_status bry__maplet_clear(bry__maplet *maplet);
+/* Removes all entries. Needs no memory. */
+void bry__maplet_clear(bry__maplet *maplet);
 
 uint64_t bry__maplet_count(const bry__maplet *maplet);
 /* Entries of each table, for the functions of maplet_plan.h. */
 void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES]);
+/* Entries that the tables there are now are planned for. */
+double bry__maplet_planned(const bry__maplet *maplet);
 uint64_t bry__maplet_bytes(const bry__maplet *maplet);
 
 /* The error that the entries there are now give to an absent key, and whether they keep the promise
@@ -79,6 +81,11 @@ bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *v
 uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,
                              uint64_t room);
 
+/* A value of the key for which match() is true; newest table first, smallest value first. */
+typedef bool bry__match(void *context, uint32_t value);
+bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match *match,
+                            void *context, uint32_t *value);
+
 /*
  * Sets the value that bry__maplet_get() gives; *was says whether there was one, *old which; both
  * may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL: the chain's `most`
@@ -92,6 +99,10 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value);
 
 /* Removes every value of the key; how many. */
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash);
+
+/* Removes the value that bry__maplet_get() gives. Tables that it leaves empty are closed, the
+ * newest first. */
+bry_answer bry__maplet_take(bry__maplet *maplet, bry_hash hash, uint32_t *value);
 
 /* Removes one such value, from the newest table that has it; BRY_ABSENT when there was none. */
 bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value);
@@ -117,9 +128,10 @@ void bry__maplet_has_n(const bry__maplet *maplet, const bry_hash *hashes, size_t
 /* `room` values for each key, at values[i · room]; totals[i] as bry__maplet_get_all(). */
 void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                            uint32_t *values, uint64_t room, uint64_t *totals);
-/* In order, until one fails: *done is how many were done; was may be NULL. */
+/* As bry__maplet_upsert() for each in turn, all or none; values may be NULL (all 0), old and was
+ * too. old[i] is 0 where there was none. */
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
-                                size_t n, uint8_t *was, size_t *done);
+                                size_t n, uint32_t *old, uint8_t *was);
 
 /* ---- all entries (maplet_walk.c) ----------------------------------------------------------- */
 
@@ -149,6 +161,8 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
 /* Allows wider values from now on. Segments follow one by one as they are rewritten. BRY_E_RANGE:
  * narrower, or above 32. */
 bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits);
+/* Takes that back, no wider value being there. */
+void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits);
 
 /* Folds the newest table into the first where all entries fit the capacity again, moving about
  * `budget` of them; *done when there is nothing (more) to fold. BRY_E_NOMEM: nothing lost. */
@@ -163,19 +177,27 @@ bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most);
 /* Closes tables without entries behind the others. */
 void bry__maplet_close_empty(bry__maplet *maplet);
 
-/* What to do with an entry whose fingerprint the other maplet has too. */
-typedef enum bry__merge_mode {
-    BRY__MERGE_ALL, /* keep both values */
-    BRY__MERGE_REPLACE, /* as upsert: the one merged in wins; only among tables of the same number,
-                           since fingerprints of different length cannot be told to be equal */
-} bry__merge_mode;
+/* ---- whole maplets (maplet_merge.c) --------------------------------------------------------- */
 
 /*
- * Adds the entries of `from`. BRY_E_MISMATCH: not of the same capacity and error. BRY_E_RANGE: its
- * values are wider. BRY_E_FULL: more entries than the error allows, or than the capacity where
- * `into` is fixed. BRY_E_NOMEM. `into` is unchanged in all these cases.
+ * Adds the entries of `from`; both stay apart, and may be one. A fingerprint that both have in
+ * tables of the same number is treated as the mode says. Of one that they have in different tables
+ * KEEP leaves out the longer one of `from`, and REPLACE gives the value of `from` where it would be
+ * hidden. `map` makes values of `from` into those of `into`, which must fit; NULL: they are the
+ * same. BRY_E_MISMATCH: not of the same capacity, error and fixed. BRY_E_RANGE: without `map`,
+ * values of `from` may be wider. BRY_E_FULL: more entries than the error allows, or than the
+ * capacity where `into` is fixed. BRY_E_NOMEM. `into` is unchanged in all these cases.
  */
-bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode);
+bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
+                             bry__map_value *map, void *context);
+
+/* Moves all entries into the first table; where a fingerprint then has two, the one that was found
+ * stays. For maplets with one value to a fingerprint, and not more entries than the capacity.
+ * BRY_E_NOMEM: nothing has changed. */
+bry_status bry__maplet_fold_all(bry__maplet *maplet);
+
+/* Gives back all memory that deletions have left. */
+void bry__maplet_trim(bry__maplet *maplet);
 
 /* ---- frames (maplet_save.c, doc/format.md) ------------------------------------------------- */
 

@@ -136,6 +136,17 @@ unsigned bry__chain_place(const bry__chain *chain, const uint64_t *n)
     return i;
 }
 
+uint64_t bry__chain_room(const bry__chain *chain, const uint64_t *n)
+{
+    unsigned i = bry__chain_place(chain, n);
+    if (i == chain->tables)
+        return 0;
+    uint64_t room = chain->capacity[i] - n[i], left = chain->most - sum_of(chain, n);
+    if (!is_as_planned(chain, n) && !holds_from(chain, n, i))
+        return 1; /* the last table, entry by entry */
+    return room < left ? room : left;
+}
+
 bool bry__chain_keeps(const bry__chain *chain, const uint64_t *n)
 {
     if (sum_of(chain, n) > chain->most)

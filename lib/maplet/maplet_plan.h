@@ -42,6 +42,9 @@ double bry__chain_error(const bry__chain *chain, const uint64_t *n);
  * chain->tables when there is none: the chain is full. */
 unsigned bry__chain_place(const bry__chain *chain, const uint64_t *n);
 
+/* How many entries go to that table before another one's turn comes; 0 when the chain is full. */
+uint64_t bry__chain_room(const bry__chain *chain, const uint64_t *n);
+
 /* Whether so many entries keep the promise: the condition for merging and loading. What is placed
  * afterwards by bry__chain_place() keeps it as well. */
 bool bry__chain_keeps(const bry__chain *chain, const uint64_t *n);

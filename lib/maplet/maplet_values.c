@@ -13,7 +13,7 @@ bry_status bry__values_begin(bry__maplet *maplet)
     return maplet->values ? BRY_OK : BRY_E_NOMEM;
 }
 
-void bry__values_free(bry__maplet *maplet)
+void bry__values_clear(bry__maplet *maplet)
 {
     bry__values *values = maplet->values;
     if (!values)
@@ -21,7 +21,13 @@ void bry__values_free(bry__maplet *maplet)
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
         bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
     bry__free(&maplet->allocator, values->name, values->room * sizeof *values->name);
-    bry__free(&maplet->allocator, values, sizeof *values);
+    *values = (bry__values){0};
+}
+
+void bry__values_free(bry__maplet *maplet)
+{
+    bry__values_clear(maplet);
+    bry__free(&maplet->allocator, maplet->values, sizeof *maplet->values);
     maplet->values = NULL;
 }
 

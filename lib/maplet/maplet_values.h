@@ -123,6 +123,8 @@ void bry__values_close_table(bry__maplet *maplet, unsigned i);
 
 /* A copy for a maplet that is a copy; and the end. */
 bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy);
+/* Forgets all values; the same, and that they are counted. */
+void bry__values_clear(bry__maplet *maplet);
 void bry__values_free(bry__maplet *maplet);
 
 uint64_t bry__values_bytes(const bry__maplet *maplet);

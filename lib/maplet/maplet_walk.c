@@ -1,4 +1,4 @@
-/* What goes through all entries of a maplet: listing, sweeping, remapping, folding, merging. */
+/* What goes through all entries of a maplet: listing, sweeping, remapping, folding in steps. */
 #include "maplet/maplet.h"
 
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
@@ -97,17 +97,31 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
     return BRY_OK;
 }
 
+static void set_value_bits(bry__maplet *maplet, unsigned value_bits)
+{
+    maplet->options.value_bits = value_bits;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        maplet->table[i]->value_bits = value_bits;
+}
+
 bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 {
     if (value_bits < maplet->options.value_bits || value_bits > 32)
         return BRY_E_RANGE;
-    maplet->options.value_bits = value_bits;
-    for (unsigned i = 0; i < maplet->tables; i++)
-        maplet->table[i]->value_bits = value_bits;
+    set_value_bits(maplet, value_bits);
     return BRY_OK;
 }
 
-/* ---- folding and merging ------------------------------------------------------------------- */
+void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits)
+{
+    for (unsigned i = 0; i < maplet->tables; i++)
+        for (uint64_t j = 0; j < maplet->table[i]->segments; j++)
+            if (bry__table_segment(maplet->table[i], j)->value_bits > value_bits)
+                return; /* it would be saved with its width */
+    set_value_bits(maplet, value_bits);
+}
+
+/* ---- folding in steps --- ------------------------------------------------------------------- */
 
 /* A sweep that is under way begins anew: entries move to where it may have been already. */
 static void sweep_anew(bry__maplet *maplet)
@@ -150,56 +164,5 @@ bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
             bry__maplet_close_table(maplet);
     }
     *done = maplet->tables == 1 || bry__maplet_count(maplet) > maplet->options.capacity;
-    return BRY_OK;
-}
-
-static bry_status merge_entry(bry__table *table, uint64_t fingerprint, uint32_t value,
-                              bry__merge_mode mode, const bry_allocator *allocator)
-{
-    uint32_t before;
-    if (mode == BRY__MERGE_REPLACE && bry__table_get(table, fingerprint, &before))
-        return before == value ? BRY_OK
-                               : bry__table_replace(table, fingerprint, before, value, allocator);
-    return bry__table_add(table, fingerprint, value, allocator);
-}
-
-/* Whether the entries of both together keep the promise. */
-static bool fits(const bry__maplet *into, const bry__maplet *from)
-{
-    uint64_t n[BRY__MAPLET_TABLES], more[BRY__MAPLET_TABLES];
-    bry__maplet_counts(into, n);
-    bry__maplet_counts(from, more);
-    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
-        n[i] += more[i];
-    return bry__chain_keeps(&into->chain, n);
-}
-
-bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode)
-{
-    if (into->options.capacity != from->options.capacity ||
-        into->options.error != from->options.error || into->options.fixed != from->options.fixed)
-        return BRY_E_MISMATCH;
-    if (from->options.value_bits > into->options.value_bits)
-        return BRY_E_RANGE;
-    if (!fits(into, from))
-        return BRY_E_FULL;
-
-    bry__maplet both;
-    bry_status status = bry__maplet_clone(into, &both, &into->allocator);
-    if (status != BRY_OK)
-        return status;
-    while (both.tables < from->tables && status == BRY_OK)
-        status = bry__maplet_open_table(&both);
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint;
-    uint32_t value;
-    while (status == BRY_OK && bry__maplet_next(from, &cursor, &fingerprint, &value))
-        status = merge_entry(both.table[cursor.table], fingerprint, value, mode, &both.allocator);
-    if (status != BRY_OK) {
-        bry__maplet_free(&both);
-        return status;
-    }
-    bry__maplet_free(into);
-    *into = both;
     return BRY_OK;
 }

@@ -74,6 +74,21 @@ uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint)
     return spot_of(table, fingerprint).i;
 }
 
+uint64_t bry__table_place_of(const bry__table *table, uint64_t fingerprint, uint64_t *u)
+{
+    spot at = spot_of(table, fingerprint);
+    *u = at.u;
+    return at.i;
+}
+
+uint64_t bry__table_segments_for(uint64_t range, uint64_t n)
+{
+    uint64_t segments = n > TARGET ? (n + TARGET - 1) / TARGET : 1, most = 1;
+    while (most < segments && (range - 1) / most / 2 >= MIN_U_MOST)
+        most *= 2;
+    return segments < most ? segments : most;
+}
+
 uint64_t bry__table_most_splits(const bry__table *table, uint64_t n)
 {
     uint64_t segments = (dense(table) + n) / TARGET + 1;
@@ -184,27 +199,24 @@ void bry__table_free(bry__table *table, const bry_allocator *allocator)
     *table = (bry__table){0};
 }
 
-bry_status bry__table_clone(const bry__table *table, bry__table *copy,
-                            const bry_allocator *allocator)
+void bry__table_clear(bry__table *table, const bry_allocator *allocator)
 {
-    bry__table made = *table;
-    made.group = NULL;
-    made.groups = made.group_room = 0;
-    made.overflow = (bry__overflow){0};
-    bry_status status = BRY_OK;
-    for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++) {
-        status = bry__table_reach(&made, i, allocator);
-        if (status == BRY_OK)
-            status = bry__segment_clone(bry__table_segment(table, i), bry__table_segment(&made, i),
-                                        allocator);
+    for (uint64_t i = 0; i < table->segments; i++) {
+        bry__segment_free(bry__table_segment(table, i), allocator);
+        *bry__table_segment(table, i) = (bry__segment){0};
     }
-    if (status == BRY_OK)
-        status = bry__overflow_clone(&table->overflow, &made.overflow, allocator);
-    if (status == BRY_OK)
-        *copy = made;
-    else
-        bry__table_free(&made, allocator);
-    return status;
+    bry__overflow_free(&table->overflow, allocator);
+    table->n = table->block_bytes = 0;
+    table->sweeping = false;
+    set_segments(table, 1);
+    bry__table_trim(table, allocator);
+    bry__segment **small = table->group_room > 1 ? bry__alloc(allocator, sizeof *small) : NULL;
+    if (small) { /* else it stays larger than it needs to be */
+        *small = table->group[0];
+        bry__free(allocator, table->group, table->group_room * sizeof *small);
+        table->group = small;
+        table->group_room = 1;
+    }
 }
 
 uint64_t bry__table_bytes(const bry__table *table)

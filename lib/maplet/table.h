@@ -5,6 +5,7 @@
 #ifndef BRY_MAPLET_TABLE_H
 #define BRY_MAPLET_TABLE_H
 
+#include "maplet/items.h"
 #include "maplet/overflow.h"
 #include "maplet/segment.h"
 
@@ -136,8 +137,10 @@ bry__segment *bry__table_segment(const bry__table *table, uint64_t i);
 unsigned bry__table_level(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i);
-/* The segment of a fingerprint, and how many segments n more entries will split at most. */
+/* The segment of a fingerprint, the same with its u there, and how many segments n more entries
+ * will split at most. */
 uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint);
+uint64_t bry__table_place_of(const bry__table *table, uint64_t fingerprint, uint64_t *u);
 uint64_t bry__table_most_splits(const bry__table *table, uint64_t n);
 /* Frees the groups behind the last segment. */
 void bry__table_trim(bry__table *table, const bry_allocator *allocator);
@@ -181,6 +184,40 @@ uint64_t bry__table_gather(const bry__table *table, const bry__groups *groups, b
 void bry__table_clear_groups(bry__table *table, const bry__groups *groups,
                              const bry__table_entry *entries, uint64_t n, bry__gone *gone,
                              void *context, const bry_allocator *allocator);
+/* Segments that a table has after n entries were added one by one. */
+uint64_t bry__table_segments_for(uint64_t range, uint64_t n);
+
+/* Removes all entries. Needs no memory. */
+void bry__table_clear(bry__table *table, const bry_allocator *allocator);
+
+/* ---- whole tables (table_build.c) ---------------------------------------------------------- */
+
+/* What becomes of a fingerprint that both tables have. */
+typedef enum bry__merge_mode {
+    BRY__MERGE_ALL, /* all values of both */
+    BRY__MERGE_KEEP, /* those of the first */
+    BRY__MERGE_REPLACE, /* those of the second */
+} bry__merge_mode;
+
+/* May change the value of an entry that is taken over; false: it is left out. */
+typedef bool bry__adapt(void *context, uint64_t fingerprint, uint32_t *value);
+
+/* Makes a table of the entries of two with the same range, which stay as they are; value_bits are
+ * a's. adapt[0] is for the entries of a, adapt[1] for those of b; NULL: as they are. BRY_E_NOMEM.
+ */
+bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__table *b,
+                            bry__merge_mode mode, bry__adapt *const adapt[2], void *context,
+                            const bry_allocator *allocator);
+
+/*
+ * Makes a table of the entries of `table`, without overflow, and items, whose keys are
+ * fingerprints: each in turn becomes the one value of its fingerprint. was[item.order] says whether
+ * there was one, old[item.order] which; old may be NULL. `spare` has room for n; both arrays are
+ * overwritten. BRY_E_NOMEM.
+ */
+bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, bry__item *items,
+                                    bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
+                                    const bry_allocator *allocator);
 
 /* ---- taking back (table_mark.c) ------------------------------------------------------------ */
 

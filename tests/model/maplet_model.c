@@ -243,38 +243,57 @@ static unsigned read_batch(pair *both, model_reader *reader, const char *what)
     return count;
 }
 
+/* All or none. For maplets with one value to a fingerprint, as maps and filters have. */
 static void do_upsert_n(pair *both, model_reader *reader)
 {
     unsigned n = read_batch(both, reader, "upsert_n");
     maplet_side *side = &both->side[0];
     uint8_t was[MAX_BATCH + 1], copy_was[MAX_BATCH + 1];
-    size_t done = 9999, copy_done = 9999;
+    uint32_t old[MAX_BATCH], copy_old[MAX_BATCH];
+    if (bry__maplet_has_twins(&side->maplet))
+        return;
     memset(was, 77, sizeof was);
     memset(copy_was, 77, sizeof copy_was);
     count_operations(both, n);
     side_turn_to_maplet(both->isa);
     bry_status status =
-        bry__maplet_upsert_n(&side->maplet, both->hashes, both->values, n, was, &done);
-    model_expect(reader, done <= n && (status == BRY_OK) == (done == n));
-    for (unsigned i = 0; i < done && !reader->failed; i++) {
+        bry__maplet_upsert_n(&side->maplet, both->hashes, both->values, n, old, was);
+    bry_status expected = BRY_OK;
+    for (unsigned i = 0; i < n; i++)
+        if (both->values[i] & ~mask_of(both))
+            expected = BRY_E_RANGE;
+    unsigned done = 0;
+    uint8_t twin_was[MAX_BATCH];
+    uint32_t twin_old[MAX_BATCH];
+    for (; done < n && !reader->failed && expected == BRY_OK; done += expected == BRY_OK) {
         bry_answer answer = BRY_UNSURE;
-        uint32_t old;
-        model_expect(reader, maplet_twin_upsert(&side->twin, both->hashes[i], both->values[i],
-                                                &answer, &old) == BRY_OK);
-        model_expect(reader, was[i] == (uint8_t)answer);
+        twin_old[done] = 0;
+        expected = maplet_twin_upsert(&side->twin, both->hashes[done], both->values[done], &answer,
+                                      &twin_old[done]);
+        twin_was[done] = (uint8_t)answer;
     }
-    model_expect(reader, was[done] == 77);
-    if (status != BRY_OK && !out_of_memory(both, reader, status) && !reader->failed) {
+    bool failed = out_of_memory(both, reader, status);
+    model_expect(reader, failed || status == expected);
+    for (unsigned i = 0; i < n && status == BRY_OK && !reader->failed; i++)
+        model_expect(reader,
+                     was[i] == twin_was[i] && (was[i] == BRY_ABSENT || old[i] == twin_old[i]));
+    model_expect(reader, was[status == BRY_OK ? n : 0] == 77);
+    while (status != BRY_OK && done-- > 0) {
         bry_answer answer;
-        uint32_t old;
-        model_expect(reader, maplet_twin_upsert(&side->twin, both->hashes[done], both->values[done],
-                                                &answer, &old) == status);
+        uint32_t value;
+        if (twin_was[done] == BRY_ABSENT)
+            maplet_twin_del_value(&side->twin, both->hashes[done], both->values[done]);
+        else
+            maplet_twin_upsert(&side->twin, both->hashes[done], twin_old[done], &answer, &value);
     }
+    while (status != BRY_OK && side->twin.tables > side->maplet.tables)
+        maplet_twin_close(&side->twin);
     if (side->copied) {
         side_turn_to_copy(both->isa);
         model_expect(reader, bry__maplet_upsert_n(&side->copy, both->hashes, both->values, n,
-                                                  copy_was, &copy_done) == status);
-        model_expect(reader, copy_done == done && memcmp(was, copy_was, sizeof was) == 0);
+                                                  copy_old, copy_was) == status);
+        model_expect(reader, memcmp(was, copy_was, sizeof was) == 0 &&
+                                 (status != BRY_OK || memcmp(old, copy_old, n * sizeof *old) == 0));
     }
 }
 
@@ -487,53 +506,34 @@ static void do_shrink(pair *both, model_reader *reader)
 
 /* ---- whole maplets ---- */
 
-typedef struct merged_entry {
-    unsigned table;
-    uint64_t fingerprint;
-    uint32_t value;
-} merged_entry;
-
 static void do_merge(pair *both, model_reader *reader)
 {
+    static const char *const names[] = {"all", "keep", "replace"};
     maplet_side *into = &both->side[0], *from = &both->side[model_below(reader, 8) != 7];
-    bry__merge_mode mode = model_below(reader, 2) ? BRY__MERGE_REPLACE : BRY__MERGE_ALL;
-    model_say(reader, "merge %s, %s", from == into ? "itself" : "the other",
-              mode == BRY__MERGE_ALL ? "all" : "replace");
+    bry__merge_mode mode = (bry__merge_mode)model_below(reader, 3);
+    model_say(reader, "merge %s, %s", from == into ? "itself" : "the other", names[mode]);
     count_operations(both, 1);
     /* Otherwise a few bytes of program could make work without end. */
     if (maplet_twin_count(&from->twin) > LARGEST_MERGED)
         return;
-    /* The order in which entries of one fingerprint come decides what replaces what. */
-    size_t n = (size_t)maplet_twin_count(&from->twin), at = 0;
-    merged_entry *entries = calloc(n + 1, sizeof *entries);
-    if (!entries)
-        abort();
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint;
-    uint32_t value;
-    while (bry__maplet_next(&from->maplet, &cursor, &fingerprint, &value) && at < n)
-        entries[at++] = (merged_entry){cursor.table, fingerprint, value};
-    unsigned tables = from->twin.tables;
-
-    bry_status expected = maplet_twin_may_merge(&into->twin, &from->twin);
+    maplet_twin merged;
+    bry_status expected = maplet_twin_merge(&into->twin, &from->twin, mode, &merged);
     if (into->copied) {
         side_turn_to_copy(both->isa);
         model_expect(reader,
                      bry__maplet_merge(&into->copy, from == into ? &into->copy : &from->maplet,
-                                       mode) == expected);
+                                       mode, NULL, NULL) == expected);
     }
     side_turn_to_maplet(both->isa);
-    bry_status status = bry__maplet_merge(&into->maplet, &from->maplet, mode);
-    if (!out_of_memory(both, reader, status)) {
-        model_expect(reader, status == expected);
-        if (status == BRY_OK) {
-            maplet_twin_open(&into->twin, tables);
-            for (size_t i = 0; i < at; i++)
-                maplet_twin_merge_entry(&into->twin, entries[i].table, entries[i].fingerprint,
-                                        entries[i].value, mode);
-        }
+    bry_status status = bry__maplet_merge(&into->maplet, &from->maplet, mode, NULL, NULL);
+    bool failed = out_of_memory(both, reader, status);
+    model_expect(reader, failed || status == expected);
+    if (status == BRY_OK) {
+        maplet_twin_free(&into->twin);
+        into->twin = merged;
+    } else if (expected == BRY_OK) {
+        maplet_twin_free(&merged);
     }
-    free(entries);
 }
 
 /* A copy takes the maplet's place, or goes along with it from now on. */
@@ -589,14 +589,11 @@ static void do_clear(pair *both, model_reader *reader)
     maplet_side *side = &both->side[0];
     model_say(reader, "clear");
     count_operations(both, 1);
-    bry_status status = bry__maplet_clear(&side->maplet);
-    if (out_of_memory(both, reader, status))
-        return;
-    model_expect(reader, status == BRY_OK);
+    bry__maplet_clear(&side->maplet);
     maplet_twin_clear(&side->twin);
     side->sweeping = false;
     if (side->copied)
-        model_expect(reader, bry__maplet_clear(&side->copy) == BRY_OK);
+        bry__maplet_clear(&side->copy);
 }
 
 static void do_exchange(pair *both, model_reader *reader)

@@ -106,11 +106,15 @@ static void open_table(maplet_twin *twin, uint64_t range)
     twin->table[twin->tables++] = table;
 }
 
-void maplet_twin_close(maplet_twin *twin)
+static void free_table(twin_table *table)
 {
-    twin_table *table = twin->table[--twin->tables];
     empty(table);
     free(table);
+}
+
+void maplet_twin_close(maplet_twin *twin)
+{
+    free_table(twin->table[--twin->tables]);
 }
 
 void maplet_twin_make(maplet_twin *twin, const bry__maplet_options *options, uint64_t range)
@@ -288,6 +292,8 @@ uint64_t maplet_twin_del(maplet_twin *twin, bry_hash hash)
         while (value_of(twin->table[i], f, 0, &v))
             removed += take(twin->table[i], f, v);
     }
+    while (removed > 0 && twin->tables > 1 && twin->table[twin->tables - 1]->n == 0)
+        maplet_twin_close(twin);
     return removed;
 }
 
@@ -338,28 +344,88 @@ bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *conte
 
 /* ---- merging ---- */
 
-bry_status maplet_twin_may_merge(const maplet_twin *into, const maplet_twin *from)
+/* Every entry of one side's table, unless `hidden` says that the other side's are to be there. */
+static void put_all(twin_table *to, const twin_table *from, twin_table *hidden)
+{
+    uint32_t other;
+    for (unsigned i = 0; from && i < TWIN_LISTS; i++)
+        for (size_t j = 0; j < from->list[i].n; j++) {
+            twin_entry entry = from->list[i].entry[j];
+            if (!hidden || !value_of(hidden, entry.fingerprint, 0, &other))
+                put(to, entry);
+        }
+}
+
+/* KEEP: entries that an earlier table of the result knows are not taken over. */
+static bool is_known(const maplet_twin *merged, unsigned table, uint64_t fingerprint)
+{
+    uint32_t value;
+    for (unsigned t = 0; t < table; t++)
+        if (value_of(merged->table[t],
+                     fingerprint >>
+                         (maplet_twin_shift(merged, table) - maplet_twin_shift(merged, t)),
+                     0, &value))
+            return true;
+    return false;
+}
+
+/* REPLACE: the value that an older table of `from` has for the entry. */
+static uint32_t taken_over(const maplet_twin *from, unsigned table, twin_entry entry)
+{
+    uint32_t value;
+    for (unsigned t = table < from->tables ? table : from->tables; t-- > 0;)
+        if (value_of(from->table[t],
+                     entry.fingerprint >>
+                         (maplet_twin_shift(from, table) - maplet_twin_shift(from, t)),
+                     0, &value))
+            return value;
+    return entry.value;
+}
+
+static void merge_table(maplet_twin *merged, unsigned t, twin_table *into, twin_table *from,
+                        const maplet_twin *other, bry__merge_mode mode)
+{
+    twin_table *kept = or_abort(calloc(1, sizeof *kept)),
+               *added = or_abort(calloc(1, sizeof *kept));
+    kept->range = added->range = merged->table[t]->range;
+    for (unsigned i = 0; i < TWIN_LISTS; i++) {
+        for (size_t j = 0; into && j < into->list[i].n; j++) {
+            twin_entry entry = into->list[i].entry[j];
+            entry.value = mode == BRY__MERGE_REPLACE ? taken_over(other, t, entry) : entry.value;
+            put(kept, entry);
+        }
+        for (size_t j = 0; from && j < from->list[i].n; j++) {
+            twin_entry entry = {from->list[i].entry[j].fingerprint, from->list[i].entry[j].value,
+                                false};
+            if (mode != BRY__MERGE_KEEP || !is_known(merged, t, entry.fingerprint))
+                put(added, entry);
+        }
+    }
+    put_all(merged->table[t], kept, mode == BRY__MERGE_REPLACE && from ? from : NULL);
+    put_all(merged->table[t], added, mode == BRY__MERGE_KEEP && into ? into : NULL);
+    free_table(kept);
+    free_table(added);
+}
+
+bry_status maplet_twin_merge(const maplet_twin *into, const maplet_twin *from, bry__merge_mode mode,
+                             maplet_twin *merged)
 {
     if (into->options.value_bits < from->options.value_bits)
         return BRY_E_RANGE;
-    if (into->options.fixed)
-        return maplet_twin_count(into) + maplet_twin_count(from) <= into->options.capacity
-                   ? BRY_OK
-                   : BRY_E_FULL;
-    uint64_t n[BRY__MAPLET_TABLES];
-    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
-        n[i] =
-            (i < into->tables ? into->table[i]->n : 0) + (i < from->tables ? from->table[i]->n : 0);
-    return holds_from(into, n, BRY__MAPLET_TABLES) ? BRY_OK : BRY_E_FULL;
-}
-
-void maplet_twin_merge_entry(maplet_twin *into, unsigned table, uint64_t fingerprint,
-                             uint32_t value, bry__merge_mode mode)
-{
-    uint32_t before;
-    if (mode == BRY__MERGE_REPLACE && value_of(into->table[table], fingerprint, 0, &before))
-        take(into->table[table], fingerprint, before);
-    put(into->table[table], (twin_entry){fingerprint, value, false});
+    maplet_twin_make(merged, &into->options, into->table[0]->range);
+    maplet_twin_open(merged, into->tables > from->tables ? into->tables : from->tables);
+    uint64_t n[BRY__MAPLET_TABLES] = {0}, sum = 0;
+    for (unsigned i = 0; i < merged->tables; i++) {
+        merge_table(merged, i, i < into->tables ? into->table[i] : NULL,
+                    i < from->tables ? from->table[i] : NULL, from, mode);
+        n[i] = merged->table[i]->n;
+        sum += n[i];
+    }
+    if (holds_from(merged, n, BRY__MAPLET_TABLES) &&
+        (!into->options.fixed || sum <= into->options.capacity))
+        return BRY_OK;
+    maplet_twin_free(merged);
+    return BRY_E_FULL;
 }
 
 /* ---- what the maplet chooses ---- */

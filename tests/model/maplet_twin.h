@@ -62,10 +62,9 @@ bry_status maplet_twin_replace(maplet_twin *twin, bry_hash hash, uint32_t from, 
                                bry_answer *was);
 bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *context);
 
-/* Whether a merge of the two may be made, and the merge of one entry of table i. */
-bry_status maplet_twin_may_merge(const maplet_twin *into, const maplet_twin *from);
-void maplet_twin_merge_entry(maplet_twin *into, unsigned table, uint64_t fingerprint,
-                             uint32_t value, bry__merge_mode mode);
+/* What a merge makes of two, to be freed; BRY_E_RANGE, BRY_E_FULL: there is none. */
+bry_status maplet_twin_merge(const maplet_twin *into, const maplet_twin *from, bry__merge_mode mode,
+                             maplet_twin *merged);
 
 /* All entries of table i, sorted, behind *entries, which is the caller's to free. */
 size_t maplet_twin_list(const maplet_twin *twin, unsigned table, twin_entry **entries);

@@ -1,0 +1,185 @@
+/*
+ * Merging two maplets, and folding the tables of one into the first.
+ *
+ * Neither needs the keys: fingerprints are recoverable, and those of a later table are the earlier
+ * ones' with more bits. Entries keep their table when they are merged. Where the same key is in
+ * both maplets, but not in tables of the same number, and one value is to be found:
+ *
+ *   from's table is newer    its entry hides the other's, which stays where it is. It must not be
+ *                            removed, because all that is known of it is a shorter fingerprint, and
+ *                            there are more keys with that one.
+ *   from's table is older    REPLACE: its entry would be hidden, so the newer one gets its value.
+ *                            KEEP: it is hidden, as it should be.
+ */
+#include "maplet/maplet.h"
+
+typedef struct merging {
+    const bry__maplet *from;
+    bry__map_value *map; /* values of `from` to those of `into`; NULL: they are the same */
+    void *context;
+    unsigned table; /* that is being made */
+    bry__maplet *made; /* those before it */
+} merging;
+
+static uint32_t mapped(const merging *merge, uint32_t value)
+{
+    return merge->map ? merge->map(merge->context, value) : value;
+}
+
+static bool map_value(void *context, uint64_t fingerprint, uint32_t *value)
+{
+    (void)fingerprint;
+    *value = mapped(context, *value);
+    return true;
+}
+
+/* KEEP: an entry that an earlier table knows by a shorter fingerprint is not needed. */
+static bool map_unknown(void *context, uint64_t fingerprint, uint32_t *value)
+{
+    const merging *merge = context;
+    const bry__maplet *made = merge->made;
+    uint32_t other;
+    for (unsigned i = 0; i < merge->table; i++)
+        if (bry__table_get(made->table[i],
+                           bry__chain_shorten(&made->chain, fingerprint, merge->table, i), &other))
+            return false;
+    return map_value(context, fingerprint, value);
+}
+
+/* REPLACE: an entry of `into` that `from` has in an older table gets its value. */
+static bool take_over(void *context, uint64_t fingerprint, uint32_t *value)
+{
+    const merging *merge = context;
+    const bry__maplet *from = merge->from;
+    for (unsigned i = merge->table < from->tables ? merge->table : from->tables; i-- > 0;) {
+        uint32_t newer;
+        if (bry__table_get(from->table[i],
+                           bry__chain_shorten(&from->chain, fingerprint, merge->table, i),
+                           &newer)) {
+            *value = mapped(merge, newer);
+            break;
+        }
+    }
+    return true;
+}
+
+static bry_status merge_table(merging *merge, const bry__table *into, const bry__table *from,
+                              bry__merge_mode mode)
+{
+    bry__maplet *made = merge->made;
+    bry__adapt *adapt[2] = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? take_over : NULL,
+                            mode == BRY__MERGE_KEEP && merge->table > 0 ? map_unknown
+                            : merge->map                                ? map_value
+                                                                        : NULL};
+    return bry__table_unite(made->table[merge->table], into, from, mode, adapt, merge,
+                            &made->allocator);
+}
+
+/* Whether all of `from` fits beside what is there, where nothing of it is left out. */
+static bool fits(const bry__maplet *into, const bry__maplet *from)
+{
+    uint64_t n[BRY__MAPLET_TABLES], more[BRY__MAPLET_TABLES];
+    bry__maplet_counts(into, n);
+    bry__maplet_counts(from, more);
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        n[i] += more[i];
+    return bry__chain_keeps(&into->chain, n);
+}
+
+/* The tables of both, in `made`, which has as many empty ones. */
+static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__merge_mode mode)
+{
+    bry__maplet *made = merge->made;
+    bry_status status = BRY_OK;
+    for (; merge->table < made->tables && status == BRY_OK; merge->table++) {
+        unsigned i = merge->table;
+        bry__table empty = *made->table[i];
+        status = merge_table(merge, i < into->tables ? into->table[i] : &empty,
+                             i < merge->from->tables ? merge->from->table[i] : &empty, mode);
+        if (status == BRY_OK)
+            bry__table_free(&empty, &made->allocator);
+        else
+            *made->table[i] = empty;
+    }
+    if (status == BRY_OK && !bry__maplet_keeps(made))
+        status = BRY_E_FULL;
+    return status;
+}
+
+bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
+                             bry__map_value *map, void *context)
+{
+    if (into->options.capacity != from->options.capacity ||
+        into->options.error != from->options.error || into->options.fixed != from->options.fixed)
+        return BRY_E_MISMATCH;
+    if (!map && from->options.value_bits > into->options.value_bits)
+        return BRY_E_RANGE;
+    if (mode == BRY__MERGE_ALL && !fits(into, from))
+        return BRY_E_FULL;
+    bry__maplet both;
+    bry_status status = bry__maplet_init(&both, &into->options, &into->allocator);
+    if (status != BRY_OK)
+        return status;
+    while (both.tables < into->tables || both.tables < from->tables) {
+        status = bry__maplet_open_table(&both);
+        if (status != BRY_OK)
+            break;
+    }
+    merging merge = {.from = from, .map = map, .context = context, .made = &both};
+    if (status == BRY_OK)
+        status = merge_tables(&merge, into, mode);
+    if (status != BRY_OK) {
+        bry__maplet_free(&both);
+        return status;
+    }
+    bry__maplet_free(into);
+    *into = both;
+    return BRY_OK;
+}
+
+/* ---- folding ------------------------------------------------------------------------------- */
+
+/* The entry becomes the only one of its fingerprint in the table. */
+static bry_status put(bry__table *table, uint64_t fingerprint, uint32_t value,
+                      const bry_allocator *allocator)
+{
+    uint32_t before;
+    if (!bry__table_get(table, fingerprint, &before))
+        return bry__table_add(table, fingerprint, value, allocator);
+    if (before == value)
+        return BRY_OK;
+    return bry__table_replace(table, fingerprint, before, value, allocator);
+}
+
+/* The older tables' entries first, so that the value that was found is the one that stays. */
+static bry_status fold_into(bry__table *first, const bry__maplet *maplet)
+{
+    bry__maplet_cursor cursor = {.table = 1};
+    uint64_t fingerprint;
+    uint32_t value;
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && bry__maplet_next(maplet, &cursor, &fingerprint, &value))
+        status = put(first, bry__chain_shorten(&maplet->chain, fingerprint, cursor.table, 0), value,
+                     &maplet->allocator);
+    return status;
+}
+
+bry_status bry__maplet_fold_all(bry__maplet *maplet)
+{
+    if (maplet->tables == 1)
+        return BRY_OK;
+    bry__table first; /* a copy: in the midst of it a middle table would show what is hidden */
+    bry_status status = bry__table_clone(maplet->table[0], &first, &maplet->allocator);
+    if (status != BRY_OK)
+        return status;
+    status = fold_into(&first, maplet);
+    if (status != BRY_OK) {
+        bry__table_free(&first, &maplet->allocator);
+        return status;
+    }
+    while (maplet->tables > 1)
+        bry__maplet_close_table(maplet);
+    bry__table_free(maplet->table[0], &maplet->allocator);
+    *maplet->table[0] = first;
+    return BRY_OK;
+}

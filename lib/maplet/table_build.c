@@ -1,0 +1,340 @@
+/*
+ * Whole tables at once: a copy, two tables made one, or a table and many sorted items. No entry is
+ * added by itself: for each segment of the new table its entries are read in order from the sources
+ * and appended, which takes about 15 ns per entry where an insertion takes 300.
+ *
+ * With at least as many segments as either source, a segment of the new table takes its entries
+ * from exactly one segment of a source: the one that the low bits of its number lead to. Of that
+ * segment it takes the entries whose next bits are those of its number, in their order.
+ *
+ * Sources with an overflow (rare: hashes that are not uniform, or crowds) are put together entry by
+ * entry instead.
+ */
+#include "maplet/table.h"
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+bry_status bry__table_clone(const bry__table *table, bry__table *copy,
+                            const bry_allocator *allocator)
+{
+    bry__table made = *table;
+    made.group = NULL;
+    made.groups = made.group_room = 0;
+    made.overflow = (bry__overflow){0};
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++) {
+        status = bry__table_reach(&made, i, allocator);
+        if (status == BRY_OK)
+            status = bry__segment_clone(bry__table_segment(table, i), bry__table_segment(&made, i),
+                                        allocator);
+    }
+    if (status == BRY_OK)
+        status = bry__overflow_clone(&table->overflow, &made.overflow, allocator);
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry__table_free(&made, allocator);
+    return status;
+}
+
+/* ---- sources ------------------------------------------------------------------------------- */
+
+/* The entries of a source that belong to one segment of the new table. */
+typedef struct stream {
+    const bry__segment *segment; /* NULL: there is no source */
+    uint64_t u_most;
+    bry__segment_cursor cursor;
+    unsigned shift; /* bits of u that chose among the segments of the new table … */
+    uint64_t bits; /* … and what they are */
+    bry__adapt *adapt;
+    void *context;
+    unsigned level; /* of the new segment, and its number: they make up the fingerprint */
+    uint64_t number;
+    bool more; /* `entry` is the next one */
+    bry__entry entry;
+} stream;
+
+static void step(stream *from)
+{
+    bry__entry entry;
+    from->more = false;
+    while (from->segment && bry__segment_next(from->segment, from->u_most, &from->cursor, &entry)) {
+        if ((entry.u & (((uint64_t)1 << from->shift) - 1)) != from->bits)
+            continue;
+        entry.u >>= from->shift;
+        if (from->adapt &&
+            !from->adapt(from->context, entry.u << from->level | from->number, &entry.value))
+            continue;
+        from->entry = entry;
+        from->more = true;
+        return;
+    }
+}
+
+static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
+                          bry__adapt *adapt, void *context)
+{
+    stream from = {.adapt = adapt, .context = context, .number = i};
+    from.level = bry__table_level(made, i);
+    if (source) {
+        uint64_t number =
+            bry__table_segment_of(source, i); /* i is a fingerprint that leads there */
+        unsigned level = bry__table_level(source, number);
+        from.segment = bry__table_segment(source, number);
+        from.u_most = bry__table_u_most(source, number);
+        from.shift = from.level - level;
+        from.bits = i >> level;
+    }
+    step(&from);
+    return from;
+}
+
+/* ---- one segment --------------------------------------------------------------------------- */
+
+/* A table in the making, and the entries of the segment that is next. */
+typedef struct build {
+    bry__table *made;
+    const bry_allocator *allocator;
+    bry__entry *entry;
+    size_t n, room;
+} build;
+
+static bry_status push(build *to, bry__entry entry)
+{
+    if (to->n == to->room) {
+        size_t room = to->room ? to->room * 2 : 1024;
+        bry__entry *larger = bry__alloc_buffer(to->allocator, room * sizeof *larger);
+        if (!larger)
+            return BRY_E_NOMEM;
+        for (size_t i = 0; i < to->n; i++)
+            larger[i] = to->entry[i];
+        bry__free(to->allocator, to->entry, to->room * sizeof *larger);
+        to->entry = larger;
+        to->room = room;
+    }
+    to->entry[to->n++] = entry;
+    return BRY_OK;
+}
+
+/* Moves what a segment may not hold to the overflow: all but the smallest values of a crowd, and
+ * what comes after BRY__SEGMENT_MAX entries. */
+static bry_status move_beyond(build *to, uint64_t i, bool *spilled)
+{
+    size_t kept = 0, crowd = 0;
+    unsigned level = bry__table_level(to->made, i);
+    for (size_t at = 0; at < to->n; at++) {
+        crowd = at > 0 && to->entry[at].u == to->entry[at - 1].u ? crowd + 1 : 1;
+        if (crowd <= BRY__CROWD && kept < BRY__SEGMENT_MAX) {
+            to->entry[kept++] = to->entry[at];
+            continue;
+        }
+        *spilled = *spilled || crowd <= BRY__CROWD;
+        bry_status status = bry__overflow_insert(&to->made->overflow, to->entry[at].u << level | i,
+                                                 to->entry[at].value, to->allocator);
+        if (status != BRY_OK)
+            return status;
+        to->made->n++;
+    }
+    to->n = kept;
+    return BRY_OK;
+}
+
+static bool is_crowded(const build *to)
+{
+    size_t crowd = 1;
+    for (size_t at = 1; at < to->n; at++) {
+        crowd = to->entry[at].u == to->entry[at - 1].u ? crowd + 1 : 1;
+        if (crowd > BRY__CROWD)
+            return true;
+    }
+    return to->n > BRY__SEGMENT_MAX;
+}
+
+/* Segment i, from the entries that were pushed. */
+static bry_status put_segment(build *to, uint64_t i)
+{
+    bry__table *made = to->made;
+    bool spilled = false;
+    bry__segment_builder builder;
+    bry_status status = is_crowded(to) ? move_beyond(to, i, &spilled) : BRY_OK;
+    if (status == BRY_OK)
+        status = bry__table_reach(made, i, to->allocator);
+    if (status == BRY_OK)
+        status = bry__segment_begin(&builder, (unsigned)to->n, bry__table_u_most(made, i),
+                                    made->value_bits, to->allocator);
+    if (status != BRY_OK)
+        return status;
+    for (size_t at = 0; at < to->n; at++)
+        bry__segment_append(&builder, to->entry[at]);
+    bry__segment *segment = bry__table_segment(made, i);
+    *segment = bry__segment_end(&builder);
+    segment->spilled = spilled;
+    made->block_bytes += bry__segment_bytes(segment);
+    made->n += to->n;
+    to->n = 0;
+    return BRY_OK;
+}
+
+/* An empty table of so many segments, with the source's numbers. */
+static bool begin(build *to, const bry__table *like, uint64_t n, uint64_t least)
+{
+    uint64_t segments = bry__table_segments_for(like->range, n);
+    if (!bry__table_open(to->made, like->range, like->value_bits,
+                         segments > least ? segments : least))
+        return false;
+    to->made->moved = like->moved;
+    to->made->max_step = like->max_step;
+    to->made->sweeping = like->sweeping; /* begins anew */
+    return true;
+}
+
+static bry_status end(build *to, bry_status status)
+{
+    bry__free(to->allocator, to->entry, to->room * sizeof *to->entry);
+    if (status != BRY_OK)
+        bry__table_free(to->made, to->allocator);
+    return status;
+}
+
+/* ---- two tables ---------------------------------------------------------------------------- */
+
+static bool is_before(bry__entry a, bry__entry b)
+{
+    return a.u < b.u || (a.u == b.u && a.value <= b.value);
+}
+
+/* All entries with the next u. */
+static bry_status unite_next(build *to, stream *a, stream *b, bry__merge_mode mode)
+{
+    uint64_t u = a->more && (!b->more || a->entry.u <= b->entry.u) ? a->entry.u : b->entry.u;
+    bool in_a = a->more && a->entry.u == u, in_b = b->more && b->entry.u == u;
+    bool take_a = !in_b || mode != BRY__MERGE_REPLACE, take_b = !in_a || mode != BRY__MERGE_KEEP;
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && (in_a || in_b)) {
+        bool from_a = in_a && (!in_b || is_before(a->entry, b->entry));
+        stream *from = from_a ? a : b;
+        if (from_a ? take_a : take_b)
+            status = push(to, from->entry);
+        step(from);
+        in_a = a->more && a->entry.u == u;
+        in_b = b->more && b->entry.u == u;
+    }
+    return status;
+}
+
+static bry_status add_adapted(bry__table *made, const bry__table *from, const bry__table *hidden_by,
+                              bry__adapt *adapt, void *context, const bry_allocator *allocator)
+{
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value, other;
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && bry__table_next(from, &cursor, &fingerprint, &value))
+        if (!(hidden_by && bry__table_get(hidden_by, fingerprint, &other)) &&
+            (!adapt || adapt(context, fingerprint, &value)))
+            status = bry__table_add(made, fingerprint, value, allocator);
+    return status;
+}
+
+/* The same entry by entry. */
+static bry_status unite_singly(bry__table *made, const bry__table *a, const bry__table *b,
+                               bry__merge_mode mode, bry__adapt *const adapt[2], void *context,
+                               const bry_allocator *allocator)
+{
+    bry_status status = bry__table_init(made, b->range, a->value_bits, allocator);
+    if (status != BRY_OK)
+        return status;
+    made->sweeping = a->sweeping;
+    status =
+        add_adapted(made, a, mode == BRY__MERGE_REPLACE ? b : NULL, adapt[0], context, allocator);
+    if (status == BRY_OK)
+        status =
+            add_adapted(made, b, mode == BRY__MERGE_KEEP ? a : NULL, adapt[1], context, allocator);
+    if (status != BRY_OK)
+        bry__table_free(made, allocator);
+    return status;
+}
+
+bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__table *b,
+                            bry__merge_mode mode, bry__adapt *const adapt[2], void *context,
+                            const bry_allocator *allocator)
+{
+    if (a->overflow.n > 0 || b->overflow.n > 0)
+        return unite_singly(made, a, b, mode, adapt, context, allocator);
+    build to = {.made = made, .allocator = allocator};
+    if (!begin(&to, a, a->n + b->n, a->segments > b->segments ? a->segments : b->segments))
+        return BRY_E_NOMEM;
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
+        stream in_a = open_stream(a, made, i, adapt[0], context);
+        stream in_b = open_stream(b, made, i, adapt[1], context);
+        while ((in_a.more || in_b.more) && status == BRY_OK)
+            status = unite_next(&to, &in_a, &in_b, mode);
+        if (status == BRY_OK)
+            status = put_segment(&to, i);
+    }
+    return end(&to, status);
+}
+
+/* ---- a table and many items ---------------------------------------------------------------- */
+
+static unsigned bit_length(uint64_t x)
+{
+    return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+}
+
+/* Items of one fingerprint: the last one's value is what stays. `first` is what the table has. */
+static const bry__item *take_group(const bry__item *item, const bry__item *end, bool found,
+                                   uint32_t *value, uint32_t *old, uint8_t *was)
+{
+    uint64_t key = item->key;
+    for (; item < end && item->key == key; item++) {
+        was[item->order] = found ? BRY_PRESENT : BRY_ABSENT;
+        if (old && found)
+            old[item->order] = *value;
+        *value = item->value;
+        found = true;
+    }
+    return item;
+}
+
+bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, bry__item *items,
+                                    bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
+                                    const bry_allocator *allocator)
+{
+    build to = {.made = made, .allocator = allocator};
+    if (!begin(&to, table, table->n + n, table->segments))
+        return BRY_E_NOMEM;
+    unsigned u_bits = bit_length(made->u_most[0]);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t u, segment = bry__table_place_of(made, items[i].key, &u);
+        items[i].key = segment << u_bits | u;
+    }
+    const bry__item *item =
+        bry__items_sort(items, spare, n, u_bits + bit_length(made->segments - 1));
+    const bry__item *last = item + n;
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
+        stream in = open_stream(table, made, i, NULL, NULL);
+        while (status == BRY_OK) {
+            bool items_left = item < last && item->key >> u_bits == i;
+            if (!items_left && !in.more)
+                break;
+            uint64_t u = items_left ? item->key & (((uint64_t)1 << u_bits) - 1) : UINT64_MAX;
+            if (in.more && in.entry.u < u) {
+                status = push(&to, in.entry);
+                step(&in);
+                continue;
+            }
+            bool found = in.more && in.entry.u == u;
+            bry__entry entry = {u, found ? in.entry.value : 0};
+            item = take_group(item, last, found, &entry.value, old, was);
+            status = push(&to, entry);
+            if (found)
+                step(&in);
+        }
+        if (status == BRY_OK)
+            status = put_segment(&to, i);
+    }
+    return end(&to, status);
+}
