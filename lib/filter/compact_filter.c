@@ -131,7 +131,8 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
     if (numbers->hashes != 0 || numbers->blocks != 0 || numbers->pieces != 0)
         return bry__frame_reader_fail(reader, BRY_E_BADDATA, "numbers that compact does not have");
     bry__maplet read;
-    bry_status status = bry__maplet_read(&read, reader, &filter->allocator);
+    static const bry__entry_visit visit = {.single = true}; /* adding looks first */
+    bry_status status = bry__maplet_read(&read, reader, &filter->allocator, &visit);
     if (status != BRY_OK)
         return status;
     if (read.options.capacity != filter->capacity || read.options.error != filter->error ||
@@ -140,8 +141,6 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
     else if (bry__maplet_count(&read) != filter->items)
         status = bry__frame_reader_fail(reader, BRY_E_BADDATA,
                                         "the entries do not agree with the number of items");
-    else if (bry__maplet_has_twins(&read) /* adding looks first */)
-        status = bry__frame_reader_fail(reader, BRY_E_BADDATA, "a fingerprint occurs twice");
     else
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK)

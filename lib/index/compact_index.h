@@ -4,7 +4,7 @@
 #define BRY_INDEX_COMPACT_INDEX_H
 
 #include "index/index_engine.h"
-#include "maplet/maplet.h"
+#include "maplet/maplet_old_save.h"
 
 typedef enum bry__slot_state {
     BRY__SLOT_FREE = 0, /* no entry carries it */
@@ -27,7 +27,7 @@ typedef struct bry__compact_index {
                        unless there are none */
     uint32_t since_sweep; /* changes, below BRY__CHANGES_A_SWEEP; 0 where nothing is dead */
     /* while parts are read */
-    bry__maplet_reading *reading;
+    bry__maplet_old_reading *reading;
 } bry__compact_index;
 
 /* ---- compact_index.c ----------------------------------------------------------------------- */

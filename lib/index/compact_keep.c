@@ -241,7 +241,7 @@ void bry__compact_index_write(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_index *index = self;
     write_dead(index, writer);
-    bry__maplet_write(&index->maplet, writer);
+    bry__maplet_old_write(&index->maplet, writer);
 }
 
 /* An instance that has its options and slots; its maplet is still to come. NULL: reader->status
@@ -274,7 +274,7 @@ bry_status bry__compact_index_read(const bry_index_options *options, const bry__
     if (!index)
         return reader->status;
     bry__maplet maplet;
-    bry_status status = bry__maplet_read(&maplet, reader, allocator);
+    bry_status status = bry__maplet_old_read(&maplet, reader, allocator);
     if (status == BRY_OK) {
         index->maplet = maplet;
         const char *problem = "the maplet is of another index";
@@ -388,7 +388,7 @@ void bry__compact_index_write_head(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_index *index = self;
     write_dead(index, writer);
-    bry__maplet_write_numbers(&index->maplet, writer);
+    bry__maplet_old_write_numbers(&index->maplet, writer);
 }
 
 void bry__compact_index_write_part(const void *self, uint64_t place, bry__frame_writer *writer)
@@ -396,9 +396,9 @@ void bry__compact_index_write_part(const void *self, uint64_t place, bry__frame_
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     part_place at = find_part(maplet, place);
     if (at.group == OVERFLOW_PART)
-        bry__maplet_write_overflow(maplet, at.table, writer);
+        bry__maplet_old_write_overflow(maplet, at.table, writer);
     else
-        bry__maplet_write_segments(maplet, at.table, at.group * BRY__GROUP_SIZE,
+        bry__maplet_old_write_segments(maplet, at.table, at.group * BRY__GROUP_SIZE,
                                    group_end(maplet->table[at.table], at.group), writer);
 }
 
@@ -411,7 +411,7 @@ bry_status bry__compact_index_read_head(const bry_index_options *options,
         return reader->status;
     index->reading = bry__alloc(allocator, sizeof *index->reading);
     bry_status status =
-        index->reading ? bry__maplet_read_numbers(&index->maplet, index->reading, reader, allocator)
+        index->reading ? bry__maplet_old_read_numbers(&index->maplet, index->reading, reader, allocator)
                        : no_memory(reader);
     if (status == BRY_OK && !is_asked_for(&index->maplet, options))
         status = bad(reader, "the maplet is of another index");
@@ -426,16 +426,16 @@ bry_status bry__compact_index_read_part(void *self, const bry__index_part *part,
                                         bry__frame_reader *reader)
 {
     bry__compact_index *index = self;
-    bry__maplet_reading *reading = index->reading;
+    bry__maplet_old_reading *reading = index->reading;
     uint64_t table = part->id >> TABLE_SHIFT, group = part->id & OVERFLOW_PART;
     if (table != reading->table || table >= index->maplet.tables)
         return bad(reader, "a part stands out of its place");
     if (group == OVERFLOW_PART)
-        return bry__maplet_read_overflow(&index->maplet, reading, reader);
+        return bry__maplet_old_read_overflow(&index->maplet, reading, reader);
     const bry__table *into = index->maplet.table[table];
     if (group >= groups_of(into) || reading->segment != group * BRY__GROUP_SIZE)
         return bad(reader, "a part stands out of its place");
-    return bry__maplet_read_segments(&index->maplet, reading, group_end(into, group), reader);
+    return bry__maplet_old_read_segments(&index->maplet, reading, group_end(into, group), reader);
 }
 
 bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slots,
@@ -443,7 +443,7 @@ bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slot
 {
     bry__compact_index *index = self;
     bry_status status = BRY_E_BADDATA;
-    *problem = bry__maplet_read_done(&index->maplet, index->reading);
+    *problem = bry__maplet_old_read_done(&index->maplet, index->reading);
     if (!*problem)
         *problem = check_entries(index, slots, &status);
     bry__free(&index->maplet.allocator, index->reading, sizeof *index->reading);

@@ -318,22 +318,22 @@ static void write(const void *self, struct bry__frame_writer *writer)
     bry__maplet_write(&((const bry__compact_map *)self)->maplet, writer);
 }
 
-/* What a map demands beyond what a maplet does; or NULL. */
-static const char *problem_with(const bry__maplet *maplet, const bry_map_options *options,
-                                uint64_t codes)
+static const char *check_code(void *context, unsigned table, uint32_t code)
+{
+    const uint64_t *codes = context;
+    (void)table;
+    return code < *codes ? NULL : "a key has a code that no value has";
+}
+
+/* What a map demands of a maplet's options; or NULL. */
+static const char *problem_with(const bry__maplet *maplet, const bry_map_options *options)
 {
     if (maplet->options.capacity != options->capacity || maplet->options.error != options->error ||
         maplet->options.fixed != options->fixed)
         return "the table was made with other options than the map";
     if (options->value_bits && maplet->options.value_bits != options->value_bits)
         return "the codes have another width than the map's values";
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint;
-    uint32_t code;
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &code))
-        if (code >= codes)
-            return "a key has a code that no value has";
-    return bry__maplet_has_twins(maplet) ? "a key has two values" : NULL;
+    return NULL;
 }
 
 static bry_status read(const bry_map_options *options, uint64_t codes,
@@ -346,12 +346,13 @@ static bry_status read(const bry_map_options *options, uint64_t codes,
     bry__compact_map *map = bry__alloc(allocator, sizeof *map);
     if (!map)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the map");
-    status = bry__maplet_read(&map->maplet, reader, allocator);
+    bry__entry_visit visit = {.value = check_code, .context = &codes, .single = true};
+    status = bry__maplet_read(&map->maplet, reader, allocator, &visit);
     if (status != BRY_OK) {
         bry__free(allocator, map, sizeof *map);
         return status;
     }
-    const char *problem = problem_with(&map->maplet, options, codes);
+    const char *problem = problem_with(&map->maplet, options);
     if (problem) {
         destroy(map);
         return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);

@@ -204,40 +204,46 @@ void bry__maplet_trim(bry__maplet *maplet);
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-/* The maplet as frames of a stream that the caller has begun; failures stick to the writer. */
+/* The maplet as frames of a stream that the caller has begun; failures stick to the writer. The
+ * bytes follow from the options and each table's entries. Where values can die, dead entries are
+ * not written, and of the others the names instead of the values. */
 void bry__maplet_write(const bry__maplet *maplet, struct bry__frame_writer *writer);
 
 /* Reads what bry__maplet_write() wrote, checked in depth: what a look-up relies on, that every
- * entry is where its fingerprint leads, and all counts. Failures are told to the reader. */
+ * entry is where its fingerprint leads, and all counts. visit may be NULL. Failures are told to the
+ * reader. */
 bry_status bry__maplet_read(bry__maplet *maplet, struct bry__frame_reader *reader,
-                            const bry_allocator *allocator);
+                            const bry_allocator *allocator, const bry__entry_visit *visit);
 
 /*
- * The same in pieces, for whoever keeps them apart: all numbers, then ranges of segments and the
- * overflow of each table, table by table and from the first segment on. Between read_numbers and
- * read_done the maplet is not whole: it can be freed, and no more.
+ * The same in a head and parts, for those who keep these apart and write only the parts that have
+ * changed. A part is a range of a table's segments, or a table's crowds. The maplet must not change
+ * between begin and end. BRY_E_NOMEM.
  */
-typedef struct bry__maplet_reading {
-    unsigned table; /* whose turn it is */
-    uint64_t segment; /* the next one; then the overflow's turn comes, where there is one */
-    uint64_t n[BRY__MAPLET_TABLES], overflow[BRY__MAPLET_TABLES]; /* as the numbers say */
-} bry__maplet_reading;
+typedef struct bry__maplet_saving bry__maplet_saving;
+bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_saving **saving);
+void bry__maplet_saving_end(bry__maplet_saving *saving);
+void bry__maplet_save_head(const bry__maplet_saving *saving, struct bry__frame_writer *writer);
+/* How many parts there are; the id of one, which rises from part to part and tells it from all
+ * others; and a checksum, by which equal parts are known. Failures stick to the writer. */
+uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving);
+uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part);
+bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uint64_t stamp[2]);
+void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part,
+                           struct bry__frame_writer *writer);
 
-void bry__maplet_write_numbers(const bry__maplet *maplet, struct bry__frame_writer *writer);
-void bry__maplet_write_segments(const bry__maplet *maplet, unsigned table, uint64_t from,
-                                uint64_t to, struct bry__frame_writer *writer);
-void bry__maplet_write_overflow(const bry__maplet *maplet, unsigned table,
-                                struct bry__frame_writer *writer);
-bry_status bry__maplet_read_numbers(bry__maplet *maplet, bry__maplet_reading *reading,
-                                    struct bry__frame_reader *reader,
-                                    const bry_allocator *allocator);
-/* Segments up to `to`, of the table whose turn it is. */
-bry_status bry__maplet_read_segments(bry__maplet *maplet, bry__maplet_reading *reading, uint64_t to,
-                                     struct bry__frame_reader *reader);
-bry_status bry__maplet_read_overflow(bry__maplet *maplet, bry__maplet_reading *reading,
-                                     struct bry__frame_reader *reader);
-/* Whether all is there; NULL, or what is wrong. */
-const char *bry__maplet_read_done(const bry__maplet *maplet, const bry__maplet_reading *reading);
+/* Reads the head; then each part in order; the end gives the maplet, or says what is wrong, and the
+ * reading is gone. A reading that is not brought to its end is freed. visit must stay until then.
+ */
+typedef struct bry__maplet_reading bry__maplet_reading;
+bry_status bry__maplet_reading_begin(bry__maplet_reading **reading,
+                                     struct bry__frame_reader *reader,
+                                     const bry_allocator *allocator, const bry__entry_visit *visit);
+const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading *reading);
+bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
+                                 struct bry__frame_reader *reader);
+const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet);
+void bry__maplet_reading_free(bry__maplet_reading *reading);
 
 /* A stream of its own, kind MPLT. */
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink);

@@ -1,20 +1,16 @@
 /*
- * A maplet as frames: its options, then for each table its numbers, its segments in order, blocks
- * as they are in memory, and its overflow. A block is a pure byte string, so this is a copy and not
- * a conversion, and whatever decides later placement comes along.
+ * A maplet as frames: its options and how many entries each table keeps, then the tables
+ * (table_save.h). Whole, or in a head and parts.
  */
 #include "common/endian.h"
-#include "frame/frame.h"
-#include "maplet/maplet.h"
+#include "maplet/maplet_values.h"
+#include "maplet/table_save.h"
 
 #include <string.h>
 
 #define KIND BRY__FOUR('M', 'P', 'L', 'T')
 #define KIND_VERSION 1
 #define OPTIONS BRY__FOUR('M', 'O', 'P', 'T')
-#define TABLE BRY__FOUR('T', 'A', 'B', 'L')
-#define SEGMENTS BRY__FOUR('S', 'E', 'G', 'S')
-#define OVERFLOW BRY__FOUR('O', 'V', 'E', 'R')
 
 enum { /* the frame MOPT */
        AT_CAPACITY = 0, /* u64 */
@@ -22,133 +18,117 @@ enum { /* the frame MOPT */
        AT_VALUE_BITS = 16, /* u32 */
        AT_FIXED = 20, /* u32: 0 or 1 */
        AT_TABLES = 24, /* u64 */
-       OPTIONS_SIZE = 32
+       AT_COUNTS = 32, /* for each table: u64 entries, u64 those of them in crowds */
+       COUNTS_SIZE = 16,
+       OPTIONS_MOST = AT_COUNTS + COUNTS_SIZE * (int)BRY__MAPLET_TABLES
 };
 
-enum { /* the frame TABL */
-       AT_N = 0, /* u64, the overflow's included */
-       AT_SEGMENTS = 8, /* u64 */
-       AT_OVERFLOW = 16, /* u64, how many entries are there */
-       AT_SWEEP = 24, /* u64 */
-       AT_SWEEP_FINGERPRINT = 32, /* u64 */
-       AT_SWEEP_VALUE = 40, /* u32 */
-       AT_SWEEPING = 44, /* u32: 0 or 1 */
-       TABLE_SIZE = 48
-};
-
-enum { /* a record of the frame SEGS, followed by the block */
-       AT_ENTRIES = 0, /* u16 */
-       AT_STEPS =
-           2, /* u16: the block has 16 · steps + 8 bytes, or none when there are no entries */
-       AT_REMAINDER_BITS = 4, /* u8 */
-       AT_SEGMENT_VALUE_BITS = 5, /* u8 */
-       AT_SPILLED = 6, /* u8: 0 or 1 */
-       RECORD_SIZE = 8
-};
-
-enum { OVERFLOW_ENTRY = 12, OVERFLOW_BATCH = 4096 };
-
-/* A frame takes segments until it passes this size; so no frame passes it by more than a block. */
-#define SEGMENTS_SIZE ((size_t)1 << 18)
-#define BLOCK_MAX ((size_t)BRY__SEGMENT_MAX * 16) /* bytes: 57 + 32 bits an entry, and the runs */
+/* A part has so many segments, or is a table's crowds. */
+#define SEGMENTS_A_PART 256u
+#define TABLE_SHIFT 48u
+#define CROWDS_PART (((uint64_t)1 << TABLE_SHIFT) - 1) /* behind all segments of the table */
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void write_segments(const bry__table *table, uint64_t from, uint64_t to,
-                           bry__frame_writer *writer)
+struct bry__maplet_saving {
+    const bry__maplet *maplet;
+    unsigned tables; /* those behind the last entry that is kept do not count */
+    unsigned value_bits;
+    bry__table_output output;
+    bry__table_saving table[BRY__MAPLET_TABLES];
+};
+
+static uint32_t name_of(const void *context, uint32_t value)
 {
-    for (uint64_t i = from; i < to;) {
-        uint64_t end = i;
-        size_t size = 0;
-        for (; end < to && size < SEGMENTS_SIZE; end++)
-            size += RECORD_SIZE + bry__segment_bytes(bry__table_segment(table, end));
-        bry__frame_writer_open(writer, SEGMENTS, size);
-        for (; i < end; i++) {
-            const bry__segment *segment = bry__table_segment(table, i);
-            unsigned char record[RECORD_SIZE] = {0};
-            bry__store16(record + AT_ENTRIES, segment->n);
-            bry__store16(record + AT_STEPS, segment->steps);
-            record[AT_REMAINDER_BITS] = segment->remainder_bits;
-            record[AT_SEGMENT_VALUE_BITS] = segment->value_bits;
-            record[AT_SPILLED] = segment->spilled;
-            bry__frame_writer_put(writer, record, sizeof record);
-            if (segment->bytes)
-                bry__frame_writer_put(writer, segment->bytes, bry__segment_bytes(segment));
+    const bry__values *values = context;
+    return values->name[value]; /* BRY__NO_NAME is BRY__NOT_KEPT */
+}
+
+/* Whether every entry of the table is written with its value as it is. */
+static bool is_plain(const bry__values *values, unsigned table)
+{
+    for (uint32_t i = 0; i < values->room; i++)
+        if (values->name[i] != i && values->count[table][i] > 0)
+            return false;
+    return true;
+}
+
+void bry__maplet_saving_end(bry__maplet_saving *saving)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    for (unsigned i = 0; i < saving->tables; i++)
+        if (saving->table[i].sources)
+            bry__table_saving_end(&saving->table[i]);
+    bry__table_output_end(&saving->output);
+    bry__free(&allocator, saving, sizeof *saving);
+}
+
+bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_saving **saving)
+{
+    /* Not from the maplet's allocator: one that has no memory left can be saved. */
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__maplet_saving *made = bry__alloc(&allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    made->maplet = maplet;
+    made->value_bits = maplet->values ? bry__values_name_bits(maplet) : maplet->options.value_bits;
+    made->tables = bry__maplet_live_tables(maplet);
+    bry_status status = bry__table_output_begin(&made->output);
+    for (unsigned i = 0; i < made->tables && status == BRY_OK; i++) {
+        bry__table_source source = {.table = maplet->table[i]};
+        if (maplet->values && !is_plain(maplet->values, i)) {
+            source.keep = name_of;
+            source.context = maplet->values;
         }
+        status = bry__table_saving_begin(&made->table[i], &source, 1, bry__maplet_live(maplet, i),
+                                         made->value_bits);
     }
+    if (status == BRY_OK)
+        *saving = made;
+    else
+        bry__maplet_saving_end(made);
+    return status;
 }
 
-static void write_overflow(const bry__overflow *overflow, bry__frame_writer *writer)
+void bry__maplet_save_head(const bry__maplet_saving *saving, bry__frame_writer *writer)
 {
-    bry__overflow_place place = {0};
-    for (uint64_t left = overflow->n; left > 0;) {
-        unsigned here = left < OVERFLOW_BATCH ? (unsigned)left : OVERFLOW_BATCH;
-        bry__frame_writer_open(writer, OVERFLOW, (size_t)here * OVERFLOW_ENTRY);
-        for (unsigned i = 0; i < here; i++) {
-            unsigned char entry[OVERFLOW_ENTRY];
-            uint64_t fingerprint = 0;
-            uint32_t value = 0;
-            bry__overflow_next(overflow, &place, &fingerprint, &value);
-            bry__store64(entry, fingerprint);
-            bry__store32(entry + 8, value);
-            bry__frame_writer_put(writer, entry, sizeof entry);
-        }
-        left -= here;
+    const bry__maplet_options *options = &saving->maplet->options;
+    unsigned char bytes[OPTIONS_MOST];
+    bry__store64(bytes + AT_CAPACITY, options->capacity);
+    bry__store_double(bytes + AT_ERROR, options->error);
+    bry__store32(bytes + AT_VALUE_BITS, saving->value_bits);
+    bry__store32(bytes + AT_FIXED, options->fixed);
+    bry__store64(bytes + AT_TABLES, saving->tables);
+    unsigned char *counts = bytes + AT_COUNTS;
+    for (unsigned i = 0; i < saving->tables; i++, counts += COUNTS_SIZE) {
+        bry__store64(counts, saving->table[i].n);
+        bry__store64(counts + 8, saving->table[i].crowded);
     }
+    bry__frame_writer_write(writer, OPTIONS, bytes, (size_t)(counts - bytes));
 }
 
-static void write_options(const bry__maplet *maplet, bry__frame_writer *writer)
+static void fail_writer(bry__frame_writer *writer, bry_status status)
 {
-    unsigned char options[OPTIONS_SIZE];
-    bry__store64(options + AT_CAPACITY, maplet->options.capacity);
-    bry__store_double(options + AT_ERROR, maplet->options.error);
-    bry__store32(options + AT_VALUE_BITS, maplet->options.value_bits);
-    bry__store32(options + AT_FIXED, maplet->options.fixed);
-    bry__store64(options + AT_TABLES, maplet->tables);
-    bry__frame_writer_write(writer, OPTIONS, options, sizeof options);
-}
-
-static void write_table(const bry__table *table, bry__frame_writer *writer)
-{
-    unsigned char numbers[TABLE_SIZE];
-    bry__store64(numbers + AT_N, table->n);
-    bry__store64(numbers + AT_SEGMENTS, table->segments);
-    bry__store64(numbers + AT_OVERFLOW, table->overflow.n);
-    bry__store64(numbers + AT_SWEEP, table->sweep);
-    bry__store64(numbers + AT_SWEEP_FINGERPRINT, table->sweep_fingerprint);
-    bry__store32(numbers + AT_SWEEP_VALUE, table->sweep_value);
-    bry__store32(numbers + AT_SWEEPING, table->sweeping);
-    bry__frame_writer_write(writer, TABLE, numbers, sizeof numbers);
+    if (writer->status == BRY_OK)
+        writer->status = status;
 }
 
 void bry__maplet_write(const bry__maplet *maplet, bry__frame_writer *writer)
 {
-    write_options(maplet, writer);
-    for (unsigned i = 0; i < maplet->tables; i++) {
-        const bry__table *table = maplet->table[i];
-        write_table(table, writer);
-        write_segments(table, 0, table->segments, writer);
-        write_overflow(&table->overflow, writer);
+    bry__maplet_saving *saving;
+    bry_status status = bry__maplet_saving_begin(maplet, &saving);
+    if (status == BRY_OK) {
+        bry__maplet_save_head(saving, writer);
+        saving->output.writer = writer;
+        for (unsigned i = 0; i < saving->tables && status == BRY_OK; i++) {
+            bry__table_saving *table = &saving->table[i];
+            status = bry__table_save_segments(table, 0, table->shape.segments, &saving->output);
+            if (status == BRY_OK)
+                status = bry__table_save_crowds(table, &saving->output);
+        }
+        bry__maplet_saving_end(saving);
     }
-}
-
-void bry__maplet_write_numbers(const bry__maplet *maplet, bry__frame_writer *writer)
-{
-    write_options(maplet, writer);
-    for (unsigned i = 0; i < maplet->tables; i++)
-        write_table(maplet->table[i], writer);
-}
-
-void bry__maplet_write_segments(const bry__maplet *maplet, unsigned table, uint64_t from,
-                                uint64_t to, bry__frame_writer *writer)
-{
-    write_segments(maplet->table[table], from, to, writer);
-}
-
-void bry__maplet_write_overflow(const bry__maplet *maplet, unsigned table,
-                                bry__frame_writer *writer)
-{
-    write_overflow(&maplet->table[table]->overflow, writer);
+    fail_writer(writer, status);
 }
 
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
@@ -159,311 +139,256 @@ bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
     return bry__frame_writer_end(&writer);
 }
 
+/* ---- writing parts ------------------------------------------------------------------------- */
+
+static uint64_t ranges_of(uint64_t segments)
+{
+    return (segments + SEGMENTS_A_PART - 1) / SEGMENTS_A_PART;
+}
+
+static uint64_t parts_of(const bry__table_saving *table)
+{
+    return ranges_of(table->shape.segments) + (table->crowded > 0);
+}
+
+uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving)
+{
+    uint64_t parts = 0;
+    for (unsigned i = 0; i < saving->tables; i++)
+        parts += parts_of(&saving->table[i]);
+    return parts;
+}
+
+uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part)
+{
+    unsigned i = 0;
+    for (; part >= parts_of(&saving->table[i]); i++)
+        part -= parts_of(&saving->table[i]);
+    bool crowds = part == ranges_of(saving->table[i].shape.segments);
+    return (uint64_t)i << TABLE_SHIFT | (crowds ? CROWDS_PART : part);
+}
+
+/* The segments of a range end before the next range, or with the table. */
+static uint64_t range_end(const bry__table *table, uint64_t range)
+{
+    uint64_t end = (range + 1) * SEGMENTS_A_PART;
+    return end < table->segments ? end : table->segments;
+}
+
+static bry_status encode_part(bry__maplet_saving *saving, uint64_t part)
+{
+    uint64_t id = bry__maplet_part_id(saving, part), range = id & CROWDS_PART;
+    bry__table_saving *table = &saving->table[id >> TABLE_SHIFT];
+    if (range == CROWDS_PART)
+        return bry__table_save_crowds(table, &saving->output);
+    return bry__table_save_segments(table, range * SEGMENTS_A_PART, range_end(&table->shape, range),
+                                    &saving->output);
+}
+
+bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uint64_t stamp[2])
+{
+    saving->output.writer = NULL;
+    memset(saving->output.stamp, 0, sizeof saving->output.stamp);
+    bry_status status = encode_part(saving, part);
+    memcpy(stamp, saving->output.stamp, sizeof saving->output.stamp);
+    return status;
+}
+
+void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part, bry__frame_writer *writer)
+{
+    saving->output.writer = writer;
+    fail_writer(writer, encode_part(saving, part));
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
-typedef struct loading {
-    bry__frame_reader *reader;
-    const bry_allocator *allocator;
-    unsigned char *buffer; /* of BUFFER_SIZE: one frame, proven before it is looked at */
-} loading;
-#define BUFFER_SIZE (SEGMENTS_SIZE + RECORD_SIZE + BLOCK_MAX)
+struct bry__maplet_reading {
+    bry_allocator allocator;
+    bry__maplet maplet;
+    unsigned table; /* whose turn it is */
+    unsigned char *buffer;
+    bry__table_loading loading[BRY__MAPLET_TABLES];
+};
 
-static bry_status bad(const loading *from, const char *problem)
+static bry_status bad(bry__frame_reader *reader, const char *problem)
 {
-    return bry__frame_reader_fail(from->reader, BRY_E_BADDATA, problem);
+    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
 }
 
-static bry_status no_memory(const loading *from)
+static bry_status no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(from->reader, BRY_E_NOMEM, "no memory for the entries");
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the entries");
 }
 
-/* The next frame, whole, in the buffer. */
-static bry_status read_frame(const loading *from, uint32_t type, const char *missing, size_t *size)
+void bry__maplet_reading_free(bry__maplet_reading *reading)
+{
+    bry_allocator allocator = reading->allocator;
+    bry__maplet_free(&reading->maplet);
+    bry__free(&allocator, reading->buffer, BRY__TABLE_BUFFER);
+    bry__free(&allocator, reading, sizeof *reading);
+}
+
+const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading *reading)
+{
+    return &reading->maplet.options;
+}
+
+/* The next table of the maplet, without its entries. */
+static bry_status add_table(bry__maplet_reading *reading, const unsigned char *counts,
+                            const bry__entry_visit *visit, bry__frame_reader *reader)
+{
+    bry__maplet *maplet = &reading->maplet;
+    unsigned i = maplet->tables;
+    bry_status status = bry__frame_reader_claim(reader, sizeof(bry__table));
+    if (status != BRY_OK)
+        return status;
+    bry__table *table = bry__alloc(&reading->allocator, sizeof *table);
+    if (!table)
+        return no_memory(reader);
+    maplet->table[maplet->tables++] = table;
+    reading->loading[i] = (bry__table_loading){.table = table,
+                                               .number = i,
+                                               .n = bry__load64(counts),
+                                               .crowded = bry__load64(counts + 8),
+                                               .visit = visit,
+                                               .allocator = &reading->allocator,
+                                               .buffer = reading->buffer};
+    const char *problem = bry__table_loading_begin(&reading->loading[i], maplet->chain.range[i],
+                                                   maplet->options.value_bits);
+    return problem ? bad(reader, problem) : BRY_OK;
+}
+
+/* The frame MOPT; *size is how long it is. */
+static bry_status read_options(bry__frame_reader *reader, unsigned char bytes[OPTIONS_MOST],
+                               size_t *size)
 {
     bry__frame frame;
-    bry_status status = bry__frame_reader_next(from->reader, &frame);
-    if (status == BRY_OK && frame.type != type)
-        status = bad(from, missing);
-    if (status == BRY_OK && (frame.length == 0 || frame.length > BUFFER_SIZE))
-        status = bad(from, "a frame has a size that none of its kind has");
+    bry_status status = bry__frame_reader_next(reader, &frame);
+    if (status == BRY_OK && (frame.type != OPTIONS || frame.length < AT_COUNTS + COUNTS_SIZE ||
+                             frame.length > OPTIONS_MOST))
+        status = bad(reader, "the maplet's options are missing");
     if (status == BRY_OK)
-        status = bry__frame_reader_read(from->reader, from->buffer, frame.length);
+        status = bry__frame_reader_read(reader, bytes, frame.length);
     *size = status == BRY_OK ? frame.length : 0;
     return status;
 }
 
-/* One segment from its record; *used is how many bytes of the buffer it took. */
-static bry_status read_segment(const loading *from, bry__table *table, uint64_t i,
-                               const unsigned char *record, size_t left, size_t *used)
+static bry_status read_head(bry__maplet_reading *reading, const bry__entry_visit *visit,
+                            bry__frame_reader *reader)
 {
-    if (left < RECORD_SIZE)
-        return bad(from, "a segment's record is cut short");
-    bry__segment read = {
-        .n = bry__load16(record + AT_ENTRIES),
-        .steps = bry__load16(record + AT_STEPS),
-        .remainder_bits = record[AT_REMAINDER_BITS],
-        .value_bits = record[AT_SEGMENT_VALUE_BITS],
-        .spilled = record[AT_SPILLED],
-    };
-    size_t size = read.n ? bry__segment_block(read.steps) : 0;
-    if (read.spilled > 1 || record[7] != 0 || left - RECORD_SIZE < size ||
-        (read.n == 0 && read.steps != 0) || read.value_bits > table->value_bits)
-        return bad(from, "a segment's record is wrong");
-    bry_status status = bry__frame_reader_claim(
-        from->reader, size + (i % BRY__GROUP_SIZE ? 0 : BRY__GROUP_SIZE * sizeof read));
+    unsigned char bytes[OPTIONS_MOST];
+    size_t size;
+    bry__maplet *maplet = &reading->maplet;
+    bry_status status = read_options(reader, bytes, &size);
     if (status != BRY_OK)
         return status;
-    if (bry__table_reach(table, i, from->allocator) != BRY_OK)
-        return no_memory(from);
-    if (read.n > 0) {
-        read.bytes = bry__alloc(from->allocator, size);
-        if (!read.bytes)
-            return no_memory(from);
-        memcpy(read.bytes, record + RECORD_SIZE, size);
-    }
-    *bry__table_segment(table, i) = read;
-    table->block_bytes += size;
-    table->n += read.n;
-    *used = RECORD_SIZE + size;
-    const char *problem =
-        bry__segment_check(&read, bry__table_u_most(table, i), bry__table_u_limit(table, i));
-    return problem ? bad(from, problem) : BRY_OK;
+    *maplet = (bry__maplet){.allocator = reading->allocator,
+                            .options = {.capacity = bry__load64(bytes + AT_CAPACITY),
+                                        .error = bry__load_double(bytes + AT_ERROR),
+                                        .value_bits = bry__load32(bytes + AT_VALUE_BITS),
+                                        .fixed = bry__load32(bytes + AT_FIXED) == 1}};
+    uint64_t tables = bry__load64(bytes + AT_TABLES);
+    if (!bry__maplet_plan(&maplet->options, &maplet->chain) || bry__load32(bytes + AT_FIXED) > 1 ||
+        tables < 1 || tables > maplet->chain.tables || size != AT_COUNTS + COUNTS_SIZE * tables)
+        return bad(reader, "the maplet's options are out of range");
+    const unsigned char *counts = bytes + AT_COUNTS;
+    for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)
+        status = add_table(reading, counts, visit, reader);
+    if (status == BRY_OK && tables > 1 && reading->loading[tables - 1].n == 0)
+        status = bad(reader, "the last table has no entries");
+    return status;
 }
 
-static bry_status read_segments(const loading *from, bry__table *table, uint64_t i, uint64_t to)
+bry_status bry__maplet_reading_begin(bry__maplet_reading **reading, bry__frame_reader *reader,
+                                     const bry_allocator *allocator, const bry__entry_visit *visit)
 {
-    while (i < to) {
-        size_t size;
-        bry_status status = read_frame(from, SEGMENTS, "segments are missing", &size);
-        for (size_t at = 0; at < size && status == BRY_OK; i++) {
-            size_t used = 0;
-            if (i == to)
-                return bad(from, "more segments than the table has");
-            status = read_segment(from, table, i, from->buffer + at, size - at, &used);
-            at += used;
-        }
-        if (status != BRY_OK)
+    bry__maplet_reading *made = bry__alloc(allocator, sizeof *made);
+    if (!made)
+        return no_memory(reader);
+    made->allocator = *allocator;
+    made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_BUFFER);
+    bry_status status = made->buffer ? read_head(made, visit, reader) : no_memory(reader);
+    if (status == BRY_OK)
+        *reading = made;
+    else
+        bry__maplet_reading_free(made);
+    return status;
+}
+
+static bool is_complete(const bry__maplet_reading *reading, unsigned i)
+{
+    return reading->loading[i].segment == reading->maplet.table[i]->segments;
+}
+
+bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
+                                 bry__frame_reader *reader)
+{
+    uint64_t i = id >> TABLE_SHIFT, range = id & CROWDS_PART;
+    if (i != reading->table || i >= reading->maplet.tables)
+        return bad(reader, "a part stands out of its place");
+    bry__table_loading *loading = &reading->loading[i];
+    loading->reader = reader;
+    bry_status status;
+    if (is_complete(reading, (unsigned)i)) {
+        if (range != CROWDS_PART)
+            return bad(reader, "a part stands out of its place");
+        status = bry__table_load_crowds(loading);
+    } else {
+        if (range >= ranges_of(loading->table->segments) ||
+            loading->segment != range * SEGMENTS_A_PART)
+            return bad(reader, "a part stands out of its place");
+        status = bry__table_load_segments(loading, range_end(loading->table, range));
+        if (!is_complete(reading, (unsigned)i) || loading->crowded > 0)
             return status;
     }
-    return BRY_OK;
+    reading->table++;
+    return status;
 }
 
-static bry_status read_overflow(const loading *from, bry__table *table, uint64_t n)
+static const char *check_whole(const bry__maplet_reading *reading)
 {
-    uint64_t last = 0;
-    uint32_t last_value = 0;
-    while (table->overflow.n < n) {
-        size_t size;
-        bry_status status = read_frame(from, OVERFLOW, "the overflow is missing", &size);
-        if (status != BRY_OK)
-            return status;
-        if (size % OVERFLOW_ENTRY != 0 || size / OVERFLOW_ENTRY > n - table->overflow.n)
-            return bad(from, "the overflow has the wrong size");
-        status = bry__frame_reader_claim(from->reader, (size / OVERFLOW_ENTRY) *
-                                                           sizeof(bry__chunk) * 2 / BRY__CHUNK_MAX);
-        if (status != BRY_OK)
-            return status;
-        for (size_t at = 0; at < size; at += OVERFLOW_ENTRY) {
-            uint64_t fingerprint = bry__load64(from->buffer + at);
-            uint32_t value = bry__load32(from->buffer + at + 8);
-            if (fingerprint < last || (fingerprint == last && value < last_value))
-                return bad(from, "the overflow is out of order");
-            last = fingerprint;
-            last_value = value;
-            status = bry__overflow_insert(&table->overflow, fingerprint, value, from->allocator);
-            if (status != BRY_OK)
-                return no_memory(from);
-            table->n++;
-        }
+    const bry__maplet *maplet = &reading->maplet;
+    if (reading->table != maplet->tables)
+        return "segments are missing";
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        const char *problem = bry__table_loading_problem(&reading->loading[i]);
+        if (problem)
+            return problem;
     }
-    const char *problem = bry__table_check_overflow(table);
-    return problem ? bad(from, problem) : BRY_OK;
-}
-
-/* A table's numbers, into a table without segments. */
-static bry_status read_table(const loading *from, bry__table *table, uint64_t range,
-                             unsigned value_bits, uint64_t *n, uint64_t *overflow)
-{
-    unsigned char numbers[TABLE_SIZE];
-    bry_status status = bry__frame_reader_read_frame(from->reader, TABLE, numbers, sizeof numbers);
-    if (status != BRY_OK)
-        return status;
-    if (!bry__table_open(table, range, value_bits, bry__load64(numbers + AT_SEGMENTS)))
-        return bad(from, "the number of segments is out of range");
-    if (bry__load32(numbers + AT_SWEEPING) > 1)
-        return bad(from, "a table's numbers are out of range");
-    table->sweeping = bry__load32(numbers + AT_SWEEPING) == 1;
-    table->sweep = bry__load64(numbers + AT_SWEEP);
-    table->sweep_fingerprint = bry__load64(numbers + AT_SWEEP_FINGERPRINT);
-    table->sweep_value = bry__load32(numbers + AT_SWEEP_VALUE);
-    *n = bry__load64(numbers + AT_N);
-    *overflow = bry__load64(numbers + AT_OVERFLOW);
-    return BRY_OK;
-}
-
-/* The options, and how many tables there are to be. */
-static bry_status read_options(const loading *from, bry__maplet *maplet, uint64_t *tables)
-{
-    unsigned char options[OPTIONS_SIZE];
-    bry_status status =
-        bry__frame_reader_read_frame(from->reader, OPTIONS, options, sizeof options);
-    if (status != BRY_OK)
-        return status;
-    bry__maplet read = {.allocator = *from->allocator,
-                        .options = {.capacity = bry__load64(options + AT_CAPACITY),
-                                    .error = bry__load_double(options + AT_ERROR),
-                                    .value_bits = bry__load32(options + AT_VALUE_BITS),
-                                    .fixed = bry__load32(options + AT_FIXED) == 1}};
-    *tables = bry__load64(options + AT_TABLES);
-    if (!bry__maplet_plan(&read.options, &read.chain) || bry__load32(options + AT_FIXED) > 1 ||
-        *tables < 1 || *tables > read.chain.tables)
-        return bad(from, "the maplet's options are out of range");
-    *maplet = read;
-    return BRY_OK;
-}
-
-/* The next table's numbers, as table `maplet->tables`. NULL: the reader's status says why. */
-static bry__table *add_table(const loading *from, bry__maplet *maplet, uint64_t *n,
-                             uint64_t *overflow)
-{
-    unsigned i = maplet->tables;
-    if (bry__frame_reader_claim(from->reader, sizeof(bry__table)) != BRY_OK)
-        return NULL;
-    bry__table *table = bry__alloc(from->allocator, sizeof *table);
-    if (!table) {
-        no_memory(from);
-        return NULL;
-    }
-    maplet->table[maplet->tables++] = table;
-    bry_status status =
-        read_table(from, table, maplet->chain.range[i], maplet->options.value_bits, n, overflow);
-    return status == BRY_OK ? table : NULL;
-}
-
-static const char *check_error(const bry__maplet *maplet)
-{
     return bry__maplet_keeps(maplet) ? NULL : "more entries than the promised error allows";
 }
 
-static const char wrong_count[] = "the number of entries does not agree with the entries";
-
-static bry_status read_tables(const loading *from, bry__maplet *maplet, uint64_t tables)
+const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet)
 {
-    bry_status status = BRY_OK;
-    while (maplet->tables < tables && status == BRY_OK) {
-        uint64_t n = 0, overflow = 0;
-        bry__table *table = add_table(from, maplet, &n, &overflow);
-        if (!table)
-            return from->reader->status;
-        status = read_segments(from, table, 0, table->segments);
-        if (status == BRY_OK)
-            status = read_overflow(from, table, overflow);
-        if (status == BRY_OK && table->n != n)
-            status = bad(from, wrong_count);
+    const char *problem = check_whole(reading);
+    if (!problem) {
+        *maplet = reading->maplet;
+        reading->maplet.tables = 0;
     }
-    if (status != BRY_OK)
-        return status;
-    const char *problem = check_error(maplet);
-    return problem ? bad(from, problem) : BRY_OK;
+    bry__maplet_reading_free(reading);
+    return problem;
 }
 
 bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
-                            const bry_allocator *allocator)
+                            const bry_allocator *allocator, const bry__entry_visit *visit)
 {
-    loading from = {reader, allocator, NULL};
-    bry__maplet read = {.tables = 0};
-    uint64_t tables = 0;
-    bry_status status = read_options(&from, &read, &tables);
+    bry__maplet_reading *reading;
+    bry_status status = bry__maplet_reading_begin(&reading, reader, allocator, visit);
     if (status != BRY_OK)
         return status;
-    from.buffer = bry__alloc_buffer(allocator, BUFFER_SIZE);
-    if (!from.buffer)
-        return no_memory(&from);
-    status = read_tables(&from, &read, tables);
-    bry__free(allocator, from.buffer, BUFFER_SIZE);
-    if (status == BRY_OK)
-        *maplet = read;
-    else
-        bry__maplet_free(&read);
-    return status;
-}
-
-/* ---- reading in pieces --------------------------------------------------------------------- */
-
-bry_status bry__maplet_read_numbers(bry__maplet *maplet, bry__maplet_reading *reading,
-                                    bry__frame_reader *reader, const bry_allocator *allocator)
-{
-    loading from = {reader, allocator, NULL};
-    bry__maplet read = {.tables = 0};
-    uint64_t tables = 0;
-    bry_status status = read_options(&from, &read, &tables);
-    if (status != BRY_OK)
+    for (; reading->table < reading->maplet.tables && status == BRY_OK; reading->table++) {
+        bry__table_loading *loading = &reading->loading[reading->table];
+        loading->reader = reader;
+        status = bry__table_load_segments(loading, loading->table->segments);
+        if (status == BRY_OK)
+            status = bry__table_load_crowds(loading);
+    }
+    if (status != BRY_OK) {
+        bry__maplet_reading_free(reading);
         return status;
-    *reading = (bry__maplet_reading){0};
-    while (read.tables < tables && status == BRY_OK)
-        if (!add_table(&from, &read, &reading->n[read.tables], &reading->overflow[read.tables]))
-            status = reader->status;
-    if (status == BRY_OK)
-        *maplet = read;
-    else
-        bry__maplet_free(&read);
-    return status;
-}
-
-static void next_table(bry__maplet_reading *reading)
-{
-    reading->table++;
-    reading->segment = 0;
-}
-
-bry_status bry__maplet_read_segments(bry__maplet *maplet, bry__maplet_reading *reading, uint64_t to,
-                                     bry__frame_reader *reader)
-{
-    loading from = {reader, &maplet->allocator, NULL};
-    if (reading->table >= maplet->tables || to <= reading->segment ||
-        to > maplet->table[reading->table]->segments)
-        return bad(&from, "segments stand out of their place");
-    from.buffer = bry__alloc_buffer(from.allocator, BUFFER_SIZE);
-    if (!from.buffer)
-        return no_memory(&from);
-    bry__table *table = maplet->table[reading->table];
-    bry_status status = read_segments(&from, table, reading->segment, to);
-    bry__free(from.allocator, from.buffer, BUFFER_SIZE);
-    if (status != BRY_OK)
-        return status;
-    reading->segment = to;
-    if (to == table->segments && reading->overflow[reading->table] == 0)
-        next_table(reading);
-    return BRY_OK;
-}
-
-bry_status bry__maplet_read_overflow(bry__maplet *maplet, bry__maplet_reading *reading,
-                                     bry__frame_reader *reader)
-{
-    loading from = {reader, &maplet->allocator, NULL};
-    if (reading->table >= maplet->tables ||
-        reading->segment != maplet->table[reading->table]->segments)
-        return bad(&from, "an overflow stands out of its place");
-    from.buffer = bry__alloc_buffer(from.allocator, BUFFER_SIZE);
-    if (!from.buffer)
-        return no_memory(&from);
-    bry_status status =
-        read_overflow(&from, maplet->table[reading->table], reading->overflow[reading->table]);
-    bry__free(from.allocator, from.buffer, BUFFER_SIZE);
-    if (status == BRY_OK)
-        next_table(reading);
-    return status;
-}
-
-const char *bry__maplet_read_done(const bry__maplet *maplet, const bry__maplet_reading *reading)
-{
-    if (reading->table != maplet->tables)
-        return "segments are missing";
-    for (unsigned i = 0; i < maplet->tables; i++)
-        if (maplet->table[i]->n != reading->n[i])
-            return wrong_count;
-    return check_error(maplet);
+    }
+    const char *problem = bry__maplet_reading_end(reading, maplet);
+    return problem ? bad(reader, problem) : BRY_OK;
 }
 
 /* ---- streams of their own ------------------------------------------------------------------ */
@@ -475,7 +400,7 @@ bry_status bry__maplet_load(bry__maplet *maplet, const bry_source *source, bry_l
     bry__maplet read;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = bry__maplet_read(&read, &reader, &allocator);
+        status = bry__maplet_read(&read, &reader, &allocator, NULL);
     if (status == BRY_OK) {
         status = bry__frame_reader_end(&reader);
         if (status != BRY_OK)

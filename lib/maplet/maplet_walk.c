@@ -114,11 +114,7 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 
 void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits)
 {
-    for (unsigned i = 0; i < maplet->tables; i++)
-        for (uint64_t j = 0; j < maplet->table[i]->segments; j++)
-            if (bry__table_segment(maplet->table[i], j)->value_bits > value_bits)
-                return; /* it would be saved with its width */
-    set_value_bits(maplet, value_bits);
+    set_value_bits(maplet, value_bits); /* segments that are wider stay so until they change */
 }
 
 /* ---- folding in steps --- ------------------------------------------------------------------- */
@@ -140,6 +136,8 @@ static void sweep_anew(bry__maplet *maplet)
 
 bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
 {
+    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
+        bry__maplet_close_table(maplet); /* what happens next does not depend on empty ones */
     if (maplet->tables > 1 && bry__maplet_count(maplet) <= maplet->options.capacity) {
         unsigned last = maplet->tables - 1;
         bry__table *first = maplet->table[0], *newest = maplet->table[last];
@@ -147,12 +145,7 @@ bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
         uint32_t value;
         sweep_anew(maplet);
         for (uint64_t moved = 0; moved < budget && newest->n > 0; moved++) {
-            /* From its last segment, so that the table shrinks as it is emptied. */
-            bry__table_cursor cursor = {.segment = newest->segments - 1};
-            if (!bry__table_next(newest, &cursor, &fingerprint, &value)) {
-                cursor = (bry__table_cursor){0};
-                bry__table_next(newest, &cursor, &fingerprint, &value);
-            }
+            bry__table_last(newest, &fingerprint, &value);
             bry_status status =
                 bry__table_add(first, bry__chain_shorten(&maplet->chain, fingerprint, last, 0),
                                value, &maplet->allocator);

@@ -52,10 +52,19 @@ static unsigned slot_bits(const bry__segment *segment)
     return (unsigned)segment->remainder_bits + segment->value_bits;
 }
 
+static size_t front_bytes(unsigned n, unsigned quotients)
+{
+    return 2 * samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
+}
+
+static size_t slots_bytes(unsigned n, unsigned slot)
+{
+    return ((size_t)n * slot + 7) / 8;
+}
+
 static unsigned steps_for(unsigned n, unsigned quotients, unsigned slot)
 {
-    size_t front = 2 * samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
-    size_t slots = ((size_t)n * slot + 7) / 8;
+    size_t front = front_bytes(n, quotients), slots = slots_bytes(n, slot);
     if (slots < 8)
         slots = 8; /* reading the runs may pass their end by this much */
     return (unsigned)((front + slots + BRY__SEGMENT_STEP - 9) / BRY__SEGMENT_STEP);
@@ -69,6 +78,16 @@ static unsigned remainder_bits_for(unsigned n, uint64_t u_most)
     while (u_most >> (bits + 1) >= least)
         bits++;
     return bits;
+}
+
+bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned value_bits)
+{
+    if (n == 0)
+        return (bry__segment_layout){0};
+    unsigned remainder_bits = remainder_bits_for(n, u_most), slot = remainder_bits + value_bits;
+    unsigned quotients = (unsigned)(u_most >> remainder_bits) + 1;
+    return (bry__segment_layout){remainder_bits, steps_for(n, quotients, slot),
+                                 front_bytes(n, quotients), slots_bytes(n, slot)};
 }
 
 static uint64_t slot_at(const bry__segment *segment, unsigned index)
@@ -342,10 +361,11 @@ double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
 bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
                               unsigned value_bits, const bry_allocator *allocator)
 {
-    bry__segment segment = {.value_bits = (uint8_t)value_bits};
+    bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
+    bry__segment segment = {.value_bits = (uint8_t)value_bits,
+                            .remainder_bits = (uint8_t)layout.remainder_bits,
+                            .steps = (uint16_t)layout.steps};
     if (n > 0) {
-        segment.remainder_bits = (uint8_t)remainder_bits_for(n, u_most);
-        segment.steps = (uint16_t)steps_for(n, quotients_of(&segment, u_most), slot_bits(&segment));
         segment.bytes = alloc_steps(segment.steps, allocator);
         if (!segment.bytes)
             return BRY_E_NOMEM;
@@ -458,8 +478,8 @@ static bry_status resize(bry__segment *segment, unsigned quotients, unsigned ste
     unsigned char *bytes = alloc_steps(steps, allocator);
     if (!bytes)
         return BRY_E_NOMEM;
-    size_t front = 2 * samples_of(quotients) + ((size_t)quotients + segment->n + 7) / 8;
-    size_t slots = ((size_t)segment->n * slot_bits(segment) + 7) / 8;
+    size_t front = front_bytes(segment->n, quotients);
+    size_t slots = slots_bytes(segment->n, slot_bits(segment));
     memcpy(bytes, segment->bytes, front);
     memcpy(bytes + bry__segment_block(steps) - slots,
            segment->bytes + bry__segment_bytes(segment) - slots, slots);
@@ -543,23 +563,28 @@ static bool bit_at(const unsigned char *bytes, uint64_t i)
 static const char *check_runs(const bry__segment *segment, unsigned quotients)
 {
     const unsigned char *runs = runs_of(segment, quotients);
-    uint64_t end = (uint64_t)quotients + segment->n, ones = 0;
-    for (uint64_t i = 0; i < end; i++) {
-        if (bit_at(runs, i)) {
-            ones++;
-            continue;
+    uint64_t end = (uint64_t)quotients + segment->n;
+    size_t samples = samples_of(quotients), sample = 0; /* the next one to be looked at */
+    unsigned ones = 0;
+    bool agree = true;
+    for (uint64_t from = 0; from < end; from += 64) {
+        uint64_t word = bry__load64(runs + (from >> 3));
+        if (end - from < 64)
+            word &= bry__low_bits((unsigned)(end - from));
+        for (; word; word &= word - 1, ones++) {
+            uint64_t quotient = from + (unsigned)__builtin_ctzll(word) - ones;
+            for (; sample < samples && sample < quotient >> SAMPLED; sample++)
+                agree = agree && bry__load16(segment->bytes + 2 * sample) == ones;
         }
-        uint64_t next = i - ones + 1; /* the quotient that begins behind this 0 */
-        if (next % (1u << SAMPLED) == 0 && next < quotients &&
-            bry__load16(segment->bytes + 2 * ((next >> SAMPLED) - 1)) != ones)
-            return "a segment's sample does not agree with its runs";
     }
+    for (; sample < samples; sample++)
+        agree = agree && bry__load16(segment->bytes + 2 * sample) == ones;
     if (ones != segment->n || bit_at(runs, end - 1))
         return "a segment's runs do not hold its entries";
-    return NULL;
+    return agree ? NULL : "a segment's sample does not agree with its runs";
 }
 
-const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uint64_t u_limit)
+const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_most)
 {
     if (segment->n == 0 && (segment->bytes || segment->steps))
         return "an empty segment has memory";
@@ -583,7 +608,14 @@ const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uin
     for (; gap < slot_at(segment, segment->n - 1u); gap++)
         if (bit_at(segment->bytes, gap))
             return "a segment has bits outside its entries";
+    return NULL;
+}
 
+const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uint64_t u_limit)
+{
+    const char *problem = bry__segment_check_layout(segment, u_most);
+    if (problem)
+        return problem;
     bry__segment_cursor cursor = {0};
     bry__entry last = {0}, entry;
     for (bool first = true; bry__segment_next(segment, u_most, &cursor, &entry); first = false) {

@@ -135,6 +135,13 @@ bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_
 void bry__segment_append(bry__segment_builder *builder, bry__entry entry);
 bry__segment bry__segment_end(bry__segment_builder *builder);
 
+/* How a segment of n entries is laid out when it is built; all zero without entries. */
+typedef struct bry__segment_layout {
+    unsigned remainder_bits, steps;
+    size_t front, slots; /* bytes at the block's beginning (samples and runs) and at its end */
+} bry__segment_layout;
+bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned value_bits);
+
 /* The same in another block. BRY_E_NOMEM. */
 bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
                               const bry_allocator *allocator);
@@ -142,5 +149,7 @@ bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
 /* Checks everything that a look-up relies on: layout, order, counts, clear gap; for data from
  * outside. u_limit is the largest u of this one segment. NULL when right, else what is wrong. */
 const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uint64_t u_limit);
+/* The same but for the entries, which bry__segment_next() may walk afterwards. */
+const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_most);
 
 #endif

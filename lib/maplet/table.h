@@ -112,6 +112,11 @@ typedef struct bry__table_cursor {
 bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_t *fingerprint,
                      uint32_t *value);
 
+/* The entry to go first when a table is emptied bit by bit: near the table's end, so that it
+ * shrinks as it is emptied, and the same one in all tables with the same entries. False when it has
+ * none. */
+bool bry__table_last(const bry__table *table, uint64_t *fingerprint, uint32_t *value);
+
 /*
  * Removes what `drop` says, about `budget` entries looked at in a call, going on where the last
  * call stopped; the table may change in between. *done when every entry that was there when the
@@ -130,6 +135,19 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
 typedef uint32_t bry__map_value(void *context, uint32_t value);
 bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *context,
                             const bry_allocator *allocator);
+
+/* What is written for a value when a table is saved; BRY__NOT_KEPT: the entry is not. Always the
+ * same for the same value, and different for different ones. */
+typedef uint32_t bry__keep_value(const void *context, uint32_t value);
+#define BRY__NOT_KEPT UINT32_MAX
+
+/* What the owner of entries knows about them when they are loaded. */
+typedef struct bry__entry_visit {
+    /* Sees every value; NULL, or what is wrong with it. May be NULL itself. */
+    const char *(*value)(void *context, unsigned table, uint32_t value);
+    void *context;
+    bool single; /* no fingerprint may have two entries in a table */
+} bry__entry_visit;
 
 /* For table_walk.c and loading: segment number i, how many low bits of a fingerprint chose it, the
  * largest u of all segments like it, which its layout depends on, and of this very one. */

@@ -81,7 +81,8 @@ static void look(const void *object, kept_notes *notes)
     kept_number(notes, "seed", stats.seed);
     kept_number(notes, "capacity", stats.capacity);
     kept_number(notes, "items", stats.items);
-    kept_number(notes, "bits", stats.bits);
+    if (stats.engine == BRY_ENGINE_BLOOM) /* the other's memory depends on what went before */
+        kept_number(notes, "bits", stats.bits);
     kept_number(notes, "hashes", stats.hashes);
     kept_number(notes, "tables", stats.tables);
     kept_real(notes, "fill", stats.fill);

@@ -379,7 +379,7 @@ static void do_sweep(pair *both, model_reader *reader)
     sweep_of sweep = {side->salt, side->maplet.chain.range[0], false};
     model_say(reader, "sweep %u, %u steps of %u", side->salt, steps, budget);
     for (unsigned i = 0; i <= steps && side->sweeping && !reader->failed; i++) {
-        bool done = false, copy_done = false;
+        bool done = false;
         count_operations(both, 1);
         side_turn_to_maplet(both->isa);
         bry_status status = bry__maplet_sweep(&side->maplet, drop, &sweep, budget, &done);
@@ -389,17 +389,19 @@ static void do_sweep(pair *both, model_reader *reader)
             done = false;
         model_expect(reader, !sweep.strange);
         follow_sweep(side, reader, &sweep, done);
-        if (side->copied) {
-            side_turn_to_copy(both->isa);
-            model_expect(reader, bry__maplet_sweep(&side->copy, drop, &sweep, budget, &copy_done) ==
-                                     BRY_OK);
-            model_expect(reader, copy_done == done);
-        }
         if (done) {
             side->sweeping = false;
             maplet_twin_mark(&side->twin, false);
         }
     }
+    /* How far a step comes depends on the segments; what is left at the end does not. */
+    bool copy_done = false;
+    side_turn_to_copy(both->isa);
+    while (side->copied && !side->sweeping && !copy_done && !reader->failed)
+        model_expect(reader,
+                     bry__maplet_sweep(&side->copy, drop, &sweep, 1000, &copy_done) == BRY_OK);
+    if (side->copied && side->sweeping)
+        side_drop_copy(side);
 }
 
 typedef struct remap_by {
@@ -485,6 +487,7 @@ static void do_shrink(pair *both, model_reader *reader)
     model_say(reader, "shrink, %u steps of %u", steps, budget);
     for (unsigned i = 0; i <= steps && !reader->failed; i++) {
         bool done = false, copy_done = false;
+        maplet_twin_trim(twin);
         unsigned last = twin->tables - 1;
         bool folds = last > 0 && maplet_twin_count(twin) <= twin->options.capacity;
         count_operations(both, 1);
@@ -542,6 +545,8 @@ static void take_copy(maplet_side *side, bry__maplet made, bool swap)
     if (swap) {
         bry__maplet_free(&side->maplet);
         side->maplet = made;
+    } else if (side->sweeping) { /* the two would not stay alike until it has ended */
+        bry__maplet_free(&made);
     } else {
         side_drop_copy(side);
         side->copy = made;
@@ -579,6 +584,12 @@ static void do_save(pair *both, model_reader *reader)
         model_expect(reader,
                      saved.len == again.len && memcmp(saved.bytes, again.bytes, saved.len) == 0);
         take_copy(side, made, swap);
+        if (swap) /* nor are tables without entries */
+            maplet_twin_trim(&side->twin);
+        if (swap && side->sweeping) { /* a sweep is not saved */
+            side->sweeping = false;
+            maplet_twin_mark(&side->twin, false);
+        }
     }
     bry_buffer_free(&saved);
     bry_buffer_free(&again);

@@ -117,6 +117,12 @@ void maplet_twin_close(maplet_twin *twin)
     free_table(twin->table[--twin->tables]);
 }
 
+void maplet_twin_trim(maplet_twin *twin)
+{
+    while (twin->tables > 1 && twin->table[twin->tables - 1]->n == 0)
+        maplet_twin_close(twin);
+}
+
 void maplet_twin_make(maplet_twin *twin, const bry__maplet_options *options, uint64_t range)
 {
     *twin = (maplet_twin){.options = *options};

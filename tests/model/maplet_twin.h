@@ -76,6 +76,8 @@ bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left,
 
 /* An entry of table i comes back in the first table, as folding does. The emptied table closes. */
 void maplet_twin_fold_entry(maplet_twin *twin, unsigned table, twin_entry entry);
+/* Closes the last tables as long as they have no entries. */
+void maplet_twin_trim(maplet_twin *twin);
 void maplet_twin_close(maplet_twin *twin);
 
 /* Every entry is old, or none is. */

@@ -59,16 +59,14 @@ def read_values(payloads, codes):
 
 
 def check_compact(payloads, numbers, seed, pairs):
-    kind, options = next(payloads)
-    expect("the maplet's frame", kind, b"MOPT")
-    capacity, error, value_bits, fixed, tables = struct.unpack("<QdIIQ", options)
+    capacity, error, value_bits, fixed, counts = read_maplet.read_options(payloads)
     expect("capacity and error", (capacity, error), (numbers["capacity"], numbers["error"]))
     if numbers["value_bits"]:
         expect("value bits", value_bits, numbers["value_bits"])
     chain = read_maplet.chain(capacity, error, fixed)
-    for table, (room, span) in zip(range(tables), chain):
+    for table, ((room, span), (n, crowded)) in enumerate(zip(chain, counts)):
         mine, pairs = pairs[:room], pairs[room:]
-        found = read_maplet.read_table(payloads, span)
+        found = read_maplet.read_table(payloads, span, n, crowded, value_bits)
         wanted = [(hash_of(seed, key)[0] * span >> 64, code) for key, code in mine]
         expect(f"entries of table {table}", sorted(found), sorted(wanted))
         print(f"table {table}: {len(found)} entries, all as they were put in")

@@ -31,21 +31,36 @@ def bits(block, at, count):
     return int.from_bytes(block, "little") >> at & ((1 << count) - 1)
 
 
-def entries_of(block, n, remainder_bits, value_bits, u_most):
-    """The (u, value) pairs of one block."""
-    quotients = (u_most >> remainder_bits) + 1
-    place, index = 16 * ((quotients - 1) >> 7), 0
-    width = remainder_bits + value_bits
+def remainder_bits_for(n, u_most):
+    """The most that leave at least n quotients, and 64."""
+    wanted, count = max(n, 64) - 1, 1
+    while u_most >> (count + 1) >= wanted:
+        count += 1
+    return count
+
+
+def entries_of(record, n, value_bits, u_most):
+    """The (u, value) pairs of the record of one segment, and how many bytes it has."""
+    if n == 0:
+        return [], 0
+    remainder_bits = remainder_bits_for(n, u_most)
+    quotients, width = (u_most >> remainder_bits) + 1, remainder_bits + value_bits
+    samples = (quotients - 1) >> 7
+    size = 2 * samples + -(-(quotients + n) // 8) + -(-n * width // 8)
+    record, place, found = record[:size], 16 * samples, []
     for quotient in range(quotients):
-        while bits(block, place, 1):
-            slot = 8 * len(block) - (index + 1) * width
-            remainder = bits(block, slot, remainder_bits)
-            value = bits(block, slot + remainder_bits, value_bits)
-            yield quotient << remainder_bits | remainder, value
-            place, index = place + 1, index + 1
+        if quotient and quotient % 128 == 0 and bits(record, 16 * (quotient // 128 - 1), 16) != len(found):
+            raise ValueError("a sample does not agree with the runs")
+        while bits(record, place, 1):
+            slot = 8 * size - (len(found) + 1) * width
+            remainder = bits(record, slot, remainder_bits)
+            value = bits(record, slot + remainder_bits, value_bits)
+            found.append((quotient << remainder_bits | remainder, value))
+            place += 1
         place += 1
-    if index != n:
-        raise ValueError(f"{index} entries in the runs, {n} stated")
+    if len(found) != n or found != sorted(found):
+        raise ValueError(f"{len(found)} entries in the runs, {n} stated, or out of order")
+    return found, size
 
 
 def chain(capacity, error, fixed):
@@ -55,35 +70,51 @@ def chain(capacity, error, fixed):
         yield capacity << 4 * table, first << 4 * table + extra
 
 
-def read_table(payloads, ranges):
-    kind, numbers = next(payloads)
-    if kind != b"TABL":
-        raise ValueError("a table is missing")
-    n, segments, overflow = struct.unpack_from("<QQQ", numbers)
+def segments_for(n, span):
+    """How many segments n entries are written in."""
+    most = 0
+    while (span - 1) >> (most + 1) >= 511:
+        most += 1
+    return min(max(-(-n // 384), 1), 1 << most)
+
+
+def read_table(payloads, span, n, crowded, value_bits):
+    """The (fingerprint, value) pairs of a table."""
+    segments = segments_for(n - crowded, span)
     level = segments.bit_length() - 1
     split = segments - (1 << level)
     found, segment = [], 0
     while segment < segments:
         kind, payload = next(payloads)
+        if kind != b"SEGS":
+            raise ValueError("segments are missing")
         at = 0
         while at < len(payload):
-            count, steps, remainder_bits, value_bits = struct.unpack_from("<HHBB", payload, at)
-            at += 8
-            if count:
-                size = 16 * steps + 8
-                deep = level + (segment < split or segment >= 1 << level)
-                for u, value in entries_of(payload[at:at + size], count, remainder_bits,
-                                           value_bits, (ranges - 1) >> deep):
-                    found.append((u << deep | segment, value))
-                at += size
-            segment += 1
-    while overflow:
+            count, more = struct.unpack_from("<HH", payload, at)
+            deep = level + (segment < split or segment >= 1 << level)
+            entries, size = entries_of(payload[at + 4:], count, value_bits, (span - 1) >> deep)
+            found += [(u << deep | segment, value) for u, value in entries]
+            at += 4 + size
+            segment += not more
+    while crowded > 0:
         kind, payload = next(payloads)
+        if kind != b"CRWD":
+            raise ValueError("crowds are missing")
         found += [struct.unpack_from("<QI", payload, at) for at in range(0, len(payload), 12)]
-        overflow -= len(payload) // 12
-    if len(found) != n:
+        crowded -= len(payload) // 12
+    if len(found) != n or crowded:
         raise ValueError(f"{len(found)} entries found, {n} stated")
     return found
+
+
+def read_options(payloads):
+    """Capacity, error, value bits, fixed, and for each table its entries and those in crowds."""
+    kind, options = next(payloads)
+    if kind != b"MOPT":
+        raise ValueError("the options are missing")
+    capacity, error, value_bits, fixed, tables = struct.unpack_from("<QdIIQ", options)
+    counts = struct.unpack_from(f"<{2 * tables}Q", options, 32)
+    return capacity, error, value_bits, fixed, list(zip(counts[::2], counts[1::2]))
 
 
 def main(arguments):
@@ -93,16 +124,16 @@ def main(arguments):
     with open(arguments[0], "rb") as file:
         payloads = frames(file.read())
     keys, crowd = int(arguments[1]), int(arguments[2])
-    kind, options = next(payloads)
-    capacity, error, _, fixed, tables = struct.unpack("<QdIIQ", options)
+    capacity, error, value_bits, fixed, counts = read_options(payloads)
     pairs = [(0, value) for value in range(1, crowd + 1)] + [(i, i % 128) for i in range(keys)]
-    for table, (room, span) in zip(range(tables), chain(capacity, error, fixed)):
+    plan = chain(capacity, error, fixed)
+    for table, ((room, span), (n, crowded)) in enumerate(zip(plan, counts)):
         mine, pairs = pairs[:room], pairs[room:]
         expected = []
         for key, value in mine:
             digest = xxhash.xxh3_128_intdigest(struct.pack("<I", key), seed=SEED)
             expected.append(((digest >> 64) * span >> 64, value))
-        found = read_table(payloads, span)
+        found = read_table(payloads, span, n, crowded, value_bits)
         if sorted(found) != sorted(expected):
             print(f"table {table}: {len(found)} entries, not those that were put in")
             return 1

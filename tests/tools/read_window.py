@@ -14,36 +14,10 @@ import struct
 import sys
 
 import xxhash
-from read_maplet import SEED, entries_of, frames
+from read_maplet import SEED, frames, read_table
 
 START, STEP = 7777, 10
 M64 = (1 << 64) - 1
-
-
-def groups(payloads, n, span, value_bits):
-    """The (fingerprint, number) pairs of one level."""
-    k = 0
-    while n >> k > 512 and span >> (k + 1) >= 1 << 10:
-        k += 1
-    found, group = [], 0
-    while group < 1 << k:
-        kind, payload = next(payloads)
-        if kind != b"GRPS":
-            raise ValueError("groups are missing")
-        at = 0
-        while at < len(payload):
-            count, steps, remainder_bits, more = struct.unpack_from("<HHBB", payload, at)
-            at += 8
-            if count:
-                size = 16 * steps + 8
-                found += [(u << k | group, number) for u, number in
-                          entries_of(payload[at:at + size], count, remainder_bits, value_bits,
-                                     (span - 1) >> k)]
-                at += size
-            group += not more
-    if len(found) != n:
-        raise ValueError(f"{len(found)} entries found, {n} stated")
-    return found
 
 
 def times_until(now):
@@ -81,7 +55,7 @@ def check_compact(payloads, numbers):
               max(math.ceil((first << i) / (error * (0.25 / 2 ** i if i else 0.75))), 1 << 12))
              for i in range(levels)]
     for i, wanted in enumerate(expected(window, length, now, levels, spans)):
-        found = groups(payloads, counts[i], spans[i][1], value_bits)
+        found = read_table(payloads, spans[i][1], counts[i], 0, value_bits)
         wanted = [(fingerprint, generation % 2 ** value_bits) for fingerprint, generation in wanted]
         if sorted(found) != sorted(wanted):
             return f"level {i}: {len(found)} entries, not those that were put in"

@@ -23,7 +23,14 @@ static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
     return value % 2 == 0;
 }
 
-/* n entries, `crowd` more under one key, and a sweep that is under way. */
+static void sweep(bry__maplet *maplet)
+{
+    bool done = false;
+    while (!done)
+        assert_int_equal(bry__maplet_sweep(maplet, drop_even, NULL, 50, &done), BRY_OK);
+}
+
+/* n entries, `crowd` more under one key, and a sweep that is under way, which is not saved. */
 static void make(bry__maplet *maplet, uint64_t capacity, unsigned value_bits, uint64_t n,
                  unsigned crowd, const bry_allocator *allocator)
 {
@@ -80,21 +87,23 @@ static void test_there_and_back(void **state)
         assert_int_equal(maplet_sum(&loaded, NULL), maplet_sum(&maplet, NULL));
         maplet_assert_saved(&loaded, &saved);
 
-        /* Both go on alike. */
+        /* Both go on alike, when the sweep has ended in one and been done again in the other. */
+        sweep(&maplet);
+        sweep(&loaded);
         generator numbers = {i};
         uint32_t mask = shapes[i].value_bits < 32 ? (1u << shapes[i].value_bits) - 1 : UINT32_MAX;
         for (unsigned j = 0; j < 3000; j++) {
             bry_hash hash = key(generator_below(&numbers, shapes[i].n + 100));
             uint32_t value = (uint32_t)generator_next(&numbers) & mask;
-            bool done[2] = {false, false};
             switch (generator_below(&numbers, 4)) {
             case 0:
                 assert_int_equal(bry__maplet_del(&maplet, hash), bry__maplet_del(&loaded, hash));
                 break;
             case 1:
-                assert_int_equal(bry__maplet_sweep(&maplet, drop_even, NULL, 50, &done[0]),
-                                 bry__maplet_sweep(&loaded, drop_even, NULL, 50, &done[1]));
-                assert_int_equal(done[0], done[1]);
+                if (j % 100 == 0) {
+                    sweep(&maplet);
+                    sweep(&loaded);
+                }
                 break;
             default:
                 assert_int_equal(bry__maplet_add(&maplet, hash, value),

@@ -361,20 +361,17 @@ static void test_forged_entries(void **state)
     bry__store64(levels + 8, 10);
     assert_refused(&file, "the number of entries does not agree with the entries");
     forge(&file, window);
-    bry__store64(levels + 8, 2000); /* several groups */
+    bry__store64(levels + 8, 2000); /* several segments */
     assert_refused(&file, NULL);
     forge(&file, window);
     file.bytes[RECORD_AT - FRAME_HEAD] ^= 1;
-    assert_refused(&file, "entries are missing");
+    assert_refused(&file, "segments are missing");
     forge(&file, window);
-    record[7] = 1;
-    assert_refused(&file, "a group's record is wrong");
+    record[2] = 2;
+    assert_refused(&file, "a segment's record is wrong");
     forge(&file, window);
-    record[5] = 2;
-    assert_refused(&file, "a group's record is wrong");
-    forge(&file, window);
-    record[5] = 1; /* more to come, and nothing comes */
-    assert_refused(&file, NULL);
+    record[2] = 1; /* more to come, where there are not 2048 */
+    assert_refused(&file, "a segment's record is wrong");
     forge(&file, window);
     bry__store16(record, 8);
     assert_refused(&file, NULL);

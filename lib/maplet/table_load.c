@@ -1,0 +1,269 @@
+/*
+ * Reading the entries of a table, as table_save.c wrote them. Segments become segments as they are,
+ * after everything was checked that later calls rely on; nothing is inserted one by one but what is
+ * in crowds or in a segment with more entries than one holds in memory.
+ */
+#include "maplet/table_save.h"
+
+#include "common/endian.h"
+#include "maplet/table_code.h"
+
+#include <string.h>
+
+static bry_status bad(const bry__table_loading *loading, const char *problem)
+{
+    return bry__frame_reader_fail(loading->reader, BRY_E_BADDATA, problem);
+}
+
+static bry_status no_memory(const bry__table_loading *loading)
+{
+    return bry__frame_reader_fail(loading->reader, BRY_E_NOMEM, "no memory for the entries");
+}
+
+const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range,
+                                     unsigned value_bits)
+{
+    *loading->table = (bry__table){.range = range};
+    if (loading->crowded > loading->n || loading->n > (uint64_t)1 << 48 ||
+        !bry__table_open(loading->table, range, value_bits,
+                         bry__table_segments_for(range, loading->n - loading->crowded)))
+        return "the number of entries is out of range";
+    return NULL;
+}
+
+/* The next frame, whole, in the buffer. */
+static bry_status read_frame(const bry__table_loading *loading, uint32_t type, const char *missing,
+                             size_t *size)
+{
+    bry__frame frame;
+    bry_status status = bry__frame_reader_next(loading->reader, &frame);
+    if (status == BRY_OK && frame.type != type)
+        status = bad(loading, missing);
+    if (status == BRY_OK && (frame.length == 0 || frame.length > BRY__TABLE_BUFFER))
+        status = bad(loading, "a frame has a size that none of its kind has");
+    if (status == BRY_OK)
+        status = bry__frame_reader_read(loading->reader, loading->buffer, frame.length);
+    *size = status == BRY_OK ? frame.length : 0;
+    return status;
+}
+
+/* ---- entries ------------------------------------------------------------------------------- */
+
+static const char *visit(const bry__table_loading *loading, uint32_t value)
+{
+    const bry__entry_visit *by = loading->visit;
+    return by && by->value ? by->value(by->context, loading->number, value) : NULL;
+}
+
+/* Order, range and crowds of a record's entries; goes on from the record before. */
+static const char *check_entries(bry__table_loading *loading, const bry__segment *segment)
+{
+    uint64_t u_most = bry__table_u_most(loading->table, loading->segment);
+    uint64_t u_limit = bry__table_u_limit(loading->table, loading->segment);
+    unsigned most = loading->visit && loading->visit->single ? 1 : BRY__CROWD;
+    bool first = !loading->more;
+    bry__segment_cursor cursor = {0};
+    bry__entry last = loading->last, entry;
+    unsigned same = loading->twins;
+    const char *problem = NULL;
+    for (; !problem && bry__segment_next(segment, u_most, &cursor, &entry); first = false) {
+        if (!first && (entry.u < last.u || (entry.u == last.u && entry.value < last.value)))
+            return "a segment's entries are out of order";
+        same = first || entry.u != last.u ? 1 : same + 1;
+        if (same > most)
+            return "a fingerprint has more entries than it can have";
+        last = entry;
+        problem = visit(loading, entry.value);
+    }
+    if (last.u > u_limit && segment->n)
+        return "a fingerprint is out of range";
+    loading->last = last;
+    loading->twins = same;
+    return problem;
+}
+
+static bry_status add_outside(bry__table_loading *loading, uint64_t fingerprint, uint32_t value)
+{
+    bry__overflow *overflow = &loading->table->overflow;
+    if (bry__overflow_insert(overflow, fingerprint, value, loading->allocator) != BRY_OK)
+        return no_memory(loading);
+    loading->table->n++;
+    return BRY_OK;
+}
+
+static bry_status claim_outside(const bry__table_loading *loading, uint64_t n)
+{
+    return bry__frame_reader_claim(loading->reader, n * sizeof(bry__chunk) * 2 / BRY__CHUNK_MAX);
+}
+
+/* What a segment has beyond the entries that it can hold in memory. */
+static bry_status spill(bry__table_loading *loading, const bry__segment *segment)
+{
+    uint64_t i = loading->segment;
+    unsigned level = bry__table_level(loading->table, i);
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    bry_status status = claim_outside(loading, segment->n);
+    while (status == BRY_OK &&
+           bry__segment_next(segment, bry__table_u_most(loading->table, i), &cursor, &entry))
+        status = add_outside(loading, entry.u << level | i, entry.value);
+    bry__table_segment(loading->table, i)->spilled = 1;
+    return status;
+}
+
+/* ---- segments ------------------------------------------------------------------------------ */
+
+/* A segment in memory from a record's block. */
+static bry_status make_segment(bry__table_loading *loading, const unsigned char *block, unsigned n,
+                               const bry__segment_layout *layout, bry__segment *made)
+{
+    size_t size = n ? bry__segment_block(layout->steps) : 0;
+    bry_status status = bry__frame_reader_claim(loading->reader, size);
+    if (status != BRY_OK)
+        return status;
+    *made = (bry__segment){.n = (uint16_t)n,
+                           .steps = (uint16_t)layout->steps,
+                           .remainder_bits = (uint8_t)layout->remainder_bits,
+                           .value_bits = (uint8_t)loading->table->value_bits};
+    if (n == 0)
+        return BRY_OK;
+    made->bytes = bry__alloc_buffer(loading->allocator, size);
+    if (!made->bytes)
+        return no_memory(loading);
+    memcpy(made->bytes, block, layout->front);
+    memset(made->bytes + layout->front, 0, size - layout->front - layout->slots);
+    memcpy(made->bytes + size - layout->slots, block + layout->front, layout->slots);
+    return BRY_OK;
+}
+
+/* The first record of a segment has it; the others are beyond it. */
+static bry_status take_segment(bry__table_loading *loading, bry__segment *made)
+{
+    bry__table *table = loading->table;
+    const char *problem =
+        bry__segment_check_layout(made, bry__table_u_most(table, loading->segment));
+    if (!problem)
+        problem = check_entries(loading, made);
+    if (problem) {
+        bry__segment_free(made, loading->allocator);
+        return bad(loading, problem);
+    }
+    if (loading->more) {
+        bry_status status = spill(loading, made);
+        bry__segment_free(made, loading->allocator);
+        return status;
+    }
+    *bry__table_segment(table, loading->segment) = *made;
+    table->block_bytes += bry__segment_bytes(made);
+    table->n += made->n;
+    return BRY_OK;
+}
+
+/* The record at the beginning of `left` bytes; *used of them. */
+static bry_status read_record(bry__table_loading *loading, const unsigned char *record, size_t left,
+                              size_t *used)
+{
+    bry__table *table = loading->table;
+    uint64_t i = loading->segment;
+    if (left < BRY__RECORD_SIZE)
+        return bad(loading, "a segment's record is cut short");
+    unsigned n = bry__load16(record + BRY__AT_ENTRIES), more = bry__load16(record + BRY__AT_MORE);
+    if (n > BRY__SEGMENT_MAX || more > 1 || (more && n < BRY__SEGMENT_MAX) ||
+        (loading->more && n == 0))
+        return bad(loading, "a segment's record is wrong");
+    bry__segment_layout layout =
+        bry__segment_layout_of(n, bry__table_u_most(table, i), table->value_bits);
+    if (left - BRY__RECORD_SIZE < layout.front + layout.slots)
+        return bad(loading, "a segment's record is cut short");
+    if (i % BRY__GROUP_SIZE == 0 && !loading->more) {
+        bry_status status =
+            bry__frame_reader_claim(loading->reader, BRY__GROUP_SIZE * sizeof(bry__segment));
+        if (status != BRY_OK)
+            return status;
+    }
+    if (bry__table_reach(table, i, loading->allocator) != BRY_OK)
+        return no_memory(loading);
+    bry__segment made;
+    bry_status status = make_segment(loading, record + BRY__RECORD_SIZE, n, &layout, &made);
+    if (status == BRY_OK)
+        status = take_segment(loading, &made);
+    loading->more = more;
+    loading->segment += !more;
+    *used = BRY__RECORD_SIZE + layout.front + layout.slots;
+    return status;
+}
+
+bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to)
+{
+    bry_status status = BRY_OK;
+    while (loading->segment < to && status == BRY_OK) {
+        size_t size;
+        status = read_frame(loading, BRY__SEGMENTS, "segments are missing", &size);
+        for (size_t at = 0, used = 0; at < size && status == BRY_OK; at += used) {
+            if (loading->segment == to)
+                return bad(loading, "more segments than the table has");
+            status = read_record(loading, loading->buffer + at, size - at, &used);
+        }
+    }
+    return status;
+}
+
+/* ---- crowds -------------------------------------------------------------------------------- */
+
+/* Whether the segment has the smallest values of the fingerprint, as many as it can. */
+static const char *check_crowd(const bry__table_loading *loading, uint64_t fingerprint,
+                               uint32_t value)
+{
+    uint32_t least[BRY__CROWD];
+    uint64_t count = bry__table_get_from(loading->table, fingerprint, 0, least, BRY__CROWD);
+    if (count < BRY__CROWD || least[BRY__CROWD - 1] > value)
+        return "a crowd is of a fingerprint that has none";
+    return NULL;
+}
+
+static bry_status read_crowd(bry__table_loading *loading, const unsigned char *record)
+{
+    const bry__table *table = loading->table;
+    uint64_t fingerprint = bry__load64(record);
+    uint32_t value = bry__load32(record + 8);
+    bool again = loading->more && fingerprint == loading->last.u;
+    if (fingerprint >= table->range || (uint64_t)value >> table->value_bits ||
+        (loading->visit && loading->visit->single))
+        return bad(loading, "an entry of a crowd is out of range");
+    if (loading->more && (fingerprint < loading->last.u || (again && value < loading->last.value)))
+        return bad(loading, "crowds are out of order");
+    const char *problem = again ? NULL : check_crowd(loading, fingerprint, value);
+    if (!problem)
+        problem = visit(loading, value);
+    loading->more = true;
+    loading->last = (bry__entry){fingerprint, value};
+    return problem ? bad(loading, problem) : add_outside(loading, fingerprint, value);
+}
+
+bry_status bry__table_load_crowds(bry__table_loading *loading)
+{
+    uint64_t left = loading->crowded;
+    bry_status status = BRY_OK;
+    loading->more = false;
+    while (left > 0 && status == BRY_OK) {
+        size_t size;
+        status = read_frame(loading, BRY__CROWDS, "crowds are missing", &size);
+        if (status != BRY_OK)
+            return status;
+        if (size % BRY__CROWD_ENTRY != 0 || size / BRY__CROWD_ENTRY > left)
+            return bad(loading, "a frame of crowds has a wrong size");
+        left -= size / BRY__CROWD_ENTRY;
+        status = claim_outside(loading, size / BRY__CROWD_ENTRY);
+        for (size_t at = 0; at < size && status == BRY_OK; at += BRY__CROWD_ENTRY)
+            status = read_crowd(loading, loading->buffer + at);
+    }
+    loading->more = false;
+    return status;
+}
+
+const char *bry__table_loading_problem(const bry__table_loading *loading)
+{
+    if (loading->segment != loading->table->segments || loading->table->n != loading->n)
+        return "the number of entries does not agree with the entries";
+    return NULL;
+}

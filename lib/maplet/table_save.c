@@ -1,0 +1,422 @@
+/* Writing the entries of a table; table_save.h says what the bytes follow from. */
+#include "maplet/table_save.h"
+
+#include "common/endian.h"
+#include "hash/derive.h"
+#include "kernel/bits.h"
+#include "maplet/table_code.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+bry_status bry__table_output_begin(bry__table_output *output)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    *output = (bry__table_output){.buffer = bry__alloc_buffer(&allocator, BRY__TABLE_BUFFER)};
+    return output->buffer ? BRY_OK : BRY_E_NOMEM;
+}
+
+void bry__table_output_end(bry__table_output *output)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__free(&allocator, output->buffer, BRY__TABLE_BUFFER);
+    output->buffer = NULL;
+}
+
+static void flush(bry__table_output *output, uint32_t type)
+{
+    if (output->filled == 0)
+        return;
+    if (output->writer) {
+        bry__frame_writer_write(output->writer, type, output->buffer, output->filled);
+    } else { /* 64 bits of chain, 64 of sum */
+        bry_hash hash = bry_hash_key(output->stamp[0], output->buffer, output->filled);
+        output->stamp[0] = hash.lo;
+        output->stamp[1] = bry__mix64(output->stamp[1] + hash.hi);
+    }
+    output->filled = 0;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Room for one more of so many bytes. */
+static bry_status more_room(void **list, size_t n, size_t *room, size_t size,
+                            const bry_allocator *allocator)
+{
+    if (n < *room)
+        return BRY_OK;
+    size_t larger = *room ? *room * 2 : 1024;
+    void *grown = bry__alloc_buffer(allocator, larger * size);
+    if (!grown)
+        return BRY_E_NOMEM;
+    if (n)
+        memcpy(grown, *list, n * size);
+    bry__free(allocator, *list, *room * size);
+    *list = grown;
+    *room = larger;
+    return BRY_OK;
+}
+
+static bry_status push_value(bry__table_saving *saving, uint32_t value)
+{
+    void *list = saving->value;
+    bry_status status =
+        more_room(&list, saving->values, &saving->value_room, sizeof value, &saving->allocator);
+    saving->value = list;
+    if (status == BRY_OK)
+        saving->value[saving->values++] = value;
+    return status;
+}
+
+static bry_status push_entry(bry__table_saving *saving, bry__entry entry)
+{
+    void *list = saving->entry;
+    bry_status status =
+        more_room(&list, saving->entries, &saving->entry_room, sizeof entry, &saving->allocator);
+    saving->entry = list;
+    if (status == BRY_OK)
+        saving->entry[saving->entries++] = entry;
+    return status;
+}
+
+static bry_status push_stray(bry__table_saving *saving, uint64_t fingerprint, uint32_t value)
+{
+    void *list = saving->stray;
+    bry_status status = more_room(&list, saving->strays, &saving->stray_room, sizeof *saving->stray,
+                                  &saving->allocator);
+    saving->stray = list;
+    if (status == BRY_OK)
+        saving->stray[saving->strays++] = (bry__table_stray){fingerprint, 0, value};
+    return status;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const bry__entry *x = a, *y = b;
+    if (x->u != y->u)
+        return x->u < y->u ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static int compare_strays(const void *a, const void *b)
+{
+    const bry__table_stray *x = a, *y = b;
+    return (x->segment > y->segment) - (x->segment < y->segment);
+}
+
+/* ---- what is in the overflow --------------------------------------------------------------- */
+
+static uint32_t kept_value(const bry__table_source *source, uint32_t value)
+{
+    return source->keep ? source->keep(source->context, value) : value;
+}
+
+/* Lists the values of a fingerprint that are kept and in its segment. */
+static bry_status list_inside(bry__table_saving *saving, const bry__table_source *source,
+                              uint64_t fingerprint)
+{
+    const bry__table *table = source->table;
+    uint64_t i = bry__table_segment_of(table, fingerprint);
+    uint64_t u = fingerprint >> bry__table_level(table, i);
+    const bry__segment *segment = bry__table_segment(table, i);
+    bry__place place = bry__segment_find(segment, bry__table_u_most(table, i), u, 0);
+    unsigned count = bry__segment_count(segment, u, place);
+    bry_status status = BRY_OK;
+    saving->values = 0;
+    for (unsigned j = 0; j < count && status == BRY_OK; j++) {
+        uint32_t value = kept_value(source, bry__segment_value(segment, place.index + j));
+        if (value != BRY__NOT_KEPT)
+            status = push_value(saving, value);
+    }
+    return status;
+}
+
+/* Adds those that are in the overflow, from the place on, which moves behind them. */
+static bry_status list_outside(bry__table_saving *saving, const bry__table_source *source,
+                               uint64_t fingerprint, bry__overflow_place *place)
+{
+    bry__overflow_place next = *place;
+    uint64_t at;
+    uint32_t value;
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && bry__overflow_next(&source->table->overflow, &next, &at, &value) &&
+           at == fingerprint) {
+        *place = next;
+        value = kept_value(source, value);
+        if (value != BRY__NOT_KEPT)
+            status = push_value(saving, value);
+    }
+    return status;
+}
+
+/*
+ * The next fingerprint of the overflow: all its values that are kept, in order, to saving->value.
+ * Of the BRY__CROWD smallest, those that are not in the segment become strays, where these are
+ * wanted. False at the end of the overflow.
+ */
+static bool next_crowd(bry__table_saving *saving, const bry__table_source *source,
+                       bry__overflow_place *place, uint64_t *fingerprint, bool strays,
+                       bry_status *status)
+{
+    bry__overflow_place peek = *place;
+    uint32_t value, inside[BRY__CROWD];
+    if (*status != BRY_OK ||
+        !bry__overflow_next(&source->table->overflow, &peek, fingerprint, &value))
+        return false;
+    *status = list_inside(saving, source, *fingerprint);
+    size_t count = saving->values, at = 0;
+    assert(count <= BRY__CROWD);
+    if (count)
+        memcpy(inside, saving->value, count * sizeof *inside);
+    qsort(inside, count, sizeof *inside, compare_values);
+    if (*status == BRY_OK)
+        *status = list_outside(saving, source, *fingerprint, place);
+    if (*status != BRY_OK)
+        return false;
+    if (saving->values)
+        qsort(saving->value, saving->values, sizeof *saving->value, compare_values);
+    for (size_t i = 0; strays && i < saving->values && i < BRY__CROWD; i++) {
+        if (at < count && inside[at] == saving->value[i])
+            at++;
+        else if (*status == BRY_OK)
+            *status = push_stray(saving, *fingerprint, saving->value[i]);
+    }
+    return *status == BRY_OK;
+}
+
+/* Counts the entries in crowds and lists the strays. */
+static bry_status survey(bry__table_saving *saving)
+{
+    bry_status status = BRY_OK;
+    for (unsigned i = 0; i < saving->sources; i++) {
+        bry__overflow_place place = {0};
+        uint64_t fingerprint;
+        while (next_crowd(saving, &saving->source[i], &place, &fingerprint, true, &status))
+            if (saving->values > BRY__CROWD)
+                saving->crowded += saving->values - BRY__CROWD;
+    }
+    return status;
+}
+
+bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_source *source,
+                                   unsigned sources, uint64_t n, unsigned value_bits)
+{
+    uint64_t range = source[0].table->range;
+    *saving = (bry__table_saving){
+        .sources = sources, .allocator = bry__allocator_or_default(NULL), .n = n};
+    memcpy(saving->source, source, sources * sizeof *source);
+    bry_status status = survey(saving);
+    if (status != BRY_OK) {
+        bry__table_saving_end(saving);
+        return status;
+    }
+    bry__table_open(&saving->shape, range, value_bits,
+                    bry__table_segments_for(range, n - saving->crowded));
+    for (size_t i = 0; i < saving->strays; i++)
+        saving->stray[i].segment =
+            bry__table_segment_of(&saving->shape, saving->stray[i].fingerprint);
+    if (saving->strays)
+        qsort(saving->stray, saving->strays, sizeof *saving->stray, compare_strays);
+    return BRY_OK;
+}
+
+void bry__table_saving_end(bry__table_saving *saving)
+{
+    bry__free(&saving->allocator, saving->stray, saving->stray_room * sizeof *saving->stray);
+    bry__free(&saving->allocator, saving->entry, saving->entry_room * sizeof *saving->entry);
+    bry__free(&saving->allocator, saving->value, saving->value_room * sizeof *saving->value);
+    *saving = (bry__table_saving){0};
+}
+
+/* ---- segments ------------------------------------------------------------------------------ */
+
+/* Where the strays of segment i begin, or would. */
+static size_t first_stray(const bry__table_saving *saving, uint64_t i)
+{
+    size_t low = 0, high = saving->strays;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (saving->stray[middle].segment < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool has_strays(const bry__table_saving *saving, uint64_t i)
+{
+    size_t at = saving->strays ? first_stray(saving, i) : 0;
+    return at < saving->strays && saving->stray[at].segment == i;
+}
+
+/* Takes what segment j of a source has for segment i of the shape. */
+static bry_status gather_segment(bry__table_saving *saving, const bry__table_source *source,
+                                 uint64_t i, uint64_t j)
+{
+    const bry__table *table = source->table;
+    unsigned depth = bry__table_level(&saving->shape, i), level = bry__table_level(table, j);
+    if ((i ^ j) & bry__low_bits(depth < level ? depth : level))
+        return BRY_OK;
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && bry__segment_next(bry__table_segment(table, j),
+                                                 bry__table_u_most(table, j), &cursor, &entry)) {
+        uint64_t fingerprint = entry.u << level | j;
+        uint32_t value = kept_value(source, entry.value);
+        if (value != BRY__NOT_KEPT && (fingerprint & bry__low_bits(depth)) == i)
+            status = push_entry(saving, (bry__entry){fingerprint >> depth, value});
+    }
+    return status;
+}
+
+/* Drops what belongs to crowds: the entries are in order. */
+static void cap_crowds(bry__table_saving *saving)
+{
+    bry__entry *entry = saving->entry;
+    size_t kept = 0, same = 0;
+    for (size_t i = 0; i < saving->entries; i++) {
+        same = i > 0 && entry[i].u == entry[i - 1].u ? same + 1 : 0;
+        if (same < BRY__CROWD)
+            entry[kept++] = entry[i];
+    }
+    saving->entries = kept;
+}
+
+/* The entries of segment i, in order, to saving->entry. */
+static bry_status gather(bry__table_saving *saving, uint64_t i)
+{
+    unsigned depth = bry__table_level(&saving->shape, i);
+    bry_status status = BRY_OK;
+    saving->entries = 0;
+    for (unsigned s = 0; s < saving->sources; s++) {
+        const bry__table *table = saving->source[s].table;
+        uint64_t step = (uint64_t)1 << (depth < table->level ? depth : table->level);
+        for (uint64_t j = i & (step - 1); j < table->segments && status == BRY_OK; j += step)
+            status = gather_segment(saving, &saving->source[s], i, j);
+    }
+    for (size_t at = first_stray(saving, i);
+         status == BRY_OK && at < saving->strays && saving->stray[at].segment == i; at++)
+        status = push_entry(
+            saving, (bry__entry){saving->stray[at].fingerprint >> depth, saving->stray[at].value});
+    for (size_t at = 1; at < saving->entries; at++) {
+        if (compare_entries(&saving->entry[at - 1], &saving->entry[at]) <= 0)
+            continue;
+        qsort(saving->entry, saving->entries, sizeof *saving->entry, compare_entries);
+        break;
+    }
+    cap_crowds(saving);
+    return status;
+}
+
+/* Writes a segment that has the layout as a record. */
+static void put_segment(const bry__segment *segment, const bry__segment_layout *layout, bool more,
+                        bry__table_output *output)
+{
+    unsigned char *record = output->buffer + output->filled;
+    bry__store16(record + BRY__AT_ENTRIES, segment->n);
+    bry__store16(record + BRY__AT_MORE, more);
+    if (segment->n) {
+        memcpy(record + BRY__RECORD_SIZE, segment->bytes, layout->front);
+        memcpy(record + BRY__RECORD_SIZE + layout->front,
+               segment->bytes + bry__segment_bytes(segment) - layout->slots, layout->slots);
+    }
+    output->filled += BRY__RECORD_SIZE + layout->front + layout->slots;
+    if (output->filled >= BRY__TABLE_FRAME)
+        flush(output, BRY__SEGMENTS);
+}
+
+/* Writes entries as one record. */
+static bry_status put_entries(const bry__table_saving *saving, const bry__entry *entry, unsigned n,
+                              uint64_t u_most, bool more, bry__table_output *output)
+{
+    unsigned value_bits = saving->shape.value_bits;
+    bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
+    bry__segment_builder builder;
+    bry_status status = bry__segment_begin(&builder, n, u_most, value_bits, &saving->allocator);
+    if (status != BRY_OK)
+        return status;
+    for (unsigned i = 0; i < n; i++)
+        bry__segment_append(&builder, entry[i]);
+    bry__segment segment = bry__segment_end(&builder);
+    put_segment(&segment, &layout, more, output);
+    bry__segment_free(&segment, &saving->allocator);
+    return BRY_OK;
+}
+
+/* Whether segment i is in memory just as it is to be written. */
+static bool is_ready(const bry__table_saving *saving, uint64_t i, bry__segment_layout *layout)
+{
+    const bry__table_source *source = &saving->source[0];
+    const bry__table *table = source->table;
+    if (saving->sources > 1 || i >= table->segments || has_strays(saving, i) ||
+        bry__table_level(table, i) != bry__table_level(&saving->shape, i))
+        return false;
+    const bry__segment *segment = bry__table_segment(table, i);
+    *layout =
+        bry__segment_layout_of(segment->n, bry__table_u_most(table, i), saving->shape.value_bits);
+    if (segment->n > 0 && (segment->remainder_bits != layout->remainder_bits ||
+                           segment->value_bits != saving->shape.value_bits))
+        return false;
+    for (unsigned j = 0; source->keep && j < segment->n; j++) {
+        uint32_t value = bry__segment_value(segment, j);
+        if (source->keep(source->context, value) != value)
+            return false;
+    }
+    return true;
+}
+
+bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, uint64_t to,
+                                    bry__table_output *output)
+{
+    bry_status status = BRY_OK;
+    for (uint64_t i = from; i < to && status == BRY_OK; i++) {
+        bry__segment_layout layout;
+        if (is_ready(saving, i, &layout)) {
+            put_segment(bry__table_segment(saving->source[0].table, i), &layout, false, output);
+            continue;
+        }
+        status = gather(saving, i);
+        uint64_t u_most = bry__table_u_most(&saving->shape, i);
+        size_t done = 0, left = saving->entries;
+        do {
+            unsigned n = left < BRY__SEGMENT_MAX ? (unsigned)left : BRY__SEGMENT_MAX;
+            left -= n;
+            if (status == BRY_OK)
+                status = put_entries(saving, n ? saving->entry + done : NULL, n, u_most, left > 0,
+                                     output);
+            done += n;
+        } while (left > 0);
+    }
+    flush(output, BRY__SEGMENTS);
+    return status;
+}
+
+bry_status bry__table_save_crowds(bry__table_saving *saving, bry__table_output *output)
+{
+    bry_status status = BRY_OK;
+    for (unsigned i = 0; i < saving->sources; i++) {
+        bry__overflow_place place = {0};
+        uint64_t fingerprint;
+        while (next_crowd(saving, &saving->source[i], &place, &fingerprint, false, &status))
+            for (size_t j = BRY__CROWD; j < saving->values; j++) {
+                bry__store64(output->buffer + output->filled, fingerprint);
+                bry__store32(output->buffer + output->filled + 8, saving->value[j]);
+                output->filled += BRY__CROWD_ENTRY;
+                if (output->filled == (size_t)BRY__CROWD_ENTRY * BRY__CROWD_BATCH)
+                    flush(output, BRY__CROWDS);
+            }
+    }
+    flush(output, BRY__CROWDS);
+    return status;
+}
