@@ -131,7 +131,7 @@ static bool fill(const index_work *work, bry_index *index, bench_watch *watch)
         good = bry_index_step(index, NULL, BUDGET, &left) == BRY_OK;
     bench_stop(watch);
     scale(watch, data->asked, data->count);
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(index, &stats);
     index_record *seen = work->record;
     if (seen->bytes == 0) {

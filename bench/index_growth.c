@@ -107,7 +107,7 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
     good = good && grow(index, &all, options->control != BRY_INDEX_UNCONTROLLED, &watch) &&
            none_is_lost(index, data);
     if (good) {
-        bry_index_stats stats;
+        bry_index_stats stats = BRY_INDEX_STATS;
         bry_index_get_stats(index, &stats);
         *report = (control_report){
             .units = stats.units,

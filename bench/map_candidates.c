@@ -78,6 +78,7 @@ bry_status map_options_for(const map_settings *settings, uint64_t items, double 
         .seed = MAP_SEED,
         .layout = kbf ? settings->layout : BRY_MAP_TUNED,
     };
+    *shape = (bry_map_shape)BRY_MAP_SHAPE;
     bry_status status = bry_map_plan(options, shape);
     if (status == BRY_OK && settings->size != 1) {
         double segment = ceil((double)shape->cells / shape->hashes * settings->size);
@@ -184,7 +185,7 @@ static void get_n(const map_work *work, const void *state, const bry_hash *hashe
 static void measure(const map_work *work, const void *state, map_record *record)
 {
     (void)work;
-    bry_map_stats stats;
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(state, &stats);
     record->bytes = stats.bytes;
     record->bytes_main = stats.bytes_main;

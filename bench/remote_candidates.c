@@ -254,7 +254,7 @@ static bool local_get(void *state, const kbf_text *const *keys, size_t n, kbf_te
 
 static bool local_sizes(void *state, remote_record *record)
 {
-    bry_map_stats stats;
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(state, &stats);
     record->bytes = stats.bytes;
     return true;

@@ -22,7 +22,7 @@ static uint64_t count_wrong(const bry_window *window, uint64_t from, uint64_t as
 static void look(const bry_window *window, uint64_t now, uint64_t *asked, uint64_t *wrong,
                  burst_facts *facts)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window, &stats);
     uint64_t here = count_wrong(window, *asked, facts->asked);
     *asked += facts->asked;

@@ -55,7 +55,7 @@ bry_status window_work_plan(window_work *work, window_kind kind, const window_se
     /* The published row at the load it is planned for; Algorithm 3 has nothing to adapt to. */
     options->fixed = its->mode != BRY_WINDOW_IMPROVED;
     options->seed = WINDOW_SEED;
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     return bry_window_plan(options, &shape);
 }
 
@@ -102,7 +102,7 @@ static void library_has_n(const void *state, const bry_hash *hashes, size_t n, u
 
 static uint64_t library_bytes(const void *state)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(state, &stats);
     return stats.bytes;
 }
@@ -110,7 +110,7 @@ static uint64_t library_bytes(const void *state)
 static double library_predicted(const window_work *work, const void *state)
 {
     (void)work;
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(state, &stats);
     return stats.predicted_error;
 }

@@ -52,7 +52,7 @@ static bry_window_options window_options(bry_engine engine, bry_window_mode mode
 static bry_status fit(bry_window_options *options, uint64_t bytes)
 {
     bry_status status = BRY_E_RANGE;
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     for (int i = 0; i < STEPS; i++) {
         bry_window_options tried = *options;
         tried.error = 0.5 * pow(0.8, i);

@@ -73,7 +73,7 @@ bool cli_index_has_stale(const cli_file_index *index, size_t file)
 {
     const cli_named_file *named = &index->names.files[file];
     for (uint32_t i = 0; i < named->piece_count; i++) {
-        bry_index_unit unit;
+        bry_index_unit unit = BRY_INDEX_UNIT;
         if (bry_index_get_unit(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
             unit.stale > 0)
             return true;
@@ -103,7 +103,7 @@ static tagged *units_by_tag(const bry_index *index, size_t *count)
     if (units && all) {
         bry_index_units(index, units, *count);
         for (size_t i = 0; i < *count; i++) {
-            bry_index_unit unit;
+            bry_index_unit unit = BRY_INDEX_UNIT;
             bry_index_get_unit(index, units[i], &unit);
             all[i] = (tagged){unit.tag, units[i]};
         }
@@ -181,13 +181,20 @@ int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const ch
     return code == CLI_GO_ON ? cli_index_open(index, max_bytes, path) : code;
 }
 
+bry_index_options cli_index_options(const bry_index *index)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(index, &options);
+    return options;
+}
+
 int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
                    cli_elements *elements)
 {
     cli_file_index other;
     int code = cli_index_open(&other, max_bytes, path);
     if (code == CLI_GO_ON) {
-        *options = bry_index_options_like(other.index);
+        *options = cli_index_options(other.index);
         *elements = other.names.elements;
     }
     cli_index_close(&other);
@@ -215,9 +222,9 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
     if (status == BRY_E_NOMEM && index->memory.refused)
         return cli_fail(BRY_E_LIMIT, "%s: the index needs more than --max-bytes allows, %llu",
                         where, (unsigned long long)index->memory.most);
-    if (status == BRY_E_FULL && index->index && bry_index_options_like(index->index).fixed)
+    if (status == BRY_E_FULL && index->index && cli_index_options(index->index).fixed)
         return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
-                        bry_index_options_like(index->index).units);
+                        cli_index_options(index->index).units);
     if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= BRY_INDEX_UNITS_MAX)
         return cli_fail(status,
                         "%s: the index has " CLI_UNITS_MOST

@@ -39,6 +39,9 @@ int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path);
 /* The same, after the file was locked for replacing it. */
 int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const char *path);
 
+/* Options that make an index like this one. */
+bry_index_options cli_index_options(const bry_index *index);
+
 /* What makes an index whose units can be installed in the one in that file. */
 int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
                    cli_elements *elements);

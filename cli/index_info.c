@@ -24,7 +24,7 @@ static void count_file(const cli_file_index *index, const cli_named_file *file, 
 {
     *elements = *stale = 0;
     for (uint32_t i = 0; i < file->piece_count; i++) {
-        bry_index_unit unit;
+        bry_index_unit unit = BRY_INDEX_UNIT;
         if (bry_index_get_unit(index->index, file->pieces[i].unit, &unit) == BRY_OK) {
             *elements += unit.elements;
             *stale += unit.stale;
@@ -150,7 +150,7 @@ int cli_index_info(int argc, char **argv)
     static const char command[] = "index info";
     bool as_json = false, nul = false;
     uint64_t max_bytes = 0;
-    facts f = {0};
+    facts f = {.stats = BRY_INDEX_STATS};
     cli_option options[] = {
         {"files", CLI_FLAG, NULL, "the files, each with the number of its elements", &f.list, 0},
         {"0", CLI_FLAG, NULL, "lines of --files end with a NUL instead of a newline", &nul, 0},
@@ -178,7 +178,7 @@ int cli_index_info(int argc, char **argv)
     if (code == CLI_GO_ON) {
         struct stat file;
         f.index = &index;
-        f.options = bry_index_options_like(index.index);
+        f.options = cli_index_options(index.index);
         f.is_file = stat(argv[0], &file) == 0 && S_ISREG(file.st_mode);
         f.file_bytes = f.is_file ? (uint64_t)file.st_size : 0;
         bry_index_get_stats(index.index, &f.stats);

@@ -51,7 +51,7 @@ static int check(request *asked)
         return cli_misuse(command, "--values has no meaning with --raw");
     if (map->fixed && map->capacity == 0)
         return cli_misuse(command, "--fixed needs --items");
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     if (bry_map_plan(map, &shape) != BRY_OK)
         return cli_misuse(command, map->engine == BRY_ENGINE_KBF
                                        ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
@@ -102,7 +102,7 @@ static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map 
         bry_map_options options = asked->map;
         options.allocator = &memory->allocator;
         /* kbf takes what is planned as soon as a few keys are in; compact only what keys need. */
-        bry_map_shape shape;
+        bry_map_shape shape = BRY_MAP_SHAPE;
         if (options.engine == BRY_ENGINE_KBF && bry_map_plan(&options, &shape) == BRY_OK &&
             shape.bytes > memory->most)
             return too_large(memory);
@@ -128,7 +128,7 @@ static int build(request *asked)
     bry_map *map = NULL;
     code = create(asked, &memory, &pairs.lines, &map);
     if (code == CLI_GO_ON) {
-        pairs.value_bits = bry_map_options_like(map).value_bits;
+        pairs.value_bits = cli_map_options(map).value_bits;
         code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
     }
     if (code == CLI_GO_ON)

@@ -14,7 +14,7 @@ static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, co
                      const char *text)
 {
     bry_map_value value;
-    uint32_t bits = bry_map_options_like(map).value_bits;
+    uint32_t bits = cli_map_options(map).value_bits;
     const char *problem = cli_pair_value(bits, text, strlen(text), &value);
     if (problem)
         return cli_misuse("map put", "%s: %s", cli_quote(text).text, problem);
@@ -80,7 +80,7 @@ int cli_map_put_command(int argc, char **argv)
     } else {
         pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
         pairs.json = json;
-        pairs.value_bits = bry_map_options_like(map).value_bits;
+        pairs.value_bits = cli_map_options(map).value_bits;
         code = cli_map_put_all(map, &memory, how, &pairs);
         cli_lines_free(&pairs.lines);
     }

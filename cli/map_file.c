@@ -35,6 +35,13 @@ int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *mem
 
 CLI_SAVER(map)
 
+bry_map_options cli_map_options(const bry_map *map)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map, &options);
+    return options;
+}
+
 int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note)
 {
     return cli_target_save(path, taken, &saver, map, note);
@@ -44,9 +51,10 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
                     const char *where)
 {
     if (status == BRY_E_FULL) {
-        bry_map_stats stats;
+        bry_map_stats stats = BRY_MAP_STATS;
         bry_map_get_stats(map, &stats);
-        bry_map_options options = bry_map_options_like(map);
+        bry_map_options options = BRY_MAP_OPTIONS;
+        bry_map_options_like(map, &options);
         bool at_capacity = options.fixed && stats.items >= stats.capacity;
         if (options.value_bits == 0 && stats.values_left == 0 && !at_capacity)
             return cli_fail(status,

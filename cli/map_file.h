@@ -28,6 +28,9 @@ int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_m
 int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
                            bry_buffer *note);
 
+/* Options that make a map like this one. */
+bry_map_options cli_map_options(const bry_map *map);
+
 /* As cli_target_save(). */
 int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note);
 

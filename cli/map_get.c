@@ -179,7 +179,7 @@ int cli_map_get(int argc, char **argv)
         return code;
     how.all = how.all || how.json;
     how.value_alone = words == 2 && !how.all;
-    how.integers = bry_map_options_like(map).value_bits != 0;
+    how.integers = cli_map_options(map).value_bits != 0;
     how.end = nul ? '\0' : '\n';
     tally count = {0};
     if (words > 1)

@@ -158,7 +158,7 @@ int cli_map_info(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     struct stat file;
-    facts f = {.options = bry_map_options_like(map)};
+    facts f = {.options = cli_map_options(map), .stats = BRY_MAP_STATS};
     f.is_file = stat(argv[0], &file) == 0 && S_ISREG(file.st_mode);
     f.file_bytes = f.is_file ? (uint64_t)file.st_size : 0;
     bry_map_get_stats(map, &f.stats);

@@ -188,7 +188,7 @@ int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli
 {
     uint64_t seed = bry_map_seed(map);
     /* kbf decides key by key; compact never is unsure, and hides latency in a batch. */
-    bool batches = bry_map_options_like(map).engine == BRY_ENGINE_COMPACT;
+    bool batches = cli_map_options(map).engine == BRY_ENGINE_COMPACT;
     cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
     pairs->lines.progress = &progress;
     batch now;

@@ -60,7 +60,8 @@ static int is_without(const char *path, const char *option)
 static int check_window(const seen_request *asked, const bry_window *window)
 {
     const bry_window_options *wants = &asked->window;
-    bry_window_options has = bry_window_options_like(window);
+    bry_window_options has = BRY_WINDOW_OPTIONS;
+    bry_window_options_like(window, &has);
     uint64_t wanted = wants->window ? wants->window : SEEN_FOREVER;
     if (has.window != wanted)
         return has.window == SEEN_FOREVER

@@ -275,7 +275,7 @@ static int add(stream *s)
  * makes of them. */
 static void look(stream *s)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(s->window, &stats);
     double error = (s->error + stats.estimated_error) / 2;
     s->tally->false_drops += (double)(s->tally->first - s->first_then) * error / (1 - error);
@@ -356,7 +356,7 @@ static int run(stream *s)
 
 static void start(stream *s)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(s->window, &stats);
     s->lines = (cli_lines){.fd = STDIN_FILENO,
                            .end = s->how->end,

@@ -139,7 +139,7 @@ static bry_status create(bf_parameters *parameters, const bry_filter_options *op
 held_object *bf_create(server_context *context, bf_parameters *parameters)
 {
     bry_filter_options options = options_of(parameters);
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     held_object *made = NULL;
     if (parameters->error < BRY_FILTER_ERROR_MIN) {
         reply_error(context, "RANGE", "error rates go down to %g", BRY_FILTER_ERROR_MIN);
@@ -180,14 +180,14 @@ void bf_replicate_creation(server_context *context, server_string *name,
 /* Engine compact keeps count, so that asking is cheap. */
 static uint64_t items(const void *thing)
 {
-    bry_filter_stats stats;
+    bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
     return stats.items;
 }
 
 static void errors(const void *thing, double *promised, double *estimated)
 {
-    bry_filter_stats stats;
+    bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
     *promised = ((const bf_filter *)thing)->made.error;
     *estimated = stats.estimated_error;
@@ -230,7 +230,8 @@ static bool read_note(const bry_buffer *note, bf_parameters *made)
 /* Whether the filter is one that these parameters make, with this plan or another version's. */
 static bool is_of(const bry_filter *filter, const bf_parameters *made)
 {
-    bry_filter_options is = bry_filter_options_like(filter), planned = options_of(made);
+    bry_filter_options is = BRY_FILTER_OPTIONS, planned = options_of(made);
+    bry_filter_options_like(filter, &is);
     return is.engine == planned.engine && is.fixed == planned.fixed && is.error == planned.error &&
            (is.fixed ? is.capacity == made->capacity : is.capacity >= made->capacity);
 }

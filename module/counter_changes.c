@@ -116,7 +116,8 @@ static bry_status apply_below(counter_table *table, counting *self, uint64_t cei
 {
     table->ceiling = ceiling;
     table->denied = false;
-    bry_status status = bry_counter_apply_n(table->counters, self->ops, self->n, self->now);
+    bry_status status =
+        bry_counter_apply_n(table->counters, self->ops, sizeof *self->ops, self->n, self->now);
     table->ceiling = 0;
     return status == BRY_E_NOMEM && table->denied ? BRY_E_FULL : status;
 }

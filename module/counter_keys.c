@@ -94,7 +94,7 @@ static int put_new(server_context *context, server_string *key, opened_key *targ
                    bry_counter_options *options)
 {
     bool asked = options->capacity != 0;
-    bry_counter_shape shape;
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
     held_object *made;
     bry_status status = plan(options, &shape);
     if (status == BRY_E_RANGE)
@@ -134,8 +134,9 @@ int counter_command_create(server_context *context, server_string **argv, int ar
 static int reply_info(server_context *context, const held_object *object)
 {
     const counter_table *table = table_of(object);
-    bry_counter_options options = bry_counter_options_like(table->counters);
-    bry_counter_stats stats;
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counter_options_like(table->counters, &options);
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     char seed[24];
     bry_counter_get_stats(table->counters, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);

@@ -60,7 +60,7 @@ static uint64_t reply_listing(server_context *context, const bry_counter *counte
     do {
         bry_counter_entry entries[PORTION];
         size_t room = count < PORTION ? (size_t)count : PORTION;
-        size_t n = bry_counter_scan(counters, &cursor, entries, room);
+        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, room);
         for (size_t i = 0; i < n; i++) {
             api.ReplyWithStringBuffer(context, entries[i].name, entries[i].name_len);
             api.ReplyWithLongLong(context, entries[i].value);
@@ -80,8 +80,8 @@ static uint64_t cursor_after(const bry_counter *counters, uint64_t cursor, uint6
 {
     do {
         bry_counter_entry entries[PORTION];
-        count -=
-            bry_counter_scan(counters, &cursor, entries, count < PORTION ? (size_t)count : PORTION);
+        count -= bry_counter_scan(counters, &cursor, entries, sizeof *entries,
+                                  count < PORTION ? (size_t)count : PORTION);
     } while (cursor != 0 && count > 0);
     return cursor;
 }

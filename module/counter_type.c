@@ -91,7 +91,7 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
     bry_status status = bry_counter_create(options, &table->counters);
     options->allocator = NULL;
     if (status == BRY_OK)
-        *options = bry_counter_options_like(table->counters);
+        status = bry_counter_options_like(table->counters, options);
     options->max_bytes = table->max_bytes = max_bytes;
     if (status != BRY_OK) {
         table_free(table);
@@ -130,7 +130,8 @@ static bry_status save(const void *thing, const bry_sink *sink)
  * replicas repeat what a master has accepted without asking whether they would. */
 static bool is_limited(const bry_counter *counters)
 {
-    bry_counter_options options = bry_counter_options_like(counters);
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counter_options_like(counters, &options);
     return options.max_bytes || options.max_skew;
 }
 
@@ -195,14 +196,14 @@ static void destroy(void *thing)
  * counters is nothing that every change could ask for. */
 static uint64_t items(const void *thing)
 {
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
     return stats.applied;
 }
 
 static void errors(const void *thing, double *promised, double *estimated)
 {
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
     *promised = stats.promised_error;
     *estimated = stats.estimated_error;

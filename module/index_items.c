@@ -170,7 +170,8 @@ static size_t count_absent(const addition *self)
 static uint64_t room_of_index(const addition *self)
 {
     const held_index *held = index_of(self->object);
-    bry_index_options options = bry_index_options_like(held->index);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
     uint64_t most = options.units * options.unit_capacity, items = self->object->items;
     if (held->dba || !options.fixed ||
         (self->unit == INDEX_NO_UNIT && held->numbers.used >= options.units))
@@ -185,9 +186,11 @@ static uint64_t room_of_index(const addition *self)
 static bool may_add(const addition *self)
 {
     const held_index *held = index_of(self->object);
-    uint64_t room = bry_index_options_like(held->index).unit_capacity;
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
+    uint64_t room = options.unit_capacity;
     size_t n = self->batch->n;
-    bry_index_unit unit;
+    bry_index_unit unit = BRY_INDEX_UNIT;
     if (self->unit != INDEX_NO_UNIT) {
         bry_index_get_unit(held->index, self->unit, &unit);
         if (unit.sealed) {
@@ -323,7 +326,7 @@ static int del_all(server_context *context, server_string **argv, held_object *o
                    uint32_t unit, item_batch *batch)
 {
     held_index *held = index_of(object);
-    bry_index_unit before, after;
+    bry_index_unit before = BRY_INDEX_UNIT, after = BRY_INDEX_UNIT;
     batch_hash(batch, bry_index_seed(held->index));
     bry_index_get_unit(held->index, unit, &before);
     for (size_t i = 0; i < batch->n; i++) {

@@ -76,7 +76,7 @@ static bool read_wish(server_context *context, server_string **argv, int argc, i
 static int put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_index_options *options)
 {
-    bry_index_shape shape;
+    bry_index_shape shape = BRY_INDEX_SHAPE;
     held_object *made;
     bry_status status = bry_index_plan(options, &shape);
     if (status == BRY_E_RANGE)
@@ -134,7 +134,7 @@ static int reply_info(server_context *context, const held_object *object)
 {
     const held_index *held = index_of(object);
     bry_index_options options = index_options_of(held);
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     char seed[24];
     bry_index_get_stats(held->index, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
@@ -165,7 +165,7 @@ static int reply_info(server_context *context, const held_object *object)
 static int reply_unit(server_context *context, const held_index *held, uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
-    bry_index_unit info;
+    bry_index_unit info = BRY_INDEX_UNIT;
     if (unit == INDEX_NO_UNIT)
         return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
     bry_index_get_unit(held->index, unit, &info);

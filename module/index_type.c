@@ -44,7 +44,8 @@ bry_index_options index_options_default(void)
  * another; the shape that an index begins with follows from the rest. */
 bry_index_options index_options_of(const held_index *held)
 {
-    bry_index_options options = bry_index_options_like(held->index);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
     options.unit_bits = 0;
     options.hashes = 0;
     return options;
@@ -74,10 +75,9 @@ static held_index *hold(bry_index *index, const bry_allocator *allocator)
         bry_index_destroy(index);
         return NULL;
     }
-    *held = (held_index){
-        .index = index,
-        .dba = bry_index_options_like(index).engine == BRY_ENGINE_DBA,
-    };
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(index, &options);
+    *held = (held_index){.index = index, .dba = options.engine == BRY_ENGINE_DBA};
     held->untidy = held->dba;
     index_numbers_init(&held->numbers, bry_index_seed(index), allocator);
     return held;
@@ -86,7 +86,7 @@ static held_index *hold(bry_index *index, const bry_allocator *allocator)
 static void look(held_object *object)
 {
     held_index *held = index_of(object);
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(held->index, &stats);
     object->promised = stats.promised_error;
     object->estimated = stats.estimated_error;
@@ -137,7 +137,8 @@ void index_replicate_creation(server_context *context, server_string *name,
 
 bool index_takes_unit(server_context *context, held_index *held, uint64_t number)
 {
-    bry_index_options options = bry_index_options_like(held->index);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
     uint64_t most = options.fixed ? options.units : BRY_INDEX_UNITS_MAX;
     if (held->numbers.used < most)
         return true;
@@ -204,7 +205,7 @@ static void free_list(const held_index *held, uint32_t *units, size_t count)
 void index_drop(held_object *object, uint64_t number, uint32_t unit)
 {
     held_index *held = index_of(object);
-    bry_index_unit was;
+    bry_index_unit was = BRY_INDEX_UNIT;
     bry_index_get_unit(held->index, unit, &was);
     index_numbers_del(&held->numbers, number);
     bry_index_drop(held->index, unit);
@@ -243,7 +244,7 @@ static bry_status enter_numbers(held_index *held, const uint32_t *units, size_t 
                                 const char **problem)
 {
     for (size_t i = 0; i < count; i++) {
-        bry_index_unit unit;
+        bry_index_unit unit = BRY_INDEX_UNIT;
         bry_index_get_unit(held->index, units[i], &unit);
         if (unit.tag > INDEX_MOST_NUMBER ||
             index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {
@@ -315,7 +316,7 @@ static bry_status clone(const void *thing, account *bill, void **copy)
 static uint64_t items(const void *thing)
 {
     const held_index *held = thing;
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(held->index, &stats);
     return stats.elements;
 }

@@ -16,7 +16,7 @@ static int seal(server_context *context, server_string **argv, const held_index 
                 uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
-    bry_index_unit was;
+    bry_index_unit was = BRY_INDEX_UNIT;
     if (unit == INDEX_NO_UNIT)
         return reply_no_unit(context, number);
     bry_index_get_unit(held->index, unit, &was);
@@ -168,7 +168,7 @@ static bry_status put_unit(installation *self)
 {
     held_index *held = index_of(self->object);
     uint32_t unit = INDEX_NO_UNIT;
-    bry_index_unit info = {0};
+    bry_index_unit info = BRY_INDEX_UNIT;
     object_hold(self->context, self->object);
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)

@@ -64,7 +64,7 @@ static bool read_values(server_context *context, field_batch *self, const bry_ma
                         server_string **pairs)
 {
     char text[QUOTED_SIZE];
-    uint32_t bits = bry_map_options_like(map).value_bits;
+    uint32_t bits = map_value_bits(map);
     for (size_t i = 0; i < self->n; i++) {
         const server_string *value = pairs[2 * i + 1];
         size_t len;
@@ -148,7 +148,7 @@ static int ask_all(server_context *context, server_string **argv, int argc, bool
     if (!object_open(context, &map_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     const bry_map *map = opened.object ? map_of(opened.object) : NULL;
-    bool raw = map && bry_map_options_like(map).value_bits != 0;
+    bool raw = map && map_value_bits(map) != 0;
     size_t n = (size_t)argc - 2;
     if (opened.object)
         object_count(opened.object, n);
@@ -185,8 +185,9 @@ int map_command_exists(server_context *context, server_string **argv, int argc)
 /* Of several limits the one that was met. `more`: fields that would have been new. */
 static int reply_full(server_context *context, const bry_map *map, size_t more, size_t values)
 {
-    bry_map_options options = bry_map_options_like(map);
-    bry_map_stats stats;
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map, &options);
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(map, &stats);
     if (options.fixed && stats.items + more > options.capacity)
         return reply_error(context, "FULL",
@@ -203,7 +204,8 @@ static int reply_full(server_context *context, const bry_map *map, size_t more, 
 /* What bloomery.max-key-bytes refuses, and what may help. */
 static int refuse_size(server_context *context, const held_object *object)
 {
-    bry_map_options options = bry_map_options_like(map_of(object));
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map_of(object), &options);
     const char *help = "";
     if (options.value_bits == 0 && object->items > 0)
         help = options.engine == BRY_ENGINE_KBF

@@ -85,7 +85,7 @@ static int put_like(server_context *context, server_string **argv, opened_key *t
 static int put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_map_options *options)
 {
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     held_object *made;
     bry_status status = bry_map_plan(options, &shape);
     if (status == BRY_E_RANGE)
@@ -187,8 +187,9 @@ static void reply_errors(server_context *context, const char *what, const bry_ma
 
 static int reply_info(server_context *context, const held_object *object)
 {
-    bry_map_options options = bry_map_options_like(map_of(object));
-    bry_map_stats stats;
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map_of(object), &options);
+    bry_map_stats stats = BRY_MAP_STATS;
     char seed[24];
     bry_map_get_stats(map_of(object), &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);

@@ -51,7 +51,7 @@ bry_status map_create(bry_map_options *options, held_object **out)
         object_free(made);
         return status;
     }
-    *options = bry_map_options_like(map);
+    bry_map_options_like(map, options);
     made->thing = map;
     *out = made;
     return BRY_OK;
@@ -105,7 +105,7 @@ static void destroy(void *thing)
 
 static uint64_t items(const void *thing)
 {
-    bry_map_stats stats;
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(thing, &stats);
     return stats.items;
 }
@@ -114,10 +114,12 @@ static uint64_t items(const void *thing)
  * engine kbf as none. A client asks for either, so the larger chance counts. */
 static void errors(const void *thing, double *promised, double *estimated)
 {
-    bry_map_stats stats;
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(thing, &stats);
     double present = stats.estimated.false_negative + stats.estimated.incorrect;
-    *promised = bry_map_options_like(thing).error;
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(thing, &options);
+    *promised = options.error;
     *estimated =
         stats.estimated.false_positive > present ? stats.estimated.false_positive : present;
 }

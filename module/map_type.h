@@ -10,6 +10,14 @@ extern command_family map_family;
 extern const module_command map_commands[];
 extern const size_t map_command_count;
 
+/* 0: its values are byte strings. */
+static inline uint32_t map_value_bits(const bry_map *map)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map, &options);
+    return options.value_bits;
+}
+
 static inline bry_map *map_of(const held_object *object)
 {
     return object->thing;

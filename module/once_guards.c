@@ -98,7 +98,7 @@ int once_command_info(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     const held_object *object = opened.object;
     if (object) {
-        bry_window_stats stats;
+        bry_window_stats stats = BRY_WINDOW_STATS;
         bry_window_get_stats(window_of(object), &stats);
         api.ReplyWithMap(context, WINDOW_INFO_PAIRS + GUARD_PAIRS);
         reply_pair_count(context, "applied", object->once.applied);

@@ -47,7 +47,8 @@ static bool open_guard(once_check *self, int mode, opened_key *opened)
     if (!opened->object) {
         once_reply_no_guard(self->context);
     } else {
-        bry_window_options options = bry_window_options_like(window_of(opened->object));
+        bry_window_options options = BRY_WINDOW_OPTIONS;
+        bry_window_options_like(window_of(opened->object), &options);
         const char *why = once_why_no_guard(&options);
         self->object = opened->object;
         if (!why)
@@ -78,7 +79,8 @@ static void replicate_time(const once_check *self, uint64_t time)
 static bool may_remember(const once_check *self)
 {
     bry_window *window = window_of(self->object);
-    bry_window_options options = bry_window_options_like(window);
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    bry_window_options_like(window, &options);
     uint64_t time = bry_window_time(window);
     if (object_may_grow(self->context, self->object, sizeof(bry_hash)))
         return true;

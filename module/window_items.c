@@ -23,7 +23,7 @@ static bool read_at(server_context *context, server_string **argv, int argc, int
 /* By the clock, or, by event time, as of the newest event. */
 static uint64_t asking_time(const bry_window *window)
 {
-    bry_window_options options = bry_window_options_like(window);
+    bry_window_options options = window_like(window);
     return is_by_events(&options) ? 0 : (uint64_t)api.Milliseconds();
 }
 
@@ -94,7 +94,7 @@ typedef struct window_change {
 static bool read_moment(window_change *self)
 {
     const bry_window *window = window_of(self->object);
-    self->options = bry_window_options_like(window);
+    self->options = window_like(window);
     self->before = bry_window_time(window);
     if (self->at || is_by_events(&self->options) || !is_replayed(self->context))
         return window_moment(self->context, &self->options, self->at, &self->now);
@@ -282,11 +282,11 @@ static int del(window_change *self, item_batch *batch)
 /* By event time it may do without AT: it happens at the window's time then. */
 static int del_at(window_change *self, item_batch *batch)
 {
-    self->options = bry_window_options_like(window_of(self->object));
+    self->options = window_like(window_of(self->object));
     if (self->at || !is_by_events(&self->options))
         return read_moment(self) ? del(self, batch) : SERVER_OK;
     self->now = self->before = bry_window_time(window_of(self->object));
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window_of(self->object), &stats);
     if (!stats.started) /* nothing has come yet, and this must not begin its time */
         return api.ReplyWithLongLong(self->context, 0);

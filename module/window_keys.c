@@ -85,7 +85,7 @@ static int put_like(server_context *context, server_string **argv, opened_key *t
     const held_object *other = object_like(context, &window_family, wish->like);
     if (!other)
         return SERVER_OK;
-    bry_window_options options = bry_window_options_like(window_of(other));
+    bry_window_options options = window_like(window_of(other));
     if (wish->options.window && wish->options.window != options.window)
         return reply_error(context, "ERR", "WINDOW is not that of %s, which is %" PRIu64 " ms",
                            quoted(wish->like, text), options.window);
@@ -100,7 +100,7 @@ static int reply_no_plan(server_context *context, const bry_window_options *opti
                          bry_status status)
 {
     bry_window_options without = *options;
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     without.max_bytes = 0;
     if (status == BRY_E_UNSUPPORTED)
         return reply_error(context, "UNSUPPORTED", "MODE %s is one of engine fbf",
@@ -117,7 +117,7 @@ static int reply_no_plan(server_context *context, const bry_window_options *opti
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_window_options *options)
 {
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     held_object *made;
     bry_status status = bry_window_plan(options, &shape);
     if (status != BRY_OK)
@@ -162,7 +162,7 @@ int window_command_create(server_context *context, server_string **argv, int arg
 static int advance(server_context *context, server_string **argv, held_object *object, uint64_t at)
 {
     bry_window *window = window_of(object);
-    bry_window_options options = bry_window_options_like(window);
+    bry_window_options options = window_like(window);
     uint64_t now, before = bry_window_time(window);
     if (!window_moment(context, &options, at, &now))
         return SERVER_OK;
@@ -214,8 +214,8 @@ int window_command_merge(server_context *context, server_string **argv, int argc
 void window_reply_pairs(server_context *context, const held_object *object)
 {
     const bry_window *window = window_of(object);
-    bry_window_options options = bry_window_options_like(window);
-    bry_window_stats stats;
+    bry_window_options options = window_like(window);
+    bry_window_stats stats = BRY_WINDOW_STATS;
     char seed[24];
     bry_window_get_stats(window, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);

@@ -54,7 +54,7 @@ bry_status window_create(bry_window_options *options, held_object **object)
         return status;
     }
     made->thing = window;
-    *options = bry_window_options_like(window);
+    bry_window_options_like(window, options);
     window_look(made);
     *object = made;
     return BRY_OK;
@@ -131,7 +131,7 @@ bool window_moment(server_context *context, const bry_window_options *options, u
 
 void window_look(held_object *object)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window_of(object), &stats);
     object->promised = stats.promised_error;
     object->estimated = stats.estimated_error;
@@ -195,7 +195,7 @@ static void destroy(void *thing)
 
 static uint64_t items(const void *thing)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(thing, &stats);
     return stats.items;
 }

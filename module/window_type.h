@@ -29,6 +29,14 @@ extern const size_t window_command_count;
 
 #define WINDOW_MOST_TIME ((uint64_t)INT64_MAX) /* what AT may be */
 
+/* Options that make one like it. */
+static inline bry_window_options window_like(const bry_window *window)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    bry_window_options_like(window, &options);
+    return options;
+}
+
 static inline bry_window *window_of(const held_object *object)
 {
     return object->thing;

@@ -12,11 +12,18 @@
  *  - A call that fails leaves its object as it was, and writes nothing through its out-pointers
  *    (one exception: bry_load, which says what was wrong with the data).
  *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default
- *    that is written beside it. A NULL pointer to options means: all defaults. Their first field,
- *    struct_size, is the size of the struct as the caller was compiled with it; the initializer
- *    sets it, and whoever fills a struct without the initializer has to. Fields are only ever
- *    added, at the end: a caller that knows fewer has the defaults in the others, and one that
- *    knows more than the library has gets BRY_E_RANGE.
+ *    that is written beside it. A NULL pointer to options means: all defaults.
+ *  - Structs grow. One that begins with struct_size (options, shapes, statistics) gets further
+ *    fields in later versions, always at its end. struct_size is the size of the struct as the
+ *    caller was compiled with it. The initializers (BRY_…_OPTIONS, _SHAPE, _STATS and so on) set
+ *    it; who fills a struct without one has to, also where the library fills the rest. Programs
+ *    and libraries of different versions then work together. Options that the caller's struct is
+ *    too short for have their defaults, and results that it is too short for are left out
+ *    (bry_…_options_like() is BRY_E_RANGE instead where an option is set that does not fit). Where
+ *    the caller's struct is the longer one, results that the library does not know are 0, and
+ *    options that it does not know have to be 0: BRY_E_RANGE otherwise. BRY_E_RANGE, too, for a
+ *    struct_size that no version has. In arrays the caller passes the size of an element instead.
+ *    Structs without a struct_size never change.
  *  - Plan before create: bry_…_plan() tells bytes and errors without allocating anything;
  *    bry_…_create() with the same options uses the same numbers. bytes_empty is what it allocates,
  *    to the byte. `bytes`, when all that was planned for is in, is exact for filters of engine

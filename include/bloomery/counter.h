@@ -80,18 +80,24 @@ typedef struct bry_counter_options {
             BRY_COUNTER_SYNC_ALWAYS, 0                                                             \
     }
 
-/* What an object with these options costs and promises. */
+/* What an object with these options costs and promises. Begin with BRY_COUNTER_SHAPE. */
 typedef struct bry_counter_shape {
-    bry_engine engine;
+    size_t struct_size;
+    bry_engine engine; /* of the window; never auto */
     uint64_t window; /* ms promised */
     uint64_t longest; /* ms after which a retry is surely counted again */
-    uint64_t capacity;
+    uint64_t capacity; /* operations within one window that it is planned for */
     double error; /* expected at the worst moment with `capacity` operations in each window */
     uint64_t bytes; /* of the window, at that moment; not less than bytes_empty */
     uint64_t bytes_per_counter; /* and for each counter, with a name of 16 bytes */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t bytes_least; /* the least max_bytes: one operation, with a name of 16 bytes */
 } bry_counter_shape;
+
+#define BRY_COUNTER_SHAPE                                                                          \
+    {                                                                                              \
+        sizeof(bry_counter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0                         \
+    }
 
 /*
  * Fills *shape without allocating anything.
@@ -117,7 +123,7 @@ BRY_API bry_status bry_counter_open(const char *path, const bry_counter_options 
                                     bry_load *load, bry_counter **counters);
 
 /* Options that make a table with the engine, seed and shape of `other`, without its folder. */
-BRY_API bry_counter_options bry_counter_options_like(const bry_counter *other);
+BRY_API bry_status bry_counter_options_like(const bry_counter *other, bry_counter_options *options);
 
 /* Closes the folder, if there is one. With BRY_COUNTER_SYNC_ASKED call bry_counter_sync() before.
  */
@@ -139,7 +145,7 @@ BRY_API uint64_t bry_counter_seed(const bry_counter *counters);
 
 typedef enum bry_counter_outcome {
     BRY_COUNTER_REPEAT = 0, /* the id is remembered: acknowledged before, not applied again */
-    BRY_COUNTER_APPLIED = 1,
+    BRY_COUNTER_APPLIED = 1, /* the id is new: applied, and remembered */
 } bry_counter_outcome;
 
 /*
@@ -160,22 +166,24 @@ BRY_API bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const v
                                      size_t name_len, int64_t delta, uint64_t now,
                                      bry_counter_outcome *outcome, int64_t *value);
 
+/* One operation of a batch. Grows as structs with a struct_size do, see bry_counter_apply_n(). */
 typedef struct bry_counter_op {
-    bry_hash id;
-    const void *name;
+    bry_hash id; /* of the operation, hashed with bry_counter_seed() */
+    const void *name; /* of the counter; read during the call */
     size_t name_len;
-    int64_t delta;
-    bry_counter_outcome outcome; /* set by the call, */
-    int64_t value; /* and so is this */
+    int64_t delta; /* what to add */
+    bry_counter_outcome outcome; /* set by the call: what happened, */
+    int64_t value; /* and what the counter holds now */
 } bry_counter_op;
 
 /*
  * n operations at one time, all or none; one wait for the disk instead of n. As
  * bry_counter_apply(), and BRY_E_RANGE also for a batch that is too large: see
- * BRY_COUNTER_BATCH_MAX.
+ * BRY_COUNTER_BATCH_MAX. op_size is sizeof(bry_counter_op); BRY_E_RANGE for one that no version
+ * has.
  */
-BRY_API bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t n,
-                                       uint64_t now);
+BRY_API bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t op_size,
+                                       size_t n, uint64_t now);
 
 /*
  * Deletes a counter; *was BRY_ABSENT: there is none of that name. Ids are not forgotten, so a retry
@@ -203,27 +211,31 @@ BRY_API void bry_counter_get_n(const bry_counter *counters, const void *const *n
 /* Whether an operation was applied, changing nothing: BRY_PRESENT for what would be a repeat. */
 BRY_API bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now);
 
+/* One counter. Grows as structs with a struct_size do, see bry_counter_scan(). */
 typedef struct bry_counter_entry {
     const void *name; /* inside the table: good until the next change */
-    size_t name_len;
-    int64_t value;
+    size_t name_len; /* in bytes */
+    int64_t value; /* what the counter holds */
 } bry_counter_entry;
 
 /*
  * Lists counters in no particular order: stores up to `room` (at least 1) entries and returns how
  * many. Start with *cursor 0; the listing is complete when *cursor is 0 again. The table may change
  * between calls: what is there throughout is listed at least once, and what comes or goes may be.
+ * entry_size is sizeof(bry_counter_entry).
  */
 BRY_API size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor,
-                                bry_counter_entry *entries, size_t room);
+                                bry_counter_entry *entries, size_t entry_size, size_t room);
 
+/* Begin with BRY_COUNTER_STATS. */
 typedef struct bry_counter_stats {
-    bry_engine engine;
-    uint64_t seed;
+    size_t struct_size;
+    bry_engine engine; /* of the window; never auto */
+    uint64_t seed; /* for hashing ids */
     uint64_t time; /* T */
     uint64_t window; /* ms promised */
     uint64_t covered; /* ms that are remembered now */
-    uint64_t counters;
+    uint64_t counters; /* how many there are */
     uint64_t ids; /* remembered */
     uint64_t applied; /* operations, since the table was made */
     uint64_t repeats; /* operations answered as repeats, lost ones included. With a folder: a crash
@@ -233,17 +245,23 @@ typedef struct bry_counter_stats {
     uint64_t refused_full; /* refused with BRY_E_FULL */
     uint64_t refused_overflow; /* refused because the sum does not fit */
     uint64_t refused_time; /* refused for max_skew */
-    double promised_error;
+    double promised_error; /* what was asked for at creation */
     double estimated_error; /* for the next id */
-    uint64_t max_bytes;
+    uint64_t max_bytes; /* the ceiling; 0: none */
     uint64_t bytes; /* allocated now; of these: */
-    uint64_t bytes_window;
+    uint64_t bytes_window; /* the window of ids */
     uint64_t log_bytes; /* on disk since the last snapshot; 0 without a folder */
     uint64_t unsynced; /* operations that bry_counter_sync() would bring to disk */
 } bry_counter_stats;
 
+#define BRY_COUNTER_STATS                                                                          \
+    {                                                                                              \
+        sizeof(bry_counter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
+            0, 0, 0, 0                                                                             \
+    }
+
 /* In constant time, but for a step per filter in engine fbf. */
-BRY_API void bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats);
+BRY_API bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 

@@ -29,6 +29,8 @@ typedef struct bry_filter bry_filter;
 typedef struct bry_filter_options {
     size_t struct_size;
     bry_engine engine; /* auto (= bloom), bloom or compact */
+    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing, for 0.4 bits less.
+                   bloom is fixed in any case */
     uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
     double error; /* false positives at capacity, BRY_FILTER_ERROR_MIN to BRY_ERROR_MAX; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
@@ -37,28 +39,32 @@ typedef struct bry_filter_options {
     uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error. bloom alone:
                         BRY_E_UNSUPPORTED for compact */
     const bry_allocator *allocator; /* NULL: malloc and free */
-    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing, for 0.4 bits less.
-                   bloom is fixed in any case */
 } bry_filter_options;
 
 #define BRY_FILTER_OPTIONS                                                                         \
     {                                                                                              \
-        sizeof(bry_filter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, NULL, false                    \
+        sizeof(bry_filter_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL                    \
     }
 
-/* What an object with these options costs and promises. */
+/* What an object with these options costs and promises. Begin with BRY_FILTER_SHAPE. */
 typedef struct bry_filter_shape {
-    bry_engine engine;
-    uint64_t capacity;
-    uint64_t bits; /* of the table; compact: with `capacity` keys */
+    size_t struct_size;
+    bry_engine engine; /* never auto */
     uint32_t hashes; /* bits set for one key; compact: 0 */
+    uint32_t fingerprint_bits; /* compact; bloom: 0 */
+    uint64_t capacity; /* keys it is planned for */
+    uint64_t bits; /* of the table; compact: with `capacity` keys */
     double error; /* expected at capacity; at most the one asked for, unless an exact shape was
                      given */
     uint64_t bytes; /* allocated once every piece of the table is in use; compact: with `capacity`
                        keys, give or take 2 % */
     uint64_t bytes_empty; /* allocated by create; pieces are added when a key first reaches them */
-    uint32_t fingerprint_bits; /* compact; bloom: 0 */
 } bry_filter_shape;
+
+#define BRY_FILTER_SHAPE                                                                           \
+    {                                                                                              \
+        sizeof(bry_filter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0                             \
+    }
 
 /*
  * Fills *shape without allocating anything.
@@ -75,7 +81,7 @@ BRY_API bry_status bry_filter_create(const bry_filter_options *options, bry_filt
  * Options that make a filter which can be merged with `other`: same engine, seed and shape; the
  * allocator is the default one. They hold wherever they are used, also after `other` is gone.
  */
-BRY_API bry_filter_options bry_filter_options_like(const bry_filter *other);
+BRY_API bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *options);
 
 BRY_API void bry_filter_destroy(bry_filter *filter);
 
@@ -131,25 +137,32 @@ BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, 
  */
 BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 
+/* Begin with BRY_FILTER_STATS. */
 typedef struct bry_filter_stats {
-    bry_engine engine;
-    uint64_t seed;
-    uint64_t capacity;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
+    uint32_t hashes; /* bits set for one key; compact: 0 */
+    uint32_t tables; /* 1; compact: more where it has grown past its capacity */
+    uint64_t seed; /* for hashing keys */
+    uint64_t capacity; /* keys it was planned for */
     uint64_t items; /* keys that were new when added; after a merge, the best estimate. compact:
                        fingerprints that are there; after a merge of filters that have grown, one
                        may be there in two lengths and counts twice */
-    uint64_t bits;
-    uint32_t hashes;
+    uint64_t bits; /* of the table; compact: of all tables */
     double fill; /* share of the bits that are set; compact: items by what its tables are planned
                     for */
     double promised_error; /* what was asked for at creation */
     double estimated_error; /* what the bits that are set now give for a key that is absent */
     uint64_t bytes; /* allocated now */
-    uint32_t tables; /* 1; compact: more where it has grown past its capacity */
 } bry_filter_stats;
 
+#define BRY_FILTER_STATS                                                                           \
+    {                                                                                              \
+        sizeof(bry_filter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
+    }
+
 /* Reads the whole table once. */
-BRY_API void bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
+BRY_API bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
 
 /* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. What the
  * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */

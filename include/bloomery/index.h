@@ -91,14 +91,15 @@ typedef struct bry_index_options {
             BRY_INDEX_TIGHTER, 0, 0, 0                                                             \
     }
 
-/* What an object with these options costs and promises. */
+/* What an object with these options costs and promises. Begin with BRY_INDEX_SHAPE. */
 typedef struct bry_index_shape {
-    bry_engine engine;
-    uint32_t units;
-    uint64_t unit_capacity;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
+    uint32_t units; /* that it is planned for */
+    uint64_t unit_capacity; /* elements in each of them */
     uint32_t group; /* dba: with `units` units; compact: 0 */
     uint64_t unit_bits; /* dba: of one unit's filter; compact: 0 */
-    uint32_t hashes; /* dba; compact: 0 */
+    uint32_t hashes; /* dba: bits an element in it; compact: 0 */
     uint32_t fingerprint_bits; /* compact; dba: 0 */
     double unit_error; /* of one unit */
     double error; /* expected with all units full */
@@ -108,6 +109,11 @@ typedef struct bry_index_shape {
                        units of less than 1000 elements three quarters */
     uint64_t bytes_empty; /* allocated by create */
 } bry_index_shape;
+
+#define BRY_INDEX_SHAPE                                                                            \
+    {                                                                                              \
+        sizeof(bry_index_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
+    }
 
 /*
  * Fills *shape without allocating anything.
@@ -125,7 +131,7 @@ BRY_API bry_status bry_index_create(const bry_index_options *options, bry_index 
  * (for dba, the shape that its new units have now); the allocator is the default one. They hold
  * wherever they are used, also after `other` is gone.
  */
-BRY_API bry_index_options bry_index_options_like(const bry_index *other);
+BRY_API bry_status bry_index_options_like(const bry_index *other, bry_index_options *options);
 
 BRY_API void bry_index_destroy(bry_index *index);
 
@@ -178,16 +184,23 @@ BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint
  */
 BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from);
 
+/* What is known of a unit. Begin with BRY_INDEX_UNIT. */
 typedef struct bry_index_unit {
-    uint32_t unit;
-    bool sealed;
+    size_t struct_size;
+    uint32_t unit; /* its number */
+    bool sealed; /* takes no more elements */
     bool wants_refresh; /* its stale share is at the threshold, or error control wants it rebuilt */
-    uint64_t tag;
-    uint64_t capacity;
-    uint64_t elements; /* stale ones included */
-    uint64_t stale;
+    uint64_t tag; /* the caller's */
+    uint64_t capacity; /* elements that it takes */
+    uint64_t elements; /* in it, stale ones included */
+    uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */
     double error; /* that it is a candidate for an absent element, estimated */
 } bry_index_unit;
+
+#define BRY_INDEX_UNIT                                                                             \
+    {                                                                                              \
+        sizeof(bry_index_unit), 0, false, false, 0, 0, 0, 0, 0                                     \
+    }
 
 /* BRY_E_RANGE: no such unit. */
 BRY_API bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_unit *info);
@@ -283,18 +296,20 @@ typedef struct bry_index_supplier {
 BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier,
                                   uint64_t budget, uint64_t *left);
 
+/* Begin with BRY_INDEX_STATS. */
 typedef struct bry_index_stats {
-    bry_engine engine;
-    uint64_t seed;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
+    uint64_t seed; /* for hashing elements */
     uint32_t units; /* that exist */
     uint32_t planned_units; /* that keep the promise as things are */
     uint64_t unit_capacity; /* of the next unit */
-    uint64_t elements; /* stale ones included */
-    uint64_t stale;
-    uint32_t groups; /* dba; compact: 0 */
+    uint64_t elements; /* in all units, stale ones included */
+    uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */
+    uint32_t groups; /* dba: of units side by side; compact: 0 */
     uint32_t group; /* dba: units side by side in the largest group; compact: 0 */
     double fill; /* dba: share of bits set; compact: entries by what its tables are planned for */
-    double promised_error;
+    double promised_error; /* what was asked for at creation */
     double estimated_error; /* for what is stored now; dba: 0 if below 1e-20 */
     double full_error; /* when all units that exist are full. Above promised_error: by so much the
                           target will be passed unless units are rebuilt */
@@ -305,8 +320,14 @@ typedef struct bry_index_stats {
     uint64_t dropped; /* compact: elements of dropped units that still take memory */
 } bry_index_stats;
 
+#define BRY_INDEX_STATS                                                                            \
+    {                                                                                              \
+        sizeof(bry_index_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+            0                                                                                      \
+    }
+
 /* The time it takes grows with the number of groups (dba) or tables (compact), not of elements. */
-BRY_API void bry_index_get_stats(const bry_index *index, bry_index_stats *stats);
+BRY_API bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 

@@ -119,16 +119,18 @@ typedef struct bry_map_options {
         sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, BRY_MAP_TUNED, 0, 0  \
     }
 
+/* The three ways of being wrong, as shares. */
 typedef struct bry_map_errors {
     double false_positive; /* of absent keys asked for */
     double false_negative; /* of present keys asked for: absent or unsure */
     double incorrect; /* of present keys asked for */
 } bry_map_errors;
 
-/* What an object with these options costs and promises. */
+/* What an object with these options costs and promises. Begin with BRY_MAP_SHAPE. */
 typedef struct bry_map_shape {
-    bry_engine engine;
-    uint64_t capacity;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
+    uint64_t capacity; /* keys it is planned for */
     uint64_t values; /* kbf: the most distinct values; compact: those planned for */
     uint32_t value_bits; /* of a stored code */
     uint64_t cells; /* kbf: cells; compact: entries at capacity, without gaps */
@@ -138,6 +140,11 @@ typedef struct bry_map_shape {
     uint64_t bytes; /* at capacity, without the bytes of the values themselves */
     uint64_t bytes_empty; /* allocated by create */
 } bry_map_shape;
+
+#define BRY_MAP_SHAPE                                                                              \
+    {                                                                                              \
+        sizeof(bry_map_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0, 0                  \
+    }
 
 /*
  * Fills *shape without allocating anything.
@@ -155,7 +162,7 @@ BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map)
  * They hold wherever they are used, also after `other` is gone. For kbf maps of byte strings that
  * shall be merged one day, bry_map_create_like() is the one to use.
  */
-BRY_API bry_map_options bry_map_options_like(const bry_map *other);
+BRY_API bry_status bry_map_options_like(const bry_map *other, bry_map_options *options);
 
 /*
  * An empty map with the engine, seed and shape of `other` and, with kbf, *the codes of its values*.
@@ -299,9 +306,11 @@ typedef struct bry_map_supplier {
  */
 BRY_API bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier);
 
+/* Begin with BRY_MAP_STATS. */
 typedef struct bry_map_stats {
-    bry_engine engine;
-    uint64_t seed;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
+    uint64_t seed; /* for hashing keys */
     uint64_t capacity; /* of the first table; compressing may change kbf's */
     uint64_t items; /* keys, as counted by changes. After a merge: kbf the sum; compact without the
                        keys that were in both, but for those hidden in other tables */
@@ -327,8 +336,14 @@ typedef struct bry_map_stats {
     uint64_t bytes_dictionary; /* the values' bytes */
 } bry_map_stats;
 
+#define BRY_MAP_STATS                                                                              \
+    {                                                                                              \
+        sizeof(bry_map_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0,   \
+            0, {0}, 0, 0, 0, 0                                                                     \
+    }
+
 /* Does not read the keys: quick, however many there are. */
-BRY_API void bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
+BRY_API bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 

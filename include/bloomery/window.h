@@ -87,21 +87,27 @@ typedef struct bry_window_options {
             false, false, 0, 0, 0, 0, 0, NULL                                                      \
     }
 
-/* What an object with these options costs and promises. */
+/* What an object with these options costs and promises. Begin with BRY_WINDOW_SHAPE. */
 typedef struct bry_window_shape {
-    bry_engine engine;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
     uint64_t window; /* ms promised */
     uint64_t longest; /* ms after which an element is surely forgotten */
-    uint64_t capacity;
+    uint64_t capacity; /* elements within one window that it is planned for */
     uint32_t generations; /* held at once, those in the making included */
     uint64_t bits; /* fbf: of one filter; compact: 0 */
-    uint32_t hashes; /* fbf; compact: 0 */
+    uint32_t hashes; /* fbf: bits an element in it; compact: 0 */
     uint32_t fingerprint_bits; /* compact; fbf: 0 */
     double error; /* expected at the worst moment with `capacity` elements in each window */
     uint64_t bytes; /* at that moment */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t bytes_least; /* the least max_bytes with which elements can be added */
 } bry_window_shape;
+
+#define BRY_WINDOW_SHAPE                                                                           \
+    {                                                                                              \
+        sizeof(bry_window_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
+    }
 
 /*
  * Fills *shape without allocating anything.
@@ -119,7 +125,7 @@ BRY_API bry_status bry_window_create(const bry_window_options *options, bry_wind
  * generations; `start` is other's time; the allocator is the default one. They hold wherever they
  * are used, also after `other` is gone.
  */
-BRY_API bry_window_options bry_window_options_like(const bry_window *other);
+BRY_API bry_status bry_window_options_like(const bry_window *other, bry_window_options *options);
 
 BRY_API void bry_window_destroy(bry_window *window);
 
@@ -197,24 +203,27 @@ BRY_API bry_status bry_window_merge(bry_window *into, const bry_window *from);
 
 /* ---- looking in ---------------------------------------------------------------------------- */
 
+/* A part of a window. Grows as structs with a struct_size do, see bry_window_generations(). */
 typedef struct bry_window_generation {
     uint64_t begin, end; /* ms: when elements in it were added; end is UINT64_MAX while it takes
                             more. fbf: neighbours overlap */
-    uint64_t items;
+    uint64_t items; /* elements in it */
     double fill; /* fbf: share of bits set; compact: share of all items */
 } bry_window_generation;
 
 /*
  * Stores up to `room` generations, newest first, and returns how many there are; generations may be
- * NULL when room is 0.
+ * NULL when room is 0. generation_size is sizeof(bry_window_generation).
  */
 BRY_API size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
-                                      size_t room);
+                                      size_t generation_size, size_t room);
 
+/* Begin with BRY_WINDOW_STATS. */
 typedef struct bry_window_stats {
-    bry_engine engine;
-    bry_window_mode mode;
-    uint64_t seed;
+    size_t struct_size;
+    bry_engine engine; /* never auto */
+    bry_window_mode mode; /* of engine fbf; compact: improved */
+    uint64_t seed; /* for hashing elements */
     uint64_t time; /* T */
     bool started; /* T was set, by `start` or by a change; 0 is a time like any other */
     uint64_t window; /* ms promised */
@@ -222,22 +231,28 @@ typedef struct bry_window_stats {
     uint64_t items; /* elements remembered. compact: one that was in two windows which were merged,
                        or was added again with `refresh` after a burst, may count twice for a while
                      */
-    uint32_t generations;
+    uint32_t generations; /* held now */
     uint64_t ended_early; /* fbf: generations that ended because they were full */
     uint64_t resizes; /* fbf: times the number of generations was adapted */
     uint64_t refused_full; /* changes refused with BRY_E_FULL, and … */
     uint64_t refused_time; /* … for max_skew, since it was made, cleared or loaded */
-    double promised_error;
+    double promised_error; /* what was asked for at creation */
     double estimated_error; /* from what is stored now */
     double predicted_error; /* fbf: from the counts of elements, as the thesis computes it; else as
                                estimated */
     bool at_ceiling; /* max_bytes stands in the way of the promised error, now */
-    uint64_t max_bytes;
+    uint64_t max_bytes; /* the ceiling; 0: none */
     uint64_t bytes; /* allocated now */
 } bry_window_stats;
 
+#define BRY_WINDOW_STATS                                                                           \
+    {                                                                                              \
+        sizeof(bry_window_stats), BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED, 0, 0, false, 0, 0, 0, 0,   \
+            0, 0, 0, 0, 0, 0, 0, false, 0, 0                                                       \
+    }
+
 /* In constant time, but for a step per filter in engine fbf. */
-BRY_API void bry_window_get_stats(const bry_window *window, bry_window_stats *stats);
+BRY_API bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats);
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 

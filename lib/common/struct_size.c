@@ -27,6 +27,8 @@ static size_t size_of(const void *theirs)
 
 bry_status bry__struct_read(void *ours, size_t size, const void *theirs)
 {
+    if (!theirs)
+        return BRY_OK;
     size_t given = size_of(theirs);
     if (!bry__struct_size_possible(given) || !is_zero(theirs, size, given))
         return BRY_E_RANGE;
@@ -59,7 +61,17 @@ bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size)
                                                 : BRY_E_RANGE;
 }
 
-void bry__element_write(void *array, size_t step, size_t i, const void *ours, size_t size)
+void bry__element_write(void *element, size_t step, const void *ours, size_t size)
 {
-    write_from((unsigned char *)array + i * step, step, ours, size, 0);
+    write_from(element, step, ours, size, 0);
+}
+
+bool bry__elements_readable(const void *array, size_t step, size_t n, size_t size)
+{
+    if (!bry__struct_size_possible(step) || step < size)
+        return false;
+    for (size_t i = 0; step > size && i < n; i++)
+        if (!is_zero(bry__element_in(array, step, i), size, step))
+            return false;
+    return true;
 }

@@ -26,8 +26,8 @@ bool bry__struct_size_possible(size_t size);
 
 /*
  * Copies the caller's struct over *ours, which has `size` bytes and holds the defaults; its first
- * field becomes `size`. BRY_E_RANGE: struct_size is not possible, or the caller has set a field
- * that this library does not know.
+ * field becomes `size`. Without a struct of the caller's (NULL) the defaults stay. BRY_E_RANGE:
+ * struct_size is not possible, or the caller has set a field that this library does not know.
  */
 bry_status bry__struct_read(void *ours, size_t size, const void *theirs);
 
@@ -39,7 +39,22 @@ bry_status bry__struct_write(void *theirs, const void *ours, size_t size);
  * then it is BRY_E_RANGE as well. */
 bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size);
 
-/* Copies *ours into element i of an array whose elements have `step` bytes at the caller's. */
-void bry__element_write(void *array, size_t step, size_t i, const void *ours, size_t size);
+/* Element i of an array whose elements have `step` bytes for the caller. */
+static inline void *bry__element(void *array, size_t step, size_t i)
+{
+    return (unsigned char *)array + i * step;
+}
+
+static inline const void *bry__element_in(const void *array, size_t step, size_t i)
+{
+    return (const unsigned char *)array + i * step;
+}
+
+/* Copies what fits of *ours into an element of `step` bytes. */
+void bry__element_write(void *element, size_t step, const void *ours, size_t size);
+
+/* Whether n elements of `step` bytes can be read as ours, which have `size`: the step is possible,
+ * not shorter, and what follows in each of them is 0. */
+bool bry__elements_readable(const void *array, size_t step, size_t n, size_t size);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include "common/random.h"
 #include "common/sizing.h"
-
-#include <string.h>
+#include "common/struct_size.h"
 
 static const bry__filter_engine *engine_of(bry_engine engine)
 {
@@ -27,11 +26,9 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
                                const bry__filter_engine **engine, bry_filter_shape *shape)
 {
     *options = (bry_filter_options)BRY_FILTER_OPTIONS;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return BRY_E_RANGE;
-        memcpy(options, given, given->struct_size);
-    }
+    bry_status status = bry__struct_read(options, sizeof *options, given);
+    if (status != BRY_OK)
+        return status;
     if (options->engine == BRY_ENGINE_AUTO)
         options->engine = BRY_ENGINE_BLOOM;
     if (options->capacity == 0)
@@ -51,7 +48,7 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
     if (!*engine)
         return BRY_E_UNSUPPORTED;
     *shape = (bry_filter_shape){.engine = options->engine, .capacity = options->capacity};
-    bry_status status = (*engine)->plan(options, shape);
+    status = (*engine)->plan(options, shape);
     if (status == BRY_OK) {
         shape->bytes += sizeof(bry_filter);
         shape->bytes_empty += sizeof(bry_filter);
@@ -65,9 +62,7 @@ bry_status bry_filter_plan(const bry_filter_options *given, bry_filter_shape *sh
     const bry__filter_engine *engine;
     bry_filter_shape planned;
     bry_status status = read_options(given, &options, &engine, &planned);
-    if (status == BRY_OK)
-        *shape = planned;
-    return status;
+    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }
 
 bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filter)
@@ -99,17 +94,17 @@ bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filte
     return BRY_OK;
 }
 
-bry_filter_options bry_filter_options_like(const bry_filter *other)
+bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *options)
 {
-    bry_filter_options options = {
+    bry_filter_options like = {
         .struct_size = sizeof(bry_filter_options),
         .engine = other->engine->engine,
         .capacity = other->capacity,
         .error = other->error,
         .seed = other->seed,
     };
-    other->engine->like(other, &options);
-    return options;
+    other->engine->like(other, &like);
+    return bry__struct_write_whole(options, &like, sizeof like);
 }
 
 void bry_filter_destroy(bry_filter *filter)
@@ -216,15 +211,16 @@ bry_status bry_filter_merge(bry_filter *into, const bry_filter *from)
     return into->engine->merge(into, from);
 }
 
-void bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats)
+bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats)
 {
-    *stats = (bry_filter_stats){
+    bry_filter_stats now = {
         .engine = filter->engine->engine,
         .seed = filter->seed,
         .capacity = filter->capacity,
         .items = filter->items,
         .promised_error = filter->error,
     };
-    filter->engine->stats(filter, stats);
-    stats->bytes += sizeof *filter;
+    filter->engine->stats(filter, &now);
+    now.bytes += sizeof *filter;
+    return bry__struct_write(stats, &now, sizeof now);
 }

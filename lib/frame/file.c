@@ -256,6 +256,8 @@ static bry_status loader_read(void *opaque, void *bytes, size_t len, size_t *got
 bry_status bry__file_load(const bry__io *io, const char *path, bry__file_reader *read,
                           void *context, bry_load *load)
 {
+    if (!bry__load_valid(load))
+        return BRY_E_RANGE;
     loader l;
     l.io = io;
     l.given = 0;

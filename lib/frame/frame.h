@@ -133,7 +133,11 @@ bry_status bry__frame_reader_fail(bry__frame_reader *reader, bry_status status,
 /* Frees what the reader holds; its status stays. */
 void bry__frame_reader_close(bry__frame_reader *reader);
 
-/* Fills load's problem and offset, where there is a load, and returns status. */
+/* Whether the caller's load has a size that a version of it may have, and asks for nothing that
+ * this one does not know. NULL is valid. Where it is not, the load is BRY_E_RANGE. */
+bool bry__load_valid(const bry_load *load);
+
+/* Fills load's problem and offset, where there is a valid load, and returns status. */
 bry_status bry__load_fail(bry_load *load, bry_status status, uint64_t offset, const char *problem);
 
 #endif

@@ -1,13 +1,18 @@
 #include <errno.h>
-#include <stddef.h>
 #include <xxhash.h>
 
 #include "common/endian.h"
+#include "common/struct_size.h"
 #include "frame/frame.h"
+
+bool bry__load_valid(const bry_load *load)
+{
+    return !load || bry__elements_readable(load, load->struct_size, 1, sizeof *load);
+}
 
 bry_status bry__load_fail(bry_load *load, bry_status status, uint64_t offset, const char *problem)
 {
-    if (load) {
+    if (load && bry__load_valid(load)) {
         load->offset = offset;
         load->problem = problem;
     }
@@ -49,18 +54,18 @@ static bry_status take(bry__frame_reader *reader, void *to, size_t len, const ch
     return BRY_OK;
 }
 
-/* Where the note goes, or NULL; a caller's struct may be older than that. */
+/* Where the note goes, or NULL. */
 static bry_buffer *note_of(const bry_load *load)
 {
-    return load && load->struct_size >= offsetof(bry_load, note_max) + sizeof load->note_max
-               ? load->note
-               : NULL;
+    return load ? load->note : NULL;
 }
 
 bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *source,
                                   bry_load *load, uint32_t kind, uint16_t newest_kind_version)
 {
     *reader = (bry__frame_reader){.source = *source, .load = load};
+    if (!bry__load_valid(load))
+        return bry__frame_reader_fail(reader, BRY_E_RANGE, "");
     if (note_of(load))
         load->note->len = 0;
     reader->state = XXH3_createState();

@@ -6,6 +6,7 @@
 #include "index/index_object.h"
 
 #include "common/random.h"
+#include "common/struct_size.h"
 
 #include <string.h>
 
@@ -37,11 +38,17 @@ bry_status bry_index_create(const bry_index_options *given, bry_index **index)
     return BRY_OK;
 }
 
-bry_index_options bry_index_options_like(const bry_index *other)
+bry_index_options bry__index_like(const bry_index *other)
 {
     bry_index_options options = other->options;
     other->engine->like(other->elements, &options);
     return options;
+}
+
+bry_status bry_index_options_like(const bry_index *other, bry_index_options *options)
+{
+    bry_index_options like = bry__index_like(other);
+    return bry__struct_write_whole(options, &like, sizeof like);
 }
 
 void bry_index_destroy(bry_index *index)
@@ -218,7 +225,7 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
         return BRY_E_RANGE;
-    *info = (bry_index_unit){
+    bry_index_unit known = {
         .unit = record->number,
         .sealed = record->sealed,
         .tag = record->tag,
@@ -226,8 +233,8 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
         .elements = record->elements,
         .stale = record->stale,
     };
-    index->engine->unit_info(index->elements, &index->slots, slot, info);
-    return BRY_OK;
+    index->engine->unit_info(index->elements, &index->slots, slot, &known);
+    return bry__struct_write(info, &known, sizeof known);
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): what it is handed to writes there */
@@ -324,9 +331,9 @@ bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier, 
     return status;
 }
 
-void bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
+bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
 {
-    *stats = (bry_index_stats){
+    bry_index_stats now = {
         .engine = index->options.engine,
         .seed = index->options.seed,
         .units = index->slots.units,
@@ -335,5 +342,6 @@ void bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
         .bytes =
             sizeof *index + bry__index_unit_bytes(index) + index->engine->bytes(index->elements),
     };
-    index->engine->stats(index->elements, &index->slots, stats);
+    index->engine->stats(index->elements, &index->slots, &now);
+    return bry__struct_write(stats, &now, sizeof now);
 }

@@ -192,7 +192,7 @@ static bry_status fill_units(bry_index *index, batch *work)
 /* Units that n elements may need beyond the newest one. */
 static uint64_t units_needed(const bry_index *index, uint64_t room, uint64_t n)
 {
-    uint64_t capacity = bry_index_options_like(index).unit_capacity;
+    uint64_t capacity = bry__index_like(index).unit_capacity;
     return n <= room ? 0 : (n - room + capacity - 1) / capacity;
 }
 

@@ -348,6 +348,8 @@ static bry_status read_all(const bry__io *io, const char *folder, bry_load *load
 bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load *load,
                                   bry_index **index)
 {
+    if (!bry__load_valid(load))
+        return BRY_E_RANGE;
     bry_status status = BRY_OK;
     for (unsigned i = 0; i < TRIES; i++) {
         reading from = {.allocator = bry__allocator_or_default(load ? load->allocator : NULL)};

@@ -46,6 +46,9 @@ struct bry_index {
 bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,
                                    const bry__index_engine **engine, bry_index_shape *shape);
 
+/* Options that make one like this. */
+bry_index_options bry__index_like(const bry_index *other);
+
 /* ---- index.c ------------------------------------------------------------------------------- */
 
 /* The record of a unit and its slot; or NULL, and BRY__INDEX_NO_SLOT. */

@@ -1,7 +1,7 @@
 /* What an index is asked to be: defaults, ranges, and the engine that plans the rest. */
 #include "index/index_object.h"
 
-#include <string.h>
+#include "common/struct_size.h"
 
 static const bry__index_engine *engine_of(bry_engine engine)
 {
@@ -29,12 +29,9 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
                                    const bry__index_engine **engine, bry_index_shape *shape)
 {
     *options = (bry_index_options)BRY_INDEX_OPTIONS;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return BRY_E_RANGE;
-        memcpy(options, given, given->struct_size);
-        options->struct_size = sizeof *options;
-    }
+    bry_status status = bry__struct_read(options, sizeof *options, given);
+    if (status != BRY_OK)
+        return status;
     if (options->engine == BRY_ENGINE_AUTO)
         options->engine = BRY_ENGINE_COMPACT;
     if (options->units == 0)
@@ -50,7 +47,7 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
     *engine = engine_of(options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
-    bry_status status = (*engine)->plan(options, shape);
+    status = (*engine)->plan(options, shape);
     if (status == BRY_OK) {
         uint64_t pages = (options->units + BRY__NUMBERS_PAGE - 1) / BRY__NUMBERS_PAGE;
         shape->bytes += sizeof(bry_index) + options->units * sizeof(bry__index_slot) +
@@ -66,7 +63,5 @@ bry_status bry_index_plan(const bry_index_options *given, bry_index_shape *shape
     const bry__index_engine *engine;
     bry_index_shape planned;
     bry_status status = bry__index_read_options(given, &options, &engine, &planned);
-    if (status == BRY_OK)
-        *shape = planned;
-    return status;
+    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }

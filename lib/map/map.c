@@ -11,8 +11,7 @@
 
 #include "common/allocator.h"
 #include "common/random.h"
-
-#include <string.h>
+#include "common/struct_size.h"
 
 #define SMALL_BATCH 64u
 #define FEW_BYTES ((uint64_t)1 << 16) /* of kbf's values, which stay when the map is empty */
@@ -35,12 +34,9 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
                                  const bry__map_engine **engine, bry_map_shape *shape)
 {
     *options = (bry_map_options)BRY_MAP_OPTIONS;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return BRY_E_RANGE;
-        memcpy(options, given, given->struct_size);
-        options->struct_size = sizeof *options;
-    }
+    bry_status status = bry__struct_read(options, sizeof *options, given);
+    if (status != BRY_OK)
+        return status;
     if (options->engine == BRY_ENGINE_AUTO)
         options->engine = BRY_ENGINE_COMPACT;
     if (options->capacity == 0)
@@ -58,7 +54,7 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
     if (!*engine)
         return BRY_E_UNSUPPORTED;
 
-    bry_status status = (*engine)->plan(options, shape);
+    status = (*engine)->plan(options, shape);
     uint64_t dictionary_empty = 0, dictionary = 0;
     if (status == BRY_OK && options->value_bits == 0)
         status =
@@ -76,9 +72,7 @@ bry_status bry_map_plan(const bry_map_options *given, bry_map_shape *shape)
     const bry__map_engine *engine;
     bry_map_shape planned;
     bry_status status = bry__map_read_options(given, &options, &engine, &planned);
-    if (status == BRY_OK)
-        *shape = planned;
-    return status;
+    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -129,16 +123,22 @@ bry_status bry_map_create(const bry_map_options *given, bry_map **map)
     return BRY_OK;
 }
 
-bry_map_options bry_map_options_like(const bry_map *other)
+bry_map_options bry__map_like(const bry_map *other)
 {
     bry_map_options options = other->options;
     other->engine->like(other->keys, &options);
     return options;
 }
 
+bry_status bry_map_options_like(const bry_map *other, bry_map_options *options)
+{
+    bry_map_options like = bry__map_like(other);
+    return bry__struct_write_whole(options, &like, sizeof like);
+}
+
 bry_status bry_map_create_like(const bry_map *other, const bry_allocator *allocator, bry_map **map)
 {
-    bry_map_options options = bry_map_options_like(other);
+    bry_map_options options = bry__map_like(other);
     options.allocator = allocator ? allocator : &other->allocator;
     bry_map *made;
     bry_status status = bry_map_create(&options, &made);

@@ -47,4 +47,7 @@ void bry__map_recount(bry_map *map);
 bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *options,
                                  const bry__map_engine **engine, bry_map_shape *shape);
 
+/* Options that make one like this. */
+bry_map_options bry__map_like(const bry_map *other);
+
 #endif

@@ -1,5 +1,6 @@
 /* What is done with whole maps: merging two, compressing one, and telling what it is like. */
 #include "common/allocator.h"
+#include "common/struct_size.h"
 #include "map/map_object.h"
 
 #include <string.h>
@@ -151,25 +152,25 @@ bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
 
 /* ---- telling ------------------------------------------------------------------------------- */
 
-void bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
+bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
 {
     const bry__dictionary *dictionary = &map->dictionary;
-    *stats = (bry_map_stats){
+    bry_map_stats now = {
         .engine = map->options.engine,
         .seed = map->options.seed,
-        .capacity = bry_map_options_like(map).capacity,
+        .capacity = bry__map_like(map).capacity,
         .promised = map->promised,
         .refused_unsure = map->refused_unsure,
         .refused_full = map->refused_full,
     };
-    map->engine->stats(map->keys, bry__map_codes(map), stats);
-    stats->ghosts = map->ghosts < stats->items ? map->ghosts : stats->items;
+    map->engine->stats(map->keys, bry__map_codes(map), &now);
+    now.ghosts = map->ghosts < now.items ? map->ghosts : now.items;
     if (bry__map_has_dictionary(map)) {
-        stats->values = bry__dictionary_count(dictionary);
-        stats->values_left = dictionary->most - stats->values;
-        stats->bytes_secondary = bry__dictionary_bytes_secondary(dictionary);
-        stats->bytes_dictionary = bry__dictionary_bytes(dictionary);
+        now.values = bry__dictionary_count(dictionary);
+        now.values_left = dictionary->most - now.values;
+        now.bytes_secondary = bry__dictionary_bytes_secondary(dictionary);
+        now.bytes_dictionary = bry__dictionary_bytes(dictionary);
     }
-    stats->bytes =
-        sizeof *map + stats->bytes_main + stats->bytes_secondary + stats->bytes_dictionary;
+    now.bytes = sizeof *map + now.bytes_main + now.bytes_secondary + now.bytes_dictionary;
+    return bry__struct_write(stats, &now, sizeof now);
 }

@@ -42,6 +42,7 @@
 #include "window/compact_change.h"
 #include "window/window_engine.h"
 
+#include "common/struct_size.h"
 #include "frame/frame.h"
 #include "hash/derive.h"
 
@@ -540,7 +541,7 @@ static uint64_t bytes(const void *self)
 }
 
 static size_t generations(const void *self, uint64_t now, bry_window_generation *generations,
-                          size_t room)
+                          size_t generation_size, size_t room)
 {
     const bry__compact_window *window = self;
     uint64_t live = bry__levels_live(window), length = window->shape.length;
@@ -551,12 +552,14 @@ static size_t generations(const void *self, uint64_t now, bry_window_generation 
         for (const bry__compact_window *set = window; set; set = set->past)
             for (unsigned j = 0; j < set->levels && number <= set->newest; j++)
                 items += *bry__window_count(set, j, number);
-        generations[i] = (bry_window_generation){
+        bry_window_generation generation = {
             .begin = begin_at,
             .end = i == 0 ? UINT64_MAX : begin_at + length,
             .items = items,
             .fill = live ? (double)items / (double)live : 0,
         };
+        bry__element_write(bry__element(generations, generation_size, i), generation_size,
+                           &generation, sizeof generation);
     }
     return n;
 }

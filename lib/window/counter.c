@@ -37,6 +37,7 @@
 
 #include "common/allocator.h"
 #include "common/random.h"
+#include "common/struct_size.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,12 +64,9 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
                                      bry_counter_shape *shape)
 {
     *options = (bry_counter_options)BRY_COUNTER_OPTIONS;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return BRY_E_RANGE;
-        memcpy(options, given, given->struct_size);
-        options->struct_size = sizeof *options;
-    }
+    bry_status status = bry__struct_read(options, sizeof *options, given);
+    if (status != BRY_OK)
+        return status;
     if (options->engine == BRY_ENGINE_AUTO)
         options->engine = BRY_ENGINE_COMPACT;
     if (options->window == 0)
@@ -83,8 +81,8 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
         return BRY_E_RANGE;
 
     bry_window_options window = bry__counter_window_options(options);
-    bry_window_shape planned;
-    bry_status status = bry_window_plan(&window, &planned);
+    bry_window_shape planned = BRY_WINDOW_SHAPE;
+    status = bry_window_plan(&window, &planned);
     if (status != BRY_OK)
         return status;
     *shape = (bry_counter_shape){
@@ -109,9 +107,7 @@ bry_status bry_counter_plan(const bry_counter_options *given, bry_counter_shape 
     bry_counter_options options;
     bry_counter_shape planned;
     bry_status status = bry__counter_read_options(given, &options, &planned);
-    if (status == BRY_OK)
-        *shape = planned;
-    return status;
+    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -166,12 +162,18 @@ bry_status bry_counter_create(const bry_counter_options *given, bry_counter **co
     return status;
 }
 
-bry_counter_options bry_counter_options_like(const bry_counter *other)
+static bry_counter_options like_of(const bry_counter *other)
 {
     bry_counter_options options = other->options;
     options.sync = BRY_COUNTER_SYNC_ALWAYS;
     options.log_bytes = 0;
     return options;
+}
+
+bry_status bry_counter_options_like(const bry_counter *other, bry_counter_options *options)
+{
+    bry_counter_options like = like_of(other);
+    return bry__struct_write_whole(options, &like, sizeof like);
 }
 
 /* All but the folder, which the copy does not have, and what only a broken table has. */
@@ -193,7 +195,7 @@ bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *a
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
-    bry_counter_options options = bry_counter_options_like(counters);
+    bry_counter_options options = like_of(counters);
     bry_counter *made;
     bry_status status =
         bry__counter_make(&options, allocator ? allocator : &counters->meter.under, &made);
@@ -266,9 +268,9 @@ bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t no
 }
 
 size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_counter_entry *entries,
-                        size_t room)
+                        size_t entry_size, size_t room)
 {
-    return bry__counter_names_scan(&counters->names, cursor, entries, room);
+    return bry__counter_names_scan(&counters->names, cursor, entries, entry_size, room);
 }
 
 /* ---- stats --------------------------------------------------------------------------------- */
@@ -297,7 +299,7 @@ double bry__counter_error(bry_counter *counters)
 {
     const bry_counter_options *options = &counters->options;
     if (counters->since >= counters->ask_after) {
-        bry_window_stats stats;
+        bry_window_stats stats = BRY_WINDOW_STATS;
         bry_window_get_stats(counters->window, &stats);
         counters->error_then = stats.estimated_error;
         counters->since = 0;
@@ -309,11 +311,11 @@ double bry__counter_error(bry_counter *counters)
     return now < most ? now : most;
 }
 
-void bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats)
+bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats)
 {
-    bry_window_stats window;
+    bry_window_stats window = BRY_WINDOW_STATS;
     bry_window_get_stats(counters->window, &window);
-    *stats = (bry_counter_stats){
+    bry_counter_stats now = {
         .engine = counters->options.engine,
         .seed = counters->options.seed,
         .time = window.time,
@@ -333,5 +335,6 @@ void bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats
         .bytes = counters->meter.bytes,
         .bytes_window = window.bytes,
     };
-    bry__counter_folder_stats(counters, stats);
+    bry__counter_folder_stats(counters, &now);
+    return bry__struct_write(stats, &now, sizeof now);
 }

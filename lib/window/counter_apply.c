@@ -10,6 +10,7 @@
  * takes its place if all goes well.
  */
 #include "common/allocator.h"
+#include "common/struct_size.h"
 #include "frame/log.h"
 #include "window/counter_record.h"
 #include "window/window_object.h"
@@ -21,6 +22,7 @@ _Static_assert(BRY_COUNTER_BATCH_MAX == BRY__RECORD_MAX, "a batch is one record 
 
 typedef struct batch {
     bry_counter_op *ops;
+    size_t op_size; /* of the caller's */
     size_t n;
     uint64_t now;
     size_t record; /* bytes that its record takes at most */
@@ -41,15 +43,20 @@ typedef struct small_batch {
     bool made[BRY__COUNTER_SMALL];
 } small_batch;
 
+static bry_counter_op *op_of(const batch *b, size_t i)
+{
+    return bry__element(b->ops, b->op_size, i);
+}
+
 /* ---- preparing ----------------------------------------------------------------------------- */
 
 static bry_status check(bry_counter *counters, batch *b)
 {
     b->record = BRY__COUNTER_HEAD;
     for (size_t i = 0; i < b->n; i++) {
-        if (b->ops[i].name_len > BRY_COUNTER_NAME_MAX)
+        if (op_of(b, i)->name_len > BRY_COUNTER_NAME_MAX)
             return BRY_E_RANGE;
-        b->record += BRY__COUNTER_OP + b->ops[i].name_len;
+        b->record += BRY__COUNTER_OP + op_of(b, i)->name_len;
         if (b->record > BRY__RECORD_MAX)
             return BRY_E_RANGE;
     }
@@ -81,7 +88,7 @@ static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
         b->made = (bool *)(b->was + b->n);
     }
     for (size_t i = 0; i < b->n; i++) {
-        const bry_counter_op *op = &b->ops[i];
+        const bry_counter_op *op = op_of(b, i);
         b->ids[i] = op->id;
         b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
         bry__counter_names_fetch_bucket(&counters->names, b->keys[i]);
@@ -143,7 +150,7 @@ static void drop_names(bry_counter *counters, const batch *b)
 static void take_back(const batch *b, size_t end, int sign)
 {
     while (end-- > 0) {
-        int64_t delta = b->ops[end].delta;
+        int64_t delta = op_of(b, end)->delta;
         if (b->was[end] == BRY_ABSENT && (sign == 0 || (delta < 0) == (sign < 0)))
             b->names[end]->value = (int64_t)((uint64_t)b->names[end]->value - (uint64_t)delta);
     }
@@ -153,7 +160,7 @@ static bool fits_alone(const batch *b, int sign)
 {
     size_t i = 0;
     for (; i < b->n; i++) {
-        int64_t delta = b->ops[i].delta, sum;
+        int64_t delta = op_of(b, i)->delta, sum;
         if (b->was[i] != BRY_ABSENT || (delta < 0) != (sign < 0))
             continue;
         if (__builtin_add_overflow(b->names[i]->value, delta, &sum))
@@ -184,7 +191,7 @@ static bry_status remember_exactly(bry_counter *counters, batch *b)
         if (status != BRY_OK)
             break;
         b->was[done] = (uint8_t)was;
-        int64_t delta = b->ops[done].delta, sum;
+        int64_t delta = op_of(b, done)->delta, sum;
         if (was != BRY_ABSENT)
             continue;
         assert(b->names[done]);
@@ -291,15 +298,15 @@ static bry_status write_log(bry_counter *counters, batch *b)
         applied += b->was[i] == BRY_ABSENT;
     if (!counters->folder || applied == 0)
         return BRY_OK;
-    size_t len =
-        bry__counter_record_ops(counters, b->ops, b->was, b->n, bry__counter_log_room(counters));
+    size_t len = bry__counter_record_ops(counters, b->ops, b->op_size, b->was, b->n,
+                                         bry__counter_log_room(counters));
     return bry__counter_log_write(counters, len, applied);
 }
 
 static void commit(bry_counter *counters, batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
-        bry_counter_op *op = &b->ops[i];
+        bry_counter_op *op = op_of(b, i);
         if (b->was[i] == BRY_ABSENT) {
             bry__counter_name *name = b->names[i];
             assert(name);
@@ -319,11 +326,12 @@ static void commit(bry_counter *counters, batch *b)
     }
 }
 
-static bry_status apply(bry_counter *counters, bry_counter_op *ops, size_t n, uint64_t now)
+static bry_status apply(bry_counter *counters, bry_counter_op *ops, size_t op_size, size_t n,
+                        uint64_t now)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
-    batch b = {.ops = ops, .n = n, .now = now};
+    batch b = {.ops = ops, .op_size = op_size, .n = n, .now = now};
     small_batch small;
     bry_status status = check(counters, &b);
     if (status == BRY_OK)
@@ -349,7 +357,7 @@ bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *nam
                              int64_t *value)
 {
     bry_counter_op op = {.id = id, .name = name, .name_len = name_len, .delta = delta};
-    bry_status status = apply(counters, &op, 1, now);
+    bry_status status = apply(counters, &op, sizeof op, 1, now);
     if (status == BRY_OK && outcome)
         *outcome = op.outcome;
     if (status == BRY_OK && value)
@@ -357,9 +365,12 @@ bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *nam
     return status;
 }
 
-bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t n, uint64_t now)
+bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t op_size, size_t n,
+                               uint64_t now)
 {
-    return n == 0 ? BRY_OK : apply(counters, ops, n, now);
+    if (!bry__elements_readable(ops, op_size, n, sizeof *ops))
+        return BRY_E_RANGE;
+    return n == 0 ? BRY_OK : apply(counters, ops, op_size, n, now);
 }
 
 /* ---- the other changes --------------------------------------------------------------------- */

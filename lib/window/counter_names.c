@@ -36,6 +36,7 @@
 #include "common/allocator.h"
 #include "common/attributes.h"
 #include "common/endian.h"
+#include "common/struct_size.h"
 
 #include <assert.h>
 #include <string.h>
@@ -623,7 +624,7 @@ static void list(const bry__counter_names *names, const line *first, uint64_t fr
 }
 
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
-                               bry_counter_entry *entries, size_t room)
+                               bry_counter_entry *entries, size_t entry_size, size_t room)
 {
     size_t listed = 0;
     uint64_t at = *cursor, end;
@@ -640,7 +641,9 @@ size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor
                     *cursor = found.of[i].place;
                     return listed;
                 }
-                entries[listed++] = (bry_counter_entry){name->bytes, name->len, name->value};
+                bry_counter_entry entry = {name->bytes, name->len, name->value};
+                bry__element_write(bry__element(entries, entry_size, listed++), entry_size, &entry,
+                                   sizeof entry);
                 at = found.of[i].place + 1; /* where more follow it is not 0 */
             }
         } while (found.more);

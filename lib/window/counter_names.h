@@ -75,6 +75,6 @@ void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name);
 
 /* As bry_counter_scan(). */
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
-                               bry_counter_entry *entries, size_t room);
+                               bry_counter_entry *entries, size_t entry_size, size_t room);
 
 #endif

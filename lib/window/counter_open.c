@@ -1,6 +1,7 @@
 /* Opens the folder of a table of counters, whatever state it was left in: see counter_log.c. */
 #include "common/allocator.h"
 #include "common/random.h"
+#include "common/struct_size.h"
 #include "frame/file.h"
 #include "frame/frame.h"
 #include "window/counter_folder.h"
@@ -269,16 +270,18 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     opening o = {.load = BRY_LOAD, .folder = {.io = io, .lock = -1}};
     bry_counter_shape shape;
     char stripped[PATH_MAX];
+    if (!bry__load_valid(load))
+        return BRY_E_RANGE;
     if (load) {
         load->problem = NULL;
         load->offset = 0;
         o.load.max_bytes = load->max_bytes;
     }
     bry_status status = bry__counter_read_options(given, &o.options, &shape);
+    if (status == BRY_OK)
+        status = bry__struct_read(&o.given, sizeof o.given, given);
     if (status != BRY_OK)
         return status;
-    if (given)
-        memcpy(&o.given, given, given->struct_size);
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
         len--;

@@ -1,6 +1,7 @@
 #include "window/counter_record.h"
 
 #include "common/endian.h"
+#include "common/struct_size.h"
 
 #include <string.h>
 
@@ -41,20 +42,21 @@ size_t bry__counter_record_plain(const bry_counter *counters, uint32_t type, con
 }
 
 size_t bry__counter_record_ops(const bry_counter *counters, const bry_counter_op *ops,
-                               const uint8_t *was, size_t n, unsigned char *to)
+                               size_t op_size, const uint8_t *was, size_t n, unsigned char *to)
 {
     unsigned char *at = to + BRY__COUNTER_HEAD;
     uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
         if (was[i] != BRY_ABSENT)
             continue;
-        bry__store64(at, ops[i].id.lo);
-        bry__store64(at + 8, ops[i].id.hi);
-        bry__store64(at + 16, (uint64_t)ops[i].delta);
-        bry__store16(at + 24, (uint16_t)ops[i].name_len);
-        if (ops[i].name_len)
-            memcpy(at + BRY__COUNTER_OP, ops[i].name, ops[i].name_len);
-        at += BRY__COUNTER_OP + ops[i].name_len;
+        const bry_counter_op *op = bry__element_in(ops, op_size, i);
+        bry__store64(at, op->id.lo);
+        bry__store64(at + 8, op->id.hi);
+        bry__store64(at + 16, (uint64_t)op->delta);
+        bry__store16(at + 24, (uint16_t)op->name_len);
+        if (op->name_len)
+            memcpy(at + BRY__COUNTER_OP, op->name, op->name_len);
+        at += BRY__COUNTER_OP + op->name_len;
         count++;
     }
     write_head(counters, BRY__COUNTER_OPS, count, to);

@@ -36,7 +36,7 @@ size_t bry__counter_record_plain(const bry_counter *counters, uint32_t type, con
                                  size_t len, unsigned char *to);
 /* Those of the operations with was[i] BRY_ABSENT. */
 size_t bry__counter_record_ops(const bry_counter *counters, const bry_counter_op *ops,
-                               const uint8_t *was, size_t n, unsigned char *to);
+                               size_t op_size, const uint8_t *was, size_t n, unsigned char *to);
 
 /* Reads BASE; what is wrong with it, or NULL. */
 const char *bry__counter_record_read_base(const unsigned char *record, size_t len,

@@ -8,6 +8,7 @@
 #include "frame/frame.h"
 #include "frame/object_file.h"
 #include "window/counter_object.h"
+#include "window/window_object.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,7 +83,8 @@ static void write_names(const bry_counter *counters, bry__frame_writer *writer)
     bry_counter_entry entries[NAMES_A_FRAME];
     uint64_t cursor = 0;
     do {
-        size_t n = bry_counter_scan(counters, &cursor, entries, NAMES_A_FRAME), size = 0;
+        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, NAMES_A_FRAME),
+               size = 0;
         for (size_t i = 0; i < n; i++)
             size += NAME_HEAD + entries[i].name_len;
         if (n == 0)
@@ -312,7 +314,7 @@ static bry_status give_bytes(void *opaque, void *bytes, size_t len, size_t *got)
 
 static bool is_own(const bry_counter *counters)
 {
-    bry_window_options has = bry_window_options_like(counters->window);
+    bry_window_options has = bry__window_like(counters->window);
     bry_window_options own = bry__counter_window_options(&counters->options);
     return has.engine == own.engine && has.mode == own.mode && has.window == own.window &&
            has.capacity == own.capacity && has.error == own.error && has.seed == own.seed &&

@@ -210,7 +210,7 @@ bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now);
 void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
                     uint8_t *answers);
 size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generation *generations,
-                            size_t room);
+                            size_t generation_size, size_t room);
 void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
 
 /* ---- fbf.c, fbf_whole.c, fbf_save.c -------------------------------------------------------- */

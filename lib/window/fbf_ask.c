@@ -7,6 +7,7 @@
  */
 #include "common/attributes.h"
 #include "common/sizing.h"
+#include "common/struct_size.h"
 #include "hash/derive.h"
 #include "window/fbf.h"
 
@@ -170,23 +171,28 @@ static double fill_of(const bry__fbf_filter *filter)
 }
 
 size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generation *generations,
-                            size_t room)
+                            size_t generation_size, size_t room)
 {
     const bry__fbf *fbf = self;
     (void)now;
     size_t n = 0;
     const bry__fbf_filter *filter = fbf->newest;
+    bry_window_generation one;
     for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older, n++)
-        if (n < room)
-            generations[n] = (bry_window_generation){
-                filter->from, filter->end, filter->before + filter->items, fill_of(filter)};
+        if (n < room) {
+            one = (bry_window_generation){filter->from, filter->end, filter->before + filter->items,
+                                          fill_of(filter)};
+            bry__element_write(bry__element(generations, generation_size, n), generation_size, &one,
+                               sizeof one);
+        }
     /* What growth appended in a paper's mode and no refresh has reached: empty, and of a time
      * before the rest. */
     uint64_t end = fbf->oldest->from > 0 ? fbf->oldest->from : 1;
+    one = (bry_window_generation){end > fbf->period ? end - fbf->period : 0, end, 0, 0};
     for (; fbf->setting.mode != BRY_WINDOW_IMPROVED && n < fbf->count; n++)
         if (n < room)
-            generations[n] =
-                (bry_window_generation){end > fbf->period ? end - fbf->period : 0, end, 0, 0};
+            bry__element_write(bry__element(generations, generation_size, n), generation_size, &one,
+                               sizeof one);
     return n;
 }
 
@@ -238,7 +244,7 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats)
     uint64_t covered = now < fbf->setting.window ? now : fbf->setting.window;
     stats->covered = covered > back ? covered : back;
     stats->items = fbf->items;
-    stats->generations = (uint32_t)bry__fbf_generations(self, now, NULL, 0);
+    stats->generations = (uint32_t)bry__fbf_generations(self, now, NULL, 0, 0);
     stats->ended_early = fbf->ended_early;
     stats->resizes = fbf->resizes;
     stats->estimated_error = estimated(fbf);

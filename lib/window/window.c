@@ -9,8 +9,7 @@
 
 #include "common/allocator.h"
 #include "common/random.h"
-
-#include <string.h>
+#include "common/struct_size.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -55,12 +54,9 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
                                     const bry__window_engine **engine, bry_window_shape *shape)
 {
     *options = (bry_window_options)BRY_WINDOW_OPTIONS;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return BRY_E_RANGE;
-        memcpy(options, given, given->struct_size);
-        options->struct_size = sizeof *options;
-    }
+    bry_status status = bry__struct_read(options, sizeof *options, given);
+    if (status != BRY_OK)
+        return status;
     fill_defaults(options);
     if (!bry_engine_name(options->engine) ||
         (options->mode != BRY_WINDOW_IMPROVED && options->mode != BRY_WINDOW_PAPER &&
@@ -75,7 +71,7 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
         return BRY_E_UNSUPPORTED;
 
     bry_window_options rest = bry__window_engine_options(options);
-    bry_status status = (*engine)->plan(&rest, shape);
+    status = (*engine)->plan(&rest, shape);
     if (status != BRY_OK)
         return status;
     shape->bytes += sizeof(bry_window);
@@ -90,9 +86,7 @@ bry_status bry_window_plan(const bry_window_options *given, bry_window_shape *sh
     const bry__window_engine *engine;
     bry_window_shape planned;
     bry_status status = bry__window_read_options(given, &options, &engine, &planned);
-    if (status == BRY_OK)
-        *shape = planned;
-    return status;
+    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }
 
 uint64_t bry__window_bytes_first(const bry_window_options *given)
@@ -139,12 +133,18 @@ bry_status bry_window_create(const bry_window_options *given, bry_window **windo
     return BRY_OK;
 }
 
-bry_window_options bry_window_options_like(const bry_window *other)
+bry_window_options bry__window_like(const bry_window *other)
 {
     bry_window_options options = other->options;
     other->engine->like(other->self, &options);
     options.start = other->time;
     return options;
+}
+
+bry_status bry_window_options_like(const bry_window *other, bry_window_options *options)
+{
+    bry_window_options like = bry__window_like(other);
+    return bry__struct_write_whole(options, &like, sizeof like);
 }
 
 void bry_window_destroy(bry_window *window)
@@ -296,7 +296,7 @@ uint64_t bry_window_time(const bry_window *window)
 /* Whether the engine may be asked; what it cannot merge all the same it says itself. */
 static bool match(const bry_window *into, const bry_window *from)
 {
-    bry_window_options a = bry_window_options_like(into), b = bry_window_options_like(from);
+    bry_window_options a = bry__window_like(into), b = bry__window_like(from);
     return a.engine == b.engine && a.mode == b.mode && a.seed == b.seed && a.window == b.window &&
            a.capacity == b.capacity && a.error == b.error && a.generations == b.generations &&
            a.fixed == b.fixed && a.bits == b.bits && a.hashes == b.hashes;
@@ -315,14 +315,15 @@ bry_status bry_window_merge(bry_window *into, const bry_window *from)
 /* ---- looking in ---------------------------------------------------------------------------- */
 
 size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
-                              size_t room)
+                              size_t generation_size, size_t room)
 {
-    return window->engine->generations(window->self, window->time, generations, room);
+    return window->engine->generations(window->self, window->time, generations, generation_size,
+                                       room);
 }
 
-void bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
+bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
 {
-    *stats = (bry_window_stats){
+    bry_window_stats now = {
         .engine = window->options.engine,
         .mode = window->options.mode,
         .seed = window->options.seed,
@@ -334,6 +335,7 @@ void bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
         .promised_error = window->options.error,
         .max_bytes = window->options.max_bytes,
     };
-    window->engine->stats(window->self, window->time, stats);
-    stats->bytes += sizeof *window;
+    window->engine->stats(window->self, window->time, &now);
+    now.bytes += sizeof *window;
+    return bry__struct_write(stats, &now, sizeof now);
 }

@@ -74,7 +74,7 @@ typedef struct bry__window_engine {
 
     uint64_t (*bytes)(const void *self);
     size_t (*generations)(const void *self, uint64_t now, bry_window_generation *generations,
-                          size_t room);
+                          size_t generation_size, size_t room);
     /* Adds to *stats what the engine knows: covered, items, generations, ended_early, resizes, the
      * errors, at_ceiling, bytes. The rest is the facade's. */
     void (*stats)(const void *self, uint64_t now, bry_window_stats *stats);

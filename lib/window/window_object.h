@@ -23,6 +23,9 @@ struct bry_window {
 bry_status bry__window_read_options(const bry_window_options *given, bry_window_options *options,
                                     const bry__window_engine **engine, bry_window_shape *shape);
 
+/* Options that make one like this. */
+bry_window_options bry__window_like(const bry_window *other);
+
 /* What a window takes with its first element in it, at most; for options that have a plan. */
 uint64_t bry__window_bytes_first(const bry_window_options *given);
 

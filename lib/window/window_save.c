@@ -32,7 +32,7 @@ enum { FLAG_REFUSE = 1, FLAG_FIXED = 2, FLAG_REFRESH = 4, FLAG_STARTED = 8, FLAG
 
 bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const bry_save *save)
 {
-    bry_window_options options = bry_window_options_like(window);
+    bry_window_options options = bry__window_like(window);
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, (uint32_t)options.engine);
     bry__store32(numbers + AT_MODE, (uint32_t)options.mode);
@@ -69,7 +69,7 @@ static bry_status bad(bry__frame_reader *reader, const char *problem)
  */
 static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_bytes)
 {
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     if (max_bytes == 0 || bry_window_plan(options, &shape) != BRY_OK)
         return max_bytes;
     uint64_t least = shape.bytes_least;

@@ -69,7 +69,7 @@ static int locate(const library *lib, const char *line)
     bry_hash hash = bry_hash_key(bry_index_seed(lib->index), line, strlen(line));
     size_t total = bry_index_locate(lib->index, hash, units, ROOM);
     for (size_t i = 0; i < total && i < ROOM; i++) {
-        bry_index_unit info;
+        bry_index_unit info = BRY_INDEX_UNIT;
         if (bry_index_get_unit(lib->index, units[i], &info) == BRY_OK &&
             file_holds(lib->files[info.tag], line)) {
             printf("%s\n", lib->files[info.tag]);
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 
     int code = 3;
     if (status == BRY_OK) {
-        bry_index_stats stats;
+        bry_index_stats stats = BRY_INDEX_STATS;
         bry_index_get_stats(lib.index, &stats);
         fprintf(stderr, "%u units, %llu lines, %llu bytes, error %.1g of %.1g\n", stats.units,
                 (unsigned long long)stats.elements, (unsigned long long)stats.bytes,

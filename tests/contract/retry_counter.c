@@ -25,13 +25,13 @@ static void report(const bry_counter *counters)
     bry_counter_entry entries[64];
     uint64_t cursor = 0;
     do {
-        size_t n = bry_counter_scan(counters, &cursor, entries, 64);
+        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, 64);
         for (size_t i = 0; i < n; i++)
             printf("%.*s\t%" PRId64 "\n", (int)entries[i].name_len, (const char *)entries[i].name,
                    entries[i].value);
     } while (cursor != 0);
 
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(counters, &stats);
     printf("# %" PRIu64 " applied, %" PRIu64 " repeats, of which %.2g were lost increments\n",
            stats.applied, stats.repeats, stats.expected_lost);

@@ -14,6 +14,7 @@
 
 #include "common/endian.h"
 #include "frame/frame.h"
+#include "support/like.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
 #include "window/counter_object.h"
@@ -95,8 +96,8 @@ static bool is_of_data(bry_status status)
 static void use(bry_counter *counters)
 {
     uint64_t now = bry_counter_time(counters);
-    bry_counter_options options = bry_counter_options_like(counters);
-    bry_counter_shape shape;
+    bry_counter_options options = counter_like(counters);
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
     options.max_bytes = 0;
     MUST(bry_counter_plan(&options, &shape) == BRY_OK);
     /* One that is planned for billions takes what that takes as soon as something is added. */
@@ -108,9 +109,9 @@ static void use(bry_counter *counters)
     bry_counter_entry entries[7];
     uint64_t cursor = 0, listed = 0;
     do
-        listed += bry_counter_scan(counters, &cursor, entries, 7);
+        listed += bry_counter_scan(counters, &cursor, entries, sizeof *entries, 7);
     while (cursor != 0);
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(counters, &stats);
     MUST(stats.counters == listed);
 }
@@ -162,7 +163,7 @@ static void run_folder(recording_io *fs)
     use(counters);
     MUST(bry_counter_snapshot(counters) == BRY_OK);
     use(counters);
-    bry_counter_stats before, after;
+    bry_counter_stats before = BRY_COUNTER_STATS, after = BRY_COUNTER_STATS;
     bry_counter_get_stats(counters, &before);
     bry_counter_destroy(counters);
     MUST(bry__counter_open(&fs->io, "t", NULL, NULL, &counters) == BRY_OK);

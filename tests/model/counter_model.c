@@ -104,7 +104,7 @@ static void *create(model_reader *reader)
     both->options.log_bytes = log_bytes[sizes / 9 % 3];
     both->options.error = 1e-12;
     both->options.seed = 3;
-    bry_counter_shape shape;
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
     model_expect(reader, bry_counter_plan(&both->options, &shape) == BRY_OK);
     both->longest = shape.longest;
     if (kind & 16)
@@ -259,7 +259,7 @@ static void do_apply(pair *both, model_reader *reader, size_t n)
         status = bry_counter_apply(both->counters, given[0].id, given[0].name, given[0].name_len,
                                    given[0].delta, now, &given[0].outcome, &given[0].value);
     else
-        status = bry_counter_apply_n(both->counters, given, n, now);
+        status = bry_counter_apply_n(both->counters, given, sizeof *given, n, now);
     counted.operations += n;
     model_say(reader, "  %s", bry_status_word(status));
     if (status != BRY_OK) {
@@ -376,7 +376,7 @@ static void do_reopen(pair *both, model_reader *reader, bool killed)
     uint64_t time = bry_counter_time(both->counters);
     model_expect(reader, time <= both->time && time >= (killed ? both->logged_time : both->time));
     both->time = time;
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(both->counters, &stats);
     model_expect(reader,
                  stats.repeats <= both->repeats && (killed || stats.repeats == both->repeats));
@@ -440,11 +440,11 @@ static void check(void *state, model_reader *reader)
     }
     bry_counter_entry entries[3];
     do
-        listed += bry_counter_scan(both->counters, &cursor, entries, 3);
+        listed += bry_counter_scan(both->counters, &cursor, entries, sizeof *entries, 3);
     while (cursor != 0);
     model_expect(reader, listed == there);
     model_expect(reader, bry_counter_time(both->counters) == both->time);
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(both->counters, &stats);
     model_expect(reader, stats.applied == both->applied && stats.repeats == both->repeats);
     model_expect(reader, stats.counters == there);

@@ -1,6 +1,7 @@
 #include "model/forged.h"
 
 #include "support/failing_allocator.h"
+#include "support/like.h"
 
 #include <bloomery/index.h>
 
@@ -63,10 +64,10 @@ static uint64_t next_capacity(const bry_index *index)
 {
     enum { SOME = 64, FACTOR_MOST = 16 };
     uint32_t numbers[SOME];
-    uint64_t most = bry_index_options_like(index).unit_capacity;
+    uint64_t most = index_like(index).unit_capacity;
     size_t units = bry_index_units(index, numbers, SOME);
     for (size_t i = 0; i < units && i < SOME; i++) {
-        bry_index_unit unit;
+        bry_index_unit unit = BRY_INDEX_UNIT;
         bry_index_get_unit(index, numbers[i], &unit);
         most = unit.capacity > most ? unit.capacity : most;
     }
@@ -78,7 +79,7 @@ static uint64_t next_capacity(const bry_index *index)
  * How soon depends on how many elements the units are said to have, and any number is possible. */
 static uint64_t planned_bytes(const bry_index *index, uint64_t capacity)
 {
-    bry_index_options options = bry_index_options_like(index);
+    bry_index_options options = index_like(index);
     bool larger = options.control == BRY_INDEX_LARGER;
     if (options.control == BRY_INDEX_UNCONTROLLED || (options.unit_bits == 0 && !larger))
         return 0;
@@ -89,7 +90,7 @@ static uint64_t planned_bytes(const bry_index *index, uint64_t capacity)
         options.unit_capacity = capacity;
         options.units += options.group + (uint32_t)units;
     }
-    bry_index_shape shape;
+    bry_index_shape shape = BRY_INDEX_SHAPE;
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
 }
 

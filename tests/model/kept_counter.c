@@ -1,5 +1,6 @@
 /* Tables of counters with both engines, as kept.h wants them. */
 #include "model/kept.h"
+#include "support/like.h"
 
 #include "window/counter_object.h"
 
@@ -10,7 +11,7 @@
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;
-    bry_counter_shape shape;
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
     options.engine = engine;
     options.window = kept_scaled(reader, 1, (uint64_t)1 << 52);
     options.capacity = kept_scaled(reader, 1, (uint64_t)1 << 40);
@@ -37,7 +38,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 
 static uint64_t read_time(model_reader *reader, const bry_counter *counters)
 {
-    uint64_t time = bry_counter_time(counters), length = bry_counter_options_like(counters).window;
+    uint64_t time = bry_counter_time(counters), length = counter_like(counters).window;
     unsigned kind = model_byte(reader), steps = kind % 16;
     uint64_t now = time + (kind < 230 ? length / 16 * steps + steps / 4 : 0);
     if (kind >= 244)
@@ -58,7 +59,7 @@ static size_t name_of(unsigned number, char *name)
 /* The ceiling is on memory that is allocated, of which one that was loaded may have less. */
 static void note_applied(kept_notes *notes, const bry_counter *counters, bry_status status)
 {
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(counters, &stats);
     kept_status(notes, "apply", status);
     notes->parted |= status == BRY_E_FULL && stats.max_bytes;
@@ -85,7 +86,7 @@ static void apply(bry_counter *counters, model_reader *reader, const bry_hash *i
                                            &ops[i].outcome, &ops[i].value));
     }
     if (at_once)
-        note_applied(notes, counters, bry_counter_apply_n(counters, ops, n, now));
+        note_applied(notes, counters, bry_counter_apply_n(counters, ops, sizeof *ops, n, now));
     for (size_t i = 0; i < n; i++) {
         kept_number(notes, "outcome", ops[i].outcome);
         kept_number(notes, "value", (uint64_t)ops[i].value);
@@ -121,7 +122,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
 
 static void look(const void *object, kept_notes *notes)
 {
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(object, &stats);
     kept_number(notes, "engine", stats.engine);
     kept_number(notes, "seed", stats.seed);

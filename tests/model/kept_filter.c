@@ -1,12 +1,13 @@
 /* Filters of both engines, as kept.h wants them. */
 #include "model/kept.h"
+#include "support/like.h"
 
 #include <bloomery/filter.h>
 
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     options.engine = engine;
     options.capacity = kept_scaled(reader, 1, (uint64_t)1 << 40);
     options.error = kept_rate(reader, 1e-9, 0.5);
@@ -33,10 +34,10 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 static void merge(bry_filter *filter, const bry_hash *hashes, size_t n, kept_notes *notes)
 {
     failing_allocator memory;
-    bry_filter_options options = bry_filter_options_like(filter);
+    bry_filter_options options = filter_like(filter);
     options.allocator = kept_memory(&memory);
     bry_filter *other = NULL;
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     if (bry_filter_plan(&options, &shape) != BRY_OK || shape.bytes_empty > 1 << 24 ||
         kept_status(notes, "create like", bry_filter_create(&options, &other)) != BRY_OK)
         return;
@@ -75,7 +76,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
 
 static void look(const void *object, kept_notes *notes)
 {
-    bry_filter_stats stats;
+    bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(object, &stats);
     kept_number(notes, "engine", stats.engine);
     kept_number(notes, "seed", stats.seed);
@@ -92,7 +93,7 @@ static void look(const void *object, kept_notes *notes)
         kept_number(notes, "has", bry_filter_has(object, kept_key(i)));
 }
 
-#define KEPT_OPTIONS(object) bry_filter_options_like(object)
+#define KEPT_OPTIONS(object) filter_like(object)
 KEPT_CALLS(bry_filter)
 
 const kept_job kept_filter_bloom = KEPT_JOB("filter-bloom", BRY_ENGINE_BLOOM, NULL);

@@ -3,6 +3,7 @@
 
 #include "index/index_keep.h"
 #include "index/index_object.h"
+#include "support/like.h"
 #include "support/recording_io.h"
 
 #include <bloomery/index.h>
@@ -29,7 +30,7 @@ static void read_dba(model_reader *reader, bry_index_options *options)
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
-    bry_index_shape shape;
+    bry_index_shape shape = BRY_INDEX_SHAPE;
     options.engine = engine;
     options.fixed = kept_chance(reader, 3);
     options.units = (uint32_t)kept_scaled(reader, 1, 1 << 20);
@@ -91,7 +92,7 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
  */
 static void step(bry_index *index, model_reader *reader, kept_notes *notes)
 {
-    bool dba = bry_index_options_like(index).engine == BRY_ENGINE_DBA;
+    bool dba = index_like(index).engine == BRY_ENGINE_DBA;
     supplied these = {model_pair(reader) % 512, model_byte(reader)};
     bry_index_supplier supplier = {supply, &these};
     const bry_index_supplier *given = kept_chance(reader, 4) ? NULL : &supplier;
@@ -200,7 +201,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
 
 static void look(const void *object, kept_notes *notes)
 {
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(object, &stats);
     kept_number(notes, "engine", stats.engine);
     kept_number(notes, "seed", stats.seed);
@@ -219,7 +220,7 @@ static void look(const void *object, kept_notes *notes)
     size_t count = bry_index_units(object, units, MOST_UNITS);
     kept_bytes(notes, "units", units, (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);
     for (size_t i = 0; i < count && i < MOST_UNITS; i++) {
-        bry_index_unit info;
+        bry_index_unit info = BRY_INDEX_UNIT;
         kept_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
         /* Not wants_refresh: of dba that also tells of work under way, which is not saved. */
         kept_number(notes, "sealed", info.sealed);

@@ -1,5 +1,6 @@
 /* Maps of both engines, as kept.h wants them. */
 #include "model/kept.h"
+#include "support/like.h"
 
 #include "map/map_object.h"
 
@@ -11,7 +12,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 {
     bool kbf = engine == BRY_ENGINE_KBF;
     bry_map_options options = BRY_MAP_OPTIONS;
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     options.engine = engine;
     options.fixed = kept_chance(reader, 2);
     /* Large ones of kbf take long to plan, and are mostly too large for a test. */
@@ -50,7 +51,7 @@ static bry_map_value read_value(model_reader *reader, const bry_map *map)
 {
     static const char letters[BRY_MAP_VALUE_MAX + 1] = "the value of a key, more or less";
     unsigned kind = model_byte(reader);
-    uint32_t bits = bry_map_options_like(map).value_bits;
+    uint32_t bits = map_like(map).value_bits;
     bry_map_value value = {letters + kind % 16, kind / 16, 0};
     value.number = kind % 32 == 31 ? UINT64_MAX : bits < 8 ? kind % (1u << bits) : kind;
     if (kind % 64 == 63)
@@ -75,7 +76,7 @@ static void merge(bry_map *map, const bry_hash *hashes, const bry_map_value *val
 {
     bry_map *other = NULL;
     failing_allocator memory;
-    bry_map_options options = bry_map_options_like(map);
+    bry_map_options options = map_like(map);
     options.allocator = kept_memory(&memory);
     bry_status made =
         same_codes ? bry_map_create_like(map, NULL, &other) : bry_map_create(&options, &other);
@@ -150,7 +151,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
 
 static void look(const void *object, kept_notes *notes)
 {
-    bry_map_stats stats;
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(object, &stats);
     kept_number(notes, "engine", stats.engine);
     kept_number(notes, "seed", stats.seed);

@@ -1,5 +1,6 @@
 /* Windows of both engines, as kept.h wants them. */
 #include "model/kept.h"
+#include "support/like.h"
 
 #include "window/window_object.h"
 
@@ -9,7 +10,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 {
     bool fbf = engine == BRY_ENGINE_FBF;
     bry_window_options options = BRY_WINDOW_OPTIONS;
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     options.engine = engine;
     if (fbf && kept_chance(reader, 2))
         options.mode = kept_chance(reader, 2) ? BRY_WINDOW_PAPER : BRY_WINDOW_PAPER_SIMPLE;
@@ -55,7 +56,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 /* Mostly a part of the window later; now and then earlier, or a jump of any length. */
 static uint64_t read_time(model_reader *reader, const bry_window *window)
 {
-    uint64_t time = bry_window_time(window), length = bry_window_options_like(window).window;
+    uint64_t time = bry_window_time(window), length = window_like(window).window;
     unsigned kind = model_byte(reader), steps = kind % 16;
     uint64_t now = time + (kind < 200 ? length / 16 * steps + steps / 4 : 0);
     if (kind >= 240)
@@ -70,7 +71,7 @@ static void merge(bry_window *window, const bry_hash *hashes, size_t n, uint64_t
                   kept_notes *notes)
 {
     failing_allocator memory;
-    bry_window_options options = bry_window_options_like(window);
+    bry_window_options options = window_like(window);
     options.allocator = kept_memory(&memory);
     bry_window *other = NULL;
     if (kept_status(notes, "create like", bry_window_create(&options, &other)) != BRY_OK)
@@ -117,7 +118,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
 /* Not what was refused, which counts since loading. */
 static void look(const void *object, kept_notes *notes)
 {
-    bry_window_stats stats;
+    bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(object, &stats);
     kept_number(notes, "engine", stats.engine);
     kept_number(notes, "mode", stats.mode);
@@ -135,7 +136,7 @@ static void look(const void *object, kept_notes *notes)
     kept_number(notes, "at_ceiling", stats.at_ceiling);
     kept_number(notes, "max_bytes", stats.max_bytes);
     bry_window_generation generation[8];
-    size_t count = bry_window_generations(object, generation, 8);
+    size_t count = bry_window_generations(object, generation, sizeof *generation, 8);
     kept_number(notes, "generations", count);
     for (size_t i = 0; i < count && i < 8; i++) {
         kept_number(notes, "begin", generation[i].begin);

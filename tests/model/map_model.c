@@ -1,4 +1,5 @@
 #include "model/map_model_pair.h"
+#include "support/like.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void *create(model_reader *reader)
     options.value_bits = both->value_bits;
     options.values = 1 + model_pair(reader) % 300;
     options.seed = 7;
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     model_expect(reader, bry_map_plan(&options, &shape) == BRY_OK);
     options.allocator = &both->memory.allocator;
     for (int i = 0; i < 2; i++) {
@@ -112,7 +113,7 @@ static bool may_mismatch(const map_pair *both)
 {
     if (!both->kbf)
         return false;
-    bry_map_options a = bry_map_options_like(both->map[0]), b = bry_map_options_like(both->map[1]);
+    bry_map_options a = map_like(both->map[0]), b = map_like(both->map[1]);
     if (a.cells != b.cells || a.hashes != b.hashes)
         return true;
     if (both->value_bits)
@@ -163,7 +164,7 @@ static void do_compress(map_pair *both, model_reader *reader)
         return;
     model_expect(reader, status == BRY_OK);
     if (both->kbf)
-        both->capacity[0] = bry_map_options_like(both->map[0]).capacity;
+        both->capacity[0] = map_like(both->map[0]).capacity;
 }
 
 static void do_exchange(map_pair *both, model_reader *reader)
@@ -241,7 +242,7 @@ static void check(void *state, model_reader *reader)
     map_pair *both = state;
     uint64_t bytes = 0;
     for (unsigned i = 0; i < 2; i++) {
-        bry_map_stats stats;
+        bry_map_stats stats = BRY_MAP_STATS;
         bry_map_get_stats(both->map[i], &stats);
         bytes += stats.bytes;
         unsigned count = both->twin[i].count, values = map_twin_values(&both->twin[i]);

@@ -96,7 +96,7 @@ static void write_on(const char *folder, uint64_t i, uint64_t end, unsigned way,
         uint64_t n = way == 1 ? 1 + i % BATCH : 1;
         for (uint64_t k = 0; k < n; k++)
             ops[k] = op_of(counters, i + k, names[k]);
-        must(bry_counter_apply_n(counters, ops, n, time_of(i)));
+        must(bry_counter_apply_n(counters, ops, sizeof *ops, n, time_of(i)));
         i += n;
         if (way != 2) {
             acknowledge(pipe, i);
@@ -159,7 +159,7 @@ static uint64_t verify(const char *folder, uint64_t operations)
             wrong++;
         }
     }
-    bry_counter_stats stats;
+    bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(counters, &stats);
     printf("%" PRIu64 " operations, %" PRIu64 " applied, %" PRIu64 " repeats\n", operations,
            stats.applied, stats.repeats);

@@ -72,7 +72,7 @@ static outcome run(bry_engine engine, double error, uint64_t increments)
     if (!waiting.next || !waiting.applied || bry_counter_create(&options, &counters) != BRY_OK)
         fail("no memory");
     generator from = {9};
-    outcome seen = {0};
+    outcome seen = {.stats = BRY_COUNTER_STATS};
     uint64_t left = 0;
     for (uint64_t ms = 0, i = 0; i < increments || left > 0; ms++) {
         uint32_t due = waiting.due[ms % WINDOW];
@@ -101,7 +101,8 @@ static outcome run(bry_engine engine, double error, uint64_t increments)
     bry_counter_entry entries[64];
     uint64_t cursor = 0;
     do
-        for (size_t n = bry_counter_scan(counters, &cursor, entries, 64); n > 0; n--)
+        for (size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, 64); n > 0;
+             n--)
             sum += entries[n - 1].value;
     while (cursor != 0);
     if (sum != (int64_t)(increments - seen.lost) || seen.stats.applied != increments - seen.lost)

@@ -178,7 +178,7 @@ static void test_planned_load(void **state)
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 8000, 160000, 0.001);
         options.fixed = m > 0;
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         uint64_t wrong = 0, asked = 0, next = 0, most = 0;
         double estimated = 0;

@@ -125,7 +125,7 @@ static void test_bits(void **state)
         failing_allocator memory;
         failing_allocator_init(&memory);
         options.allocator = &memory.allocator;
-        bry_index_shape shape;
+        bry_index_shape shape = BRY_INDEX_SHAPE;
         options.struct_size = sizeof options;
         assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
         bry_index *index = make(options);

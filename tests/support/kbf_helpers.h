@@ -49,7 +49,7 @@ static inline bry__kbf_map *make(bry_map_options options)
 
 static inline bry_map_stats stats_of(const void *map)
 {
-    bry_map_stats stats = {0};
+    bry_map_stats stats = BRY_MAP_STATS;
     engine->stats(map, CODES, &stats);
     return stats;
 }

@@ -6,6 +6,7 @@
 #include "support/band.h"
 #include "support/failing_allocator.h"
 #include "support/filter_helpers.h"
+#include "support/like.h"
 #include "support/repair.h"
 
 enum { KEYS = 400, BATCH = 120 };
@@ -25,7 +26,7 @@ static void test_options(void **state)
 {
     (void)state;
     bry_filter_options options = compact(1000, 0.01, false);
-    bry_filter_shape shape, fixed;
+    bry_filter_shape shape = BRY_FILTER_SHAPE, fixed = BRY_FILTER_SHAPE;
     options.bits = 512;
     options.hashes = 3;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
@@ -43,7 +44,7 @@ static void test_options(void **state)
     assert_int_equal(shape.fingerprint_bits, fixed.fingerprint_bits + 1);
     assert_true(shape.error <= 0.0075 && fixed.error <= 0.01 && fixed.error > 0.0099);
     bry_filter *filter = make(options);
-    bry_filter_options like = bry_filter_options_like(filter);
+    bry_filter_options like = filter_like(filter);
     assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
     assert_true(like.fixed && like.bits == 0 && like.capacity == 1000 && like.seed == 1);
     bry_filter_destroy(filter);
@@ -294,7 +295,7 @@ static void test_bits_and_rates(void **state)
         failing_allocator_init(&memory);
         bry_filter_options options = compact(N, cases[c].error, cases[c].fixed);
         options.allocator = &memory.allocator;
-        bry_filter_shape shape;
+        bry_filter_shape shape = BRY_FILTER_SHAPE;
         assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
         bry_filter *filter = make(options);
         assert_int_equal(memory.now, shape.bytes_empty);
@@ -381,7 +382,7 @@ static void test_plan_is_what_create_allocates(void **state)
         bry_filter_options options = compact((uint64_t)1 << (3 * i), i % 2 ? 0.1 : 1e-6, i % 3);
         options.allocator = &memory.allocator;
         bry_filter *filter = NULL;
-        bry_filter_shape shape;
+        bry_filter_shape shape = BRY_FILTER_SHAPE;
         assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
         for (memory.fail_at = 1;; memory.fail_at++) {
             failing_allocator_restart(&memory);

@@ -4,6 +4,7 @@
 
 #include "support/counter_helpers.h"
 #include "support/failing_allocator.h"
+#include "support/like.h"
 
 static const bry_engine engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
 enum { ENGINES = sizeof engines / sizeof *engines };
@@ -29,7 +30,7 @@ static bry_counter *make(const bry_counter_options *options)
 static void plans(void **state)
 {
     (void)state;
-    bry_counter_shape shape;
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
     assert_int_equal(bry_counter_plan(NULL, &shape), BRY_OK);
     assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(shape.window, 60000);
@@ -61,7 +62,7 @@ static void plans(void **state)
 static void ranges(void **state)
 {
     (void)state;
-    bry_counter_shape shape;
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
     bry_counter *counters;
 #define REFUSED(field, bad, status)                                                                \
     do {                                                                                           \
@@ -108,7 +109,7 @@ static void least_ceiling(void **state)
         for (int i = 0; i < 4; i++) {
             bry_counter_options options = options_for(engines[e]);
             options.capacity = capacities[i];
-            bry_counter_shape shape;
+            bry_counter_shape shape = BRY_COUNTER_SHAPE;
             assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
             options.max_bytes = shape.bytes_least;
             bry_counter *c = make(&options);
@@ -161,7 +162,7 @@ static void seeds(void **state)
     (void)state;
     bry_counter *a = make(NULL), *b = make(NULL);
     assert_true(bry_counter_seed(a) != 0 && bry_counter_seed(a) != bry_counter_seed(b));
-    bry_counter_options like = bry_counter_options_like(a);
+    bry_counter_options like = counter_like(a);
     bry_counter *c = make(&like);
     assert_int_equal(bry_counter_seed(c), bry_counter_seed(a));
     assert_int_equal(counter_stats(c).window, 60000);
@@ -299,7 +300,7 @@ static void forgetting(void **state)
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.window = 800;
-        bry_counter_shape shape;
+        bry_counter_shape shape = BRY_COUNTER_SHAPE;
         assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
         for (uint64_t start = 1; start < 2000; start += 37) {
             bry_counter *c = make(&options);
@@ -361,7 +362,7 @@ static void batches(void **state)
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         bry_counter *c = make(&options);
-        assert_int_equal(bry_counter_apply_n(c, NULL, 0, 50), BRY_OK);
+        assert_int_equal(bry_counter_apply_n(c, NULL, sizeof(bry_counter_op), 0, 50), BRY_OK);
         assert_int_equal(bry_counter_time(c), 0);
         counter_applied(c, 1, "a", 1, 10, 1);
         bry_counter_op ops[] = {
@@ -369,7 +370,7 @@ static void batches(void **state)
             op(4, "a", 100), op(3, "never", 5), /* the same id under another name: no counter comes
                                                    of it */
         };
-        assert_int_equal(bry_counter_apply_n(c, ops, 6, 20), BRY_OK);
+        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 6, 20), BRY_OK);
         expect_op(ops[0], BRY_COUNTER_APPLIED, 11);
         expect_op(ops[1], BRY_COUNTER_REPEAT, 11);
         expect_op(ops[2], BRY_COUNTER_APPLIED, 5);
@@ -382,7 +383,7 @@ static void batches(void **state)
         assert_int_equal(counter_stats(c).repeats, 3);
         assert_int_equal(bry_counter_time(c), 20);
         /* All again. */
-        assert_int_equal(bry_counter_apply_n(c, ops, 6, 30), BRY_OK);
+        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 6, 30), BRY_OK);
         for (int i = 0; i < 6; i++)
             assert_int_equal(ops[i].outcome, BRY_COUNTER_REPEAT);
         assert_int_equal(bry_counter_time(c), 30);
@@ -409,7 +410,7 @@ static void batches_are_single_calls(void **state)
                 snprintf(text[i], sizeof text[i], "%u", i % 700);
                 ops[i] = op((uint64_t)round * 4000 + i, text[i], i);
             }
-            assert_int_equal(bry_counter_apply_n(many, ops, OPS, 10), BRY_OK);
+            assert_int_equal(bry_counter_apply_n(many, ops, sizeof *ops, OPS, 10), BRY_OK);
             for (unsigned i = 0; i < OPS; i++) {
                 counter_expect(one, (uint64_t)round * 4000 + i, text[i], i, 10, ops[i].outcome,
                                ops[i].value);
@@ -435,7 +436,7 @@ static void batches_are_all_or_none(void **state)
         counter_applied(c, 1, "a", INT64_MAX - 10, 10, INT64_MAX - 10);
         /* The third does not fit: nothing of it happens. */
         bry_counter_op ops[] = {op(2, "new", 4), op(3, "a", 5), op(4, "a", 6), op(5, "b", 1)};
-        assert_int_equal(bry_counter_apply_n(c, ops, 4, 99), BRY_E_RANGE);
+        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 4, 99), BRY_E_RANGE);
         for (int i = 0; i < 4; i++)
             expect_op(ops[i], (bry_counter_outcome)7, 77);
         assert_false(counter_is_there(c, "new") || counter_is_there(c, "b"));
@@ -448,20 +449,20 @@ static void batches_are_all_or_none(void **state)
         /* Sums that fit in this order alone, */
         ops[1].delta = -100;
         ops[2].delta = 110;
-        assert_int_equal(bry_counter_apply_n(c, ops, 4, 99), BRY_OK);
+        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 4, 99), BRY_OK);
         assert_true(ops[2].value == INT64_MAX);
         assert_int_equal(counter_stats(c).ids, 5);
         assert_int_equal(bry_counter_time(c), 99);
         /* and one that fits because its second operation is a repeat of the first. */
         bry_counter_op twice[] = {op(6, "low", INT64_MIN), op(6, "low", INT64_MIN),
                                   op(7, "low", 1)};
-        assert_int_equal(bry_counter_apply_n(c, twice, 3, 99), BRY_OK);
+        assert_int_equal(bry_counter_apply_n(c, twice, sizeof *twice, 3, 99), BRY_OK);
         expect_op(twice[0], BRY_COUNTER_APPLIED, INT64_MIN);
         expect_op(twice[1], BRY_COUNTER_REPEAT, INT64_MIN);
         expect_op(twice[2], BRY_COUNTER_APPLIED, INT64_MIN + 1);
         /* In the other order it does not. */
         bry_counter_op other[] = {op(8, "a", 1), op(9, "a", -1)};
-        assert_int_equal(bry_counter_apply_n(c, other, 2, 99), BRY_E_RANGE);
+        assert_int_equal(bry_counter_apply_n(c, other, sizeof *other, 2, 99), BRY_E_RANGE);
         assert_int_equal(counter_value(c, "a"), INT64_MAX);
         assert_int_equal(bry_counter_has(c, counter_id(9), 99), BRY_ABSENT);
         bry_counter_destroy(c);
@@ -485,10 +486,10 @@ static void batches_have_a_largest_size(void **state)
     }
     assert_true(most < BRY_COUNTER_NAME_MAX);
     ops[OPS - 1].name_len = most + 1;
-    assert_int_equal(bry_counter_apply_n(c, ops, OPS, 5), BRY_E_RANGE);
+    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, OPS, 5), BRY_E_RANGE);
     assert_int_equal(counter_stats(c).ids, 0);
     ops[OPS - 1].name_len = most;
-    assert_int_equal(bry_counter_apply_n(c, ops, OPS, 5), BRY_OK);
+    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, OPS, 5), BRY_OK);
     assert_int_equal(counter_stats(c).ids, OPS);
     bry_counter_destroy(c);
 }
@@ -517,7 +518,7 @@ static void full(void **state)
         for (uint64_t k = 0; k < i; k += 97)
             counter_repeat(c, k, "a", 1, 1001, (int64_t)i);
         bry_counter_op ops[] = {op(0, "a", 1), op(i, "a", 1)};
-        assert_int_equal(bry_counter_apply_n(c, ops, 2, 1001), BRY_E_FULL);
+        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 2, 1001), BRY_E_FULL);
         /* Refusals move the time, so what is too old makes room. */
         uint64_t now = 1001, refused = 0;
         while (counter_try(c, i, "a", 1, now) == BRY_E_FULL) {

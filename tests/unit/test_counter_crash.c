@@ -53,7 +53,7 @@ static bry_status step(bry_counter *c, char kind, size_t i)
                 ops[k].name_len = sizeof longest - k;
             }
         }
-        return bry_counter_apply_n(c, ops, 3, time_of(i));
+        return bry_counter_apply_n(c, ops, sizeof *ops, 3, time_of(i));
     case 'd':
         return bry_counter_del(c, name, strlen(name), NULL);
     case 'c':
@@ -95,7 +95,7 @@ static bool equal(const scenario *s, const bry_counter *a, const bry_counter *b)
 {
     bry_counter_entry entries[8];
     uint64_t cursor = 0;
-    size_t n = bry_counter_scan(a, &cursor, entries, 8);
+    size_t n = bry_counter_scan(a, &cursor, entries, sizeof *entries, 8);
     assert_true(cursor == 0);
     if (counter_stats(b).counters != n)
         return false;

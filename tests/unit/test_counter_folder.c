@@ -8,6 +8,7 @@
 
 #include "support/counter_helpers.h"
 #include "support/failing_allocator.h"
+#include "support/like.h"
 #include "support/recording_io.h"
 #include "window/counter_object.h"
 
@@ -53,7 +54,7 @@ static void same(const bry_counter *a, const bry_counter *b, uint64_t ids)
     bry_counter_entry entries[32];
     uint64_t cursor = 0;
     do {
-        size_t n = bry_counter_scan(a, &cursor, entries, 32);
+        size_t n = bry_counter_scan(a, &cursor, entries, sizeof *entries, 32);
         for (size_t i = 0; i < n; i++) {
             int64_t value;
             assert_int_equal(bry_counter_get(b, entries[i].name, entries[i].name_len, &value),
@@ -86,7 +87,7 @@ static void work(bry_counter *c, uint64_t i)
         for (uint64_t k = 0; k < 12; k++)
             ops[k] = (bry_counter_op){
                 .id = counter_id(100000 + i * 10 + k), .name = "batch", .name_len = 5, .delta = 2};
-        assert_int_equal(bry_counter_apply_n(c, ops, 12, 100 + i * 3), BRY_OK);
+        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 12, 100 + i * 3), BRY_OK);
     }
 }
 
@@ -191,7 +192,7 @@ static void keeps_its_shape(void **state)
         later.max_bytes = 123456;
         later.max_skew = 7;
         c = reach(&fs, &later);
-        bry_counter_options has = bry_counter_options_like(c);
+        bry_counter_options has = counter_like(c);
         assert_int_equal(has.capacity, 500);
         assert_int_equal(has.window, 1000);
         assert_true(has.error == 1e-6);
@@ -219,7 +220,7 @@ static void asked_syncs(void **state)
     bry_counter_op ops[3] = {{.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1},
                              {.id = counter_id(3), .name = "a", .name_len = 1, .delta = 1},
                              {.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1}};
-    assert_int_equal(bry_counter_apply_n(c, ops, 3, 10), BRY_OK);
+    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 3, 10), BRY_OK);
     assert_int_equal(counter_stats(c).unsynced, 3);
     assert_true(counter_stats(c).log_bytes > 100);
     assert_int_equal(bry_counter_sync(c), BRY_OK);
@@ -235,11 +236,11 @@ static void asked_syncs(void **state)
     c = reach(&fs, &options);
     assert_int_equal(counter_stats(c).repeats, 2);
     calls = fs.calls;
-    assert_int_equal(bry_counter_apply_n(c, ops, 1, 10), BRY_OK); /* a repeat */
+    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 1, 10), BRY_OK); /* a repeat */
     assert_int_equal(fs.calls, calls);
     for (int i = 0; i < 3; i++)
         ops[i].id = counter_id(50 + (uint64_t)i);
-    assert_int_equal(bry_counter_apply_n(c, ops, 3, 10), BRY_OK);
+    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 3, 10), BRY_OK);
     assert_int_equal(fs.calls, calls + 2); /* one write and one sync for all three */
     assert_int_equal(counter_stats(c).unsynced, 0);
     bry_counter_destroy(c);
@@ -418,7 +419,7 @@ static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
             ops[8].name = "fresh"; /* a counter that is there only if it is applied */
             ops[8].name_len = 5;
             bool was_there = counter_is_there(c, "fresh");
-            bry_status status = bry_counter_apply_n(c, ops, i % 2 ? 9 : 1, 10 + i);
+            bry_status status = bry_counter_apply_n(c, ops, sizeof *ops, i % 2 ? 9 : 1, 10 + i);
             if (status == BRY_OK && sync == BRY_COUNTER_SYNC_ASKED)
                 status = bry_counter_sync(c);
             else if (status != BRY_OK) { /* nothing has happened, as far as questions can tell */

@@ -81,7 +81,7 @@ static bry_status batch(bry_counter *counters, uint64_t number)
                                   .name_len = strlen(text[i]),
                                   .delta = 1};
     }
-    return bry_counter_apply_n(counters, ops, 60, 1000 + number);
+    return bry_counter_apply_n(counters, ops, sizeof *ops, 60, 1000 + number);
 }
 
 /* Sums that fit in their order alone, so that a copy of the window is asked. */
@@ -93,7 +93,7 @@ static bry_status edge(bry_counter *counters, uint64_t number)
                                   .name = i >= 10 ? "edge and new" : "edge",
                                   .name_len = i >= 10 ? 12 : 4,
                                   .delta = i % 2 ? INT64_MIN + 1 : INT64_MAX};
-    return bry_counter_apply_n(counters, ops, 12, 1000 + number);
+    return bry_counter_apply_n(counters, ops, sizeof *ops, 12, 1000 + number);
 }
 
 static bry_status repeat(bry_counter *counters, uint64_t number)

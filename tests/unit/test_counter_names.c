@@ -103,7 +103,7 @@ static void compare(const twin *t, size_t room)
     bool *seen = calloc(t->many + 1u, sizeof *seen);
     assert_non_null(seen);
     do {
-        size_t n = bry__counter_names_scan(&t->names, &cursor, entries, room);
+        size_t n = bry__counter_names_scan(&t->names, &cursor, entries, sizeof *entries, room);
         assert_true(n <= room && (n == room || cursor == 0));
         for (size_t k = 0; k < n; k++) {
             unsigned i = number_of(&entries[k]);
@@ -169,7 +169,8 @@ static void listing_under_change(void **state)
             uint64_t cursor = 0, calls = 0, least = UINT64_MAX, most = 0;
             do {
                 bry_counter_entry entries[64];
-                size_t n = bry__counter_names_scan(&t.names, &cursor, entries, cases[c].room);
+                size_t n = bry__counter_names_scan(&t.names, &cursor, entries, sizeof *entries,
+                                                   cases[c].room);
                 for (size_t k = 0; k < n; k++)
                     seen[number_of(&entries[k])] = true;
                 for (unsigned k = 0; k < cases[c].changes && calls < 400; k++) {
@@ -222,7 +223,7 @@ static void names_with_one_hash(void **state)
         bry_counter_entry entry;
         uint64_t cursor = 0;
         do {
-            size_t n = bry__counter_names_scan(&names, &cursor, &entry, 1);
+            size_t n = bry__counter_names_scan(&names, &cursor, &entry, sizeof entry, 1);
             if (n)
                 seen[entry.value] = true;
             if (n && gone >= 0 && entry.value == gone) {
@@ -256,7 +257,9 @@ static void any_cursor(void **state)
         uint64_t calls = 0;
         bry_counter_entry entries[40];
         do
-            for (size_t k = bry__counter_names_scan(&t.names, &cursor, entries, 40); k > 0; k--)
+            for (size_t k =
+                     bry__counter_names_scan(&t.names, &cursor, entries, sizeof *entries, 40);
+                 k > 0; k--)
                 number_of(&entries[k - 1]);
         while (cursor != 0 && ++calls < 1000);
         assert_true(cursor == 0);

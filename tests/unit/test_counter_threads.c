@@ -7,6 +7,7 @@
 
 #include "support/counter_helpers.h"
 #include "support/crew.h"
+#include "support/like.h"
 
 enum { OPERATIONS = 1500, NAMES = 60, ASKED = NAMES + 20, NAME_ROOM = 16, NOW = 9000, ROUNDS = 6 };
 
@@ -75,7 +76,7 @@ static unsigned list(const shared *all)
     int64_t sum = 0, wanted = 0;
     do {
         bry_counter_entry entries[7];
-        size_t n = bry_counter_scan(all->counters, &cursor, entries, 7);
+        size_t n = bry_counter_scan(all->counters, &cursor, entries, sizeof *entries, 7);
         for (size_t i = 0; i < n; i++)
             sum += entries[i].value;
         listed += (unsigned)n;
@@ -88,7 +89,7 @@ static unsigned list(const shared *all)
 static unsigned look(const shared *all)
 {
     bry_counter_stats stats = counter_stats(all->counters);
-    bry_counter_options like = bry_counter_options_like(all->counters);
+    bry_counter_options like = counter_like(all->counters);
     return (stats.applied != all->stats.applied) + (stats.ids != all->stats.ids) +
            (stats.estimated_error != all->stats.estimated_error) +
            (stats.bytes_window != all->stats.bytes_window) + (like.window != all->stats.window) +

@@ -10,6 +10,7 @@
 #include "support/dba_count.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/like.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -317,7 +318,7 @@ static bry_index *make(bry_index_options options)
 
 static bry_index_stats stats_of(const bry_index *index)
 {
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(index, &stats);
     return stats;
 }
@@ -365,7 +366,7 @@ static void test_waiting_without_supplier(void **state)
     assert_true(stats.full_error > 1.04e-4 && stats.full_error < 1.06e-4);
     assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh errs half as much */
     assert_true(stats.waiting_for_supplier > 0);
-    bry_index_unit info;
+    bry_index_unit info = BRY_INDEX_UNIT;
     assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
     assert_true(info.wants_refresh);
     assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
@@ -417,7 +418,7 @@ static void test_refresh(void **state)
     bry_index *index = make((bry_index_options){
         .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .group = 8});
     uint64_t left = 1, n = 70;
-    bry_index_unit info;
+    bry_index_unit info = BRY_INDEX_UNIT;
     bry_index_supplier supplier = {supply, &n};
     fill(index, 8, 100);
     for (uint64_t i = 99; i >= 71; i--)
@@ -465,7 +466,7 @@ static void test_larger_opens_again(void **state)
     assert_int_equal(bry_index_seal(index, by_hand), BRY_OK);
     uint64_t left = 1, n = 99;
     uint32_t went = 0;
-    bry_index_unit info;
+    bry_index_unit info = BRY_INDEX_UNIT;
     bry_index_supplier supplier = {supply, &n};
     for (uint64_t i = 0; i < 399; i++)
         assert_int_equal(bry_index_add(index, element(1000 * (1 + i / 100) + i % 100),
@@ -503,7 +504,7 @@ static void test_segments_are_added(void **state)
     uint64_t left = 1, n = 900;
     bry_index_supplier supplier = {supply, &n};
     fill(index, 17, 900);
-    bry_index_options before = bry_index_options_like(index);
+    bry_index_options before = index_like(index);
     while (left > 0)
         assert_int_equal(bry_index_step(index, &supplier, 100, &left), BRY_OK);
     bry_index_stats stats = stats_of(index);
@@ -514,7 +515,7 @@ static void test_segments_are_added(void **state)
     for (uint32_t u = 0; u < 17; u++)
         for (uint64_t i = 0; i < 900; i++)
             assert_int_equal(bry_index_has(index, element(1000 * (uint64_t)u + i)), BRY_PRESENT);
-    bry_index_options after = bry_index_options_like(index);
+    bry_index_options after = index_like(index);
     assert_int_equal(before.unit_bits, after.unit_bits);
     bry_index_destroy(index);
 }

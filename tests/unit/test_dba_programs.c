@@ -10,6 +10,7 @@
 #include "kernel/kernel.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
+#include "support/like.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void check_unit(const twin *pair, const twin_unit *unit)
             !located(pair->index, unit->element[i], unit->number))
             fail_msg("unit %u denies element %zu of %zu", unit->number, i, unit->n);
     }
-    bry_index_unit info;
+    bry_index_unit info = BRY_INDEX_UNIT;
     assert_int_equal(bry_index_get_unit(pair->index, unit->number, &info), BRY_OK);
     assert_true(info.stale <= info.elements);
 }
@@ -352,7 +353,7 @@ static void op_clone(twin *pair)
 /* A unit made in another index and brought here. */
 static void op_install(twin *pair)
 {
-    bry_index_options options = bry_index_options_like(pair->index);
+    bry_index_options options = index_like(pair->index);
     bry_index *apart = NULL;
     uint32_t number = 0, here = 99;
     if (pair->units > MAX_UNITS / 2)
@@ -447,7 +448,7 @@ static void end(twin *pair)
 static void program(bry_index_options options, uint64_t seed)
 {
     twin *pair = begin(options, seed);
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     run(pair, operations);
     check_all(pair);
     finish(pair);
@@ -508,7 +509,7 @@ static void test_automatic_widths(void **state)
                                  .error = 0.01,
                                  .seed = 7};
     bry_index *index = NULL;
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     uint64_t left, added = 0;
     uint32_t unit = 0;
     assert_int_equal(bry_index_create(&options, &index), BRY_OK);
@@ -618,7 +619,7 @@ static void test_widths_and_kernels_agree(void **state)
     enum { ASKED = 10000 };
     bry_buffer first = BRY_BUFFER;
     uint32_t *expected = calloc(ASKED, sizeof *expected);
-    bry_index_stats first_stats = {0};
+    bry_index_stats first_stats = BRY_INDEX_STATS;
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
         if (!bry__kernel_force((bry__isa)isa))
             continue;
@@ -633,7 +634,7 @@ static void test_widths_and_kernels_agree(void **state)
             run_same(pair);
             check_all(pair);
             bry_buffer image = image_of(pair->index);
-            bry_index_stats stats;
+            bry_index_stats stats = BRY_INDEX_STATS;
             bry_index_get_stats(pair->index, &stats);
             if (!first.bytes) {
                 first = image;

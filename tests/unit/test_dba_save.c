@@ -6,6 +6,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/like.h"
 #include "support/repair.h"
 
 #include <stdlib.h>
@@ -427,7 +428,7 @@ static void test_steps_without_memory(void **state)
                 assert_int_equal(status, BRY_E_NOMEM);
                 failed++;
                 left = 1;
-                bry_index_stats stats;
+                bry_index_stats stats = BRY_INDEX_STATS;
                 bry_index_get_stats(index, &stats);
                 assert_int_equal(stats.bytes, memory.now);
             }
@@ -456,7 +457,7 @@ static void test_install_without_memory(void **state)
         .units = 4, .unit_capacity = 50, .error = 0.01, .allocator = &memory.allocator};
     bry_index *index = make(options), *apart = NULL;
     fill(index, 4, 30); /* the next unit raises the level, and needs a group */
-    bry_index_options like = bry_index_options_like(index);
+    bry_index_options like = index_like(index);
     assert_int_equal(bry_index_create(&like, &apart), BRY_OK);
     fill(apart, 1, 40);
     bry_buffer image = BRY_BUFFER, before = written(index, false);
@@ -483,7 +484,7 @@ static void test_install_without_memory(void **state)
         assert_int_equal(bry_index_has(index, element(i)), BRY_PRESENT);
     /* Altered: refused, and nothing is left of it. */
     bry_buffer now = written(index, false);
-    bry_index_stats stats;
+    bry_index_stats stats = BRY_INDEX_STATS;
     for (size_t at = BRY__HEADER_BYTES; at < image.len; at += 5) {
         bry_buffer forged = {malloc(image.len), image.len, image.len};
         memcpy(forged.bytes, image.bytes, image.len);

@@ -5,6 +5,7 @@
  */
 #include "common/sizing.h"
 #include "support/fbf_helpers.h"
+#include "support/like.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static void test_plan_is_what_is_used(void **state)
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 8000, 80000, 0.001);
         options.fixed = m > 0; /* Algorithm 3 adapts to the first second, in which nothing comes */
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         assert_int_equal(shape.generations, m == 0 ? 10 : 9);
         assert_true(shape.error <= 0.001 && shape.error > 0.0001);
@@ -50,7 +51,7 @@ static void test_plan_is_what_is_used(void **state)
         bry_window_destroy(window);
     }
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 0, 1000000, 0.001);
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     assert_true((double)shape.bytes * 8 / 1e6 <= 26);
     options.mode = BRY_WINDOW_PAPER;
@@ -67,7 +68,7 @@ static void test_exact_shape(void **state)
         options.bits = 6250;
         options.hashes = 5;
         options.fixed = true;
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         assert_int_equal(shape.bits, 6250);
         assert_int_equal(shape.hashes, 5);
@@ -80,13 +81,13 @@ static void test_exact_shape(void **state)
             assert_int_equal(f->bloom.hashes, 5);
         }
         assert_int_equal(filters, m == 0 ? 4 : 3);
-        bry_window_options like = bry_window_options_like(window);
+        bry_window_options like = window_like(window);
         assert_int_equal(like.bits, 6250);
         assert_int_equal(like.hashes, 5);
         bry_window_destroy(window);
     }
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 10000, 300, 0.01);
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     options.bits = BRY__FBF_MAX_BITS + 1;
     options.hashes = 5;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
@@ -96,7 +97,7 @@ static void test_exact_shape(void **state)
     /* What a plan makes, given as the shape, is the same window. */
     for (int m = 0; m < 3; m++) {
         bry_window *planned = make(fbf_options(modes[m], 5000, 777, 1e-4));
-        bry_window *given = make(bry_window_options_like(planned));
+        bry_window *given = make(window_like(planned));
         for (uint64_t i = 0; i < 5000; i++) {
             bry_answer was = add(planned, i, 5000 + i / 2);
             assert_int_equal(add(given, i, 5000 + i / 2), was);
@@ -200,7 +201,7 @@ static void run_program(bry_window_options options, uint64_t seed, uint64_t coun
         }
     }
     /* At the end nothing is left. */
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     advance(window, bry_window_time(window) + shape.longest);
     assert_int_equal(stats_of(window).items, 0);
@@ -226,7 +227,7 @@ static void test_programs(void **state)
         run_program(options, 40, operations / 4);
         options = fbf_options(modes[m], 30000, 3000, 0.001);
         options.generations = 12;
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         options.max_bytes = shape.bytes + shape.bytes / 2;
         run_program(options, 50, operations / 4);
@@ -461,7 +462,7 @@ static void test_ceiling(void **state)
 {
     (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 10000, 4000, 0.001);
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     for (int refuse = 0; refuse < 2; refuse++) {
         options.refuse = refuse;
@@ -532,7 +533,7 @@ static void test_refresh(void **state)
             bry_window_options options = fbf_options(modes[m], 10000, 1000, 1e-6);
             options.refresh = refresh;
             options.fixed = true;
-            bry_window_shape shape;
+            bry_window_shape shape = BRY_WINDOW_SHAPE;
             assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
             bry_window *window = make(options);
             assert_int_equal(add(window, 1, 20000), BRY_ABSENT);

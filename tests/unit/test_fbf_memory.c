@@ -122,7 +122,7 @@ static void test_refused_batch(void **state)
     for (uint64_t i = 0; i < 20000; i++)
         hashes[i] = key(i);
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 8000, 800, 1e-4);
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.max_bytes = 4 * shape.bytes;
     options.refuse = true;

@@ -27,7 +27,8 @@ static void test_defaults(void **state)
     written.engine = BRY_ENGINE_BLOOM;
     written.capacity = 1000;
     written.error = 0.01;
-    bry_filter_shape by_null, by_empty, by_hand;
+    bry_filter_shape by_null = BRY_FILTER_SHAPE, by_empty = BRY_FILTER_SHAPE,
+                     by_hand = BRY_FILTER_SHAPE;
     assert_int_equal(bry_filter_plan(NULL, &by_null), BRY_OK);
     assert_int_equal(bry_filter_plan(&empty, &by_empty), BRY_OK);
     assert_int_equal(bry_filter_plan(&written, &by_hand), BRY_OK);
@@ -60,10 +61,12 @@ static void test_defaults(void **state)
 
 static void assert_refused(bry_filter_options options, bry_status expected)
 {
-    bry_filter_shape shape, untouched;
+    bry_filter_shape shape = BRY_FILTER_SHAPE, untouched = BRY_FILTER_SHAPE;
     bry_filter *filter = (bry_filter *)&options;
     memset(&shape, 0x5a, sizeof shape);
+    shape.struct_size = sizeof shape;
     memset(&untouched, 0x5a, sizeof untouched);
+    untouched.struct_size = sizeof untouched;
     assert_int_equal(bry_filter_plan(&options, &shape), expected);
     assert_memory_equal(&shape, &untouched, sizeof shape);
     assert_int_equal(bry_filter_create(&options, &filter), expected);
@@ -113,7 +116,7 @@ static void test_bad_options_are_refused(void **state)
 static void test_the_ends_of_the_ranges(void **state)
 {
     (void)state;
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = UINT64_C(1) << 40;
     options.error = 1e-9;
@@ -135,7 +138,7 @@ static void test_the_ends_of_the_ranges(void **state)
 static void test_shorter_options(void **state)
 {
     (void)state;
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 5000;
     options.error = 7; /* each of these would be refused … */

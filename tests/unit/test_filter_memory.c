@@ -12,7 +12,7 @@
 
 static void assert_accounted(const bry_filter *filter, const failing_allocator *memory)
 {
-    bry_filter_stats stats;
+    bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(filter, &stats);
     assert_int_equal(stats.bytes, memory->now);
 }
@@ -35,14 +35,14 @@ static void check_shape(bry_filter_options options)
     options.seed = 1;
     options.allocator = &memory.allocator;
 
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(memory.calls, 0); /* planning costs nothing */
     bry_filter *filter = NULL;
     assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
     assert_int_equal(memory.now, shape.bytes_empty);
     assert_accounted(filter, &memory);
-    bry_filter_stats stats;
+    bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(filter, &stats);
     assert_int_equal(stats.bits, shape.bits);
     assert_int_equal(stats.hashes, shape.hashes);
@@ -264,7 +264,7 @@ static void check_failures(bry_status (*operation)(pair *, uint8_t *, bry_filter
         for (size_t i = 0; i < sizeof was; i++)
             assert_int_equal(was[i], BRY_UNSURE);
         /* A piece that was had before the failure may stay; it is counted. */
-        bry_filter_stats now, before;
+        bry_filter_stats now = BRY_FILTER_STATS, before = BRY_FILTER_STATS;
         bry_filter_get_stats(both.first, &now);
         bry_filter_get_stats(both.first_before, &before);
         assert_int_equal(both.memory.now, others + now.bytes - before.bytes);
@@ -296,7 +296,7 @@ static void test_ceiling_of_a_load(void **state)
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     assert_int_equal(bry_filter_save(both.second, &sink, NULL), BRY_OK);
-    bry_filter_stats stats;
+    bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(both.second, &stats);
     uint64_t before = both.memory.now;
     for (uint64_t less = 0; less < 3; less++) {

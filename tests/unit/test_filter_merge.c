@@ -2,6 +2,7 @@
 #include "support/cmocka_all.h"
 #include "support/filter_helpers.h"
 #include "support/generator.h"
+#include "support/like.h"
 
 static void test_clone_lives_on_its_own(void **state)
 {
@@ -47,10 +48,10 @@ static void test_options_like(void **state)
     options.hashes = 13;
     bry_filter *filter = NULL, *like = NULL;
     assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
-    options = bry_filter_options_like(filter);
+    options = filter_like(filter);
     assert_int_equal(options.struct_size, sizeof options);
     assert_null(options.allocator);
-    bry_filter_shape shape;
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 512 * 11);
     assert_int_equal(shape.hashes, 13);
@@ -129,8 +130,8 @@ static void test_merge_into_a_full_filter(void **state)
         bry_filter *full = make((bry_filter_options){.capacity = 300, .error = 0.01});
         add_many(full, seed, 1000);
         assert_int_equal(stats_of(full).items, 300);
-        bry_filter *copy = clone(full), *part = make(bry_filter_options_like(full));
-        bry_filter *empty = make(bry_filter_options_like(full));
+        bry_filter *copy = clone(full), *part = make(filter_like(full));
+        bry_filter *empty = make(filter_like(full));
         add_many(part, seed, 200);
         assert_int_equal(bry_filter_merge(full, copy), BRY_OK);
         assert_int_equal(bry_filter_merge(full, part), BRY_OK);
@@ -141,7 +142,7 @@ static void test_merge_into_a_full_filter(void **state)
         assert_true(filter_same(part, full));
         assert_true(filter_same(empty, full));
 
-        bry_filter *others = make(bry_filter_options_like(full));
+        bry_filter *others = make(filter_like(full));
         add_many(others, seed + 100, 250);
         assert_int_equal(bry_filter_merge(full, others), BRY_E_FULL);
         assert_true(filter_same(full, copy));
@@ -160,7 +161,7 @@ static void test_what_was_merged_loads(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         bry_filter *a = make((bry_filter_options){.capacity = 10, .bits = 512, .hashes = 3});
-        bry_filter *b = make(bry_filter_options_like(a)), *loaded = NULL;
+        bry_filter *b = make(filter_like(a)), *loaded = NULL;
         add_many(a, seed, 1 + seed % 3);
         add_many(b, seed + 1000, 1 + seed % 4);
         assert_int_equal(bry_filter_merge(a, b), BRY_OK);

@@ -1,12 +1,13 @@
 /* What the header promises of indexes, call by call, on every engine. */
 #include "support/index_helpers.h"
+#include "support/like.h"
 
 #include <stdlib.h>
 
 static void test_options(void **state)
 {
     (void)state;
-    bry_index_shape shape = {.units = 5};
+    bry_index_shape shape = {.struct_size = sizeof shape, .units = 5};
     const struct {
         bry_index_options options;
         bry_status status;
@@ -48,7 +49,7 @@ static void test_options(void **state)
     options.struct_size = 0;
     assert_int_equal(bry_index_plan(&options, &shape), BRY_E_RANGE);
     /* A caller of an earlier version, which knew the engine alone. */
-    options.struct_size = offsetof(bry_index_options, fixed);
+    options.struct_size = offsetof(bry_index_options, units);
     options.error = 77;
     assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.units, 64);
@@ -430,7 +431,7 @@ static void test_clone_and_like(void **state)
         assert_int_equal(open_unit(index, 0), 3);
         bry_index_destroy(copy);
 
-        bry_index_options options = bry_index_options_like(index);
+        bry_index_options options = index_like(index);
         assert_null(options.allocator);
         assert_int_equal(options.seed, 1);
         assert_int_equal(options.engine, index_engines[e]);

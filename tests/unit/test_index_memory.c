@@ -33,7 +33,7 @@ static void test_plan_is_what_create_allocates(void **state)
             options.units = units[i % 3];
             options.unit_capacity = capacities[i / 3 % 3];
             options.error = errors[i / 9];
-            bry_index_shape shape;
+            bry_index_shape shape = BRY_INDEX_SHAPE;
             bry_index *index = NULL;
             assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
             assert_int_equal(memory.calls, 0);
@@ -57,7 +57,7 @@ static void test_plan_at_capacity(void **state)
         options.units = 20;
         options.unit_capacity = 4000;
         options.error = 1e-3;
-        bry_index_shape shape;
+        bry_index_shape shape = BRY_INDEX_SHAPE;
         assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
         bry_index *index = make(options);
         add_many(index, 0, 80000, BRY_INDEX_NEWEST);
@@ -87,7 +87,7 @@ static void test_plan_is_as_good_as_stated(void **state)
                                              .seed = 1};
                 if (options.units * options.unit_capacity > 150000)
                     continue;
-                bry_index_shape shape;
+                bry_index_shape shape = BRY_INDEX_SHAPE;
                 assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
                 bry_index *index = NULL;
                 assert_int_equal(bry_index_create(&options, &index), BRY_OK);

@@ -2,6 +2,7 @@
 #include "common/endian.h"
 #include "frame/frame_header.h"
 #include "support/index_helpers.h"
+#include "support/like.h"
 #include "support/repair.h"
 
 #include <stdlib.h>
@@ -356,7 +357,7 @@ static void test_ship(void **state)
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]), *apart = NULL;
         uint32_t unit = 77, numbers[2];
-        bry_index_options options = bry_index_options_like(index);
+        bry_index_options options = index_like(index);
         assert_int_equal(bry_index_create(&options, &apart), BRY_OK);
         open_unit(apart, 1);
         add_many(apart, 5000, 50, open_unit(apart, 4711));
@@ -439,7 +440,7 @@ static void test_ship_past_the_error(void **state)
 {
     (void)state;
     bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 100, .error = 0.01});
-    bry_index_options options = bry_index_options_like(index);
+    bry_index_options options = index_like(index);
     bry_status status = BRY_OK;
     uint32_t installed = 0, unit;
     for (uint64_t i = 0; i < 20 && status == BRY_OK; i++) {

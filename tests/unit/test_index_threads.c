@@ -37,8 +37,8 @@ static bool ask(const shared *all, unsigned what)
     uint8_t has[ELEMENTS];
     size_t total[ELEMENTS];
     bool right = true;
-    bry_index_stats stats;
-    bry_index_unit info;
+    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_unit info = BRY_INDEX_UNIT;
     uint32_t units[ROOM], *many = malloc(size);
     switch (what % 6) {
     case 0:

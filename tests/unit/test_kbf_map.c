@@ -16,7 +16,7 @@ static void test_plan_is_what_create_does(void **state)
                 failing_allocator_init(&memory);
                 bry_map_options options = options_of(capacity, error, fixed);
                 options.allocator = &memory.allocator;
-                bry_map_shape shape;
+                bry_map_shape shape = BRY_MAP_SHAPE;
                 assert_int_equal(engine->plan(&options, &shape), BRY_OK);
                 assert_int_equal(shape.values, 1023);
                 assert_int_equal(shape.value_bits, 10);
@@ -45,7 +45,7 @@ static void test_plan_is_what_create_does(void **state)
 static void test_options_out_of_range(void **state)
 {
     (void)state;
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     bry_map_options options = options_of(1000, 0.01, false);
     options.values = 16384;
     assert_int_equal(engine->plan(&options, &shape), BRY_E_RANGE);
@@ -78,7 +78,7 @@ static void test_shapes(void **state)
 {
     (void)state;
     bry_map_options options = options_of(1000000, 1e-3, true);
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     options.layout = BRY_MAP_PAPER;
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.hashes, 10);

@@ -1,4 +1,5 @@
 /* The map's calls, one by one, on both engines. */
+#include "support/like.h"
 #include "support/map_helpers.h"
 
 /* An error so small that nothing errs here. */
@@ -9,8 +10,9 @@ static bry_map_options exact(bry_engine engine, uint64_t capacity)
 
 static bry_status status_of(bry_map_options options)
 {
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     memset(&shape, 0x5a, sizeof shape);
+    shape.struct_size = sizeof shape;
     bry_map_shape before = shape;
     options.struct_size = sizeof options;
     bry_status status = bry_map_plan(&options, &shape);
@@ -30,7 +32,7 @@ static void test_options(void **state)
     bry_map_options defaults = BRY_MAP_OPTIONS;
     bry_map *map = NULL;
     assert_int_equal(bry_map_create(NULL, &map), BRY_OK);
-    bry_map_options like = bry_map_options_like(map);
+    bry_map_options like = map_like(map);
     assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(like.capacity, 1000);
     assert_true(like.error == 0.001);
@@ -78,7 +80,7 @@ static void test_options(void **state)
     /* A caller that was built with fewer fields; one with more. */
     defaults.struct_size = offsetof(bry_map_options, value_bits);
     defaults.value_bits = 99;
-    bry_map_shape shape;
+    bry_map_shape shape = BRY_MAP_SHAPE;
     assert_int_equal(bry_map_plan(&defaults, &shape), BRY_OK);
     defaults.struct_size = sizeof defaults + 1;
     assert_int_equal(bry_map_plan(&defaults, &shape), BRY_E_RANGE);

@@ -1,6 +1,7 @@
 /* Maps as frames: what comes back is what was saved, and nothing else is let in. */
 #include "common/endian.h"
 #include "frame/frame_header.h"
+#include "support/like.h"
 #include "support/map_helpers.h"
 #include "support/repair.h"
 
@@ -348,7 +349,7 @@ static void test_merged_after_compress(void **state)
     options.seed = 1;
     bry_map *map = make(options), *other = NULL, *loaded = NULL;
     assert_int_equal(bry_map_compress(map, 0), BRY_OK);
-    bry_map_options like = bry_map_options_like(map);
+    bry_map_options like = map_like(map);
     assert_int_equal(bry_map_create(&like, &other), BRY_OK);
     for (int i = 0; i < 76; i++)
         assert_int_equal(bry_map_add(other, key(0), bry_map_value_number(0)), BRY_OK);

@@ -3,6 +3,7 @@
  * sanitizer watches (ctest label thread); without one the answers are compared all the same.
  */
 #include "support/crew.h"
+#include "support/like.h"
 #include "support/map_helpers.h"
 
 enum { KEYS = 3000, KNOWN = 2000, VALUES = 40, ROUNDS = 7 };
@@ -57,7 +58,7 @@ static unsigned ask_in_a_batch(const shared *all)
 
 static unsigned ask_stats(const shared *all)
 {
-    bry_map_stats stats;
+    bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(all->map, &stats);
     return stats.items != all->stats.items || stats.bytes != all->stats.bytes ||
            stats.values != all->stats.values || stats.tables != all->stats.tables ||
@@ -87,7 +88,7 @@ static unsigned merge_it(const shared *all)
 
 static unsigned ask_options(const shared *all)
 {
-    bry_map_options options = bry_map_options_like(all->map);
+    bry_map_options options = map_like(all->map);
     bry_map *made = NULL;
     unsigned wrong = options.engine != all->stats.engine || options.seed != all->stats.seed ||
                      bry_map_create(&options, &made) != BRY_OK;
@@ -145,6 +146,7 @@ static void const_operations(bry_engine engine, uint32_t value_bits)
     }
     all.map = map;
     bry_map_get_n(map, all.hashes, KEYS, all.values, all.answers);
+    all.stats = (bry_map_stats)BRY_MAP_STATS;
     bry_map_get_stats(map, &all.stats);
     assert_true(all.stats.tables > 1);
     all.saved = (bry_buffer)BRY_BUFFER;

@@ -125,7 +125,7 @@ static void test_elements(void **state)
     for (size_t step = 8; step <= 24; step += 8) {
         memset(array, GUARD, sizeof array);
         for (size_t i = 0; i < 2; i++)
-            bry__element_write(array, step, i, ours, sizeof ours);
+            bry__element_write(bry__element(array, step, i), step, ours, sizeof ours);
         for (size_t i = 0; i < sizeof array; i++) {
             size_t in = i % step;
             unsigned char expected = in == 0 ? 1 : in == 8 ? 2 : 0;

@@ -5,6 +5,7 @@
 #include "support/crew.h"
 #include "support/filter_bits.h"
 #include "support/generator.h"
+#include "support/like.h"
 
 enum { KEYS = 2000, ROUNDS = 6 };
 
@@ -60,7 +61,7 @@ static void *ask_everything(void *opaque)
     unsigned number = crew_meet(&all->crew), wrong = 0;
     uint8_t answers[KEYS];
     for (unsigned round = 0; round < ROUNDS; round++) {
-        bry_filter_stats stats;
+        bry_filter_stats stats = BRY_FILTER_STATS;
         bry_filter *made = NULL;
         bry_filter_options options;
         switch ((number + round) % 6) {
@@ -85,7 +86,7 @@ static void *ask_everything(void *opaque)
             wrong += !saves_alike(all);
             break;
         default: /* as the source of a merge */
-            options = bry_filter_options_like(all->filter);
+            options = filter_like(all->filter);
             wrong += options.seed != bry_filter_seed(all->filter) ||
                      bry_filter_create(&options, &made) != BRY_OK ||
                      bry_filter_merge(made, all->filter) != BRY_OK ||
@@ -120,6 +121,7 @@ static void test_const_operations(void **state)
     all.expected = expected;
     for (int i = 0; i < KEYS; i++)
         expected[i] = (uint8_t)bry_filter_has(filter, hashes[i]);
+    all.stats = (bry_filter_stats)BRY_FILTER_STATS;
     bry_filter_get_stats(filter, &all.stats);
     bry_sink sink = bry_buffer_sink(&all.saved);
     assert_int_equal(bry_filter_save(filter, &sink, NULL), BRY_OK);

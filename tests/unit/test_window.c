@@ -1,4 +1,5 @@
 /* The window's calls and its promise, on every engine and mode (support/window_kinds.h). */
+#include "support/like.h"
 #include "support/window_helpers.h"
 
 #include <stddef.h>
@@ -7,8 +8,9 @@
 
 static bry_status status_of(bry_window_options options)
 {
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     memset(&shape, 0x5a, sizeof shape);
+    shape.struct_size = sizeof shape;
     bry_window_shape before = shape;
     options.struct_size = sizeof options;
     bry_status status = bry_window_plan(&options, &shape);
@@ -27,7 +29,7 @@ static void test_options(void **state)
     (void)state;
     bry_window *window = NULL;
     assert_int_equal(bry_window_create(NULL, &window), BRY_OK);
-    bry_window_options like = bry_window_options_like(window);
+    bry_window_options like = window_like(window);
     assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(like.window, 60000);
     assert_int_equal(like.capacity, 1000);
@@ -77,7 +79,7 @@ static void test_options(void **state)
         options.refuse = true;
         options.max_bytes = 1;
         assert_int_equal(status_of(options), BRY_E_RANGE);
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         options.max_bytes = 0;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         options.max_bytes = shape.bytes_least - 1;
@@ -109,7 +111,7 @@ static void test_options(void **state)
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.struct_size = offsetof(bry_window_options, generations);
     options.generations = 9999;
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.struct_size = sizeof options + 1;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
@@ -124,7 +126,7 @@ static void test_least_ceiling(void **state)
             bry_window_options options = options_of(&window_kinds[k]);
             options.capacity = 100;
             options.refuse = refuse;
-            bry_window_shape shape;
+            bry_window_shape shape = BRY_WINDOW_SHAPE;
             assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
             options.max_bytes = shape.bytes_least;
             if (!refuse && options.engine == BRY_ENGINE_COMPACT)
@@ -137,7 +139,7 @@ static void test_least_ceiling(void **state)
                 assert_true(status == BRY_OK || (status == BRY_E_FULL && refuse && i % 2 == 1));
                 assert_true(stats_of(window).bytes <= options.max_bytes);
             }
-            bry_window *copy = make(bry_window_options_like(window));
+            bry_window *copy = make(window_like(window));
             bry_window_destroy(copy);
             bry_window_destroy(window);
         }
@@ -150,7 +152,7 @@ static void test_plan(void **state)
         bry_window_options options = options_of(&window_kinds[k]);
         options.capacity = 100000;
         options.generations = 8;
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         assert_int_equal(shape.engine, options.engine);
         assert_int_equal(shape.window, 60000);
@@ -165,7 +167,7 @@ static void test_plan(void **state)
      * parts are its own choice. */
     bry_window_options compact = BRY_WINDOW_OPTIONS;
     compact.capacity = 1000000;
-    bry_window_shape shape;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&compact, &shape), BRY_OK);
     assert_true((double)shape.bytes * 8 / 1e6 < 19);
     compact.generations = 8;
@@ -369,7 +371,7 @@ static void test_end_of_the_range(void **state)
             assert_true(has(window, i, times[i]));
             assert_true(has(window, i, UINT64_MAX) || i < 2);
             bry_window_generation generations[32];
-            size_t n = bry_window_generations(window, generations, 32);
+            size_t n = bry_window_generations(window, generations, sizeof *generations, 32);
             assert_true(n > 0 && n <= 32);
             for (size_t j = 0; j < n; j++)
                 assert_true(generations[j].begin < generations[j].end);
@@ -459,7 +461,7 @@ static void test_refusing(void **state)
         if (!window_kinds[k].keeps_error)
             continue; /* it takes seconds to follow the load */
         bry_window_options options = exact(&window_kinds[k], 1000, 1000);
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         options.refuse = true;
         options.max_bytes = 0;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
@@ -507,7 +509,7 @@ static void test_ceiling_in_steady_state(void **state)
         bry_window_options options = options_of(&window_kinds[k]);
         options.window = 5000;
         options.capacity = 20000;
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         options.refuse = true;
         options.max_bytes = shape.bytes + shape.bytes / 8;

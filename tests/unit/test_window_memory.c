@@ -2,6 +2,7 @@
  * The window's memory: plan, stats and allocator agree to the byte, and when any one allocation of
  * any operation fails, the window is as it was. On every engine and mode.
  */
+#include "support/like.h"
 #include "support/window_helpers.h"
 #include "window/compact_levels.h"
 #include "window/window_object.h"
@@ -35,7 +36,7 @@ static void test_plan_is_what_create_allocates(void **state)
                     options.capacity = capacities[c];
                     options.error = errors[r];
                     options.generations = generations[g];
-                    bry_window_shape shape;
+                    bry_window_shape shape = BRY_WINDOW_SHAPE;
                     bry_window *window = NULL;
                     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
                     assert_int_equal(memory.calls, 0);
@@ -59,7 +60,7 @@ static void test_plan_at_capacity(void **state)
         bry_window_options options = small(&window_kinds[k], &memory);
         options.capacity = 30000;
         options.error = 1e-3;
-        bry_window_shape shape;
+        bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         bry_window *window = make(options);
         uint64_t worst = 0;
@@ -151,7 +152,7 @@ static bry_status do_load(bry_window *window, operands *with)
 static bry_window *prepare(const window_kind *kind, failing_allocator *memory, operands *with)
 {
     bry_window *window = make(small(kind, memory));
-    bry_window_options like = bry_window_options_like(window);
+    bry_window_options like = window_like(window);
     like.start = START;
     like.allocator = &memory->allocator;
     with->other = make(like);

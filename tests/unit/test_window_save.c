@@ -1,6 +1,7 @@
 /* Windows as frames: what comes back is what was saved, and nothing else is let in. */
 #include "common/endian.h"
 #include "frame/frame_header.h"
+#include "support/like.h"
 #include "support/repair.h"
 #include "support/window_helpers.h"
 
@@ -45,7 +46,7 @@ static bry_window *busy(const window_kind *kind, uint64_t capacity)
 
 static void assert_same(const bry_window *a, const bry_window *b)
 {
-    bry_window_options x = bry_window_options_like(a), y = bry_window_options_like(b);
+    bry_window_options x = window_like(a), y = window_like(b);
     assert_int_equal(x.engine, y.engine);
     assert_int_equal(x.mode, y.mode);
     assert_int_equal(x.window, y.window);
@@ -240,7 +241,7 @@ static void test_ceiling_of_another_build(void **state)
             options.window = 10000;
             options.capacity = 1000;
             options.refuse = true;
-            bry_window_shape shape;
+            bry_window_shape shape = BRY_WINDOW_SHAPE;
             assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
             options.max_bytes = given ? shape.bytes : shape.bytes_least;
             bry_window *window = make(options), *loaded = NULL;
@@ -267,8 +268,8 @@ static void test_filters_above_the_ceiling(void **state)
     bry_window *window = make(options);
     for (uint64_t i = 0; i < 20000; i++)
         add(window, i, 1000 + i);
-    bry_window_options like = bry_window_options_like(window);
-    bry_window_shape shape;
+    bry_window_options like = window_like(window);
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(like.engine, BRY_ENGINE_FBF);
     assert_int_equal(bry_window_plan(&like, &shape), BRY_OK);
     assert_true(stats_of(window).bytes > 2 * shape.bytes);
@@ -486,8 +487,8 @@ static void test_any_byte_forged(void **state)
                 continue;
             loaded_count++;
             uint64_t now = bry_window_time(loaded);
-            bry_window_options like = bry_window_options_like(loaded);
-            bry_window_shape shape;
+            bry_window_options like = window_like(loaded);
+            bry_window_shape shape = BRY_WINDOW_SHAPE;
             assert_int_equal(bry_window_plan(&like, &shape), BRY_OK);
             /* It may have become one of any size: then it is only asked. */
             uint64_t changes = shape.bytes < 1 << 20 ? 40 : 0;

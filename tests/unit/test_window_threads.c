@@ -2,6 +2,7 @@
  * Operations on a const window may run at the same time as each other. A thread sanitizer watches
  * (ctest label thread); without one the answers are compared all the same.
  */
+#include "support/like.h"
 #include "support/window_helpers.h"
 
 #include <pthread.h>
@@ -32,7 +33,7 @@ static bool saves_alike(const bry_window *window, const bry_buffer *saved)
 /* As the source of a merge into one that is empty. */
 static bool merges(const shared *all)
 {
-    bry_window_options options = bry_window_options_like(all->window);
+    bry_window_options options = window_like(all->window);
     bry_window *made = NULL;
     options.start = 0;
     if (bry_window_create(&options, &made) != BRY_OK)
@@ -57,7 +58,7 @@ static void *ask_everything(void *opaque)
     pthread_barrier_wait(&all->start);
     for (unsigned round = 0; round < ROUNDS; round++) {
         bry_window_generation generations[64];
-        bry_window_stats stats;
+        bry_window_stats stats = BRY_WINDOW_STATS;
         bry_window *made = NULL;
         switch ((number + round) % 6) {
         case 0:
@@ -70,7 +71,8 @@ static void *ask_everything(void *opaque)
             break;
         case 2:
             bry_window_get_stats(all->window, &stats);
-            wrong += bry_window_generations(all->window, generations, 64) != all->generations;
+            wrong += bry_window_generations(all->window, generations, sizeof *generations, 64) !=
+                     all->generations;
             wrong += stats.time != bry_window_time(all->window);
             break;
         case 3:
@@ -107,7 +109,7 @@ static void test_const_operations(void **state)
             all.expected[i] = (uint8_t)bry_window_has(window, all.hashes[i], NOW);
         all.window = window;
         all.saved = saved_of(window);
-        all.generations = bry_window_generations(window, NULL, 0);
+        all.generations = bry_window_generations(window, NULL, 0, 0);
         pthread_t threads[THREADS];
         assert_int_equal(pthread_barrier_init(&all.start, NULL, THREADS), 0);
         for (int i = 0; i < THREADS; i++)
