@@ -24,7 +24,7 @@ ctest = BLOOMERY_WATCHDOG=$(PATIENCE) PYTHONPATH=$(CURDIR)/tests/watchdog ctest 
 tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
 sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O2 -g"
 
-.PHONY: all run examples docs test soak bench figures install format lint fuzz clean-room clean help
+.PHONY: all run examples docs interface test soak bench figures install format lint fuzz clean-room clean help
 .NOTPARALLEL:
 
 all:
@@ -50,6 +50,12 @@ docs:
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/command-docs build/bloomery.so doc/commands.md
 	@scripts/completions build/bloomery completions
+
+# What the tests compare the headers and the library with: for changes that are meant.
+interface:
+	@scripts/packages interface
+	@mkdir -p build
+	@python3 -B tests/structure/interface.py $${CC:-cc} include build --write
 
 test:
 	@scripts/packages test
@@ -128,6 +134,7 @@ help:
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        measures, beside other libraries; writes the README's table"
 	@echo "make docs         writes doc/commands.md and completions/ anew"
+	@echo "make interface    writes down the interface anew, which the tests compare"
 	@echo "make figures      the figures of the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"

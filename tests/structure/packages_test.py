@@ -112,7 +112,8 @@ class Packages(unittest.TestCase):
         self.installed(*BUILD)
         self.run_script("all", "test", "test")
         self.assertTrue(self.lines[1].endswith(
-            " --no-install-recommends libcmocka-dev python3 python3-xxhash redis-server"
+            " --no-install-recommends libcmocka-dev python3 python3-xxhash abigail-tools"
+            " redis-server"
             " redis-tools libhiredis-dev libsqlite3-dev python3-redis nodejs npm"
             " gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"), self.lines)
         self.run_script("test", FAKE_MACHINE="aarch64")

@@ -1,7 +1,8 @@
 """Checks what the compiler does not: who includes whom, names, sizes, comments, exported names.
 
 structure.py ROOT                         the source tree
-structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare
+structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare and what
+                                          symbols.txt lists
 
 Prints one line per finding and exits with 1 when there is any.
 """
@@ -27,6 +28,7 @@ SURFACES = ("cli", "module", "apps", "examples")
 CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
 # Names that a folder has by convention, and folders of data, whose names say nothing.
+SYMBOLS = pathlib.Path(__file__).with_name("symbols.txt")
 COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
                 "expected.csv"}
 DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
@@ -170,7 +172,7 @@ def check_tree(root):
     yield from check_headers(root, files)
 
 
-def check_exports(library, headers):
+def check_exports(library, headers, listed):
     listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                              capture_output=True, text=True).stdout
     exported = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
@@ -180,11 +182,15 @@ def check_exports(library, headers):
         yield f"{name} is declared in an installed header, but {library} does not have it"
     for name in sorted(exported - declared):
         yield f"{library} exports {name}, which no installed header declares"
+    for name in sorted(listed - exported - declared):
+        yield f"{name} is gone: symbols.txt lists it (`make interface` writes that anew)"
+    for name in sorted(exported & declared - listed):
+        yield f"{name} is not in symbols.txt (`make interface` writes that anew)"
 
 
 def main(arguments):
     if len(arguments) >= 3 and arguments[1] == "--exports":
-        findings = list(check_exports(arguments[2], arguments[3:]))
+        findings = list(check_exports(arguments[2], arguments[3:], set(SYMBOLS.read_text().split())))
     elif len(arguments) == 1:
         findings = list(check_tree(pathlib.Path(arguments[0]).resolve()))
     else:

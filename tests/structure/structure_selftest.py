@@ -118,10 +118,10 @@ class Exports(unittest.TestCase):
             source = root / "x.c"
             library = root / "libx.so"
 
-            def found(code):
+            def found(code, listed=("bry_a", "bry_b")):
                 source.write_text(code)
                 subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-                return list(structure.check_exports(str(library), [str(header)]))
+                return list(structure.check_exports(str(library), [str(header)], set(listed)))
 
             both = "int bry_a(void) { return 1; }\nint bry_b(int x) { return x; }\n"
             self.assertEqual(found(both), [])
@@ -131,6 +131,12 @@ class Exports(unittest.TestCase):
             extra = found(both + "int bry__inner(void) { return 2; }\n")
             self.assertEqual(len(extra), 1, extra)
             self.assertIn("exports bry__inner", extra[0])
+            new = found(both, ["bry_a"])
+            self.assertEqual(len(new), 1, new)
+            self.assertIn("bry_b is not in symbols.txt", new[0])
+            gone = found(both, ["bry_a", "bry_b", "bry_c"])
+            self.assertEqual(len(gone), 1, gone)
+            self.assertIn("bry_c is gone", gone[0])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,130 @@
+"""Whether the interface is still the one that was written down.
+
+interface.py CC INCLUDE FOLDER            compares, with abidiff, what the headers in INCLUDE declare
+                                          with interface.txt beside this file
+interface.py CC INCLUDE FOLDER --write    writes interface.txt and symbols.txt anew
+
+interface.txt is the headers without comments, in plain C. Both it and the headers are compiled into
+a library of empty functions with debug information, and abidiff compares the two: that shows a
+changed field, type, enumerator or parameter, on any machine and without a debug build of the real
+library. Macros are compared as text. FOLDER takes the two libraries.
+
+symbols.txt is what the library exports: structure.py --exports compares it with the library.
+"""
+
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+INTERFACE = HERE / "interface.txt"
+SYMBOLS = HERE / "symbols.txt"
+
+STANDARD = ("stdbool.h", "stddef.h", "stdint.h")
+FUNCTION = re.compile(r"^(?!typedef|static|struct|enum)[^{}\n]*?\b(\w+)\([^{}\n]*\);$", re.M)
+HINT = """
+The interface differs from what is written down. If that is intended, write it down with
+    make interface
+and tell users in CHANGELOG.md. Once there are releases: fields are added at the end of structs that
+have a struct_size, functions and enumerators are added, and nothing else changes."""
+
+
+def run(*command, **more):
+    try:
+        return subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
+    except FileNotFoundError:
+        sys.exit(f"{command[0]} is not installed (scripts/packages lists what the tests need)")
+
+
+def preprocess(compiler, include, folder, *flags):
+    """The headers after the preprocessor, the language's own headers left out."""
+    empty = folder / "empty"
+    empty.mkdir(parents=True, exist_ok=True)
+    for name in STANDARD:
+        (empty / name).write_text("")
+    done = run(compiler, "-E", "-P", "-nostdinc", "-I", empty, "-I", include, *flags, "-x", "c", "-",
+               input="#include <bloomery.h>\n")
+    if done.returncode:
+        sys.exit(done.stderr)
+    return done.stdout.replace('__attribute__((visibility("default")))', "")
+
+
+def statements(text):
+    """Declarations, one string each, whitespace collapsed."""
+    depth, start = 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter == "{") - (letter == "}")
+        ends = letter == ";" or (letter == "}" and re.match(r"\s*static", text[at + 1:]))
+        if depth == 0 and ends:
+            yield " ".join(text[start:at + 1].split())
+            start = at + 1
+
+
+def lay_out(statement):
+    """A statement as lines: fields, enumerators and the like one in each."""
+    head, brace, rest = statement.partition("{")
+    if not brace:
+        return [statement]
+    body, _, tail = rest.rpartition("}")
+    parts = re.split(r"(?<=;) " if ";" in body else r"(?<=,) ", body.strip())
+    return [head.strip() + " {", *("    " + part for part in parts), "}" + tail]
+
+
+def macros(compiler, include, folder):
+    """Macros of the interface with their values; not the guards, nor what the build decides."""
+    found = preprocess(compiler, include, folder, "-dM")
+    lines = [" ".join(line.split()) for line in found.splitlines()]
+    return sorted(line for line in lines if re.match(r"#define BRY_(?!API|VERSION_RELEASE)", line))
+
+
+def describe(compiler, include, folder):
+    lines = [f"#include <{name}>" for name in STANDARD]
+    lines += ["", *macros(compiler, include, folder), ""]
+    for statement in statements(preprocess(compiler, include, folder)):
+        lines += lay_out(statement)
+    return "\n".join(lines) + "\n"
+
+
+def functions(description):
+    return [match.group(1) for match in FUNCTION.finditer(description)]
+
+
+def compile_stubs(compiler, description, library):
+    source = FUNCTION.sub(lambda match: match.group()[:-1] + " { __builtin_trap(); }", description)
+    done = run(compiler, "-g", "-w", "-shared", "-fPIC", "-x", "c", "-", "-o", library, input=source)
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+def compare(compiler, folder, written, now):
+    old, new = folder / "interface-written.so", folder / "interface-now.so"
+    compile_stubs(compiler, written, old)
+    compile_stubs(compiler, now, new)
+    done = run("abidiff", "--no-corpus-path", "--harmless", "--no-show-locs", old, new)
+    findings = done.stdout + done.stderr
+    if done.returncode == 0:
+        only_macros = [[line for line in text.splitlines() if line.startswith("#define")]
+                       for text in (written, now)]
+        findings = "\n".join(difflib.unified_diff(*only_macros, "written", "now", lineterm=""))
+    return findings
+
+
+def main(arguments):
+    if len(arguments) not in (3, 4) or arguments[3:] not in ([], ["--write"]):
+        sys.exit(__doc__)
+    compiler, include, folder = arguments[0], arguments[1], pathlib.Path(arguments[2])
+    now = describe(compiler, include, folder)
+    if arguments[3:]:
+        INTERFACE.write_text(now)
+        SYMBOLS.write_text("".join(name + "\n" for name in sorted(functions(now))))
+        return 0
+    findings = compare(compiler, folder, INTERFACE.read_text(), now)
+    if findings:
+        print(findings.strip() + "\n" + HINT)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
