@@ -256,6 +256,57 @@ BRY_API bry_status bry_map_add_n(bry_map *map, const bry_hash *hashes, const bry
                                  size_t n);
 BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was);
 
+/* ---- sweeping ------------------------------------------------------------------------------ */
+
+/* What becomes of an entry that a sweep looks at. */
+typedef enum bry_map_verdict {
+    BRY_MAP_KEEP = 0,
+    BRY_MAP_CHANGE = 1, /* it gets the value in *changed */
+    BRY_MAP_DEL = 2,
+} bry_map_verdict;
+
+/*
+ * Decides about an entry by its value, which is good during the call. For BRY_MAP_CHANGE judge sets
+ * *changed, whose bytes must not lie in the map and are copied before the next call. It must not
+ * call into the map. There is no key to decide by: a map does not have them.
+ */
+typedef struct bry_map_judge {
+    bry_map_verdict (*judge)(void *opaque, bry_map_value value, bry_map_value *changed);
+    void *opaque;
+} bry_map_judge;
+
+/*
+ * Keeps, changes or deletes each entry by its value, about `budget` of them in a call (0: one),
+ * going on where the last call stopped: begin with *cursor 0; the sweep is complete when *cursor is
+ * 0 again. Between calls the map may be used and changed in every way, and any number of sweeps may
+ * be under way: the cursor is all there is to one. What is saved depends only on what a sweep has
+ * done to entries, and a cursor goes on in a copy of the map that was cloned or loaded.
+ *
+ * An entry that is in the map from the first call to the last is judged exactly once, whatever its
+ * value has become meanwhile; one that bry_map_compress() has moved, once or twice. One that comes
+ * or goes meanwhile is judged or not. After a merge a key may have a second, older entry that the
+ * other hides; it is judged too, after the other, and shows up where that was deleted.
+ *
+ * BRY_E_UNSUPPORTED: engine kbf, whose cells do not tell which keys are there. BRY_E_RANGE: *cursor
+ * is not one of a sweep, or judge gave a value or verdict that does not exist. BRY_E_FULL: no code
+ * is left for a new value. BRY_E_NOMEM. Other than with most calls, what was done before a failure
+ * stays done, and *cursor stands at the entry that it was about: the next call begins with that.
+ *
+ * A table of flows whose values are the minute that each was last seen in, without those of more
+ * than ten minutes ago, a thousand at a time:
+ *
+ *     static bry_map_verdict expire(void *minute, bry_map_value seen, bry_map_value *changed)
+ *     {
+ *         (void)changed;
+ *         return *(uint16_t *)minute - seen.number > 10 ? BRY_MAP_DEL : BRY_MAP_KEEP;
+ *     }
+ *
+ *     bry_map_judge judge = {expire, &minute};
+ *     status = bry_map_sweep(flows, &judge, 1000, &cursor); // now and then
+ */
+BRY_API bry_status bry_map_sweep(bry_map *map, const bry_map_judge *judge, uint64_t budget,
+                                 uint64_t *cursor);
+
 /* ---- whole maps ---------------------------------------------------------------------------- */
 
 /*

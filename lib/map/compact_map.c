@@ -385,6 +385,7 @@ const bry__map_engine bry__compact_map_engine = {
     .merge = bry__compact_merge,
     .recodes = true,
     .compress = bry__compact_compress,
+    .sweep = bry__compact_sweep,
     .stats = stats,
     .write = write,
     .read = read,

@@ -20,4 +20,8 @@ void bry__compact_widen(bry__compact_map *map, uint64_t codes);
 bry_status bry__compact_merge(void *into, const void *from, const uint32_t *recode, uint64_t codes);
 bry_status bry__compact_compress(void *self, double max_error, uint64_t codes);
 
+/* compact_visit.c; the same. */
+bry_status bry__compact_sweep(void *self, bry__map_judged *judged, void *context, uint64_t budget,
+                              uint64_t *cursor);
+
 #endif

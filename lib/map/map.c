@@ -232,7 +232,7 @@ void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n, bry_map
 
 /* ---- codes for values ---------------------------------------------------------------------- */
 
-static bool is_valid(const bry_map *map, const bry_map_value *value)
+bool bry__map_is_valid(const bry_map *map, const bry_map_value *value)
 {
     return bry__map_has_dictionary(map) ? value->len <= BRY_MAP_VALUE_MAX
                                         : value->number < bry__map_codes(map);
@@ -241,7 +241,7 @@ static bool is_valid(const bry_map *map, const bry_map_value *value)
 static bool are_valid(const bry_map *map, const bry_map_value *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!is_valid(map, &values[i]))
+        if (!bry__map_is_valid(map, &values[i]))
             return false;
     return true;
 }
@@ -252,7 +252,7 @@ static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *
     if (bry__map_has_dictionary(map))
         return bry__dictionary_find(&map->dictionary, value->bytes, value->len, code);
     *code = (uint32_t)value->number;
-    return is_valid(map, value);
+    return bry__map_is_valid(map, value);
 }
 
 /* kbf: when there is no key left, all codes come back. */
@@ -273,17 +273,15 @@ void bry__map_recount(bry_map *map)
     bry__dictionary_pack(&map->dictionary);
 }
 
-static bry_status count_refused(bry_map *map, bry_status status)
+bry_status bry__map_count_refused(bry_map *map, bry_status status)
 {
     map->refused_full += status == BRY_E_FULL;
     map->refused_unsure += status == BRY_E_UNSURE;
     return status;
 }
 
-/* What the engine said of n keys with these codes; after a failure no new value has one. There were
- * `before` codes. */
-static bry_status end_change(bry_map *map, uint64_t before, const uint32_t *codes, size_t n,
-                             bry_status status)
+bry_status bry__map_end_change(bry_map *map, uint64_t before, const uint32_t *codes, size_t n,
+                               bry_status status)
 {
     if (bry__map_has_dictionary(map)) {
         if (status != BRY_OK)
@@ -291,7 +289,7 @@ static bry_status end_change(bry_map *map, uint64_t before, const uint32_t *code
         else if (!map->engine->watch) /* else they are confirmed by the keys that got them */
             bry__dictionary_confirm(&map->dictionary, codes, n);
     }
-    return count_refused(map, status);
+    return bry__map_count_refused(map, status);
 }
 
 /*
@@ -324,10 +322,8 @@ static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n
     return status;
 }
 
-/* A code for each of these values, which are valid; none is new where this fails. *before is how
- * many codes there were. When the codes of kbf run out, they may come back. */
-static bry_status give_codes(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
-                             uint64_t *before)
+bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
+                               uint64_t *before)
 {
     *before = 0;
     if (!bry__map_has_dictionary(map)) {
@@ -352,18 +348,18 @@ static bry_status give_codes(bry_map *map, const bry_map_value *values, size_t n
 
 bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
-    if (!is_valid(map, &value))
+    if (!bry__map_is_valid(map, &value))
         return BRY_E_RANGE;
     uint32_t code;
     uint8_t answer;
     uint64_t before;
-    bry_status status = give_codes(map, &value, 1, &code, &before);
+    bry_status status = bry__map_give_codes(map, &value, 1, &code, &before);
     if (status != BRY_OK)
-        return count_refused(map, status);
+        return bry__map_count_refused(map, status);
     status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
-    status = end_change(map, before, &code, 1, status);
+    status = bry__map_end_change(map, before, &code, 1, status);
     if (status == BRY_OK && was)
         *was = (bry_answer)answer;
     return status;
@@ -371,18 +367,19 @@ bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_ans
 
 bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
-    if (!is_valid(map, &value))
+    if (!bry__map_is_valid(map, &value))
         return BRY_E_RANGE;
     uint32_t code;
     bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
     bry_status status = BRY_OK;
     if (answer != BRY_ABSENT) { /* an absent key gives no value a code */
         uint64_t before;
-        status = answer == BRY_UNSURE ? BRY_E_UNSURE : give_codes(map, &value, 1, &code, &before);
+        status = answer == BRY_UNSURE ? BRY_E_UNSURE
+                                      : bry__map_give_codes(map, &value, 1, &code, &before);
         if (status != BRY_OK)
-            return count_refused(map, status);
+            return bry__map_count_refused(map, status);
         status = map->engine->update(map->keys, hash, code, bry__map_codes(map), &answer);
-        status = end_change(map, before, &code, 1, status);
+        status = bry__map_end_change(map, before, &code, 1, status);
     }
     if (status == BRY_OK && was)
         *was = answer;
@@ -456,12 +453,12 @@ static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_v
             return BRY_E_NOMEM;
     }
     uint64_t before;
-    bry_status status = give_codes(map, values, n, codes, &before);
+    bry_status status = bry__map_give_codes(map, values, n, codes, &before);
     if (status != BRY_OK)
-        count_refused(map, status);
+        bry__map_count_refused(map, status);
     else
-        status =
-            end_change(map, before, codes, n, put_codes(map, hashes, codes, n, known_absent, was));
+        status = bry__map_end_change(map, before, codes, n,
+                                     put_codes(map, hashes, codes, n, known_absent, was));
     if (n > SMALL_BATCH)
         bry__free(&map->allocator, codes, n * sizeof *codes);
     if (status == BRY_OK)

@@ -28,6 +28,10 @@ typedef bool bry__map_match(void *context, uint32_t code);
 /* A key has got a code, or lost it. */
 typedef void bry__map_carried(void *context, uint32_t code, bool got);
 
+/* What becomes of a key with this code; BRY_MAP_CHANGE: it gets *to. A status ends the sweep. */
+typedef bry_status bry__map_judged(void *context, uint32_t code, bry_map_verdict *verdict,
+                                   uint32_t *to);
+
 typedef struct bry__map_engine {
     bry_engine engine;
 
@@ -116,6 +120,10 @@ typedef struct bry__map_engine {
 
     /* max_error is above 0. */
     bry_status (*compress)(void *self, double max_error, uint64_t codes);
+
+    /* As bry_map_sweep(); carried() hears of what it does. NULL: this engine cannot. */
+    bry_status (*sweep)(void *self, bry__map_judged *judged, void *context, uint64_t budget,
+                        uint64_t *cursor);
 
     /* Adds to *stats what the engine knows: items, tables, load, estimated, cells, bytes_main
      * (`self` included). The rest is the facade's. */

@@ -40,6 +40,24 @@ void bry__map_watch(bry_map *map);
  * cannot tell, all of them in an empty map. */
 void bry__map_recount(bry_map *map);
 
+/* ---- changing values (map.c), for map_sweep.c --------------------------------------------- */
+
+/* Whether the map can have this value. */
+bool bry__map_is_valid(const bry_map *map, const bry_map_value *value);
+
+/* A code for each of these values, which are valid; none is new where this fails. *before is how
+ * many codes there were. When the codes of kbf run out, they may come back. */
+bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
+                               uint64_t *before);
+
+/* What the engine said of n keys with these codes; after a failure no new value has one. There were
+ * `before` codes. */
+bry_status bry__map_end_change(bry_map *map, uint64_t before, const uint32_t *codes, size_t n,
+                               bry_status status);
+
+/* Counts a change that was refused; returns the status. */
+bry_status bry__map_count_refused(bry_map *map, bry_status status);
+
 /*
  * Options as this version knows them, with their defaults, the engine that they name, and what it
  * makes of them; the shape's bytes are those of the whole map. What bry_map_plan() returns.

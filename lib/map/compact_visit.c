@@ -1,0 +1,42 @@
+/* The engine compact's part of a sweep by value. */
+#include "map/compact_map.h"
+
+#include "maplet/maplet_visit.h"
+
+typedef struct sweeping {
+    bry__compact_map *map;
+    bry__map_judged *judged;
+    void *context;
+} sweeping;
+
+static bry_status judge(void *context, uint32_t code, bry__verdict *verdict, uint32_t *to)
+{
+    const sweeping *sweep = context;
+    bry_map_verdict found = BRY_MAP_KEEP;
+    bry_status status = sweep->judged(sweep->context, code, &found, to);
+    if (status == BRY_OK && found == BRY_MAP_CHANGE) {
+        bry__compact_widen(sweep->map, (uint64_t)*to + 1);
+        *verdict = BRY__CHANGE;
+    } else if (status == BRY_OK && found == BRY_MAP_DEL) {
+        *verdict = BRY__DROP;
+    }
+    return status;
+}
+
+static void done(void *context, uint32_t code, bry__verdict verdict, uint32_t to)
+{
+    const bry__compact_map *map = ((const sweeping *)context)->map;
+    if (!map->carried)
+        return;
+    if (verdict == BRY__CHANGE)
+        map->carried(map->context, to, true);
+    map->carried(map->context, code, false);
+}
+
+bry_status bry__compact_sweep(void *self, bry__map_judged *judged, void *context, uint64_t budget,
+                              uint64_t *cursor)
+{
+    sweeping sweep = {self, judged, context};
+    bry__visitor visitor = {judge, done, &sweep};
+    return bry__maplet_visit(&sweep.map->maplet, &visitor, budget, cursor);
+}

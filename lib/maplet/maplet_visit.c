@@ -1,0 +1,173 @@
+/*
+ * A walk that survives changes needs an order of the entries that changes do not disturb. Segments
+ * split and fold, so their numbers are none. But segment i of level L has exactly the fingerprints
+ * whose last L bits are i: in the order of *reversed* fingerprints, the last bit first, it is one
+ * interval, and a split cuts the interval in two.
+ *
+ *     S = 5     segment        0     4        2           1           3
+ *               last bits    000   100       10          01          11
+ *               reversed    [000   001   01     10          11        …)
+ *
+ * So the place in a table is a number below which every reversed fingerprint has been seen,
+ * whatever the segments are now. It stops between any two entries, and nothing of it is in the
+ * maplet: what is saved does not depend on it.
+ *
+ * Tables are taken from the newest to the oldest. Entries go to older tables alone, when a chain is
+ * folded, so none is missed.
+ */
+#include "maplet/maplet_visit.h"
+
+#include <stdlib.h>
+
+/* A cursor: the table's number plus 1, and the place in it, the upper bits of a reversed
+ * fingerprint. Those have at most 62 bits, so few entries share a place, and only where the range
+ * is above 2^59. */
+enum { PLACE_BITS = 59 };
+#define PLACES ((uint64_t)1 << PLACE_BITS)
+
+typedef struct found {
+    uint64_t reversed;
+    uint32_t value;
+} found;
+
+typedef struct visit {
+    bry__maplet *maplet;
+    const bry__visitor *visitor;
+    uint64_t left; /* of the budget */
+    found *buffer;
+    uint64_t room;
+} visit;
+
+static uint64_t reverse(uint64_t x)
+{
+    x = (x >> 1 & UINT64_C(0x5555555555555555)) | (x & UINT64_C(0x5555555555555555)) << 1;
+    x = (x >> 2 & UINT64_C(0x3333333333333333)) | (x & UINT64_C(0x3333333333333333)) << 2;
+    x = (x >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f)) | (x & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4;
+    return __builtin_bswap64(x);
+}
+
+static uint64_t place_of(uint64_t reversed)
+{
+    return reversed >> (64 - PLACE_BITS);
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = ((const found *)a)->reversed, y = ((const found *)b)->reversed;
+    return (x > y) - (x < y);
+}
+
+/* The entries of segment i from this place on, to `to` unless that is NULL; how many. */
+static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, found *to)
+{
+    const bry__segment *segment = bry__table_segment(table, i);
+    unsigned level = bry__table_level(table, i);
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    uint64_t n = 0;
+    while (bry__segment_next(segment, bry__table_u_most(table, i), &cursor, &entry)) {
+        uint64_t reversed = reverse(entry.u << level | i);
+        if (place_of(reversed) < place)
+            continue;
+        if (to)
+            to[n] = (found){reversed, entry.value};
+        n++;
+    }
+    bry__overflow_place spilled = {0};
+    uint64_t fingerprint;
+    uint32_t value;
+    while (segment->spilled &&
+           bry__overflow_next(&table->overflow, &spilled, &fingerprint, &value)) {
+        uint64_t reversed = reverse(fingerprint);
+        if (bry__table_segment_of(table, fingerprint) != i || place_of(reversed) < place)
+            continue;
+        if (to)
+            to[n] = (found){reversed, value};
+        n++;
+    }
+    return n;
+}
+
+/* Makes room for n entries; what was in the buffer is lost. */
+static bool reserve(visit *v, uint64_t n)
+{
+    const bry_allocator *allocator = &v->maplet->allocator;
+    if (n <= v->room)
+        return true;
+    bry__free(allocator, v->buffer, v->room * sizeof *v->buffer);
+    v->room = n < BRY__SEGMENT_MAX ? BRY__SEGMENT_MAX : n;
+    v->buffer = bry__alloc(allocator, v->room * sizeof *v->buffer);
+    if (!v->buffer)
+        v->room = 0;
+    return v->room != 0;
+}
+
+static bry_status visit_entry(const visit *v, bry__table *table, const found *entry)
+{
+    const bry__visitor *visitor = v->visitor;
+    const bry_allocator *allocator = &v->maplet->allocator;
+    bry__verdict verdict = BRY__KEEP;
+    uint32_t to = entry->value;
+    bry_status status = visitor->judge(visitor->context, entry->value, &verdict, &to);
+    if (status == BRY_OK && verdict == BRY__CHANGE)
+        status = bry__table_replace(table, reverse(entry->reversed), entry->value, to, allocator);
+    if (status != BRY_OK || verdict == BRY__KEEP)
+        return status;
+    if (verdict == BRY__DROP)
+        bry__table_del(table, reverse(entry->reversed), entry->value, allocator);
+    visitor->done(visitor->context, entry->value, verdict, to);
+    return BRY_OK;
+}
+
+/* What is left of the segment at *place, which moves on. */
+static bry_status visit_segment(visit *v, bry__table *table, uint64_t *place)
+{
+    uint64_t i = bry__table_segment_of(table, reverse(*place << (64 - PLACE_BITS)));
+    uint64_t end = place_of(reverse(i)) + (PLACES >> bry__table_level(table, i));
+    uint64_t n = gather(table, i, *place, NULL);
+    if (!reserve(v, n))
+        return BRY_E_NOMEM;
+    if (n > 0) {
+        gather(table, i, *place, v->buffer);
+        qsort(v->buffer, n, sizeof *v->buffer, compare);
+    }
+    v->left -= v->left > 0; /* segments without entries take time too */
+    for (uint64_t e = 0; e < n; e++) {
+        uint64_t here = place_of(v->buffer[e].reversed);
+        if (here > *place && v->left == 0) {
+            *place = here;
+            return BRY_OK;
+        }
+        *place = here;
+        bry_status status = visit_entry(v, table, &v->buffer[e]);
+        if (status != BRY_OK)
+            return status;
+        v->left -= v->left > 0;
+    }
+    *place = end;
+    return BRY_OK;
+}
+
+bry_status bry__maplet_visit(bry__maplet *maplet, const bry__visitor *visitor, uint64_t budget,
+                             uint64_t *cursor)
+{
+    visit v = {.maplet = maplet, .visitor = visitor, .left = budget ? budget : 1};
+    uint64_t tables = *cursor >> PLACE_BITS, place = *cursor & (PLACES - 1);
+    if (tables == 0 && place != 0)
+        return BRY_E_RANGE;
+    if (tables == 0 || tables > maplet->tables) { /* the beginning, or the table has been closed */
+        tables = maplet->tables;
+        place = 0;
+    }
+    bry_status status = BRY_OK;
+    while (tables > 0 && v.left > 0 && status == BRY_OK) {
+        status = visit_segment(&v, maplet->table[tables - 1], &place);
+        if (place == PLACES) {
+            tables--;
+            place = 0;
+        }
+    }
+    bry__free(&maplet->allocator, v.buffer, v.room * sizeof *v.buffer);
+    *cursor = tables << PLACE_BITS | place;
+    return status;
+}
