@@ -56,7 +56,8 @@ static bool grow(bry_index *index, subsets *all, bool controlled, bench_watch *w
     for (uint64_t done = 0; done < all->data->count; done += BATCH) {
         uint32_t went[BATCH];
         size_t n = all->data->count - done < BATCH ? (size_t)(all->data->count - done) : BATCH;
-        if (bry_index_add_n(index, all->data->added + done, n, BRY_INDEX_NEWEST, went) != BRY_OK)
+        if (bry_index_add_n(index, all->data->added + done, n, BRY_INDEX_NEWEST, went, NULL) !=
+            BRY_OK)
             return false;
         for (size_t i = 0; i < n; i++)
             keep(all, (uint32_t)(done + i), went[i]);

@@ -63,7 +63,8 @@ static bry_status add_singly(filling *f)
 
 static bry_status add_batch(filling *f)
 {
-    bry_status status = bry_index_add_n(f->index->index, f->hashes, f->n, f->piece.unit, NULL);
+    bry_status status =
+        bry_index_add_n(f->index->index, f->hashes, f->n, f->piece.unit, NULL, NULL);
     if (status == BRY_E_FULL)
         return add_singly(f);
     if (status == BRY_OK && f->n > 0)

@@ -19,6 +19,7 @@ bloomery_unit_test(test_pieces)
 bloomery_unit_test(test_sizing)
 bloomery_unit_test(test_struct_size)
 bloomery_unit_test(test_old_callers)
+bloomery_unit_test(test_every_job)
 
 bloomery_unit_test(test_hash)
 target_compile_definitions(test_hash PRIVATE

@@ -28,8 +28,9 @@
  *    bry_…_create() with the same options uses the same numbers. bytes_empty is what it allocates,
  *    to the byte. `bytes`, when all that was planned for is in, is exact for filters of engine
  * bloom, and elsewhere an estimate, mostly within a few per cent.
- *  - The hash is a value. Hash a key once with bry_hash_key() and the seed of the object
- *    (bry_…_seed()), then give the hash to any number of objects that have the same seed.
+ *  - Keys and hashes. Calls whose name ends in _key take a key, any bytes. All others take its
+ * hash, a value: hash a key once with bry_…_hash() of the object, then give the hash to any number
+ * of calls on it, and on objects that have the same seed.
  *  - Batches: a function whose name ends in _n gives exactly what n single calls give, only faster.
  *    One that writes is all or nothing.
  *  - Ownership: what bry_…_create(), _clone() or _load() hands out is yours until bry_…_destroy();
@@ -75,6 +76,12 @@ extern "C" {
 /* The version of the library that runs, such as "0.1.0" or, when not a release, "0.1.0-dev". */
 BRY_API const char *bry_version(void);
 
+/* The same as a number to compare: 10000 * major + 100 * minor + patch. BRY_VERSION_NUMBER is that
+ * of the headers that a program was compiled with. */
+#define BRY_VERSION_NUMBER                                                                         \
+    (10000u * BRY_VERSION_MAJOR + 100u * BRY_VERSION_MINOR + BRY_VERSION_PATCH)
+BRY_API uint32_t bry_version_number(void);
+
 /* ---- statuses ------------------------------------------------------------------------------ */
 
 /*
@@ -110,11 +117,13 @@ BRY_API const char *bry_status_text(bry_status status);
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-typedef enum bry_answer {
+/* One byte, so that the answer of one call and those of a batch are of one type. */
+typedef uint8_t bry_answer;
+enum {
     BRY_ABSENT = 0, /* not there */
     BRY_PRESENT = 1, /* there, up to the error the object was created with */
     BRY_UNSURE = 2, /* there or not, the structure cannot tell (engine kbf alone gives this) */
-} bry_answer;
+};
 
 /* ---- engines ------------------------------------------------------------------------------- */
 

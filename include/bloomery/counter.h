@@ -141,6 +141,9 @@ BRY_API bry_status bry_counter_clear(bry_counter *counters);
 /* The seed to hash ids with. */
 BRY_API uint64_t bry_counter_seed(const bry_counter *counters);
 
+/* The hash that this table knows an id by: bry_hash_key() with its seed. */
+BRY_API bry_hash bry_counter_hash(const bry_counter *counters, const void *id, size_t len);
+
 /* ---- counting ------------------------------------------------------------------------------ */
 
 typedef enum bry_counter_outcome {
@@ -165,6 +168,12 @@ typedef enum bry_counter_outcome {
 BRY_API bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *name,
                                      size_t name_len, int64_t delta, uint64_t now,
                                      bry_counter_outcome *outcome, int64_t *value);
+
+/* The same with an id of any bytes: with bry_counter_hash(counters, id, id_len) in place of it. */
+BRY_API bry_status bry_counter_apply_key(bry_counter *counters, const void *id, size_t id_len,
+                                         const void *name, size_t name_len, int64_t delta,
+                                         uint64_t now, bry_counter_outcome *outcome,
+                                         int64_t *value);
 
 /* One operation of a batch. Grows as structs with a struct_size do, see bry_counter_apply_n(). */
 typedef struct bry_counter_op {
@@ -206,10 +215,14 @@ BRY_API bry_answer bry_counter_get(const bry_counter *counters, const void *name
 
 /* answers[i] = bry_counter_get(counters, names[i], lens[i], &values[i]). */
 BRY_API void bry_counter_get_n(const bry_counter *counters, const void *const *names,
-                               const size_t *lens, size_t n, int64_t *values, uint8_t *answers);
+                               const size_t *lens, size_t n, int64_t *values, bry_answer *answers);
 
 /* Whether an operation was applied, changing nothing: BRY_PRESENT for what would be a repeat. */
 BRY_API bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now);
+
+/* The same with an id of any bytes. */
+BRY_API bry_answer bry_counter_has_key(const bry_counter *counters, const void *id, size_t len,
+                                       uint64_t now);
 
 /* One counter. Grows as structs with a struct_size do, see bry_counter_scan(). */
 typedef struct bry_counter_entry {
@@ -259,6 +272,10 @@ typedef struct bry_counter_stats {
         sizeof(bry_counter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
             0, 0, 0, 0                                                                             \
     }
+
+/* How many counters there are, and the bytes in the stats, in constant time. */
+BRY_API uint64_t bry_counter_items(const bry_counter *counters);
+BRY_API uint64_t bry_counter_bytes(const bry_counter *counters);
 
 /* In constant time, but for a step per filter in engine fbf. */
 BRY_API bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats);

@@ -96,6 +96,9 @@ BRY_API void bry_filter_clear(bry_filter *filter);
 /* The seed to hash keys with. */
 BRY_API uint64_t bry_filter_seed(const bry_filter *filter);
 
+/* The hash that this filter knows a key by: bry_hash_key() with its seed. */
+BRY_API bry_hash bry_filter_hash(const bry_filter *filter, const void *key, size_t len);
+
 /*
  * Adds a key. *was says BRY_PRESENT when the filter answered so already (it was added before, or is
  * a false positive: either way nothing changes), BRY_ABSENT when it is new; was may be NULL.
@@ -110,7 +113,7 @@ BRY_API bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer 
  * the call, repeats counted each time, do not all fit. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
-                                    uint8_t *was);
+                                    bry_answer *was);
 
 /*
  * Deletes a key that was added. *was says BRY_ABSENT when it was not there; was may be NULL. A key
@@ -120,13 +123,25 @@ BRY_API bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, 
  */
 BRY_API bry_status bry_filter_del(bry_filter *filter, bry_hash hash, bry_answer *was);
 
+/* Deletes n keys, as n calls of bry_filter_del(); was may be NULL. BRY_E_UNSUPPORTED: engine bloom.
+ */
+BRY_API bry_status bry_filter_del_n(bry_filter *filter, const bry_hash *hashes, size_t n,
+                                    bry_answer *was);
+
 /* BRY_PRESENT or BRY_ABSENT. */
 BRY_API bry_answer bry_filter_has(const bry_filter *filter, bry_hash hash);
 
-/* answers[i] = bry_filter_has(filter, hashes[i]), memory latency hidden; the array holds n bytes.
+/* answers[i] = bry_filter_has(filter, hashes[i]), memory latency hidden.
  */
 BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, size_t n,
-                              uint8_t *answers);
+                              bry_answer *answers);
+
+/* The same by the key: with bry_filter_hash(filter, key, len) in place of the hash. */
+BRY_API bry_status bry_filter_add_key(bry_filter *filter, const void *key, size_t len,
+                                      bry_answer *was);
+BRY_API bry_status bry_filter_del_key(bry_filter *filter, const void *key, size_t len,
+                                      bry_answer *was);
+BRY_API bry_answer bry_filter_has_key(const bry_filter *filter, const void *key, size_t len);
 
 /*
  * Adds every key of `from` to `into`. Both must have the same engine, seed and shape
@@ -160,6 +175,10 @@ typedef struct bry_filter_stats {
     {                                                                                              \
         sizeof(bry_filter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
     }
+
+/* As in the stats, in constant time. */
+BRY_API uint64_t bry_filter_items(const bry_filter *filter);
+BRY_API uint64_t bry_filter_bytes(const bry_filter *filter);
 
 /* Reads the whole table once. */
 BRY_API bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);

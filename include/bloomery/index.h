@@ -146,6 +146,9 @@ BRY_API void bry_index_clear(bry_index *index);
 /* The seed to hash elements with. */
 BRY_API uint64_t bry_index_seed(const bry_index *index);
 
+/* The hash that this index knows an element by: bry_hash_key() with its seed. */
+BRY_API bry_hash bry_index_hash(const bry_index *index, const void *key, size_t len);
+
 /* ---- units --------------------------------------------------------------------------------- */
 
 /*
@@ -225,10 +228,11 @@ BRY_API bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit,
 
 /*
  * Adds n elements, all or none. went[i], where `went` is not NULL, is the unit of element i: they
- * may go to several when `unit` is BRY_INDEX_NEWEST. BRY_E_FULL is judged by n.
+ * may go to several when `unit` is BRY_INDEX_NEWEST. was[i], where `was` is not NULL, is what
+ * bry_index_add() would say at that point. BRY_E_FULL is judged by n.
  */
 BRY_API bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n,
-                                   uint32_t unit, uint32_t *went);
+                                   uint32_t unit, uint32_t *went, bry_answer *was);
 
 /*
  * Deletes an element that was added to that unit. *was BRY_ABSENT: the unit does not hold it,
@@ -240,14 +244,24 @@ BRY_API bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, siz
  */
 BRY_API bry_status bry_index_del(bry_index *index, bry_hash hash, uint32_t unit, bry_answer *was);
 
+/* Deletes n elements from one unit, as n calls of bry_index_del(); was may be NULL. */
+BRY_API bry_status bry_index_del_n(bry_index *index, const bry_hash *hashes, size_t n,
+                                   uint32_t unit, bry_answer *was);
+
+/* The same by the key: with bry_index_hash(index, key, len) in place of the hash. */
+BRY_API bry_status bry_index_add_key(bry_index *index, const void *key, size_t len, uint32_t unit,
+                                     uint32_t *went, bry_answer *was);
+BRY_API bry_status bry_index_del_key(bry_index *index, const void *key, size_t len, uint32_t unit,
+                                     bry_answer *was);
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* BRY_PRESENT: there is at least one candidate. BRY_ABSENT: it is in no unit. */
 BRY_API bry_answer bry_index_has(const bry_index *index, bry_hash hash);
 
-/* answers[i] = bry_index_has(index, hashes[i]), memory latency hidden; the array holds n bytes. */
+/* answers[i] = bry_index_has(index, hashes[i]), memory latency hidden. */
 BRY_API void bry_index_has_n(const bry_index *index, const bry_hash *hashes, size_t n,
-                             uint8_t *answers);
+                             bry_answer *answers);
 
 /* Whether this unit is among the candidates, without looking at the others; BRY_ABSENT also where
  * there is no such unit. */
@@ -267,6 +281,11 @@ BRY_API size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t 
  */
 BRY_API void bry_index_locate_n(const bry_index *index, const bry_hash *hashes, size_t n,
                                 uint32_t *units, size_t room, size_t *totals);
+
+/* The same by the key. */
+BRY_API bry_answer bry_index_has_key(const bry_index *index, const void *key, size_t len);
+BRY_API size_t bry_index_locate_key(const bry_index *index, const void *key, size_t len,
+                                    uint32_t *units, size_t room);
 
 /* ---- work that can wait -------------------------------------------------------------------- */
 
@@ -325,6 +344,12 @@ typedef struct bry_index_stats {
         sizeof(bry_index_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
             0                                                                                      \
     }
+
+/* The elements and bytes of the stats, in constant time; bytes takes a step per group in engine
+ * dba.
+ */
+BRY_API uint64_t bry_index_items(const bry_index *index);
+BRY_API uint64_t bry_index_bytes(const bry_index *index);
 
 /* The time it takes grows with the number of groups (dba) or tables (compact), not of elements. */
 BRY_API bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats);

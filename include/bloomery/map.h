@@ -185,6 +185,9 @@ BRY_API void bry_map_clear(bry_map *map);
 /* The seed to hash keys with. */
 BRY_API uint64_t bry_map_seed(const bry_map *map);
 
+/* The hash that this map knows a key by: bry_hash_key() with its seed. */
+BRY_API bry_hash bry_map_hash(const bry_map *map, const void *key, size_t len);
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /*
@@ -198,7 +201,7 @@ BRY_API bry_answer bry_map_get(const bry_map *map, bry_hash hash, bry_map_value 
  * bytes, values n values or is NULL.
  */
 BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
-                           bry_map_value *values, uint8_t *answers);
+                           bry_map_value *values, bry_answer *answers);
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
@@ -251,10 +254,26 @@ BRY_API bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value v
  * therefore return BRY_E_NOMEM. Stats count a batch that is refused as one.
  */
 BRY_API bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
-                                 size_t n, uint8_t *was);
+                                 size_t n, bry_answer *was);
 BRY_API bry_status bry_map_add_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                                  size_t n);
-BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was);
+BRY_API bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, bry_answer *was);
+
+/* The keys that have a value get another, the others stay absent: was[i] as bry_map_update() says.
+ */
+BRY_API bry_status bry_map_update_n(bry_map *map, const bry_hash *hashes,
+                                    const bry_map_value *values, size_t n, bry_answer *was);
+
+/* ---- by the key ---------------------------------------------------------------------------- */
+
+/* As the calls of the same name, with bry_map_hash(map, key, len) in place of the hash. */
+BRY_API bry_answer bry_map_get_key(const bry_map *map, const void *key, size_t len,
+                                   bry_map_value *value);
+BRY_API bry_status bry_map_set_key(bry_map *map, const void *key, size_t len, bry_map_value value,
+                                   bry_answer *was);
+BRY_API bry_status bry_map_update_key(bry_map *map, const void *key, size_t len,
+                                      bry_map_value value, bry_answer *was);
+BRY_API bry_status bry_map_del_key(bry_map *map, const void *key, size_t len, bry_answer *was);
 
 /* ---- sweeping ------------------------------------------------------------------------------ */
 
@@ -392,6 +411,10 @@ typedef struct bry_map_stats {
         sizeof(bry_map_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0,   \
             0, {0}, 0, 0, 0, 0                                                                     \
     }
+
+/* As in the stats, in constant time. */
+BRY_API uint64_t bry_map_items(const bry_map *map);
+BRY_API uint64_t bry_map_bytes(const bry_map *map);
 
 /* Does not read the keys: quick, however many there are. */
 BRY_API bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats);

@@ -140,14 +140,17 @@ BRY_API void bry_window_clear(bry_window *window);
 /* The seed to hash elements with. */
 BRY_API uint64_t bry_window_seed(const bry_window *window);
 
+/* The hash that this window knows an element by: bry_hash_key() with its seed. */
+BRY_API bry_hash bry_window_hash(const bry_window *window, const void *key, size_t len);
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* BRY_PRESENT: seen within the window that ends at max(now, T). BRY_ABSENT: not. */
 BRY_API bry_answer bry_window_has(const bry_window *window, bry_hash hash, uint64_t now);
 
-/* answers[i] = bry_window_has(window, hashes[i], now); the array holds n bytes. */
+/* answers[i] = bry_window_has(window, hashes[i], now). */
 BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, size_t n,
-                              uint64_t now, uint8_t *answers);
+                              uint64_t now, bry_answer *answers);
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
@@ -166,7 +169,7 @@ BRY_API bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t no
  * bry_window_add() would say at that point: the second of two equal ones was *seen*.
  */
 BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n,
-                                    uint64_t now, uint8_t *was);
+                                    uint64_t now, bry_answer *was);
 
 /*
  * Forgets an element before its time, for work that failed after it was added. *was BRY_ABSENT: it
@@ -178,6 +181,14 @@ BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, 
  * that add back: the window is as bry_window_advance(window, now) would have left it.
  */
 BRY_API bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
+
+/* The same by the key: with bry_window_hash(window, key, len) in place of the hash. */
+BRY_API bry_answer bry_window_has_key(const bry_window *window, const void *key, size_t len,
+                                      uint64_t now);
+BRY_API bry_status bry_window_add_key(bry_window *window, const void *key, size_t len, uint64_t now,
+                                      bry_answer *was);
+BRY_API bry_status bry_window_del_key(bry_window *window, const void *key, size_t len, uint64_t now,
+                                      bry_answer *was);
 
 /*
  * Moves T to now; an earlier now does nothing. max_skew does not bind it, so this is also how an
@@ -250,6 +261,10 @@ typedef struct bry_window_stats {
         sizeof(bry_window_stats), BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED, 0, 0, false, 0, 0, 0, 0,   \
             0, 0, 0, 0, 0, 0, 0, false, 0, 0                                                       \
     }
+
+/* As in the stats, in constant time; bytes takes a step per filter in engine fbf. */
+BRY_API uint64_t bry_window_items(const bry_window *window);
+BRY_API uint64_t bry_window_bytes(const bry_window *window);
 
 /* In constant time, but for a step per filter in engine fbf. */
 BRY_API bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats);

@@ -4,6 +4,11 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
+uint32_t bry_version_number(void)
+{
+    return BRY_VERSION_NUMBER;
+}
+
 const char *bry_version(void)
 {
     return TEXT(BRY_VERSION_MAJOR) "." TEXT(BRY_VERSION_MINOR) "." TEXT(BRY_VERSION_PATCH)

@@ -124,6 +124,11 @@ static bry_status merge(bry_filter *into, const bry_filter *from)
     return status;
 }
 
+static uint64_t bytes(const bry_filter *filter)
+{
+    return bry__pieces_bytes_now(&filter->bloom.table);
+}
+
 static void stats(const bry_filter *filter, bry_filter_stats *stats)
 {
     const bry__blocked *bloom = &filter->bloom;
@@ -132,7 +137,6 @@ static void stats(const bry_filter *filter, bry_filter_stats *stats)
     stats->fill = (double)bry__blocked_count_bits(bloom) / (double)stats->bits;
     stats->estimated_error = bry__blocked_error_now(bloom);
     stats->tables = 1;
-    stats->bytes = bry__pieces_bytes_now(&bloom->table);
 }
 
 /* ---- frames: every piece of the table that has a bit set, in order ------------------------- */
@@ -247,6 +251,7 @@ const bry__filter_engine bry__bloom_filter_engine = {
     .has_n = has_n,
     .add_n = add_n,
     .merge = merge,
+    .bytes = bytes,
     .stats = stats,
     .numbers = numbers,
     .write = write,

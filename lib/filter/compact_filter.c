@@ -104,11 +104,15 @@ static bry_status merge(bry_filter *into, const bry_filter *from)
 
 /* ---- telling, keeping ---------------------------------------------------------------------- */
 
+static uint64_t bytes(const bry_filter *filter)
+{
+    return bry__maplet_bytes(&filter->compact);
+}
+
 static void stats(const bry_filter *filter, bry_filter_stats *stats)
 {
     const bry__maplet *maplet = &filter->compact;
-    stats->bytes = bry__maplet_bytes(maplet);
-    stats->bits = stats->bytes * 8;
+    stats->bits = bytes(filter) * 8;
     stats->fill = (double)filter->items / bry__maplet_planned(maplet);
     stats->estimated_error = bry__maplet_error_now(maplet);
     stats->tables = maplet->tables;
@@ -164,6 +168,7 @@ const bry__filter_engine bry__compact_filter_engine = {
     .add_n = add_n,
     .del = del,
     .merge = merge,
+    .bytes = bytes,
     .stats = stats,
     .numbers = numbers,
     .write = write,

@@ -194,6 +194,23 @@ bry_status bry_filter_del(bry_filter *filter, bry_hash hash, bry_answer *was)
     return BRY_OK;
 }
 
+#define FETCHED 64u /* keys whose entries are brought into the cache together */
+
+bry_status bry_filter_del_n(bry_filter *filter, const bry_hash *hashes, size_t n, bry_answer *was)
+{
+    if (!filter->engine->del)
+        return BRY_E_UNSUPPORTED;
+    bry_answer there[FETCHED];
+    for (size_t i = 0; i < n; i++) {
+        if (i % FETCHED == 0 && n > 1) /* for what it fetches */
+            filter->engine->has_n(filter, hashes + i, n - i < FETCHED ? n - i : FETCHED, there);
+        bool deleted = filter->engine->del(filter, hashes[i]);
+        if (was)
+            was[i] = deleted ? BRY_PRESENT : BRY_ABSENT;
+    }
+    return BRY_OK;
+}
+
 bry_answer bry_filter_has(const bry_filter *filter, bry_hash hash)
 {
     return filter->engine->has(filter, hash) ? BRY_PRESENT : BRY_ABSENT;
@@ -211,6 +228,16 @@ bry_status bry_filter_merge(bry_filter *into, const bry_filter *from)
     return into->engine->merge(into, from);
 }
 
+uint64_t bry_filter_items(const bry_filter *filter)
+{
+    return filter->items;
+}
+
+uint64_t bry_filter_bytes(const bry_filter *filter)
+{
+    return sizeof *filter + filter->engine->bytes(filter);
+}
+
 bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats)
 {
     bry_filter_stats now = {
@@ -218,9 +245,9 @@ bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stat
         .seed = filter->seed,
         .capacity = filter->capacity,
         .items = filter->items,
+        .bytes = bry_filter_bytes(filter),
         .promised_error = filter->error,
     };
     filter->engine->stats(filter, &now);
-    now.bytes += sizeof *filter;
     return bry__struct_write(stats, &now, sizeof now);
 }

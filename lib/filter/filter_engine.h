@@ -49,7 +49,8 @@ typedef struct bry__filter_engine {
     /* Both have one engine and seed. MISMATCH, FULL, NOMEM. */
     bry_status (*merge)(bry_filter *into, const bry_filter *from);
 
-    /* Sets bits, hashes, fill, estimated_error, tables, and in bytes the table's. */
+    uint64_t (*bytes)(const bry_filter *filter); /* of the table, in constant time */
+    /* Sets bits, hashes, fill, estimated_error, tables. */
     void (*stats)(const bry_filter *filter, bry_filter_stats *stats);
 
     /* The numbers, and the frames that follow them; failures stick to the writer. */

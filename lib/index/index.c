@@ -273,6 +273,18 @@ bry_status bry_index_del(bry_index *index, bry_hash hash, uint32_t unit, bry_ans
     return BRY_OK;
 }
 
+bry_status bry_index_del_n(bry_index *index, const bry_hash *hashes, size_t n, uint32_t unit,
+                           bry_answer *was)
+{
+    uint32_t slot;
+    if (!bry__index_record(index, unit, &slot))
+        return BRY_E_RANGE;
+    bry_status status = BRY_OK;
+    for (size_t i = 0; i < n && status == BRY_OK; i++)
+        status = bry_index_del(index, hashes[i], unit, was ? &was[i] : NULL);
+    return status;
+}
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 bry_answer bry_index_has(const bry_index *index, bry_hash hash)
@@ -331,6 +343,16 @@ bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier, 
     return status;
 }
 
+uint64_t bry_index_items(const bry_index *index)
+{
+    return index->slots.elements;
+}
+
+uint64_t bry_index_bytes(const bry_index *index)
+{
+    return sizeof *index + bry__index_unit_bytes(index) + index->engine->bytes(index->elements);
+}
+
 bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
 {
     bry_index_stats now = {
@@ -339,8 +361,7 @@ bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
         .units = index->slots.units,
         .elements = index->slots.elements,
         .stale = index->slots.stale,
-        .bytes =
-            sizeof *index + bry__index_unit_bytes(index) + index->engine->bytes(index->elements),
+        .bytes = bry_index_bytes(index),
     };
     index->engine->stats(index->elements, &index->slots, &now);
     return bry__struct_write(stats, &now, sizeof now);

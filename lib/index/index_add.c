@@ -213,7 +213,8 @@ static bry_status run_batch(bry_index *index, batch *work, uint64_t needed)
     return status;
 }
 
-static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t n, uint32_t *went)
+static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t n, uint32_t *went,
+                               bry_answer *was)
 {
     uint32_t newest = bry__index_newest(index);
     uint64_t room = 0;
@@ -241,6 +242,8 @@ static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t 
     }
     for (size_t i = 0; i < n && went && status == BRY_OK; i++)
         went[i] = index->slots.slot[work.slot_of[i]].number;
+    for (size_t i = 0; i < n && was && status == BRY_OK; i++)
+        was[i] = work.was[i];
     bry__free(allocator, work.slots, most * sizeof *work.slots);
     bry__free(allocator, work.slot_of, n * sizeof *work.slot_of);
     bry__free(allocator, work.was, n);
@@ -248,23 +251,25 @@ static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t 
 }
 
 bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n, uint32_t unit,
-                           uint32_t *went)
+                           uint32_t *went, bry_answer *was)
 {
     if (unit == BRY_INDEX_NEWEST)
-        return n == 0 ? BRY_OK : add_n_newest(index, hashes, n, went);
+        return n == 0 ? BRY_OK : add_n_newest(index, hashes, n, went, was);
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record || record->sealed)
         return BRY_E_RANGE;
     if (n > room_in(index, slot))
         return BRY_E_FULL;
-    uint8_t small[BRY__INDEX_BATCH];
-    uint8_t *was = n <= sizeof small ? small : bry__alloc(&index->allocator, n);
-    if (!was)
+    bry_answer small[BRY__INDEX_BATCH];
+    bry_answer *answers = n <= sizeof small ? small : bry__alloc(&index->allocator, n);
+    if (!answers)
         return BRY_E_NOMEM;
-    bry_status status = add_some(index, slot, hashes, n, was);
-    if (was != small)
-        bry__free(&index->allocator, was, n);
+    bry_status status = add_some(index, slot, hashes, n, answers);
+    for (size_t i = 0; i < n && was && status == BRY_OK; i++)
+        was[i] = answers[i];
+    if (answers != small)
+        bry__free(&index->allocator, answers, n);
     for (size_t i = 0; i < n && went && status == BRY_OK; i++)
         went[i] = unit;
     return status;

@@ -127,6 +127,11 @@ static uint64_t items(const void *self)
     return bry__maplet_count(&((const bry__compact_map *)self)->maplet);
 }
 
+static uint64_t bytes(const void *self)
+{
+    return sizeof(bry__compact_map) + bry__maplet_bytes(&((const bry__compact_map *)self)->maplet);
+}
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 static bry_answer get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
@@ -310,7 +315,6 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *stats)
     stats->load = (double)stats->items / bry__maplet_planned(maplet);
     stats->estimated.false_positive = shared;
     stats->estimated.incorrect = shared / 2;
-    stats->bytes_main = sizeof(bry__compact_map) + bry__maplet_bytes(maplet);
 }
 
 static void write(const void *self, struct bry__frame_writer *writer)
@@ -370,6 +374,7 @@ const bry__map_engine bry__compact_map_engine = {
     .clear = clear,
     .like = like,
     .items = items,
+    .bytes = bytes,
     .get = get,
     .get_n = get_n,
     .find = find,

@@ -455,9 +455,7 @@ void bry__dictionary_pack(bry__dictionary *dictionary)
 
 uint64_t bry__dictionary_bytes_secondary(const bry__dictionary *dictionary)
 {
-    bry_map_stats stats = {0};
-    dictionary->engine->stats(dictionary->secondary, dictionary->codes, &stats);
-    return stats.bytes_main;
+    return dictionary->engine->bytes(dictionary->secondary);
 }
 
 uint64_t bry__dictionary_bytes(const bry__dictionary *dictionary)

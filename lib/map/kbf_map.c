@@ -376,6 +376,15 @@ static bool is_blank(const void *self)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
+static uint64_t bytes(const void *self)
+{
+    const bry__kbf_map *map = self;
+    uint64_t sum = bry__kbf_map_bytes_bare(map->gf.bits);
+    for (unsigned i = 0; i < map->tables; i++)
+        sum += bry__pieces_bytes_now(&map->table[i].cells);
+    return sum;
+}
+
 static void stats(const void *self, uint64_t codes, bry_map_stats *out)
 {
     const bry__kbf_map *map = self;
@@ -395,14 +404,12 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *out)
         capacity += (double)table->capacity;
         for (int c = 0; c < 8; c++)
             out->cells[c] += table->counts[c];
-        out->bytes_main += bry__pieces_bytes_now(&table->cells);
     }
     out->items += items;
     out->tables += map->tables;
     out->load = (double)items / capacity;
     out->estimated.false_positive += fmin(1, fp);
     out->estimated.false_negative += fmin(1, fn);
-    out->bytes_main += bry__kbf_map_bytes_bare(map->gf.bits);
 }
 
 static bry_status add_beside(void *self, bry_hash hash, uint32_t code)
@@ -438,6 +445,7 @@ const bry__map_engine bry__kbf_map_engine = {
     .merge = bry__kbf_map_merge,
     .recodes = false,
     .compress = bry__kbf_map_compress,
+    .bytes = bytes,
     .stats = stats,
     .write = bry__kbf_map_write,
     .read = bry__kbf_map_read,

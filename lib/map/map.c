@@ -238,7 +238,7 @@ bool bry__map_is_valid(const bry_map *map, const bry_map_value *value)
                                         : value->number < bry__map_codes(map);
 }
 
-static bool are_valid(const bry_map *map, const bry_map_value *values, size_t n)
+bool bry__map_are_valid(const bry_map *map, const bry_map_value *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!bry__map_is_valid(map, &values[i]))
@@ -443,7 +443,7 @@ static bry_status put_codes(bry_map *map, const bry_hash *hashes, const uint32_t
 static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                            size_t n, bool known_absent, uint8_t *was)
 {
-    if (!are_valid(map, values, n))
+    if (!bry__map_are_valid(map, values, n))
         return BRY_E_RANGE;
     uint32_t small[SMALL_BATCH], *codes = small;
     if (n > SMALL_BATCH) {

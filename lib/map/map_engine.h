@@ -58,6 +58,9 @@ typedef struct bry__map_engine {
     /* Keys, as counted by changes. */
     uint64_t (*items)(const void *self);
 
+    /* What it has allocated, `self` included. In constant time. */
+    uint64_t (*bytes)(const void *self);
+
     /* ---- asking ---------------------------------------------------------------------------- */
 
     bry_answer (*get)(const void *self, bry_hash hash, uint64_t codes, uint32_t *code);
@@ -125,8 +128,8 @@ typedef struct bry__map_engine {
     bry_status (*sweep)(void *self, bry__map_judged *judged, void *context, uint64_t budget,
                         uint64_t *cursor);
 
-    /* Adds to *stats what the engine knows: items, tables, load, estimated, cells, bytes_main
-     * (`self` included). The rest is the facade's. */
+    /* Adds to *stats what the engine knows: items, tables, load, estimated, cells. The rest is the
+     * facade's. */
     void (*stats)(const void *self, uint64_t codes, bry_map_stats *stats);
 
     /* ---- frames ---------------------------------------------------------------------------- */

@@ -32,6 +32,9 @@ static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
                                         : bry_map_value_number(code);
 }
 
+/* Whether each of these can be a value of the map. */
+bool bry__map_are_valid(const bry_map *map, const bry_map_value *values, size_t n);
+
 /* From now on values go with the last key that has them, where the engine can tell. For a map that
  * was just made or loaded, keys counted by bry__map_recount() where there are any. */
 void bry__map_watch(bry_map *map);

@@ -152,6 +152,20 @@ bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
 
 /* ---- telling ------------------------------------------------------------------------------- */
 
+uint64_t bry_map_items(const bry_map *map)
+{
+    return map->engine->items(map->keys);
+}
+
+uint64_t bry_map_bytes(const bry_map *map)
+{
+    uint64_t bytes = sizeof *map + map->engine->bytes(map->keys);
+    if (bry__map_has_dictionary(map))
+        bytes += bry__dictionary_bytes_secondary(&map->dictionary) +
+                 bry__dictionary_bytes(&map->dictionary);
+    return bytes;
+}
+
 bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
 {
     const bry__dictionary *dictionary = &map->dictionary;
@@ -160,6 +174,8 @@ bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
         .seed = map->options.seed,
         .capacity = bry__map_like(map).capacity,
         .promised = map->promised,
+        .bytes = bry_map_bytes(map),
+        .bytes_main = map->engine->bytes(map->keys),
         .refused_unsure = map->refused_unsure,
         .refused_full = map->refused_full,
     };
@@ -171,6 +187,5 @@ bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
         now.bytes_secondary = bry__dictionary_bytes_secondary(dictionary);
         now.bytes_dictionary = bry__dictionary_bytes(dictionary);
     }
-    now.bytes = sizeof *map + now.bytes_main + now.bytes_secondary + now.bytes_dictionary;
     return bry__struct_write(stats, &now, sizeof now);
 }

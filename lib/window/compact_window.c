@@ -535,6 +535,11 @@ static bry_status merge(void *self, const void *from, uint64_t now)
 
 /* ---- looking in ---------------------------------------------------------------------------- */
 
+static uint64_t items(const void *self)
+{
+    return bry__levels_live(self);
+}
+
 static uint64_t bytes(const void *self)
 {
     return bry__levels_bytes(self);
@@ -593,6 +598,7 @@ const bry__window_engine bry__compact_window_engine = {
     .del = del,
     .advance = advance,
     .merge = merge,
+    .items = items,
     .bytes = bytes,
     .generations = generations,
     .stats = stats,

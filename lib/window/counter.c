@@ -311,6 +311,16 @@ double bry__counter_error(bry_counter *counters)
     return now < most ? now : most;
 }
 
+uint64_t bry_counter_items(const bry_counter *counters)
+{
+    return counters->names.count;
+}
+
+uint64_t bry_counter_bytes(const bry_counter *counters)
+{
+    return counters->meter.bytes;
+}
+
 bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats)
 {
     bry_window_stats window = BRY_WINDOW_STATS;

@@ -290,6 +290,7 @@ const bry__window_engine bry__fbf_window_engine = {
     .add_n = add_n,
     .advance = advance,
     .merge = bry__fbf_merge,
+    .items = bry__fbf_items,
     .bytes = bry__fbf_bytes,
     .generations = bry__fbf_generations,
     .stats = bry__fbf_stats,

@@ -162,6 +162,7 @@ void bry__fbf_unset(bry__fbf_filter *filter, bry_hash hash, uint64_t mask);
 /* The table's directory, where there is none yet. BRY_E_NOMEM. */
 bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocator);
 
+uint64_t bry__fbf_items(const void *self);
 uint64_t bry__fbf_bytes(const void *self);
 
 /* ---- fbf_time.c ---------------------------------------------------------------------------- */

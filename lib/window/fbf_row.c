@@ -271,6 +271,11 @@ bry_status bry__fbf_store(bry__fbf *fbf, bry_hash hash, uint64_t now, bry__fbf_u
     return BRY_OK;
 }
 
+uint64_t bry__fbf_items(const void *self)
+{
+    return ((const bry__fbf *)self)->items;
+}
+
 uint64_t bry__fbf_bytes(const void *self)
 {
     const bry__fbf *fbf = self;

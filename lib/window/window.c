@@ -321,6 +321,16 @@ size_t bry_window_generations(const bry_window *window, bry_window_generation *g
                                        room);
 }
 
+uint64_t bry_window_items(const bry_window *window)
+{
+    return window->engine->items(window->self);
+}
+
+uint64_t bry_window_bytes(const bry_window *window)
+{
+    return sizeof *window + window->engine->bytes(window->self);
+}
+
 bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
 {
     bry_window_stats now = {

@@ -72,6 +72,7 @@ typedef struct bry__window_engine {
 
     /* ---- looking in ------------------------------------------------------------------------ */
 
+    uint64_t (*items)(const void *self); /* remembered, in constant time */
     uint64_t (*bytes)(const void *self);
     size_t (*generations)(const void *self, uint64_t now, bry_window_generation *generations,
                           size_t generation_size, size_t room);

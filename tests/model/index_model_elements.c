@@ -201,7 +201,7 @@ void index_do_add_n(index_pair *both, model_reader *reader)
         return;
     model_say(reader, "add %u elements to %s %u", n, newest ? "the newest" : "unit",
               newest ? 0 : number);
-    bry_status status = bry_index_add_n(both->index, both->hashes, n, number, both->went);
+    bry_status status = bry_index_add_n(both->index, both->hashes, n, number, both->went, NULL);
     if (index_out_of_memory(both, reader, status))
         return;
     int place = newest ? TWIN_NO_UNIT : index_twin_find(twin, number);

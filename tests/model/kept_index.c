@@ -166,7 +166,8 @@ static void use_elements(bry_index *index, unsigned which, model_reader *reader,
         unit = BRY_INDEX_NEWEST;
     size_t n = kept_batch(reader, hashes);
     if (which == ADD_N) {
-        if (kept_status(notes, "add_n", bry_index_add_n(index, hashes, n, unit, went)) == BRY_OK)
+        if (kept_status(notes, "add_n", bry_index_add_n(index, hashes, n, unit, went, NULL)) ==
+            BRY_OK)
             kept_bytes(notes, "add_n went", went, n * sizeof went[0]);
         return;
     }

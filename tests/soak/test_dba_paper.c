@@ -159,7 +159,8 @@ static grown grow(const char *name, bry_index_options options)
         for (size_t j = 0; j < n; j++)
             hashes[j] = element(i + j);
         double began = now();
-        assert_int_equal(bry_index_add_n(is.index, hashes, n, BRY_INDEX_NEWEST, went), BRY_OK);
+        assert_int_equal(bry_index_add_n(is.index, hashes, n, BRY_INDEX_NEWEST, went, NULL),
+                         BRY_OK);
         adding += now() - began;
         for (size_t j = 0; j < n; j++, i++)
             note(all, went[j], i);

@@ -50,7 +50,7 @@ static void fill(bry_index *index, uint64_t from, uint64_t to)
         size_t n = to - from < BATCH ? (size_t)(to - from) : BATCH;
         for (size_t i = 0; i < n; i++)
             hashes[i] = element(from + i);
-        assert_int_equal(bry_index_add_n(index, hashes, n, BRY_INDEX_NEWEST, NULL), BRY_OK);
+        assert_int_equal(bry_index_add_n(index, hashes, n, BRY_INDEX_NEWEST, NULL, NULL), BRY_OK);
         from += n;
     }
 }
@@ -207,7 +207,7 @@ static outcome grow(bry_index_options options, double error)
         for (size_t i = 0; i < n; i++)
             hashes[i] = element(all.elements + i);
         assert_int_equal(
-            bry_index_add_n(index, hashes, n, BRY_INDEX_NEWEST, all.unit_of + all.elements),
+            bry_index_add_n(index, hashes, n, BRY_INDEX_NEWEST, all.unit_of + all.elements, NULL),
             BRY_OK);
         all.elements += n;
         uint64_t left = 1;

@@ -21,7 +21,7 @@ static void fill(bry_index *index, uint64_t n)
         uint32_t unit = open_unit(index, first);
         for (uint64_t i = 0; i < EACH; i++)
             hashes[i] = element(first + i);
-        assert_int_equal(bry_index_add_n(index, hashes, EACH, unit, NULL), BRY_OK);
+        assert_int_equal(bry_index_add_n(index, hashes, EACH, unit, NULL, NULL), BRY_OK);
     }
 }
 
@@ -48,8 +48,8 @@ static errors count(const bry_index *index, uint64_t first, uint64_t n)
     return found;
 }
 
-/* Three quarters of the error where the index may grow, all of it where not. An element that is there finds
- * another's fingerprint as often as one that is not. */
+/* Three quarters of the error where the index may grow, all of it where not. An element that is
+ * there finds another's fingerprint as often as one that is not. */
 static void test_at_capacity(void **state)
 {
     (void)state;

@@ -51,6 +51,7 @@ static inline bry_map_stats stats_of(const void *map)
 {
     bry_map_stats stats = BRY_MAP_STATS;
     engine->stats(map, CODES, &stats);
+    stats.bytes_main = engine->bytes(map);
     return stats;
 }
 

@@ -100,6 +100,7 @@ static void test_version_is_the_headers(void **state)
     snprintf(expected, sizeof expected, "%d.%d.%d%s", BRY_VERSION_MAJOR, BRY_VERSION_MINOR,
              BRY_VERSION_PATCH, BRY_VERSION_RELEASE ? "" : "-dev");
     assert_string_equal(bry_version(), expected);
+    assert_int_equal(bry_version_number(), BRY_VERSION_NUMBER);
 }
 
 /* ---- memory ---- */

@@ -245,7 +245,7 @@ static void op_add_n(twin *pair)
         return;
     for (size_t i = 0; i < n; i++)
         hashes[i] = element(generator_below(&pair->numbers, UNIVERSE));
-    assert_int_equal(bry_index_add_n(pair->index, hashes, n, BRY_INDEX_NEWEST, went), BRY_OK);
+    assert_int_equal(bry_index_add_n(pair->index, hashes, n, BRY_INDEX_NEWEST, went, NULL), BRY_OK);
     for (size_t i = 0; i < n; i++)
         note(pair, went[i], hashes[i]);
 }
@@ -364,7 +364,7 @@ static void op_install(twin *pair)
     bry_hash *hashes = calloc(n + 1, sizeof *hashes);
     for (size_t i = 0; i < n; i++)
         hashes[i] = element(generator_below(&pair->numbers, UNIVERSE));
-    assert_int_equal(bry_index_add_n(apart, hashes, n, number, NULL), BRY_OK);
+    assert_int_equal(bry_index_add_n(apart, hashes, n, number, NULL, NULL), BRY_OK);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     assert_int_equal(bry_index_save_unit(apart, number, &sink, NULL), BRY_OK);

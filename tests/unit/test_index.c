@@ -189,28 +189,29 @@ static void test_capacity(void **state)
             uint32_t went[12] = {77};
             for (uint64_t i = 0; i < 12; i++)
                 hashes[i] = element(i);
-            assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went), BRY_E_RANGE);
+            assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went, NULL), BRY_E_RANGE);
             open_unit(index, 0);
-            assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went), BRY_E_FULL);
+            assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went, NULL), BRY_E_FULL);
             assert_int_equal(went[0], 77);
-            assert_int_equal(bry_index_add_n(index, hashes, 4, 0, went), BRY_OK);
+            assert_int_equal(bry_index_add_n(index, hashes, 4, 0, went, NULL), BRY_OK);
             assert_int_equal(went[3], 0);
-            assert_int_equal(bry_index_add_n(index, hashes, 1, 0, NULL), BRY_E_FULL);
+            assert_int_equal(bry_index_add_n(index, hashes, 1, 0, NULL, NULL), BRY_E_FULL);
             bry_answer was;
             assert_int_equal(bry_index_add(index, hashes[5], 0, NULL, NULL), BRY_E_FULL);
             assert_int_equal(bry_index_add(index, hashes[3], 0, NULL, &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
             assert_int_equal(bry_index_seal(index, 0), BRY_OK);
             assert_int_equal(bry_index_add(index, hashes[3], 0, NULL, NULL), BRY_E_RANGE);
-            assert_int_equal(bry_index_add_n(index, hashes, 0, BRY_INDEX_NEWEST, NULL), BRY_OK);
+            assert_int_equal(bry_index_add_n(index, hashes, 0, BRY_INDEX_NEWEST, NULL, NULL),
+                             BRY_OK);
             assert_int_equal(stats_of(index).units, 1);
 
-            bry_status status = bry_index_add_n(index, hashes + 4, 8, BRY_INDEX_NEWEST, went);
+            bry_status status = bry_index_add_n(index, hashes + 4, 8, BRY_INDEX_NEWEST, went, NULL);
             assert_int_equal(status, fixed ? BRY_E_FULL : BRY_OK);
             assert_int_equal(stats_of(index).units, fixed ? 1 : 3);
             if (fixed) {
-                assert_int_equal(bry_index_add_n(index, hashes + 4, 4, BRY_INDEX_NEWEST, went),
-                                 BRY_OK);
+                assert_int_equal(
+                    bry_index_add_n(index, hashes + 4, 4, BRY_INDEX_NEWEST, went, NULL), BRY_OK);
                 uint32_t unit;
                 assert_int_equal(bry_index_open(index, 0, &unit), BRY_E_FULL);
                 assert_int_equal(bry_index_add(index, hashes[9], BRY_INDEX_NEWEST, NULL, NULL),
@@ -239,7 +240,8 @@ static void test_batches(void **state)
         for (int round = 0; round < 4; round++) {
             for (int i = 0; i < N; i++)
                 hashes[i] = element(generator_below(&numbers, 500));
-            assert_int_equal(bry_index_add_n(many, hashes, N, BRY_INDEX_NEWEST, went), BRY_OK);
+            assert_int_equal(bry_index_add_n(many, hashes, N, BRY_INDEX_NEWEST, went, NULL),
+                             BRY_OK);
             for (int i = 0; i < N; i++) {
                 assert_int_equal(bry_index_add(one, hashes[i], BRY_INDEX_NEWEST, &singly, NULL),
                                  BRY_OK);

@@ -149,12 +149,12 @@ static bry_status do_add(bry_index *index, operands *with)
 
 static bry_status do_add_n(bry_index *index, operands *with)
 {
-    return bry_index_add_n(index, with->hashes, BATCH, BRY_INDEX_NEWEST, NULL);
+    return bry_index_add_n(index, with->hashes, BATCH, BRY_INDEX_NEWEST, NULL, NULL);
 }
 
 static bry_status do_add_n_named(bry_index *index, operands *with)
 {
-    return bry_index_add_n(index, with->hashes, 65, 15, NULL);
+    return bry_index_add_n(index, with->hashes, 65, 15, NULL, NULL);
 }
 
 static bry_status do_merge_units(bry_index *index, operands *with)

@@ -1,0 +1,397 @@
+/* What every job has in common: numbers in constant time, clones with an allocator of their own,
+ * calls by the key, and batches that complete those of the hash. */
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+
+#include <bloomery.h>
+
+#include <string.h>
+
+enum { KEYS = 3000, NOW = 1000 };
+
+static bry_hash key(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+/* ---- one face for all of them -------------------------------------------------------------- */
+
+/* JOB_FACE(map): the calls of a job that mean the same everywhere, on a pointer to anything. */
+#define JOB_FACE(job)                                                                              \
+    static uint64_t job##_items(const void *self)                                                  \
+    {                                                                                              \
+        return bry_##job##_items(self);                                                            \
+    }                                                                                              \
+    static uint64_t job##_bytes(const void *self)                                                  \
+    {                                                                                              \
+        return bry_##job##_bytes(self);                                                            \
+    }                                                                                              \
+    static bry_hash job##_hash(const void *self, const void *bytes, size_t len)                    \
+    {                                                                                              \
+        return bry_##job##_hash(self, bytes, len);                                                 \
+    }                                                                                              \
+    static bry_status job##_clone(const void *self, const bry_allocator *allocator, void **copy)   \
+    {                                                                                              \
+        bry_##job *made = NULL;                                                                    \
+        bry_status status = bry_##job##_clone(self, allocator, &made);                             \
+        *copy = made;                                                                              \
+        return status;                                                                             \
+    }                                                                                              \
+    static bry_status job##_save(const void *self, const bry_sink *sink)                           \
+    {                                                                                              \
+        return bry_##job##_save(self, sink, NULL);                                                 \
+    }                                                                                              \
+    static void job##_destroy(void *self)                                                          \
+    {                                                                                              \
+        bry_##job##_destroy(self);                                                                 \
+    }                                                                                              \
+    static void *job##_make(bry_engine engine, const bry_allocator *allocator)                     \
+    {                                                                                              \
+        bry_##job *made = NULL;                                                                    \
+        assert_int_equal(                                                                          \
+            bry_##job##_create(&(bry_##job##_options){.struct_size = sizeof(bry_##job##_options),  \
+                                                      .engine = engine,                            \
+                                                      .seed = 1,                                   \
+                                                      .allocator = allocator},                     \
+                               &made),                                                             \
+            BRY_OK);                                                                               \
+        return made;                                                                               \
+    }
+
+JOB_FACE(filter)
+JOB_FACE(map)
+JOB_FACE(window)
+JOB_FACE(counter)
+JOB_FACE(index)
+
+/* Adds key i, by its bytes; says whether it was new. */
+static bool filter_add(void *self, uint64_t i)
+{
+    bry_answer was;
+    bry_status status = bry_filter_add_key(self, &i, sizeof i, &was);
+    return status == BRY_OK && was == BRY_ABSENT;
+}
+
+static bool map_add(void *self, uint64_t i)
+{
+    bry_answer was;
+    char value[8];
+    memset(value, (int)(i % 50), sizeof value);
+    bry_status status = bry_map_set_key(self, &i, sizeof i, bry_map_value_bytes(value, 8), &was);
+    return status == BRY_OK && was == BRY_ABSENT;
+}
+
+static bool window_add(void *self, uint64_t i)
+{
+    bry_answer was;
+    bry_status status = bry_window_add_key(self, &i, sizeof i, NOW + i, &was);
+    return status == BRY_OK && was == BRY_ABSENT;
+}
+
+static bool counter_add(void *self, uint64_t i)
+{
+    bry_counter_outcome outcome;
+    bry_status status =
+        bry_counter_apply_key(self, &i, sizeof i, &i, sizeof i, 1, NOW, &outcome, NULL);
+    return status == BRY_OK && outcome == BRY_COUNTER_APPLIED;
+}
+
+static bool index_add(void *self, uint64_t i)
+{
+    bry_answer was;
+    bry_status status = bry_index_add_key(self, &i, sizeof i, BRY_INDEX_NEWEST, NULL, &was);
+    return status == BRY_OK && was == BRY_ABSENT;
+}
+
+/* Whether key i is there, by its hash and by its bytes. */
+static bool filter_has(const void *self, uint64_t i)
+{
+    bry_answer answer = bry_filter_has(self, key(i));
+    assert_int_equal(bry_filter_has_key(self, &i, sizeof i), answer);
+    return answer == BRY_PRESENT;
+}
+
+static bool map_has(const void *self, uint64_t i)
+{
+    bry_map_value a, b;
+    bry_answer answer = bry_map_get(self, key(i), &a);
+    assert_int_equal(bry_map_get_key(self, &i, sizeof i, &b), answer);
+    if (answer == BRY_PRESENT)
+        assert_true(a.bytes == b.bytes && a.len == 8);
+    return answer == BRY_PRESENT;
+}
+
+static bool window_has(const void *self, uint64_t i)
+{
+    bry_answer answer = bry_window_has(self, key(i), NOW);
+    assert_int_equal(bry_window_has_key(self, &i, sizeof i, NOW), answer);
+    return answer == BRY_PRESENT;
+}
+
+static bool counter_has(const void *self, uint64_t i)
+{
+    bry_answer answer = bry_counter_has(self, key(i), NOW);
+    assert_int_equal(bry_counter_has_key(self, &i, sizeof i, NOW), answer);
+    return answer == BRY_PRESENT && bry_counter_get(self, &i, sizeof i, NULL) == BRY_PRESENT;
+}
+
+static bool index_has(const void *self, uint64_t i)
+{
+    uint32_t a[4], b[4];
+    size_t n = bry_index_locate(self, key(i), a, 4);
+    assert_int_equal(bry_index_locate_key(self, &i, sizeof i, b, 4), n);
+    assert_int_equal(bry_index_has_key(self, &i, sizeof i), n ? BRY_PRESENT : BRY_ABSENT);
+    assert_memory_equal(a, b, (n < 4 ? n : 4) * sizeof *a);
+    return n > 0;
+}
+
+typedef struct job {
+    bry_engine engine;
+    void *(*make)(bry_engine engine, const bry_allocator *allocator);
+    bool (*add)(void *self, uint64_t i);
+    bool (*has)(const void *self, uint64_t i);
+    uint64_t (*items)(const void *self);
+    uint64_t (*bytes)(const void *self);
+    bry_hash (*hash)(const void *self, const void *bytes, size_t len);
+    bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
+    bry_status (*save)(const void *self, const bry_sink *sink);
+    void (*destroy)(void *self);
+    uint64_t keys; /* that it takes */
+} job;
+
+#define JOB(name, engine, keys)                                                                    \
+    {                                                                                              \
+        engine, name##_make, name##_add, name##_has, name##_items, name##_bytes, name##_hash,      \
+            name##_clone, name##_save, name##_destroy, keys                                        \
+    }
+
+static const job jobs[] = {
+    JOB(filter, BRY_ENGINE_BLOOM, 1000),    JOB(filter, BRY_ENGINE_COMPACT, KEYS),
+    JOB(map, BRY_ENGINE_COMPACT, KEYS),     JOB(map, BRY_ENGINE_KBF, KEYS),
+    JOB(window, BRY_ENGINE_COMPACT, KEYS),  JOB(window, BRY_ENGINE_FBF, KEYS),
+    JOB(counter, BRY_ENGINE_COMPACT, KEYS), JOB(counter, BRY_ENGINE_FBF, KEYS),
+    JOB(index, BRY_ENGINE_COMPACT, KEYS),   JOB(index, BRY_ENGINE_DBA, KEYS),
+};
+#define JOBS (sizeof jobs / sizeof *jobs)
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+/* Items are what was new, bytes what the allocator gave out, at every moment. */
+static void test_numbers_and_keys(void **state)
+{
+    (void)state;
+    for (size_t j = 0; j < JOBS; j++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        void *it = jobs[j].make(jobs[j].engine, &memory.allocator);
+        uint64_t added = 0;
+        for (uint64_t i = 0; i < jobs[j].keys; i++) {
+            bry_hash hash = jobs[j].hash(it, &i, sizeof i), same = key(i);
+            assert_memory_equal(&hash, &same, sizeof hash);
+            added += jobs[j].add(it, i);
+            if (i % 97 == 0 || i < 20) {
+                assert_int_equal(jobs[j].items(it), added);
+                assert_int_equal(jobs[j].bytes(it), memory.now);
+            }
+        }
+        assert_true(added >= jobs[j].keys - jobs[j].keys / 50); /* less what was taken for there */
+        uint64_t found = 0, there = 0;
+        for (uint64_t i = 0; i < jobs[j].keys; i++) {
+            found += jobs[j].has(it, i);
+            there += jobs[j].has(it, 1000000 + i);
+        }
+        assert_true(found >= jobs[j].keys - jobs[j].keys / 50);
+        assert_true(there <= jobs[j].keys / 20);
+        jobs[j].destroy(it);
+        assert_int_equal(memory.blocks, 0);
+    }
+}
+
+static void assert_saves_alike(const job *one, const void *a, const void *b)
+{
+    bry_buffer x = BRY_BUFFER, y = BRY_BUFFER;
+    bry_sink to_x = bry_buffer_sink(&x), to_y = bry_buffer_sink(&y);
+    assert_int_equal(one->save(a, &to_x), BRY_OK);
+    assert_int_equal(one->save(b, &to_y), BRY_OK);
+    assert_int_equal(x.len, y.len);
+    assert_memory_equal(x.bytes, y.bytes, x.len);
+    bry_buffer_free(&x);
+    bry_buffer_free(&y);
+}
+
+/* A clone has no memory of the other's, however often the allocator fails meanwhile. */
+static void test_clones_elsewhere(void **state)
+{
+    (void)state;
+    for (size_t j = 0; j < JOBS; j++) {
+        failing_allocator here, there;
+        failing_allocator_init(&here);
+        failing_allocator_init(&there);
+        void *it = jobs[j].make(jobs[j].engine, &here.allocator), *copy = NULL;
+        for (uint64_t i = 0; i < jobs[j].keys; i++)
+            jobs[j].add(it, i);
+        uint64_t before = here.now, calls = here.calls;
+        for (there.fail_at = 1;; there.fail_at++) {
+            failing_allocator_restart(&there);
+            bry_status status = jobs[j].clone(it, &there.allocator, &copy);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_int_equal(there.blocks, 0);
+        }
+        there.fail_at = 0;
+        assert_int_equal(here.now, before);
+        assert_int_equal(here.calls, calls);
+        assert_int_equal(jobs[j].bytes(copy), there.now);
+        assert_int_equal(jobs[j].items(copy), jobs[j].items(it));
+        assert_saves_alike(&jobs[j], it, copy);
+        void *second = NULL; /* NULL: where the first has its memory */
+        assert_int_equal(jobs[j].clone(it, NULL, &second), BRY_OK);
+        assert_true(here.now > before);
+        jobs[j].destroy(second);
+        jobs[j].destroy(it);
+        assert_int_equal(here.blocks, 0);
+        for (uint64_t i = 0; i < jobs[j].keys; i += 7)
+            jobs[j].add(copy, 2 * KEYS + i);
+        jobs[j].destroy(copy);
+        assert_int_equal(there.blocks, 0);
+    }
+}
+
+/* Batches of deletions are as many single ones. */
+static void test_deletions(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    bry_hash hashes[N];
+    bry_answer was[N];
+    for (uint64_t i = 0; i < N; i++)
+        hashes[i] = key(i % 2 ? i : 5000 + i);
+    hashes[N - 1] = key(1); /* once more */
+    bry_filter *filters[2];
+    bry_index *indexes[2];
+    for (int k = 0; k < 2; k++) {
+        filters[k] = filter_make(BRY_ENGINE_COMPACT, NULL);
+        indexes[k] = index_make(BRY_ENGINE_COMPACT, NULL);
+        for (uint64_t i = 0; i < KEYS; i++) {
+            filter_add(filters[k], i);
+            index_add(indexes[k], i);
+        }
+    }
+    assert_int_equal(bry_filter_del_n(filters[0], hashes, N, was), BRY_OK);
+    for (size_t i = 0; i < N; i++) {
+        bry_answer single;
+        assert_int_equal(bry_filter_del(filters[1], hashes[i], &single), BRY_OK);
+        assert_int_equal(was[i], single);
+    }
+    assert_int_equal(was[N - 1], BRY_ABSENT);
+    assert_int_equal(bry_filter_items(filters[0]), bry_filter_items(filters[1]));
+    assert_int_equal(bry_index_del_n(indexes[0], hashes, N, 0, was), BRY_OK);
+    for (size_t i = 0; i < N; i++) {
+        bry_answer single;
+        assert_int_equal(bry_index_del(indexes[1], hashes[i], 0, &single), BRY_OK);
+        assert_int_equal(was[i], single);
+    }
+    assert_int_equal(bry_index_items(indexes[0]), bry_index_items(indexes[1]));
+    assert_int_equal(bry_index_del_n(indexes[0], hashes, N, 9, NULL), BRY_E_RANGE);
+    bry_filter *bloom = filter_make(BRY_ENGINE_BLOOM, NULL);
+    assert_int_equal(bry_filter_del_n(bloom, hashes, N, NULL), BRY_E_UNSUPPORTED);
+    bry_filter_destroy(bloom);
+    for (int k = 0; k < 2; k++) {
+        bry_filter_destroy(filters[k]);
+        bry_index_destroy(indexes[k]);
+    }
+}
+
+/* An index's batch says which elements were there, in one unit and in several. */
+static void test_additions(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    bry_hash hashes[N];
+    bry_answer was[N];
+    for (uint64_t i = 0; i < N; i++)
+        hashes[i] = key(i % 150);
+    for (int dba = 0; dba < 2; dba++) {
+        bry_index *index = index_make(dba ? BRY_ENGINE_DBA : BRY_ENGINE_COMPACT, NULL);
+        for (uint32_t unit = BRY_INDEX_NEWEST;; unit = 0) {
+            assert_int_equal(bry_index_add_n(index, hashes, N, unit, NULL, was), BRY_OK);
+            for (size_t i = 0; i < N; i++)
+                assert_int_equal(was[i], i >= 150 || unit == 0 ? BRY_PRESENT : BRY_ABSENT);
+            if (unit == 0)
+                break;
+        }
+        assert_int_equal(bry_index_items(index), 150);
+        bry_index_destroy(index);
+    }
+}
+
+/* A batch of updates is as many single ones, and changes nothing when memory runs out. */
+static void test_updates(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    static const char *const words[] = {"new", "newer", "newest"};
+    bry_hash hashes[N];
+    bry_map_value values[N];
+    bry_answer was[N];
+    for (uint64_t i = 0; i < N; i++) {
+        hashes[i] = key(i % 3 ? i % 120 : 7000 + i);
+        values[i] = bry_map_value_bytes(words[i % 3], strlen(words[i % 3]));
+    }
+    for (int kbf = 0; kbf < 2; kbf++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_map *batch = map_make(kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT, &memory.allocator);
+        for (uint64_t i = 0; i < 150; i++)
+            map_add(batch, i);
+        bry_map *single = NULL, *before = NULL;
+        assert_int_equal(bry_map_clone(batch, NULL, &single), BRY_OK);
+        assert_int_equal(bry_map_clone(batch, NULL, &before), BRY_OK);
+        bry_map_value wrong[2] = {values[0], bry_map_value_bytes("", BRY_MAP_VALUE_MAX + 1u)};
+        assert_int_equal(bry_map_update_n(batch, hashes, wrong, 2, NULL), BRY_E_RANGE);
+        assert_int_equal(bry_map_update_n(batch, hashes, values, 0, NULL), BRY_OK);
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            bry_status status = bry_map_update_n(batch, hashes, values, N, was);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            memory.fail_at += 1000000;
+            for (uint64_t i = 0; i < 150; i++) {
+                bry_map_value a = {0}, b = {0};
+                assert_int_equal(bry_map_get(batch, key(i), &a), bry_map_get(before, key(i), &b));
+                assert_true(a.len == b.len);
+            }
+            memory.fail_at -= 1000000;
+        }
+        memory.fail_at = 0;
+        for (size_t i = 0; i < N; i++) {
+            bry_answer answer = BRY_UNSURE;
+            bry_status status = bry_map_update(single, hashes[i], values[i], &answer);
+            assert_true(status == BRY_OK || (kbf && status == BRY_E_UNSURE));
+            assert_int_equal(was[i], answer);
+        }
+        assert_int_equal(bry_map_items(batch), 150);
+        for (uint64_t i = 0; i < 150; i++) {
+            bry_map_value a = {0}, b = {0};
+            bry_answer answer = bry_map_get(batch, key(i), &a);
+            assert_int_equal(bry_map_get(single, key(i), &b), answer);
+            assert_true(a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0));
+        }
+        bry_map_destroy(before);
+        bry_map_destroy(single);
+        bry_map_destroy(batch);
+        assert_int_equal(memory.blocks, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_and_keys), cmocka_unit_test(test_clones_elsewhere),
+        cmocka_unit_test(test_deletions),        cmocka_unit_test(test_additions),
+        cmocka_unit_test(test_updates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
