@@ -67,12 +67,13 @@ static bry_status merge_table(merging *merge, const bry__table *into, const bry_
                               bry__merge_mode mode)
 {
     bry__maplet *made = merge->made;
-    bry__adapt *adapt[2] = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? take_over : NULL,
-                            mode == BRY__MERGE_KEEP && merge->table > 0 ? map_unknown
-                            : merge->map                                ? map_value
-                                                                        : NULL};
-    return bry__table_unite(made->table[merge->table], into, from, mode, adapt, merge,
-                            &made->allocator);
+    bry__unite_calls calls = {
+        .adapt = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? take_over : NULL,
+                  mode == BRY__MERGE_KEEP && merge->table > 0 ? map_unknown
+                  : merge->map                                ? map_value
+                                                              : NULL},
+        .context = merge};
+    return bry__table_unite(made->table[merge->table], into, from, mode, &calls, &made->allocator);
 }
 
 /* Whether all of `from` fits beside what is there, where nothing of it is left out. */

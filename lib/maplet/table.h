@@ -215,16 +215,25 @@ typedef enum bry__merge_mode {
     BRY__MERGE_ALL, /* all values of both */
     BRY__MERGE_KEEP, /* those of the first */
     BRY__MERGE_REPLACE, /* those of the second */
+    BRY__MERGE_PICK, /* the one that `pick` says; for tables with one value to a fingerprint */
 } bry__merge_mode;
 
 /* May change the value of an entry that is taken over; false: it is left out. */
 typedef bool bry__adapt(void *context, uint64_t fingerprint, uint32_t *value);
+/* Whether b's value stays instead of a's; both are as they were adapted. */
+typedef bool bry__pick(void *context, uint32_t a, uint32_t b);
+
+/* What bry__table_unite() asks; each may be NULL, where nothing is to be asked. */
+typedef struct bry__unite_calls {
+    bry__adapt *adapt[2]; /* of the entries of a, and of b */
+    bry__pick *pick;
+    void *context;
+} bry__unite_calls;
 
 /* Makes a table of the entries of two with the same range, which stay as they are; value_bits are
- * a's. adapt[0] is for the entries of a, adapt[1] for those of b; NULL: as they are. BRY_E_NOMEM.
- */
+ * a's. BRY_E_NOMEM. */
 bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__table *b,
-                            bry__merge_mode mode, bry__adapt *const adapt[2], void *context,
+                            bry__merge_mode mode, const bry__unite_calls *calls,
                             const bry_allocator *allocator);
 
 /*

@@ -204,11 +204,16 @@ static bool is_before(bry__entry a, bry__entry b)
 }
 
 /* All entries with the next u. */
-static bry_status unite_next(build *to, stream *a, stream *b, bry__merge_mode mode)
+static bry_status unite_next(build *to, stream *a, stream *b, bry__merge_mode mode,
+                             const bry__unite_calls *calls)
 {
     uint64_t u = a->more && (!b->more || a->entry.u <= b->entry.u) ? a->entry.u : b->entry.u;
     bool in_a = a->more && a->entry.u == u, in_b = b->more && b->entry.u == u;
     bool take_a = !in_b || mode != BRY__MERGE_REPLACE, take_b = !in_a || mode != BRY__MERGE_KEEP;
+    if (mode == BRY__MERGE_PICK && in_a && in_b) {
+        take_b = calls->pick(calls->context, a->entry.value, b->entry.value);
+        take_a = !take_b;
+    }
     bry_status status = BRY_OK;
     while (status == BRY_OK && (in_a || in_b)) {
         bool from_a = in_a && (!in_b || is_before(a->entry, b->entry));
@@ -236,40 +241,61 @@ static bry_status add_adapted(bry__table *made, const bry__table *from, const br
     return status;
 }
 
+/* Adds what is picked of b to what was taken of a. */
+static bry_status add_picked(bry__table *made, const bry__table *b, const bry__unite_calls *calls,
+                             const bry_allocator *allocator)
+{
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value, before;
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && bry__table_next(b, &cursor, &fingerprint, &value)) {
+        if (calls->adapt[1] && !calls->adapt[1](calls->context, fingerprint, &value))
+            continue;
+        if (!bry__table_get(made, fingerprint, &before))
+            status = bry__table_add(made, fingerprint, value, allocator);
+        else if (calls->pick(calls->context, before, value))
+            status = bry__table_replace(made, fingerprint, before, value, allocator);
+    }
+    return status;
+}
+
 /* The same entry by entry. */
 static bry_status unite_singly(bry__table *made, const bry__table *a, const bry__table *b,
-                               bry__merge_mode mode, bry__adapt *const adapt[2], void *context,
+                               bry__merge_mode mode, const bry__unite_calls *calls,
                                const bry_allocator *allocator)
 {
     bry_status status = bry__table_init(made, b->range, a->value_bits, allocator);
     if (status != BRY_OK)
         return status;
     made->sweeping = a->sweeping;
-    status =
-        add_adapted(made, a, mode == BRY__MERGE_REPLACE ? b : NULL, adapt[0], context, allocator);
-    if (status == BRY_OK)
-        status =
-            add_adapted(made, b, mode == BRY__MERGE_KEEP ? a : NULL, adapt[1], context, allocator);
+    status = add_adapted(made, a, mode == BRY__MERGE_REPLACE ? b : NULL, calls->adapt[0],
+                         calls->context, allocator);
+    if (status == BRY_OK && mode == BRY__MERGE_PICK)
+        status = add_picked(made, b, calls, allocator);
+    else if (status == BRY_OK)
+        status = add_adapted(made, b, mode == BRY__MERGE_KEEP ? a : NULL, calls->adapt[1],
+                             calls->context, allocator);
     if (status != BRY_OK)
         bry__table_free(made, allocator);
     return status;
 }
 
 bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__table *b,
-                            bry__merge_mode mode, bry__adapt *const adapt[2], void *context,
+                            bry__merge_mode mode, const bry__unite_calls *calls,
                             const bry_allocator *allocator)
 {
     if (a->overflow.n > 0 || b->overflow.n > 0)
-        return unite_singly(made, a, b, mode, adapt, context, allocator);
+        return unite_singly(made, a, b, mode, calls, allocator);
     build to = {.made = made, .allocator = allocator};
     if (!begin(&to, a, a->n + b->n, a->segments > b->segments ? a->segments : b->segments))
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
-        stream in_a = open_stream(a, made, i, adapt[0], context);
-        stream in_b = open_stream(b, made, i, adapt[1], context);
+        stream in_a = open_stream(a, made, i, calls->adapt[0], calls->context);
+        stream in_b = open_stream(b, made, i, calls->adapt[1], calls->context);
         while ((in_a.more || in_b.more) && status == BRY_OK)
-            status = unite_next(&to, &in_a, &in_b, mode);
+            status = unite_next(&to, &in_a, &in_b, mode, calls);
         if (status == BRY_OK)
             status = put_segment(&to, i);
     }

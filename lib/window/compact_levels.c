@@ -2,16 +2,8 @@
 
 #include "hash/derive.h"
 
-#include <math.h>
-
 /* Numbers that must be free beside those of live generations: so long may reclaiming take. */
 #define SPARE 2u
-/* Of the error, the first level's part; the others share the rest, each half of the one before. */
-#define FIRST_SHARE 0.75
-/* What a merge leaves of it, and the first of the levels whose shares sum up to no more. */
-#define AFTER_MERGE 0.0625
-#define FIRST_AFTER_MERGE 3u
-
 /* ---- shape --------------------------------------------------------------------------------- */
 
 bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact_shape *shape)
@@ -28,42 +20,15 @@ bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact
         .window = window,
         .length = length,
         .value_bits = bits,
-        .capacity = options->capacity + (uint64_t)more,
-        .error = options->error,
         .fixed = options->fixed,
         .refresh = options->refresh,
         .max_bytes = options->max_bytes,
     };
-    if (bry__level_capacity(&made, 0) < made.capacity)
+    if (!bry__chain_plan(&made.chain, options->capacity + (uint64_t)more, options->error,
+                         options->fixed))
         return BRY_E_RANGE;
     *shape = made;
     return BRY_OK;
-}
-
-/* The part of the error that a full level has. */
-static double share_of(const bry__compact_shape *shape, unsigned level)
-{
-    if (shape->fixed)
-        return shape->error;
-    return level == 0 ? FIRST_SHARE * shape->error
-                      : ldexp((1 - FIRST_SHARE) * shape->error, -(int)level);
-}
-
-uint64_t bry__level_range(const bry__compact_shape *shape, unsigned level)
-{
-    double range = ceil(ldexp((double)shape->capacity, (int)level) / share_of(shape, level));
-    if (range > (double)BRY__TABLE_MAX_RANGE)
-        return BRY__TABLE_MAX_RANGE;
-    return range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
-}
-
-uint64_t bry__level_capacity(const bry__compact_shape *shape, unsigned level)
-{
-    if (level >= BRY__WINDOW_LEVELS || (shape->fixed && level > 0))
-        return 0;
-    uint64_t wanted = shape->capacity << level;
-    double allowed = (double)bry__level_range(shape, level) * share_of(shape, level);
-    return allowed >= (double)wanted ? wanted : (uint64_t)allowed;
 }
 
 static size_t level_size(const bry__compact_shape *shape)
@@ -74,7 +39,7 @@ static size_t level_size(const bry__compact_shape *shape)
 uint64_t bry__level_plan_bytes(const bry__compact_shape *shape, unsigned level, uint64_t n)
 {
     return level_size(shape) +
-           bry__table_plan_bytes(bry__level_range(shape, level), shape->value_bits, n);
+           bry__table_plan_bytes(shape->chain.range[level], shape->value_bits, n);
 }
 
 /* ---- levels -------------------------------------------------------------------------------- */
@@ -117,14 +82,12 @@ bry_status bry__level_open(bry__compact_window *window)
     bry__window_level *level = bry__alloc(&window->allocator, size);
     if (!level)
         return BRY_E_NOMEM;
-    bry_status status =
-        bry__table_init(&level->table, bry__level_range(&window->shape, window->levels),
-                        window->shape.value_bits, &window->allocator);
+    bry_status status = bry__table_init(&level->table, window->shape.chain.range[window->levels],
+                                        window->shape.value_bits, &window->allocator);
     if (status != BRY_OK) {
         bry__free(&window->allocator, level, size);
         return status;
     }
-    level->capacity = bry__level_capacity(&window->shape, window->levels);
     if (window->levels == 0)
         window->least = window->newest;
     window->level[window->levels++] = level;
@@ -198,7 +161,6 @@ bry_status bry__levels_clone(const bry__compact_window *from, bry__compact_windo
             bry__levels_free(&made);
             return BRY_E_NOMEM;
         }
-        copy->capacity = level->capacity;
         copy->live = level->live;
         for (uint64_t i = 0; i < bry__window_slots(&from->shape); i++)
             copy->count[i] = level->count[i];
@@ -239,12 +201,6 @@ static unsigned levels_of(const bry__compact_window *window)
                                                                  : window->levels;
 }
 
-static uint64_t capacity_of(const bry__compact_window *window, unsigned level)
-{
-    return level < window->levels ? window->level[level]->capacity
-                                  : window->past->level[level]->capacity;
-}
-
 uint64_t bry__levels_own(const bry__compact_window *window)
 {
     uint64_t all = 0;
@@ -263,12 +219,25 @@ uint64_t bry__levels_bytes(const bry__compact_window *window)
     return window->past ? bytes + bry__levels_bytes(window->past) : bytes;
 }
 
+/* What is remembered in each level, for the functions of maplet_plan.h. */
+static void count_levels(const bry__compact_window *window, uint64_t n[BRY__WINDOW_LEVELS])
+{
+    for (unsigned i = 0; i < BRY__WINDOW_LEVELS; i++)
+        n[i] = bry__level_live(window, i);
+}
+
 double bry__levels_error(const bry__compact_window *window)
 {
-    double error = 0;
-    for (unsigned i = 0; i < levels_of(window); i++)
-        error += (double)bry__level_live(window, i) / (double)bry__level_range(&window->shape, i);
-    return error;
+    uint64_t n[BRY__WINDOW_LEVELS];
+    count_levels(window, n);
+    return bry__chain_error(&window->shape.chain, n);
+}
+
+bool bry__levels_keep_error(const bry__compact_window *window)
+{
+    uint64_t n[BRY__WINDOW_LEVELS];
+    count_levels(window, n);
+    return window->shape.fixed || bry__chain_keeps(&window->shape.chain, n);
 }
 
 /* ---- where a new entry goes ---------------------------------------------------------------- */
@@ -286,7 +255,7 @@ static uint64_t bytes_at_most(const bry__compact_window *window, unsigned level)
 {
     double bytes = 0;
     bool needed = false; /* those before the last that holds something */
-    for (unsigned i = BRY__WINDOW_LEVELS; i-- > 0;) {
+    for (unsigned i = window->shape.chain.tables; i-- > 0;) {
         uint64_t n = bry__level_live(window, i) + (i == level);
         needed = needed || n > 0;
         if (needed)
@@ -322,42 +291,21 @@ static bool is_under_ceiling(bry__compact_window *window, unsigned level)
     return true;
 }
 
-/* As long as a merge has filled a level beyond its share, those count alone whose shares together
- * are what merging leaves of the error. */
 unsigned bry__levels_first_with_room(const bry__compact_window *window)
 {
-    if (window->shape.fixed)
+    const bry__chain *chain = &window->shape.chain;
+    if (window->shape.fixed ||
+        (levels_of(window) <= 1 && bry__level_live(window, 0) < chain->capacity[0]))
         return 0;
-    bool overfull = false;
-    unsigned levels = levels_of(window);
-    for (unsigned i = 0; i < levels; i++)
-        overfull = overfull || bry__level_live(window, i) > capacity_of(window, i);
-    unsigned i = overfull ? FIRST_AFTER_MERGE : 0;
-    while (i < levels && bry__level_live(window, i) >= capacity_of(window, i))
-        i++;
-    return i;
+    uint64_t n[BRY__WINDOW_LEVELS];
+    count_levels(window, n);
+    return bry__chain_place(chain, n);
 }
 
-bool bry__levels_may_merge(const bry__compact_window *window)
+bool bry__levels_keep_ceiling(const bry__compact_window *window)
 {
-    return (window->shape.fixed ||
-            bry__levels_error(window) <= (1 - AFTER_MERGE) * window->shape.error) &&
-           (window->shape.max_bytes == 0 ||
-            bytes_at_most(window, NO_LEVEL) <= window->shape.max_bytes);
-}
-
-/* New entries go beside an overfull level until all the others from FIRST_AFTER_MERGE on are full.
- */
-bool bry__levels_keep_error(const bry__compact_window *window)
-{
-    double error = 0;
-    for (unsigned i = 0; i < BRY__WINDOW_LEVELS; i++) {
-        uint64_t n = bry__level_live(window, i);
-        uint64_t capacity = i < FIRST_AFTER_MERGE ? 0 : bry__level_capacity(&window->shape, i);
-        error +=
-            (double)(n > capacity ? n : capacity) / (double)bry__level_range(&window->shape, i);
-    }
-    return error <= window->shape.error * (1 + 1e-9); /* as planned, but for rounding */
+    return window->shape.max_bytes == 0 ||
+           bytes_at_most(window, NO_LEVEL) <= window->shape.max_bytes;
 }
 
 bool bry__levels_at_ceiling(const bry__compact_window *window)
@@ -369,8 +317,7 @@ bool bry__levels_at_ceiling(const bry__compact_window *window)
 bry_status bry__levels_place(bry__compact_window *window, unsigned *level)
 {
     unsigned i = bry__levels_first_with_room(window);
-    if ((i >= window->levels && bry__level_capacity(&window->shape, i) == 0) ||
-        !is_under_ceiling(window, i))
+    if (i == window->shape.chain.tables || !is_under_ceiling(window, i))
         return BRY_E_FULL;
     *level = i;
     return BRY_OK;

@@ -6,19 +6,19 @@
 #ifndef BRY_WINDOW_COMPACT_LEVELS_H
 #define BRY_WINDOW_COMPACT_LEVELS_H
 
+#include "maplet/maplet_plan.h"
 #include "maplet/table.h"
 
 #include <bloomery/window.h>
 
-#define BRY__WINDOW_LEVELS 16u
+#define BRY__WINDOW_LEVELS BRY__MAPLET_TABLES
 
 /* What the options make of a window, and does not change. */
 typedef struct bry__compact_shape {
     uint64_t window; /* ms promised */
     uint64_t length; /* ms of a generation */
     unsigned value_bits; /* of a generation's number in an entry: it is stored modulo their range */
-    uint64_t capacity; /* entries that the first level is planned for */
-    double error;
+    bry__chain chain; /* the levels */
     bool fixed; /* one level for all */
     bool refresh;
     uint64_t max_bytes; /* 0: none */
@@ -27,7 +27,6 @@ typedef struct bry__compact_shape {
 /* One table. Of an element it holds one entry; of a fingerprint too. */
 typedef struct bry__window_level {
     bry__table table;
-    uint64_t capacity; /* entries that its share of the error allows */
     uint64_t live; /* entries that are remembered; the others are not reclaimed yet */
     struct bry__window_level *next; /* of those to be freed */
     uint64_t count[]; /* of them by generation, its number modulo the size of this array */
@@ -107,9 +106,6 @@ void bry__window_recount(bry__compact_window *window);
 /* What is below comes from options that are checked; BRY_E_RANGE: the error cannot be had. */
 bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact_shape *shape);
 
-uint64_t bry__level_range(const bry__compact_shape *shape, unsigned level);
-/* Entries that its share of the error allows; 0 when there cannot be such a level. */
-uint64_t bry__level_capacity(const bry__compact_shape *shape, unsigned level);
 /* What n entries in a level are expected to take. */
 uint64_t bry__level_plan_bytes(const bry__compact_shape *shape, unsigned level, uint64_t n);
 
@@ -143,13 +139,11 @@ unsigned bry__levels_first_with_room(const bry__compact_window *window);
  * level can take it within the error. */
 bry_status bry__levels_place(bry__compact_window *window, unsigned *level);
 
-/* Whether what a merge has brought together keeps the ceiling and the error, with some left for
- * what is added later. */
-bool bry__levels_may_merge(const bry__compact_window *window);
-
-/* Whether the error stays within the promise however many are added: so it is in every window that
- * was not forged. */
+/* Whether what is remembered keeps the promised error, and will however many are added; so it is in
+ * every window that was not forged. */
 bool bry__levels_keep_error(const bry__compact_window *window);
+/* Whether it keeps the ceiling. */
+bool bry__levels_keep_ceiling(const bry__compact_window *window);
 
 /* What the first entry makes of a window, and the least max_bytes that takes it. */
 uint64_t bry__levels_bytes_first(const bry__compact_shape *shape);

@@ -29,11 +29,10 @@
  * G = 13 is the least for errors from 10^-2 to 10^-5: 18.3 bits at 10^-3.
  *
  * Level 0 is planned for all that lives at that point, at 3/4 of the error. What comes beyond goes
- * to level 1 of twice as many entries at 1/8 of the error, to level 2 of four times as many at
- * 1/16, and so on: the error stays within the target at any rate, at the price of 3 bits an entry
- * in level 1 and one more in each further. New elements go to the first level with room, so when
- * the load falls the further levels expire, and are closed as soon as nothing in them is
- * remembered.
+ * to further levels, each of 16 times as many entries with longer fingerprints, as the chain of
+ * maplet_plan.c plans them: the error stays within the target at any rate. New elements go to the
+ * first level with room, so when the load falls the further levels expire, and are closed as soon
+ * as nothing in them is remembered.
  *
  * A batch is all or nothing: what each element did is noted, and taken back in reverse order. That
  * never needs memory: an entry that came is removed, and a number that was replaced is put back in
@@ -60,7 +59,7 @@ static bry_status plan(const bry_window_options *options, bry_window_shape *shap
     bry_status status = bry__compact_shape_of(options, &inside);
     if (status != BRY_OK)
         return status;
-    uint64_t range = bry__level_range(&inside, 0);
+    uint64_t range = inside.chain.range[0], capacity = inside.chain.capacity[0];
     *shape = (bry_window_shape){
         .engine = BRY_ENGINE_COMPACT,
         .window = inside.window,
@@ -69,8 +68,8 @@ static bry_status plan(const bry_window_options *options, bry_window_shape *shap
         .generations =
             (uint32_t)(inside.window / inside.length + (inside.window % inside.length != 0) + 1),
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
-        .error = (double)inside.capacity / (double)range,
-        .bytes = sizeof(bry__compact_window) + bry__level_plan_bytes(&inside, 0, inside.capacity),
+        .error = (double)capacity / (double)range,
+        .bytes = sizeof(bry__compact_window) + bry__level_plan_bytes(&inside, 0, capacity),
         .bytes_empty = sizeof(bry__compact_window),
         .bytes_least = bry__levels_bytes_least(&inside),
     };
@@ -528,7 +527,8 @@ static bry_status merge(void *self, const void *from, uint64_t now)
     if (status != BRY_OK)
         return status;
     status = bry__levels_merge(change.window, from);
-    if (status == BRY_OK && !bry__levels_may_merge(change.window))
+    if (status == BRY_OK &&
+        !(bry__levels_keep_error(change.window) && bry__levels_keep_ceiling(change.window)))
         status = BRY_E_FULL;
     return bry__change_end(window, &change, status, 0, now);
 }

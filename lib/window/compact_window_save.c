@@ -136,7 +136,7 @@ static bry_status read_levels(loading *from, const unsigned char *numbers)
 {
     bry__compact_window *window = from->window;
     uint64_t levels = bry__load64(numbers);
-    if (levels > BRY__WINDOW_LEVELS ||
+    if (levels > window->shape.chain.tables ||
         (levels > 0 && bry__load64(numbers + 8 * (size_t)levels) == 0))
         return bad(from, "the number of levels is out of range");
     for (size_t i = (size_t)levels; i < BRY__WINDOW_LEVELS; i++)
@@ -145,12 +145,11 @@ static bry_status read_levels(loading *from, const unsigned char *numbers)
     bry_status status = BRY_OK;
     for (unsigned i = 0; i < levels && status == BRY_OK; i++) {
         uint64_t n = bry__load64(numbers + 8 + 8 * (size_t)i);
-        uint64_t range = bry__level_range(&window->shape, i);
-        if (n > range || bry__level_capacity(&window->shape, i) == 0)
+        if (n > window->shape.chain.range[i])
             return bad(from, "more entries than a level can have");
         status = read_level(from, n);
     }
-    if (status == BRY_OK && !window->shape.fixed && !bry__levels_keep_error(window))
+    if (status == BRY_OK && !bry__levels_keep_error(window))
         status = bad(from, "more entries than the promised error allows");
     return status;
 }

@@ -14,7 +14,7 @@ import struct
 import sys
 
 import xxhash
-from read_maplet import SEED, frames, read_table
+from read_maplet import SEED, chain, frames, read_table
 
 START, STEP = 7777, 10
 M64 = (1 << 64) - 1
@@ -50,10 +50,8 @@ def check_compact(payloads, numbers):
     value_bits = math.ceil(math.log2(-(-window // length) + 1 + 2))
     first = capacity + -(-capacity * length // window)
     kind, counts = next(payloads)
-    levels, *counts = struct.unpack("<17Q", counts)
-    spans = [(first << i,
-              max(math.ceil((first << i) / (error * (0.25 / 2 ** i if i else 0.75))), 1 << 12))
-             for i in range(levels)]
+    levels, *counts = struct.unpack("<12Q", counts)
+    spans = list(chain(first, error, False))[:levels]
     for i, wanted in enumerate(expected(window, length, now, levels, spans)):
         found = read_table(payloads, spans[i][1], counts[i], 0, value_bits)
         wanted = [(fingerprint, generation % 2 ** value_bits) for fingerprint, generation in wanted]

@@ -172,6 +172,32 @@ static void test_merge_past_the_error(void **state)
     bry_window_destroy(before);
 }
 
+/* A window that has grown fits an empty one of its kind, and the two are equal then. */
+static void test_merge_into_an_empty_one(void **state)
+{
+    (void)state;
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.capacity = 100;
+    options.error = 1e-6;
+    options.seed = 1;
+    for (uint64_t n = 50; n < 100000; n *= 3) {
+        bry_window *full = make(options), *empty = make(options);
+        for (uint64_t i = 0; i < n; i++)
+            add(full, i, 1000 + i / 100);
+        assert_int_equal(bry_window_merge(empty, full), BRY_OK);
+        assert_true(alike(full, empty));
+        for (uint64_t i = n; i < 2 * n; i++) { /* both go on alike */
+            add(full, i, 3000);
+            add(empty, i, 3000);
+        }
+        assert_true(alike(full, empty));
+        assert_true(stats_of(empty).estimated_error <= options.error);
+        bry_window_destroy(full);
+        bry_window_destroy(empty);
+    }
+}
+
 static void test_looking_in(void **state)
 {
     (void)state;
@@ -340,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_clone_and_clear),
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_merge_past_the_error),
+        cmocka_unit_test(test_merge_into_an_empty_one),
         cmocka_unit_test(test_looking_in),
         cmocka_unit_test(test_pauses_in_steps),
         cmocka_unit_test(test_filters_freed_in_steps),
