@@ -1,13 +1,12 @@
 #include "bench/readme_block.h"
 
 #include "cli/output.h"
+#include "frame/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char begin_mark[] = "<!-- bench:begin -->\n";
 static const char end_mark[] = "<!-- bench:end -->";
@@ -63,46 +62,31 @@ bool bench_block_check(const char *path)
     return good;
 }
 
-/* Writes beside the file, then renames: an interruption leaves the old file. A link is followed. */
-static bool write_whole(const char *path, const char *head, size_t head_len, const char *middle,
-                        const char *tail)
+typedef struct parts {
+    const char *head, *middle, *tail;
+    size_t head_len;
+} parts;
+
+static bry_status write_parts(void *context, const bry_sink *sink)
 {
-    char *beside, *target = realpath(path, NULL);
-    struct stat old;
-    if (!target || asprintf(&beside, "%s.new", target) < 0) {
-        cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno));
-        free(target);
-        return false;
-    }
-    FILE *file = stat(target, &old) == 0 ? fopen(beside, "we") : NULL;
-    bool good = file && fchmod(fileno(file), old.st_mode & 07777) == 0 &&
-                fwrite(head, 1, head_len, file) == head_len && fputs(middle, file) >= 0 &&
-                fputs(tail, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int why = errno;
-    if (file && fclose(file) != 0 && good) {
-        why = errno;
-        good = false;
-    }
-    if (good && rename(beside, target) != 0) {
-        why = errno;
-        good = false;
-    }
-    if (!good) {
-        cli_fail(BRY_E_IO, "%s: %s", path, strerror(why));
-        if (file)
-            unlink(beside);
-    }
-    free(beside);
-    free(target);
-    return good;
+    const parts *of = context;
+    bry_status status = sink->write(sink->opaque, of->head, of->head_len);
+    if (status == BRY_OK)
+        status = sink->write(sink->opaque, of->middle, strlen(of->middle));
+    return status == BRY_OK ? sink->write(sink->opaque, of->tail, strlen(of->tail)) : status;
 }
 
 bool bench_block_replace(const char *path, const char *text)
 {
     const char *inside, *end;
     char *old = read_whole(path);
-    bool good = old && find_block(path, old, &inside, &end) &&
-                write_whole(path, old, (size_t)(inside - old), text, end);
+    bool good = old && find_block(path, old, &inside, &end);
+    if (good) {
+        parts all = {old, text, end, (size_t)(inside - old)};
+        good = bry__file_save(bry__io_posix(), path, write_parts, &all) == BRY_OK;
+        if (!good)
+            cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno));
+    }
     free(old);
     return good;
 }

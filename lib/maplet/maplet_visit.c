@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The entries of segment i from this place on, to `to` unless that is NULL; how many. */
+/* The entries of segment i from this place on, to `to`; how many. */
 static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, found *to)
 {
     const bry__segment *segment = bry__table_segment(table, i);
@@ -69,9 +69,7 @@ static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, foun
         uint64_t reversed = reverse(entry.u << level | i);
         if (place_of(reversed) < place)
             continue;
-        if (to)
-            to[n] = (found){reversed, entry.value};
-        n++;
+        to[n++] = (found){reversed, entry.value};
     }
     bry__overflow_place spilled = {0};
     uint64_t fingerprint;
@@ -81,9 +79,7 @@ static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, foun
         uint64_t reversed = reverse(fingerprint);
         if (bry__table_segment_of(table, fingerprint) != i || place_of(reversed) < place)
             continue;
-        if (to)
-            to[n] = (found){reversed, value};
-        n++;
+        to[n++] = (found){reversed, value};
     }
     return n;
 }
@@ -124,13 +120,12 @@ static bry_status visit_segment(visit *v, bry__table *table, uint64_t *place)
 {
     uint64_t i = bry__table_segment_of(table, reverse(*place << (64 - PLACE_BITS)));
     uint64_t end = place_of(reverse(i)) + (PLACES >> bry__table_level(table, i));
-    uint64_t n = gather(table, i, *place, NULL);
-    if (!reserve(v, n))
+    const bry__segment *segment = bry__table_segment(table, i);
+    if (!reserve(v, segment->n + (segment->spilled ? table->overflow.n : 0)))
         return BRY_E_NOMEM;
-    if (n > 0) {
-        gather(table, i, *place, v->buffer);
+    uint64_t n = gather(table, i, *place, v->buffer);
+    if (n > 1)
         qsort(v->buffer, n, sizeof *v->buffer, compare);
-    }
     v->left -= v->left > 0; /* segments without entries take time too */
     for (uint64_t e = 0; e < n; e++) {
         uint64_t here = place_of(v->buffer[e].reversed);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { KEYS = 6000, CHURN = 20000 };
+enum { KEYS = 4000, CHURN = 14000 };
 
 static bry_map_options growing(uint64_t capacity)
 {
@@ -53,7 +53,7 @@ static void test_every_entry_once(void **state)
         bry_buffer before = BRY_BUFFER, after = BRY_BUFFER;
         bry_sink to_before = bry_buffer_sink(&before), to_after = bry_buffer_sink(&after);
         assert_int_equal(bry_map_save(map, &to_before, NULL), BRY_OK);
-        for (int b = 0; b < 5; b++) {
+        for (int b = c == 0 ? 0 : 2; b < 5; b++) {
             uint64_t cursor = 0, calls = 0;
             do {
                 assert_int_equal(bry_map_sweep(map, &counting, budgets[b], &cursor), BRY_OK);
