@@ -115,8 +115,8 @@ BRY_API bry_status bry_counter_create(const bry_counter_options *options, bry_co
  * acknowledged is in the table once. A table that exists keeps its seed, engine and shape: leave
  * these options 0, or give what it has (BRY_E_MISMATCH); max_bytes, max_skew, sync and log_bytes
  * are taken anew each time. load bounds and explains as in every load, load->problem is NULL when
- * it was not the folder's data that failed; its allocator is not used, the options' is. As
- * bry_counter_create(), and BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT; BRY_E_IO with errno set,
+ * it was not the folder's data that failed; its allocator is not used, the options' is; a folder
+ * has no note. As bry_counter_create(), and BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT; BRY_E_IO with errno set,
  * EBUSY when another process, or this one, has the folder open.
  */
 BRY_API bry_status bry_counter_open(const char *path, const bry_counter_options *options,

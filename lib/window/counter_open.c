@@ -275,6 +275,8 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     if (load) {
         load->problem = NULL;
         load->offset = 0;
+        if (load->note) /* a folder has none */
+            load->note->len = 0;
         o.load.max_bytes = load->max_bytes;
     }
     bry_status status = bry__counter_read_options(given, &o.options, &shape);

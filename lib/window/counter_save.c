@@ -329,6 +329,9 @@ static bry_status read_window(bry__frame_reader *reader, bry_counter *counters)
     from.held = from.at = 0;
     bry_source source = {give_bytes, &from};
     bry_load inner = BRY_LOAD;
+    bry_buffer note = BRY_BUFFER;
+    inner.note = &note; /* the table's own window has none, and one would be lost */
+    inner.note_max = 1;
     inner.allocator = &counters->meter.allocator;
     uint64_t ceiling = reader->load ? reader->load->max_bytes : 0;
     if (ceiling && reader->claimed >= ceiling)
@@ -336,8 +339,12 @@ static bry_status read_window(bry__frame_reader *reader, bry_counter *counters)
     inner.max_bytes = ceiling ? ceiling - reader->claimed : 0;
     uint64_t before = counters->meter.bytes;
     bry_status status = bry_window_load(&source, &inner, &counters->window);
+    bool noted = note.len > 0 || (status == BRY_E_LIMIT && inner.offset == BRY__HEADER_BYTES);
+    bry_buffer_free(&note);
     if (reader->status != BRY_OK)
         return reader->status;
+    if (noted)
+        return bad(reader, "the window inside has a note");
     if (status != BRY_OK)
         return bry__frame_reader_fail(reader, status, inner.problem);
     if (from.at != from.held)

@@ -183,13 +183,12 @@ static void damage_is_refused(void **state)
     bry_buffer_free(&note);
 }
 
-/* A stream of a filter with these frames before its own, all checksums right. */
-static bry_buffer forge(const size_t *lengths, size_t count, bool behind)
+/* A stream with a note in frames of these lengths at `first`, all checksums right. */
+static bry_buffer forge(const bry_buffer *plain, size_t first, const size_t *lengths, size_t count)
 {
-    bry_buffer plain = filter_with_note(0), stream = BRY_BUFFER;
+    bry_buffer stream = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&stream);
-    size_t first = BRY__HEADER_BYTES + (behind ? BRY__FRAME_OVERHEAD + 48 : 0);
-    sink.write(sink.opaque, plain.bytes, first);
+    sink.write(sink.opaque, plain->bytes, first);
     for (size_t i = 0, from = 0; i < count; from += lengths[i++]) {
         unsigned char head[16] = {0}, sum[8] = {0};
         bry__store32(head, BRY__FRAME_NOTE);
@@ -198,13 +197,12 @@ static bry_buffer forge(const size_t *lengths, size_t count, bool behind)
         sink.write(sink.opaque, bytes + from, lengths[i]);
         sink.write(sink.opaque, sum, sizeof sum);
     }
-    sink.write(sink.opaque, plain.bytes + first, plain.len - first);
+    sink.write(sink.opaque, plain->bytes + first, plain->len - first);
     unsigned char *counts = stream.bytes + stream.len - 24; /* of the end frame */
     bry__store64(counts, bry__load64(counts) + count);
     for (size_t i = 0; i < count; i++)
         bry__store64(counts + 8, bry__load64(counts + 8) + lengths[i]);
     repair_stream(stream.bytes, stream.len);
-    bry_buffer_free(&plain);
     return stream;
 }
 
@@ -227,16 +225,72 @@ static void forged_notes_are_refused(void **state)
     };
     bry_buffer note = BRY_BUFFER;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bry_buffer stream = forge(cases[i].lengths, cases[i].count, cases[i].behind);
+        bry_buffer plain = filter_with_note(0);
+        size_t first = BRY__HEADER_BYTES + (cases[i].behind ? BRY__FRAME_OVERHEAD + 48 : 0);
+        bry_buffer stream = forge(&plain, first, cases[i].lengths, cases[i].count);
         bry_load load = BRY_LOAD;
         load.note = &note;
         assert_int_equal(load_stream(&stream, &load), cases[i].status);
         assert_note(&note, cases[i].kept);
         load.note = NULL; /* what is dropped is checked all the same */
         assert_int_equal(load_stream(&stream, &load), cases[i].status);
+        bry_buffer_free(&plain);
         bry_buffer_free(&stream);
     }
     bry_buffer_free(&note);
+}
+
+/* The stream of a table, with a note of that length in the window that it holds. */
+static bry_buffer table_with_noted_window(size_t len)
+{
+    const uint32_t window = BRY__FOUR('W', 'I', 'N', 'D');
+    bry_counter *table;
+    assert_int_equal(bry_counter_create(NULL, &table), BRY_OK);
+    bry_buffer saved = BRY_BUFFER, inner = BRY_BUFFER, stream = BRY_BUFFER;
+    bry_sink to_saved = bry_buffer_sink(&saved), to_inner = bry_buffer_sink(&inner),
+             sink = bry_buffer_sink(&stream);
+    assert_int_equal(bry_counter_save(table, &to_saved, NULL), BRY_OK);
+    bry_counter_destroy(table);
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, &sink, NULL, bry__load32(saved.bytes + 12), 1,
+                            bry__load64(saved.bytes + 24));
+    for (size_t at = BRY__HEADER_BYTES, length;; at += BRY__FRAME_OVERHEAD + length) {
+        uint32_t type = bry__load32(saved.bytes + at);
+        length = bry__load32(saved.bytes + at + 4);
+        if (type == BRY__FRAME_END)
+            break;
+        if (type == window)
+            to_inner.write(to_inner.opaque, saved.bytes + at + 16, length);
+        else
+            bry__frame_writer_write(&writer, type, saved.bytes + at + 16, length);
+    }
+    bry_buffer forged = forge(&inner, BRY__HEADER_BYTES, &len, len > 0);
+    assert_true(forged.len < 16384); /* one frame's worth */
+    bry__frame_writer_write(&writer, window, forged.bytes, forged.len);
+    assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
+    bry_buffer_free(&saved);
+    bry_buffer_free(&inner);
+    bry_buffer_free(&forged);
+    return stream;
+}
+
+static void the_window_of_a_table_has_none(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {0, 1, 2, 1000};
+    for (int i = 0; i < 4; i++) {
+        bry_buffer stream = table_with_noted_window(lengths[i]);
+        bry_view view = {stream.bytes, stream.len, 0};
+        bry_source source = bry_view_source(&view);
+        bry_counter *table = NULL;
+        bry_load load = BRY_LOAD;
+        bry_status status = bry_counter_load(&source, &load, &table);
+        assert_int_equal(status, i == 0 ? BRY_OK : BRY_E_BADDATA);
+        if (i > 0)
+            assert_string_equal(load.problem, "the window inside has a note");
+        bry_counter_destroy(table);
+        bry_buffer_free(&stream);
+    }
 }
 
 static void a_note_above_the_ceiling_is_refused(void **state)
@@ -288,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_folder_and_a_unit_keep_it),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(forged_notes_are_refused),
+        cmocka_unit_test(the_window_of_a_table_has_none),
         cmocka_unit_test(a_note_above_the_ceiling_is_refused),
         cmocka_unit_test(an_older_struct_is_read_no_further),
     };
