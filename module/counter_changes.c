@@ -184,7 +184,7 @@ static int reply_refusal(server_context *context, const counter_table *table, br
     if (status == BRY_E_FULL)
         return reply_error(context, "FULL",
                            "the table would pass its MAXMEM, so nothing was changed");
-    if (status == BRY_E_RANGE)
+    if (status == BRY_E_OVERFLOW)
         return reply_error(context, "RANGE",
                            "a counter would pass 64 bits, so nothing was changed");
     return reply_status(context, status);
@@ -200,7 +200,7 @@ static int count_for_client(server_context *context, server_string *key, held_ob
     bry_status status = apply_below(table, self, ceiling);
     if (status == BRY_E_FULL)
         status = apply_at_ceiling(context, key, table, self, ceiling);
-    if (status == BRY_OK || status == BRY_E_RANGE) /* the table has counted either */
+    if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table has counted either */
         replicate_apply(context, key, self, before);
     if (status != BRY_OK)
         return reply_refusal(context, table, status);
@@ -221,7 +221,7 @@ static int count_as_told(server_context *context, server_string *key, held_objec
     bry_status status = apply_below(table_of(object), self, 0);
     if (status == BRY_OK)
         count_outcomes(context, key, object, self);
-    else if (status != BRY_E_RANGE)
+    else if (status != BRY_E_OVERFLOW)
         api.Log(context, "warning", "a counter's change could not be repeated here: %s",
                 bry_status_text(status));
     api.ReplicateVerbatim(context);

@@ -119,7 +119,7 @@ static void replicate(const window_change *self, const item_batch *batch)
 /* What the library refused. A refusal for want of room is replicated like a change (object.h). */
 static int refused(const window_change *self, const item_batch *batch, bry_status status)
 {
-    if (status == BRY_E_RANGE) {
+    if (status == BRY_E_SKEW) {
         window_family.totals.refused++;
         return reply_error(self->context, "RANGE",
                            "AT is more than SKEW ahead of the window's time, which is %llu: "

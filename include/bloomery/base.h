@@ -98,9 +98,13 @@ BRY_API uint32_t bry_version_number(void);
     X(VERSION, -7, "the data was written in a format that this build does not read")               \
     X(LIMIT, -8, "the data asks for more memory than the ceiling allows")                          \
     X(IO, -9, "reading or writing failed; errno tells why")                                        \
-    X(NOGUARD, -10, "there is no such guard")                                                      \
+    X(NOUNIT, -10, "there is no such unit")                                                        \
     X(UNSUPPORTED, -11, "this engine cannot do that")                                              \
-    X(STOPPED, -12, "a callback asked to stop")
+    X(STOPPED, -12, "a callback asked to stop")                                                    \
+    X(SEALED, -13, "the unit is sealed and takes no more elements")                                \
+    X(SKEW, -14, "the time is further ahead than max_skew allows")                                 \
+    X(OVERFLOW, -15, "a counter would pass 64 bits")                                               \
+    X(TOOLONG, -16, "a name, a value or a batch is too long")
 
 typedef enum bry_status {
     BRY_OK = 0,

@@ -158,12 +158,12 @@ typedef enum bry_counter_outcome {
  * since). Both pointers may be NULL. An id stands for one operation in the whole table: for two
  * counters use two ids, for instance by hashing the name with the rest.
  *
- * BRY_E_RANGE: the sum does not fit in 64 bits; or, which the caller can tell beforehand, now is
- * beyond T + max_skew (bry_counter_time()) or the name is too long. BRY_E_FULL: see "at capacity".
- * BRY_E_NOMEM. After all of these the id is not remembered: the same one may be tried again.
- * BRY_E_IO, with errno set: the log could not be written. Whether the operation is on disk is open,
- * so the table refuses every further change with BRY_E_IO; questions go on. Destroy it, open it
- * again, and have the client retry: the id then tells.
+ * BRY_E_OVERFLOW: the sum does not fit in 64 bits. BRY_E_SKEW: now is beyond T + max_skew
+ * (bry_counter_time()). BRY_E_TOOLONG: the name is longer than BRY_COUNTER_NAME_MAX. BRY_E_FULL:
+ * see "at capacity". BRY_E_NOMEM. After all of these the id is not remembered: the same one may be
+ * tried again. BRY_E_IO, with errno set: the log could not be written. Whether the operation is on
+ * disk is open, so the table refuses every further change with BRY_E_IO; questions go on. Destroy
+ * it, open it again, and have the client retry: the id then tells.
  */
 BRY_API bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *name,
                                      size_t name_len, int64_t delta, uint64_t now,
@@ -187,7 +187,7 @@ typedef struct bry_counter_op {
 
 /*
  * n operations at one time, all or none; one wait for the disk instead of n. As
- * bry_counter_apply(), and BRY_E_RANGE also for a batch that is too large: see
+ * bry_counter_apply(), and BRY_E_TOOLONG also for a batch that is too large: see
  * BRY_COUNTER_BATCH_MAX. op_size is sizeof(bry_counter_op); BRY_E_RANGE for one that no version
  * has.
  */

@@ -161,29 +161,29 @@ BRY_API bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit
 /*
  * Takes back the opening of the unit that was opened last, which has no elements: the next one gets
  * its number and its place in the order. Not every byte is as before: unit numbers that are stored
- * keep the width that this unit made them need. BRY_E_RANGE: no such unit, or another was opened
+ * keep the width that this unit made them need. BRY_E_NOUNIT. BRY_E_RANGE: another was opened
  * after it, or it has elements.
  */
 BRY_API bry_status bry_index_unopen(bry_index *index, uint32_t unit);
 
-/* A sealed unit takes no more elements; sealing it again is BRY_OK. BRY_E_RANGE: no such unit. */
+/* A sealed unit takes no more elements; sealing it again is BRY_OK. BRY_E_NOUNIT: no such unit. */
 BRY_API bry_status bry_index_seal(bry_index *index, uint32_t unit);
 
 /*
  * Drops a unit: from now on it is no candidate. Memory that it shares with others comes back in
- * later changes and steps. BRY_E_RANGE: no such unit.
+ * later changes and steps. BRY_E_NOUNIT: no such unit.
  */
 BRY_API bry_status bry_index_drop(bry_index *index, uint32_t unit);
 
-/* BRY_E_RANGE: no such unit. */
+/* BRY_E_NOUNIT: no such unit. */
 BRY_API bry_status bry_index_set_tag(bry_index *index, uint32_t unit, uint64_t tag);
 BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint64_t *tag);
 
 /*
- * Puts the elements of `from` into `into` and drops `from`; sealed or not. BRY_E_RANGE: no such
- * units, or one and the same. BRY_E_FULL: together, an element of both counted twice, they are more
- * than the capacity of `into`.
- * BRY_E_MISMATCH: dba, one of them has been rebuilt in another shape. BRY_E_NOMEM.
+ * Puts the elements of `from` into `into` and drops `from`; sealed or not. BRY_E_NOUNIT: no such
+ * unit. BRY_E_RANGE: they are one and the same. BRY_E_FULL: together, an element of both counted
+ * twice, they are more than the capacity of `into`. BRY_E_MISMATCH: dba, one of them has been
+ * rebuilt in another shape. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from);
 
@@ -205,7 +205,7 @@ typedef struct bry_index_unit {
         sizeof(bry_index_unit), 0, false, false, 0, 0, 0, 0, 0                                     \
     }
 
-/* BRY_E_RANGE: no such unit. */
+/* BRY_E_NOUNIT: no such unit. */
 BRY_API bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_unit *info);
 
 /* Stores up to `room` numbers of units, newest first, and returns how many units there are. */
@@ -219,7 +219,7 @@ BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t r
  * (BRY_INDEX_LARGER: not before all that are open are full, from the newest to the oldest). *went
  * is the number of the unit, *was BRY_PRESENT when that unit answered for the element already (then
  * nothing changes, and it does not matter whether the unit is full); both may be NULL.
- * BRY_E_RANGE: no such unit, or it is sealed. BRY_E_FULL: the named unit is full; or, for NEWEST,
+ * BRY_E_NOUNIT: no such unit. BRY_E_SEALED. BRY_E_FULL: the named unit is full; or, for NEWEST,
  * as bry_index_open(); or, of compact, units installed past the plan have used the error up.
  * BRY_E_NOMEM.
  */
@@ -240,7 +240,7 @@ BRY_API bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, siz
  * fingerprint goes with it (a share of at most `error` by `units` of the deletions). dba counts it
  * as stale: it stays a candidate until the unit is refreshed from its live elements
  * (bry_index_step()). Delete only what you know is there: dba cannot tell a false positive, and
- * would count it. BRY_E_RANGE: no such unit. BRY_E_NOMEM.
+ * would count it. BRY_E_NOUNIT: no such unit. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_del(bry_index *index, bry_hash hash, uint32_t unit, bry_answer *was);
 
@@ -394,7 +394,7 @@ BRY_API bry_status bry_index_load_folder(const char *path, bry_load *load, bry_i
  * One unit as frames, tag included, to be installed in another index; load->note of
  * bry_index_install_unit() gets the note of `save`. To build one apart, make an index with
  * bry_index_options_like(), or with the same options and seed, and fill a unit of it.
- * BRY_E_RANGE: no such unit. What the sink returns, or BRY_OK.
+ * BRY_E_NOUNIT: no such unit. What the sink returns, or BRY_OK.
  */
 BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_sink *sink,
                                        const bry_save *save);

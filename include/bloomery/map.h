@@ -207,7 +207,8 @@ BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
 
 /*
  * Every call of this section may return
- *   BRY_E_RANGE   the value is longer than BRY_MAP_VALUE_MAX, or wider than value_bits
+ *   BRY_E_TOOLONG the value is longer than BRY_MAP_VALUE_MAX
+ *   BRY_E_RANGE   the number is wider than value_bits
  *   BRY_E_FULL    a fixed map holds its capacity and the key is new; or no code is left for a new
  *                 value (stats.values_left is 0 then); or merges have filled a growing map with
  *                 as many keys as its error allows, so that it cannot grow any more (kbf: with 24
@@ -234,14 +235,15 @@ BRY_API bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value val
  */
 BRY_API bry_status bry_map_add(bry_map *map, bry_hash hash, bry_map_value value);
 
-/* Deletes the key. *was BRY_ABSENT: it was not there, nothing changes. Not RANGE, FULL or NOMEM. */
+/* Deletes the key. *was BRY_ABSENT: it was not there, nothing changes. Not TOOLONG, RANGE, FULL or
+ * NOMEM. */
 BRY_API bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was);
 
 /*
  * Takes out a pair that you know is there: the exact opposite of bry_map_add(), never
  * BRY_E_UNSURE. *was is BRY_ABSENT, and nothing changes, where the map can see that it does not
  * hold this pair: compact by the value under the fingerprint; kbf by a cell that is empty or
- * contradicts, which does not catch every mistake. Not RANGE, FULL or NOMEM.
+ * contradicts, which does not catch every mistake. Not TOOLONG, RANGE, FULL or NOMEM.
  */
 BRY_API bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value value,
                                     bry_answer *was);
@@ -370,9 +372,9 @@ typedef struct bry_map_supplier {
  * Rebuilds the map from the pairs that should be in it: afterwards it holds these and no others,
  * without ghosts. Engine, seed, shape and what was refused stay; the codes of values stay with kbf,
  * so that it can be merged as before. Until it is done it needs memory for both maps.
- * BRY_E_RANGE: a value is out of its range, or *got is more than room. BRY_E_FULL: more pairs than
- * a fixed map takes, or values than there are codes. BRY_E_NOMEM, or what the supplier returns. The
- * map is unchanged in all these cases.
+ * BRY_E_TOOLONG, BRY_E_RANGE: a value, as above; BRY_E_RANGE: *got is more than room. BRY_E_FULL:
+ * more pairs than a fixed map takes, or values than there are codes. BRY_E_NOMEM, or what the
+ * supplier returns. The map is unchanged in all these cases.
  */
 BRY_API bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier);
 

@@ -157,7 +157,7 @@ BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, 
 /*
  * Adds an element. *was says BRY_ABSENT: it is *new*, and remembered from max(now, T) on; or
  * BRY_PRESENT: it was *seen*, or is a false positive. was may be NULL.
- * BRY_E_RANGE: now is beyond T + max_skew. BRY_E_FULL: it is new, and the ceiling is reached in a
+ * BRY_E_SKEW: now is beyond T + max_skew. BRY_E_FULL: it is new, and the ceiling is reached in a
  * window created with `refuse`; or, compact, there are so many that fingerprints cannot be made
  * longer (65,535 times the capacity, less for errors near 1e-12). BRY_E_NOMEM. After a failure T is
  * as before, too.
@@ -174,7 +174,7 @@ BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, 
 /*
  * Forgets an element before its time, for work that failed after it was added. *was BRY_ABSENT: it
  * was not remembered. An element with the same fingerprint is forgotten with it (a share of at most
- * `error` of the calls). BRY_E_RANGE: now is beyond T + max_skew. BRY_E_UNSUPPORTED: engine fbf.
+ * `error` of the calls). BRY_E_SKEW: now is beyond T + max_skew. BRY_E_UNSUPPORTED: engine fbf.
  * BRY_E_NOMEM, where time moves.
  *
  * Right after an add that answered *new*, with the same `now`, it does not fail and takes exactly

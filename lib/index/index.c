@@ -144,7 +144,9 @@ bry_status bry_index_unopen(bry_index *index, uint32_t unit)
 {
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
-    if (!record || record->order != index->last_order || record->elements > 0)
+    if (!record)
+        return BRY_E_NOUNIT;
+    if (record->order != index->last_order || record->elements > 0)
         return BRY_E_RANGE;
     for (uint32_t i = 0; i < index->slots.room; i++) /* a file may have two of one order */
         if (i != slot && index->slots.slot[i].order == record->order)
@@ -164,7 +166,7 @@ bry_status bry_index_seal(bry_index *index, uint32_t unit)
 {
     uint32_t slot;
     if (!bry__index_record(index, unit, &slot))
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     bry__index_seal(index, slot);
     return BRY_OK;
 }
@@ -174,7 +176,7 @@ bry_status bry_index_drop(bry_index *index, uint32_t unit)
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     index->engine->drop(index->elements, slot, record->elements);
     bry__index_leave(index, slot);
     return BRY_OK;
@@ -185,7 +187,7 @@ bry_status bry_index_set_tag(bry_index *index, uint32_t unit, uint64_t tag)
     uint32_t slot;
     bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     record->tag = tag;
     return BRY_OK;
 }
@@ -195,7 +197,7 @@ bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint64_t *ta
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     *tag = record->tag;
     return BRY_OK;
 }
@@ -205,7 +207,9 @@ bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from)
     uint32_t to_slot, from_slot;
     bry__index_slot *to = bry__index_record(index, into, &to_slot);
     const bry__index_slot *gone = bry__index_record(index, from, &from_slot);
-    if (!to || !gone || to == gone)
+    if (!to || !gone)
+        return BRY_E_NOUNIT;
+    if (to == gone)
         return BRY_E_RANGE;
     if (to->elements > to->capacity || gone->elements > to->capacity - to->elements)
         return BRY_E_FULL;
@@ -224,7 +228,7 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     bry_index_unit known = {
         .unit = record->number,
         .sealed = record->sealed,
@@ -254,7 +258,7 @@ bry_status bry_index_del(bry_index *index, bry_hash hash, uint32_t unit, bry_ans
     uint32_t slot;
     bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     bry_answer answer;
     if (index->engine->deletes) {
         uint64_t removed = index->engine->del(index->elements, slot, hash);
@@ -278,7 +282,7 @@ bry_status bry_index_del_n(bry_index *index, const bry_hash *hashes, size_t n, u
 {
     uint32_t slot;
     if (!bry__index_record(index, unit, &slot))
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     bry_status status = BRY_OK;
     for (size_t i = 0; i < n && status == BRY_OK; i++)
         status = bry_index_del(index, hashes[i], unit, was ? &was[i] : NULL);

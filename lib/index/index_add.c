@@ -100,8 +100,10 @@ bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_
         status = add_newest(index, hash, &slot, &before);
     } else {
         const bry__index_slot *record = bry__index_record(index, unit, &slot);
-        if (!record || record->sealed)
-            return BRY_E_RANGE;
+        if (!record)
+            return BRY_E_NOUNIT;
+        if (record->sealed)
+            return BRY_E_SEALED;
         if (room_in(index, slot) > 0) {
             status = add_some(index, slot, &hash, 1, &before);
         } else {
@@ -257,8 +259,10 @@ bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n, u
         return n == 0 ? BRY_OK : add_n_newest(index, hashes, n, went, was);
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
-    if (!record || record->sealed)
-        return BRY_E_RANGE;
+    if (!record)
+        return BRY_E_NOUNIT;
+    if (record->sealed)
+        return BRY_E_SEALED;
     if (n > room_in(index, slot))
         return BRY_E_FULL;
     bry_answer small[BRY__INDEX_BATCH];

@@ -329,7 +329,7 @@ bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_
 {
     uint32_t slot = bry__index_slot_of(index, unit);
     if (slot == BRY__INDEX_NO_SLOT)
-        return BRY_E_RANGE;
+        return BRY_E_NOUNIT;
     bry__frame_writer writer;
     unsigned char record[BRY__INDEX_RECORD];
     bry__frame_writer_begin(&writer, sink, save, KIND_UNIT, UNIT_VERSION, index->options.seed);

@@ -232,18 +232,15 @@ void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n, bry_map
 
 /* ---- codes for values ---------------------------------------------------------------------- */
 
-bool bry__map_is_valid(const bry_map *map, const bry_map_value *value)
+bry_status bry__map_check_values(const bry_map *map, const bry_map_value *values, size_t n)
 {
-    return bry__map_has_dictionary(map) ? value->len <= BRY_MAP_VALUE_MAX
-                                        : value->number < bry__map_codes(map);
-}
-
-bool bry__map_are_valid(const bry_map *map, const bry_map_value *values, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!bry__map_is_valid(map, &values[i]))
-            return false;
-    return true;
+    for (size_t i = 0; i < n; i++) {
+        if (bry__map_has_dictionary(map) && values[i].len > BRY_MAP_VALUE_MAX)
+            return BRY_E_TOOLONG;
+        if (!bry__map_has_dictionary(map) && values[i].number >= bry__map_codes(map))
+            return BRY_E_RANGE;
+    }
+    return BRY_OK;
 }
 
 /* The code that a value has; false when it has none. */
@@ -252,7 +249,7 @@ static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *
     if (bry__map_has_dictionary(map))
         return bry__dictionary_find(&map->dictionary, value->bytes, value->len, code);
     *code = (uint32_t)value->number;
-    return bry__map_is_valid(map, value);
+    return bry__map_check_values(map, value, 1) == BRY_OK;
 }
 
 /* kbf: when there is no key left, all codes come back. */
@@ -348,12 +345,13 @@ bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t
 
 bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
-    if (!bry__map_is_valid(map, &value))
-        return BRY_E_RANGE;
+    bry_status status = bry__map_check_values(map, &value, 1);
+    if (status != BRY_OK)
+        return status;
     uint32_t code;
     uint8_t answer;
     uint64_t before;
-    bry_status status = bry__map_give_codes(map, &value, 1, &code, &before);
+    status = bry__map_give_codes(map, &value, 1, &code, &before);
     if (status != BRY_OK)
         return bry__map_count_refused(map, status);
     status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
@@ -367,11 +365,11 @@ bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_ans
 
 bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
 {
-    if (!bry__map_is_valid(map, &value))
-        return BRY_E_RANGE;
+    bry_status status = bry__map_check_values(map, &value, 1);
+    if (status != BRY_OK)
+        return status;
     uint32_t code;
     bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
-    bry_status status = BRY_OK;
     if (answer != BRY_ABSENT) { /* an absent key gives no value a code */
         uint64_t before;
         status = answer == BRY_UNSURE ? BRY_E_UNSURE
@@ -443,8 +441,9 @@ static bry_status put_codes(bry_map *map, const bry_hash *hashes, const uint32_t
 static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                            size_t n, bool known_absent, uint8_t *was)
 {
-    if (!bry__map_are_valid(map, values, n))
-        return BRY_E_RANGE;
+    bry_status status = bry__map_check_values(map, values, n);
+    if (status != BRY_OK)
+        return status;
     uint32_t small[SMALL_BATCH], *codes = small;
     if (n > SMALL_BATCH) {
         codes =
@@ -453,7 +452,7 @@ static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_v
             return BRY_E_NOMEM;
     }
     uint64_t before;
-    bry_status status = bry__map_give_codes(map, values, n, codes, &before);
+    status = bry__map_give_codes(map, values, n, codes, &before);
     if (status != BRY_OK)
         bry__map_count_refused(map, status);
     else

@@ -32,8 +32,8 @@ static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
                                         : bry_map_value_number(code);
 }
 
-/* Whether each of these can be a value of the map. */
-bool bry__map_are_valid(const bry_map *map, const bry_map_value *values, size_t n);
+/* BRY_OK where each of these can be a value of the map; else BRY_E_TOOLONG or BRY_E_RANGE. */
+bry_status bry__map_check_values(const bry_map *map, const bry_map_value *values, size_t n);
 
 /* From now on values go with the last key that has them, where the engine can tell. For a map that
  * was just made or loaded, keys counted by bry__map_recount() where there are any. */
@@ -44,9 +44,6 @@ void bry__map_watch(bry_map *map);
 void bry__map_recount(bry_map *map);
 
 /* ---- changing values (map.c), for map_sweep.c --------------------------------------------- */
-
-/* Whether the map can have this value. */
-bool bry__map_is_valid(const bry_map *map, const bry_map_value *value);
 
 /* A code for each of these values, which are valid; none is new where this fails. *before is how
  * many codes there were. When the codes of kbf run out, they may come back. */

@@ -18,9 +18,11 @@ static bry_status judge(void *context, uint32_t code, bry_map_verdict *verdict, 
     *verdict = sweep->by->judge(sweep->by->opaque, value, &changed);
     if (*verdict == BRY_MAP_KEEP || *verdict == BRY_MAP_DEL)
         return BRY_OK;
-    if (*verdict != BRY_MAP_CHANGE || !bry__map_is_valid(map, &changed))
-        return BRY_E_RANGE;
-    bry_status status = bry__map_give_codes(map, &changed, 1, &sweep->code, &sweep->before);
+    bry_status status =
+        *verdict == BRY_MAP_CHANGE ? bry__map_check_values(map, &changed, 1) : BRY_E_RANGE;
+    if (status != BRY_OK)
+        return status;
+    status = bry__map_give_codes(map, &changed, 1, &sweep->code, &sweep->before);
     if (status != BRY_OK)
         return bry__map_count_refused(map, status);
     *to = sweep->code;

@@ -57,13 +57,12 @@ static bry_status update_present(bry_map *map, const bry_hash *hashes, const bry
 bry_status bry_map_update_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                             size_t n, bry_answer *was)
 {
-    if (!bry__map_are_valid(map, values, n))
-        return BRY_E_RANGE;
-    if (n == 0)
-        return BRY_OK;
+    bry_status status = bry__map_check_values(map, values, n);
+    if (status != BRY_OK || n == 0)
+        return status;
     picked keys = {0};
     bry_answer *answers = bry__alloc_buffer(&map->allocator, n);
-    bry_status status = BRY_E_NOMEM;
+    status = BRY_E_NOMEM;
     if (reserve(map, &keys, n) && answers)
         status = update_present(map, hashes, values, n, answers, was != NULL, &keys);
     for (size_t i = 0; i < n && was && status == BRY_OK; i++)

@@ -55,15 +55,15 @@ static bry_status check(bry_counter *counters, batch *b)
     b->record = BRY__COUNTER_HEAD;
     for (size_t i = 0; i < b->n; i++) {
         if (op_of(b, i)->name_len > BRY_COUNTER_NAME_MAX)
-            return BRY_E_RANGE;
+            return BRY_E_TOOLONG;
         b->record += BRY__COUNTER_OP + op_of(b, i)->name_len;
         if (b->record > BRY__RECORD_MAX)
-            return BRY_E_RANGE;
+            return BRY_E_TOOLONG;
     }
     uint64_t time = bry_window_time(counters->window), skew = counters->options.max_skew;
     if (skew && counters->window->started && b->now > time && b->now - time > skew) {
         counters->refused_time++;
-        return BRY_E_RANGE;
+        return BRY_E_SKEW;
     }
     return BRY_OK;
 }
@@ -196,7 +196,7 @@ static bry_status remember_exactly(bry_counter *counters, batch *b)
             continue;
         assert(b->names[done]);
         if (__builtin_add_overflow(b->names[done]->value, delta, &sum)) {
-            status = BRY_E_RANGE;
+            status = BRY_E_OVERFLOW;
             break;
         }
         b->names[done]->value = sum;
@@ -233,7 +233,7 @@ static bry_status remember(bry_counter *counters, batch *b)
                     : remember_exactly(counters, b);
     bry_answer was = BRY_ABSENT;
     bry_status status =
-        fits ? bry__window_add_new(counters->window, b->ids[0], b->now, &was) : BRY_E_RANGE;
+        fits ? bry__window_add_new(counters->window, b->ids[0], b->now, &was) : BRY_E_OVERFLOW;
     b->was[0] = (uint8_t)was;
     return status;
 }
@@ -266,7 +266,7 @@ static bry_status decide(bry_counter *counters, batch *b)
         advance(counters, b->now) == BRY_OK && attempt(counters, b) == BRY_OK)
         status = BRY_OK;
     counters->refused_full += status == BRY_E_FULL;
-    counters->refused_overflow += status == BRY_E_RANGE;
+    counters->refused_overflow += status == BRY_E_OVERFLOW;
     return status;
 }
 

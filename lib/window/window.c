@@ -215,7 +215,7 @@ static bry_status admit(bry_window *window, uint64_t *now)
         *now = window->time;
     } else if (window->started && skew && *now - window->time > skew) {
         window->refused_time++;
-        return BRY_E_RANGE;
+        return BRY_E_SKEW;
     }
     return BRY_OK;
 }

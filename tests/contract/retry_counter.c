@@ -76,8 +76,8 @@ int main(int argc, char **argv)
         if (status == BRY_OK)
             printf("ok %s %" PRId64 "%s\n", name, value,
                    outcome == BRY_COUNTER_REPEAT ? " repeat" : "");
-        else if (status == BRY_E_RANGE)
-            puts("overflow"); /* the name is short and no skew is set: it can be nothing else */
+        else if (status == BRY_E_OVERFLOW)
+            puts("overflow");
         else
             printf("retry %s\n", bry_status_word(status));
         if (status == BRY_E_IO)

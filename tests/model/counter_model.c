@@ -229,7 +229,7 @@ static void refused(pair *both, model_reader *reader, bry_status status, const p
             both->time = later(both->time, now);
         counted.full++;
     } else {
-        model_expect(reader, status == BRY_E_RANGE);
+        model_expect(reader, status == (too_far(both, now) ? BRY_E_SKEW : BRY_E_OVERFLOW));
         model_expect(reader, too_far(both, now) || overflows(both, ops, n, now, true) ||
                                  overflows(both, ops, n, now, false) ||
                                  any_is_open(both, ops, n, now));

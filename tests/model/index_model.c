@@ -143,7 +143,7 @@ static void do_seal(index_pair *both, model_reader *reader)
     int place = index_twin_find(&both->twin, number);
     model_say(reader, "seal unit %u", number);
     model_expect(reader, bry_index_seal(both->index, number) ==
-                             (place == TWIN_NO_UNIT ? BRY_E_RANGE : BRY_OK));
+                             (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_OK));
     if (place != TWIN_NO_UNIT)
         both->twin.unit[place].sealed = true;
 }
@@ -154,7 +154,7 @@ static void do_drop(index_pair *both, model_reader *reader)
     int place = index_twin_find(&both->twin, number);
     model_say(reader, "drop unit %u", number);
     model_expect(reader, bry_index_drop(both->index, number) ==
-                             (place == TWIN_NO_UNIT ? BRY_E_RANGE : BRY_OK));
+                             (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_OK));
     if (place != TWIN_NO_UNIT)
         index_twin_drop(&both->twin, place);
 }
@@ -166,7 +166,7 @@ static void do_set_tag(index_pair *both, model_reader *reader)
     int place = index_twin_find(&both->twin, number);
     model_say(reader, "give unit %u the tag %ju", number, (uintmax_t)tag);
     model_expect(reader, bry_index_set_tag(both->index, number, tag) ==
-                             (place == TWIN_NO_UNIT ? BRY_E_RANGE : BRY_OK));
+                             (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_OK));
     if (place != TWIN_NO_UNIT)
         both->twin.unit[place].tag = tag;
 }
@@ -180,7 +180,9 @@ static void do_merge_units(index_pair *both, model_reader *reader)
     bry_status status = bry_index_merge_units(both->index, into, from);
     if (index_out_of_memory(both, reader, status))
         return;
-    if (to == TWIN_NO_UNIT || gone == TWIN_NO_UNIT || to == gone)
+    if (to == TWIN_NO_UNIT || gone == TWIN_NO_UNIT)
+        model_expect(reader, status == BRY_E_NOUNIT);
+    else if (to == gone)
         model_expect(reader, status == BRY_E_RANGE);
     else if (twin->unit[to].elements + twin->unit[gone].elements > twin->unit[to].capacity)
         model_expect(reader, status == BRY_E_FULL);
@@ -362,7 +364,7 @@ static void do_reinstall(index_pair *both, model_reader *reader)
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     bry_status status = bry_index_save_unit(both->index, number, &sink, NULL);
-    model_expect(reader, status == (place == TWIN_NO_UNIT ? BRY_E_RANGE : BRY_OK));
+    model_expect(reader, status == (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_OK));
     if (status == BRY_OK) {
         index_twin_unit shipped = both->twin.unit[place];
         install(both, reader, &buffer, &shipped);

@@ -59,7 +59,7 @@ static void add_named(index_pair *both, model_reader *reader, unsigned element, 
         return;
     int place = index_twin_find(twin, number);
     if (place == TWIN_NO_UNIT || twin->unit[place].sealed) {
-        model_expect(reader, status == BRY_E_RANGE);
+        model_expect(reader, status == (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_E_SEALED));
         return;
     }
     index_twin_unit *unit = &twin->unit[place];
@@ -206,7 +206,7 @@ void index_do_add_n(index_pair *both, model_reader *reader)
         return;
     int place = newest ? TWIN_NO_UNIT : index_twin_find(twin, number);
     if (!newest && (place == TWIN_NO_UNIT || twin->unit[place].sealed)) {
-        model_expect(reader, status == BRY_E_RANGE);
+        model_expect(reader, status == (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_E_SEALED));
         return;
     }
     bool full = newest ? both->options.fixed &&
@@ -243,7 +243,7 @@ static void del_one(index_pair *both, model_reader *reader, unsigned element, ui
     bry_answer was = BRY_UNSURE;
     bry_status status = bry_index_del(both->index, index_twin_element(twin, element), number, &was);
     if (place == TWIN_NO_UNIT) {
-        model_expect(reader, status == BRY_E_RANGE && was == BRY_UNSURE);
+        model_expect(reader, status == BRY_E_NOUNIT && was == BRY_UNSURE);
         return;
     }
     index_twin_unit *unit = &twin->unit[place];

@@ -203,7 +203,7 @@ static bool end(window_pair *both, model_reader *reader, uint64_t now, bry_statu
                   now - twin->time > both->options.max_skew;
     if (status == BRY_E_NOMEM)
         model_expect(reader, failed);
-    else if (status == BRY_E_RANGE)
+    else if (status == BRY_E_SKEW)
         model_expect(reader, skewed);
     else
         model_expect(reader, status == BRY_E_FULL && both->options.refuse);

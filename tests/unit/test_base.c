@@ -31,9 +31,13 @@ static const struct {
      "the data was written in a format that this build does not read"},
     {BRY_E_LIMIT, -8, "LIMIT", "the data asks for more memory than the ceiling allows"},
     {BRY_E_IO, -9, "IO", "reading or writing failed; errno tells why"},
-    {BRY_E_NOGUARD, -10, "NOGUARD", "there is no such guard"},
+    {BRY_E_NOUNIT, -10, "NOUNIT", "there is no such unit"},
     {BRY_E_UNSUPPORTED, -11, "UNSUPPORTED", "this engine cannot do that"},
     {BRY_E_STOPPED, -12, "STOPPED", "a callback asked to stop"},
+    {BRY_E_SEALED, -13, "SEALED", "the unit is sealed and takes no more elements"},
+    {BRY_E_SKEW, -14, "SKEW", "the time is further ahead than max_skew allows"},
+    {BRY_E_OVERFLOW, -15, "OVERFLOW", "a counter would pass 64 bits"},
+    {BRY_E_TOOLONG, -16, "TOOLONG", "a name, a value or a batch is too long"},
 };
 enum { PINNED = sizeof pinned / sizeof pinned[0] };
 

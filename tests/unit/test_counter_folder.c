@@ -199,7 +199,7 @@ static void keeps_its_shape(void **state)
         assert_int_equal(has.seed, 1);
         assert_int_equal(has.max_skew, 7);
         assert_int_equal(counter_stats(c).max_bytes, 123456);
-        assert_int_equal(counter_try(c, 2, "a", 1, 18), BRY_E_RANGE);
+        assert_int_equal(counter_try(c, 2, "a", 1, 18), BRY_E_SKEW);
         counter_applied(c, 2, "a", 1, 17, 2);
         bry_counter_destroy(c);
         recording_free(&fs);

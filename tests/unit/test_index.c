@@ -80,10 +80,10 @@ static void test_units(void **state)
         assert_int_equal(units[0], 4);
         assert_int_equal(units[1], 3);
         assert_int_equal(bry_index_drop(index, 3), BRY_OK);
-        assert_int_equal(bry_index_drop(index, 3), BRY_E_RANGE);
-        assert_int_equal(bry_index_seal(index, 3), BRY_E_RANGE);
-        assert_int_equal(bry_index_set_tag(index, 3, 0), BRY_E_RANGE);
-        assert_int_equal(bry_index_drop(index, UINT32_MAX), BRY_E_RANGE);
+        assert_int_equal(bry_index_drop(index, 3), BRY_E_NOUNIT);
+        assert_int_equal(bry_index_seal(index, 3), BRY_E_NOUNIT);
+        assert_int_equal(bry_index_set_tag(index, 3, 0), BRY_E_NOUNIT);
+        assert_int_equal(bry_index_drop(index, UINT32_MAX), BRY_E_NOUNIT);
         assert_int_equal(open_unit(index, 9), 5); /* numbers do not come back */
         assert_int_equal(bry_index_units(index, units, 8), 5);
         static const uint32_t order[] = {5, 4, 2, 1, 0};
@@ -95,7 +95,7 @@ static void test_units(void **state)
         assert_int_equal(info.capacity, 100);
         assert_int_equal(info.elements, 0);
         assert_false(info.sealed || info.wants_refresh);
-        assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_E_RANGE);
+        assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_E_NOUNIT);
         assert_memory_equal(&info, &untouched, sizeof info);
         assert_int_equal(bry_index_set_tag(index, 2, 7), BRY_OK);
         assert_int_equal(bry_index_seal(index, 2), BRY_OK);
@@ -189,7 +189,7 @@ static void test_capacity(void **state)
             uint32_t went[12] = {77};
             for (uint64_t i = 0; i < 12; i++)
                 hashes[i] = element(i);
-            assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went, NULL), BRY_E_RANGE);
+            assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went, NULL), BRY_E_NOUNIT);
             open_unit(index, 0);
             assert_int_equal(bry_index_add_n(index, hashes, 5, 0, went, NULL), BRY_E_FULL);
             assert_int_equal(went[0], 77);
@@ -201,7 +201,7 @@ static void test_capacity(void **state)
             assert_int_equal(bry_index_add(index, hashes[3], 0, NULL, &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
             assert_int_equal(bry_index_seal(index, 0), BRY_OK);
-            assert_int_equal(bry_index_add(index, hashes[3], 0, NULL, NULL), BRY_E_RANGE);
+            assert_int_equal(bry_index_add(index, hashes[3], 0, NULL, NULL), BRY_E_SEALED);
             assert_int_equal(bry_index_add_n(index, hashes, 0, BRY_INDEX_NEWEST, NULL, NULL),
                              BRY_OK);
             assert_int_equal(stats_of(index).units, 1);
@@ -320,7 +320,7 @@ static void test_delete(void **state)
         add_many(index, 0, 50, 0);
         add_many(index, 0, 20, 1);
         bry_answer was = BRY_UNSURE;
-        assert_int_equal(bry_index_del(index, element(3), 7, &was), BRY_E_RANGE);
+        assert_int_equal(bry_index_del(index, element(3), 7, &was), BRY_E_NOUNIT);
         assert_int_equal(was, BRY_UNSURE);
         assert_int_equal(bry_index_del(index, element(70), 0, &was), BRY_OK);
         assert_int_equal(was, BRY_ABSENT);
@@ -393,8 +393,8 @@ static void test_merge_units(void **state)
         for (uint64_t i = 0; i < 4; i++)
             add_many(index, 30 * i, 40, open_unit(index, i));
         assert_int_equal(bry_index_merge_units(index, 1, 1), BRY_E_RANGE);
-        assert_int_equal(bry_index_merge_units(index, 1, 9), BRY_E_RANGE);
-        assert_int_equal(bry_index_merge_units(index, 9, 1), BRY_E_RANGE);
+        assert_int_equal(bry_index_merge_units(index, 1, 9), BRY_E_NOUNIT);
+        assert_int_equal(bry_index_merge_units(index, 9, 1), BRY_E_NOUNIT);
         assert_int_equal(bry_index_seal(index, 1), BRY_OK);
         assert_int_equal(bry_index_merge_units(index, 1, 2), BRY_OK);
         assert_int_equal(unit_of(index, 1).elements, 80);

@@ -425,7 +425,7 @@ static void test_unopen(void **state)
             assert_int_equal(stats_of(index).units, 2);
         else
             assert_memory_equal(before.bytes + HEADER, after.bytes + HEADER, 80);
-        assert_int_equal(bry_index_unopen(index, unit), BRY_E_RANGE);
+        assert_int_equal(bry_index_unopen(index, unit), BRY_E_NOUNIT);
         assert_int_equal(bry_index_unopen(index, 1), BRY_E_RANGE); /* has elements */
         assert_int_equal(open_unit(index, 4), unit);
         open_unit(index, 5);

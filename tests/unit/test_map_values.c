@@ -211,17 +211,17 @@ static void test_refused(void **state)
         hashes[i] = key(i);
         values[i] = i == BATCH - 1 ? too_long : text("short");
     }
-    assert_int_equal(bry_map_set(map, key(1), too_long, NULL), BRY_E_RANGE);
+    assert_int_equal(bry_map_set(map, key(1), too_long, NULL), BRY_E_TOOLONG);
     assert_saved(map, &before);
-    assert_int_equal(bry_map_update(map, key(1), too_long, NULL), BRY_E_RANGE);
+    assert_int_equal(bry_map_update(map, key(1), too_long, NULL), BRY_E_TOOLONG);
     assert_saved(map, &before);
-    assert_int_equal(bry_map_add(map, key(100), too_long), BRY_E_RANGE);
+    assert_int_equal(bry_map_add(map, key(100), too_long), BRY_E_TOOLONG);
     assert_saved(map, &before);
     for (size_t n = 2; n <= BATCH; n += BATCH - 2) {
         const bry_map_value *last = values + BATCH - n;
-        assert_int_equal(bry_map_set_n(map, hashes, last, n, NULL), BRY_E_RANGE);
+        assert_int_equal(bry_map_set_n(map, hashes, last, n, NULL), BRY_E_TOOLONG);
         assert_saved(map, &before);
-        assert_int_equal(bry_map_add_n(map, hashes, last, n), BRY_E_RANGE);
+        assert_int_equal(bry_map_add_n(map, hashes, last, n), BRY_E_TOOLONG);
         assert_saved(map, &before);
     }
     bry_buffer_free(&before);
