@@ -31,7 +31,7 @@
  *
  * At capacity: a map grows unless it is created `fixed`. Growing, it adds tables that are planned
  * at a falling share of the error, so that the promise holds for any number of keys; stats show
- * what that costs. compact grows to 2^40 keys, or to about error · 2^57 where that is less, because
+ * what that costs. compact grows to 2^40 keys, or to about error · 2^56 where that is less, because
  * fingerprints have at most 62 bits. A fixed map refuses further keys with BRY_E_FULL.
  */
 #ifndef BLOOMERY_MAP_H

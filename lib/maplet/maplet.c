@@ -159,13 +159,25 @@ bool bry__maplet_keeps(const bry__maplet *maplet)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
+/* The newest table that has the key; as many as there are: none has. */
+static inline unsigned find_table(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
+{
+    unsigned i = maplet->tables - 1;
+    if (i > 0) { /* most keys are in one of the last two, or in none: both are fetched at once */
+        bry__table_prefetch(maplet->table[i], fingerprint_of(maplet, i, hash), false);
+        bry__table_prefetch(maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash), false);
+    }
+    for (; i > 0; i--)
+        if (bry__table_get(maplet->table[i], fingerprint_of(maplet, i, hash), value))
+            return i;
+    return bry__table_get(maplet->table[0], fingerprint_of(maplet, 0, hash), value)
+               ? 0
+               : maplet->tables;
+}
+
 bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
-    for (unsigned i = maplet->tables; --i > 0;)
-        if (bry__table_get(maplet->table[i], fingerprint_of(maplet, i, hash), value))
-            return BRY_PRESENT;
-    return bry__table_get(maplet->table[0], fingerprint_of(maplet, 0, hash), value) ? BRY_PRESENT
-                                                                                    : BRY_ABSENT;
+    return find_table(maplet, hash, value) < maplet->tables ? BRY_PRESENT : BRY_ABSENT;
 }
 
 uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,
@@ -265,38 +277,30 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
-    for (unsigned i = maplet->tables; i-- > 0;) {
-        bry__table *table = maplet->table[i];
-        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
-        uint32_t before;
-        if (!bry__table_get(table, fingerprint, &before))
-            continue;
-        bry_status status = BRY_OK;
-        if (before != value)
-            status = bry__table_replace(table, fingerprint, before, value, &maplet->allocator);
-        if (status == BRY_OK && was)
-            *was = BRY_PRESENT;
-        if (status == BRY_OK && old)
-            *old = before;
-        return status;
-    }
-    bry_status status = bry__maplet_add(maplet, hash, value);
+    uint32_t before = 0;
+    unsigned i = find_table(maplet, hash, &before);
+    bool found = i < maplet->tables;
+    bry_status status = BRY_OK;
+    if (!found)
+        status = bry__maplet_add(maplet, hash, value);
+    else if (before != value)
+        status = bry__table_replace(maplet->table[i], fingerprint_of(maplet, i, hash), before,
+                                    value, &maplet->allocator);
     if (status == BRY_OK && was)
-        *was = BRY_ABSENT;
+        *was = found ? BRY_PRESENT : BRY_ABSENT;
+    if (status == BRY_OK && old && found)
+        *old = before;
     return status;
 }
 
 bry_answer bry__maplet_take(bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
-    for (unsigned i = maplet->tables; i-- > 0;) {
-        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
-        if (!bry__table_get(maplet->table[i], fingerprint, value))
-            continue;
-        bry__table_del(maplet->table[i], fingerprint, *value, &maplet->allocator);
-        bry__maplet_close_empty(maplet);
-        return BRY_PRESENT;
-    }
-    return BRY_ABSENT;
+    unsigned i = find_table(maplet, hash, value);
+    if (i >= maplet->tables)
+        return BRY_ABSENT;
+    bry__table_del(maplet->table[i], fingerprint_of(maplet, i, hash), *value, &maplet->allocator);
+    bry__maplet_close_empty(maplet);
+    return BRY_PRESENT;
 }
 
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash)

@@ -7,7 +7,7 @@
  * of at most `error`, and so does a key in it find another's value beside or instead of its own.
  *
  * Up to `capacity` entries live in one table. Where growth is allowed, entries beyond go to further
- * tables, each of 16 times the capacity of the one before, with longer fingerprints, so that the
+ * tables, each much larger than the one before, with longer fingerprints, so that the
  * errors of all of them sum up to no more than the error (maplet_plan.h); a look-up asks all of
  * them. Fingerprints of later tables are the earlier ones' with more bits, so tables can be folded
  * back into the first when entries have gone.

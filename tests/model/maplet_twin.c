@@ -189,7 +189,7 @@ uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *v
 /* Bits that fingerprints of table i have more than the first table's, at most 62 in all. */
 unsigned maplet_twin_shift(const maplet_twin *twin, unsigned i)
 {
-    static const unsigned planned[] = {0, 8, 12, 16, 20, 26, 31, 35, 40, 44, 48};
+    static const unsigned planned[] = {0, 10, 14, 17, 22, 31, 35, 39, 43, 47, 51};
     unsigned bits = planned[i];
     while (bits > 0 && (wide)twin->table[0]->range << bits > (wide)1 << 62)
         bits--;
@@ -210,11 +210,11 @@ static unsigned capacities(const maplet_twin *twin, uint64_t *capacity)
     bool cut = false;
     memset(capacity, 0, BRY__MAPLET_TABLES * sizeof *capacity);
     for (; i < BRY__MAPLET_TABLES && all < most && !cut && (i == 0 || !twin->options.fixed); i++) {
-        static const unsigned planned[] = {0, 8, 12, 16, 20, 26, 31, 35, 40, 44, 48};
+        static const unsigned planned[] = {0, 10, 14, 17, 22, 31, 35, 39, 43, 47, 51};
         cut = i > 0 && maplet_twin_shift(twin, i) < planned[i];
-        wide here = (wide)twin->options.capacity << (4 * i);
+        wide here = (wide)twin->options.capacity << (i ? 4 * i + 2 : 0);
         if (cut)
-            here = (wide)((0.99 * twin->options.error - error) * (double)range_of(twin, i));
+            here = (wide)((0.999 * twin->options.error - error) * (double)range_of(twin, i));
         if (here == 0)
             break;
         capacity[i] = (uint64_t)(here < most ? here : most);

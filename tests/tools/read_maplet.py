@@ -66,8 +66,9 @@ def entries_of(record, n, value_bits, u_most):
 def chain(capacity, error, fixed):
     """Capacity and range of each table."""
     first = max(math.ceil(capacity / (error if fixed else 0.75 * error)), 1 << 12)
-    for table, extra in enumerate((0, 4, 4, 4, 4, 6, 7, 7, 8, 8, 8)):
-        yield capacity << 4 * table, first << 4 * table + extra
+    for table, extra in enumerate((0, 4, 4, 3, 4, 9, 9, 9, 9, 9, 9)):
+        growth = 4 * table + 2 if table else 0
+        yield capacity << growth, first << growth + extra
 
 
 def segments_for(n, span):

@@ -252,7 +252,7 @@ static void test_batches(void **state)
 {
     (void)state;
     bry__maplet maplet;
-    start(&maplet, 1000, 0.02, 9, false);
+    start(&maplet, 100, 0.02, 9, false);
     for (uint64_t n = 0; n < 30000; n += 1 + n) { /* three tables */
         for (uint64_t i = n; i < 2 * n + 1; i++)
             assert_int_equal(bry__maplet_add(&maplet, key(i % 20000), (uint32_t)i & 511), BRY_OK);
@@ -303,16 +303,16 @@ static void test_past_capacity(void **state)
 {
     (void)state;
     bry__maplet maplet;
-    start(&maplet, 1000, 0.01, 20, false);
+    start(&maplet, 500, 0.01, 20, false);
     for (uint64_t i = 0; i < 40000; i++) {
         assert_int_equal(bry__maplet_add(&maplet, key(i), (uint32_t)i), BRY_OK);
         assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
         assert_true(bry__maplet_error_now(&maplet) < 0.01);
     }
-    assert_int_equal(maplet.tables, 3); /* of 1 and 16 thousand, and 23 thousand more */
+    assert_int_equal(maplet.tables, 3); /* of 500 and 32,000, and 7,500 more */
     for (unsigned t = 0; t < 2; t++) {
-        assert_int_equal(maplet.table[t]->n, UINT64_C(1000) << (4 * t));
-        assert_int_equal(maplet.table[t]->range, maplet.chain.range[0] << (8 * t));
+        assert_int_equal(maplet.table[t]->n, UINT64_C(500) << (6 * t));
+        assert_int_equal(maplet.table[t]->range, maplet.chain.range[0] << (10 * t));
     }
     for (uint64_t i = 0; i < 40000; i++) {
         static uint32_t values[40];
@@ -327,7 +327,7 @@ static void test_past_capacity(void **state)
     assert_true(done && maplet.tables == 3); /* too many to fold */
 
     /* Down to what the first table may hold: then all go there, in steps. */
-    for (uint64_t i = 0; i < 39100; i++)
+    for (uint64_t i = 0; i < 39600; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
     uint64_t sum = maplet_sum(&maplet, NULL);
     for (done = false; !done;) {
@@ -336,8 +336,8 @@ static void test_past_capacity(void **state)
         assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
     }
     assert_int_equal(maplet.tables, 1);
-    assert_int_equal(maplet.table[0]->n, 900);
-    for (uint64_t i = 39100; i < 40000; i++)
+    assert_int_equal(maplet.table[0]->n, 400);
+    for (uint64_t i = 39600; i < 40000; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
     assert_int_equal(bry__maplet_count(&maplet), 0);
     assert_int_equal(memory.now, bry__maplet_bytes_empty());
@@ -349,7 +349,7 @@ static void test_end_of_the_chain(void **state)
 {
     (void)state;
     bry__maplet maplet;
-    start(&maplet, 4000, 1e-12 / 0.75, 8, false);
+    start(&maplet, 4000, 1e-12, 8, false);
     maplet.chain.tables = 2; /* or it would be a million */
     maplet.chain.capacity[1] = 3000;
     uint64_t n = 0;

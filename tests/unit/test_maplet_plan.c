@@ -17,7 +17,7 @@ static const uint64_t capacities[] = {
     1, 2, 100, 1000, 4096, 1000000, 123456789, UINT64_C(1) << 32, UINT64_C(1) << 40};
 static const double errors[] = {0.5, 0.1, 1e-3, 1e-6, 1e-9, 1e-12};
 
-/* Full to the last entry of the last table, the errors sum up to at most 0.99 of the promise. */
+/* Full to the last entry of the last table, the errors sum up to no more than the promise. */
 static void test_shares(void **state)
 {
     (void)state;
@@ -29,7 +29,7 @@ static void test_shares(void **state)
                 continue;
             }
             double sum = bry__chain_error(&chain, chain.capacity);
-            assert_true(sum <= 0.99 * errors[j]);
+            assert_true(sum <= 0.9995 * errors[j]);
             assert_true(bry__chain_keeps(&chain, chain.capacity) || chain.most == BRY__CHAIN_MOST);
             assert_int_equal(chain.capacity[0], capacities[i]);
             for (unsigned t = 1; t < chain.tables; t++) {
@@ -38,7 +38,7 @@ static void test_shares(void **state)
                 assert_true(chain.shift[t] >= chain.shift[t - 1]);
                 assert_true(chain.capacity[t] > 0 && chain.capacity[t] <= BRY__CHAIN_MOST);
             }
-            assert_true((double)chain.most >= fmin(0x1p40, errors[j] * 0x1p55));
+            assert_true((double)chain.most >= fmin(0x1p40, errors[j] * 0x1p53));
             assert_true(chain.most <= BRY__CHAIN_MOST);
         }
 }
@@ -48,7 +48,7 @@ static void test_growth_goes_on(void **state)
 {
     (void)state;
     assert_int_equal(plan(100, 1e-3, false).most, BRY__CHAIN_MOST);
-    assert_true(plan(1000, 1e-9, false).most > 150000000);
+    assert_true(plan(1000, 1e-9, false).most > 90000000);
     assert_int_equal(plan(1, 0.01, false).most, BRY__CHAIN_MOST);
     assert_int_equal(plan(1, 0.01, false).tables, BRY__MAPLET_TABLES);
     bry__chain fixed = plan(1000, 1e-3, true);
@@ -65,7 +65,7 @@ static void test_place(void **state)
     uint64_t n[BRY__MAPLET_TABLES] = {0};
     for (uint64_t i = 0; i < 3000; i++) {
         unsigned at = bry__chain_place(&chain, n);
-        assert_int_equal(at, i < 10 ? 0 : i < 170 ? 1 : i < 2730 ? 2 : 3);
+        assert_int_equal(at, i < 10 ? 0 : i < 650 ? 1 : 2);
         n[at]++;
     }
     n[1]--;
@@ -99,7 +99,7 @@ static void test_place_after_merges(void **state)
         unsigned at, last = chain.tables - 1;
         while ((at = bry__chain_place(&chain, n)) < last) { /* fill each table that is given */
             assert_true(n[at] < chain.capacity[at]);
-            n[at] = chain.capacity[at];
+            n[at] += bry__chain_room(&chain, n);
         }
         assert_true(bry__chain_keeps(&chain, n));
         n[last] += at == last;
