@@ -64,8 +64,8 @@ static bool measure_control(indexes_report *report)
     for (int i = 0; i < INDEXES_CONTROLS && good; i++) {
         settings.segmented = ways[i].segmented;
         bry_index_options options = index_options_for(&settings, report->settings.error, true);
-        options.control = ways[i].control;
-        options.factor = CONTROL_FACTOR;
+        options.dba.control = ways[i].control;
+        options.dba.factor = CONTROL_FACTOR;
         good = index_grow(&options, &data, GROWN * 2, &report->control[i]);
     }
     if (!good)

@@ -68,8 +68,8 @@ bry_index_options index_options_for(const index_settings *settings, double error
         .unit_capacity = settings->unit_capacity,
         .error = error,
         .seed = INDEX_SEED,
-        .group = settings->group,
-        .segmented = settings->segmented,
+        .dba.group = settings->group,
+        .dba.segmented = settings->segmented,
     };
 }
 

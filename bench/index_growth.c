@@ -105,7 +105,7 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
     bool good = all.next && all.first && all.last && bry_index_create(options, &index) == BRY_OK;
     for (uint32_t i = 0; i < most_units && good; i++)
         all.first[i] = NOTHING;
-    good = good && grow(index, &all, options->control != BRY_INDEX_UNCONTROLLED, &watch) &&
+    good = good && grow(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, &watch) &&
            none_is_lost(index, data);
     if (good) {
         bry_index_stats stats = BRY_INDEX_STATS;

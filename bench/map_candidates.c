@@ -76,14 +76,14 @@ bry_status map_options_for(const map_settings *settings, uint64_t items, double 
         .value_bits = settings->raw ? bits_for(settings->values) : 0,
         .values = settings->values,
         .seed = MAP_SEED,
-        .layout = kbf ? settings->layout : BRY_MAP_TUNED,
+        .kbf.layout = kbf ? settings->layout : BRY_MAP_TUNED,
     };
     *shape = (bry_map_shape)BRY_MAP_SHAPE;
     bry_status status = bry_map_plan(options, shape);
     if (status == BRY_OK && settings->size != 1) {
         double segment = ceil((double)shape->cells / shape->hashes * settings->size);
-        options->cells = (uint64_t)fmax(segment, 1) * shape->hashes;
-        options->hashes = shape->hashes;
+        options->kbf.cells = (uint64_t)fmax(segment, 1) * shape->hashes;
+        options->kbf.hashes = shape->hashes;
         status = bry_map_plan(options, shape);
     }
     if (status == BRY_OK && map_settings_papers(settings))

@@ -46,7 +46,7 @@ bry_status window_burst(const window_settings *settings, burst_facts *facts)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = settings->engine;
-    options.mode = settings->mode;
+    options.fbf.mode = settings->mode;
     options.window = WINDOW_MS;
     options.capacity = settings->elements;
     options.error = settings->error;

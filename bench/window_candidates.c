@@ -47,7 +47,7 @@ bry_status window_work_plan(window_work *work, window_kind kind, const window_se
     work->options = (bry_window_options)BRY_WINDOW_OPTIONS;
     bry_window_options *options = &work->options;
     options->engine = its->engine;
-    options->mode = its->mode;
+    options->fbf.mode = its->mode;
     options->window = work->window;
     options->capacity = its->elements;
     options->error = its->error;

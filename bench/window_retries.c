@@ -35,14 +35,14 @@ static bry_window_options window_options(bry_engine engine, bry_window_mode mode
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = engine;
-    options.mode = mode;
+    options.fbf.mode = mode;
     options.window = WINDOW_MS;
     options.capacity = AHEAD;
     options.seed = WINDOW_SEED;
     if (mode == BRY_WINDOW_PAPER) {
         options.generations = 2;
-        options.bits = BITS;
-        options.hashes = HASHES;
+        options.fbf.bits = BITS;
+        options.fbf.hashes = HASHES;
         options.fixed = true;
     }
     return options;

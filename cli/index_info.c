@@ -81,7 +81,7 @@ static void print_json(const facts *f)
     if (is_dba) {
         cli_json_count(&json, "groups", s->groups);
         cli_json_count(&json, "group", s->group);
-        cli_json_bool(&json, "segmented", f->options.segmented);
+        cli_json_bool(&json, "segmented", f->options.dba.segmented);
     }
     cli_json_number(&json, "fill", s->fill);
     cli_json_number(&json, "promised_error", s->promised_error);
@@ -111,7 +111,7 @@ static void print_text(const facts *f)
     printf("engine      %s", bry_engine_name(s->engine));
     if (s->engine == BRY_ENGINE_DBA)
         printf(", %u group%s of at most %u unit%s%s", s->groups, ending(s->groups), s->group,
-               ending(s->group), f->options.segmented ? ", segmented" : "");
+               ending(s->group), f->options.dba.segmented ? ", segmented" : "");
     const cli_fields *fields = &f->index->names.elements.fields;
     printf("\nfiles       %zu, by %s%s%s, in %u unit%s\n", f->index->names.live,
            f->index->names.elements.kind == CLI_ELEMENT_WHOLE ? "whole content"

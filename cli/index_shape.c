@@ -38,7 +38,7 @@ static int check(cli_index_shape *asked, const char *command)
           options->engine != BRY_ENGINE_DBA)))
         return cli_misuse(command, "--engine: %s is none of auto, compact and dba",
                           cli_quote(asked->engine).text);
-    if (options->engine != BRY_ENGINE_DBA && (asked->group || options->segmented))
+    if (options->engine != BRY_ENGINE_DBA && (asked->group || options->dba.segmented))
         return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
     if (asked->group &&
         (asked->group > BRY_INDEX_DBA_GROUP_MAX || asked->group & (asked->group - 1) ||
@@ -49,7 +49,7 @@ static int check(cli_index_shape *asked, const char *command)
         return cli_misuse(command, "--units: an index has at most " CLI_UNITS_MOST);
     if (options->fixed && !asked->units)
         return cli_misuse(command, "--fixed needs --units");
-    options->group = (uint32_t)asked->group;
+    options->dba.group = (uint32_t)asked->group;
     options->units = (uint32_t)asked->units;
     if (asked->whole && !options->unit_capacity)
         options->unit_capacity = 1;

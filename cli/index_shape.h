@@ -35,7 +35,7 @@ typedef struct cli_index_shape {
          CLI_FLAG,                                                                                   \
          NULL,                                                                                       \
          "of dba: a segment for each hash, so that more can be added",                               \
-         &(asked)->options.segmented,                                                                \
+         &(asked)->options.dba.segmented,                                                            \
          0},                                                                                         \
         {"fixed",                                                                                    \
          CLI_FLAG,                                                                                   \

@@ -42,7 +42,7 @@ static int check(request *asked)
                               cli_quote(asked->layout).text);
         if (map->engine != BRY_ENGINE_KBF)
             return cli_misuse(command, "--layout is for engine kbf");
-        map->layout = paper ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+        map->kbf.layout = paper ? BRY_MAP_PAPER : BRY_MAP_TUNED;
     }
     if (asked->raw_bits > BRY_MAP_VALUE_BITS_MAX)
         return cli_misuse(command, "--raw: values have at most %u bits", BRY_MAP_VALUE_BITS_MAX);

@@ -17,7 +17,7 @@ typedef struct facts {
 
 static const char *layout_of(const bry_map_options *options)
 {
-    return options->layout == BRY_MAP_PAPER ? "paper" : "tuned";
+    return options->kbf.layout == BRY_MAP_PAPER ? "paper" : "tuned";
 }
 
 static void write_errors(cli_json *json, const char *name, const bry_map_errors *errors)

@@ -32,7 +32,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
     options.values = in->values;
     options.error = in->error;
     if (of->layout)
-        options.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+        options.kbf.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
     bry_map_shape shape = BRY_MAP_SHAPE;
     bry_status status = bry_map_plan(&options, &shape);
     if (status == BRY_OK)
@@ -83,7 +83,8 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = of->engine;
     if (of->layout)
-        options.mode = strcmp(of->layout, "paper") == 0 ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED;
+        options.fbf.mode =
+            strcmp(of->layout, "paper") == 0 ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED;
     options.window = in->window;
     options.capacity = in->items;
     options.error = in->error;

@@ -68,7 +68,7 @@ static bool read_wish(server_context *context, server_string **argv, int argc, i
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
     index->units = (uint32_t)wish->units;
-    index->group = (uint32_t)wish->group;
+    index->dba.group = (uint32_t)wish->group;
     choose_engine(wish);
     return check_wish(context, wish, options_given(options, count));
 }
@@ -152,7 +152,7 @@ static int reply_info(server_context *context, const held_object *object)
     reply_pair_number(context, "estimated_error", stats.estimated_error);
     reply_pair_number(context, "full_error", stats.full_error);
     reply_pair_number(context, "fill", stats.fill);
-    reply_pair_count(context, "group", options.group);
+    reply_pair_count(context, "group", options.dba.group);
     reply_pair_count(context, "groups", stats.groups);
     reply_pair_count(context, "widest_group", stats.group);
     reply_pair_count(context, "dropped_items", stats.dropped);

@@ -46,8 +46,8 @@ bry_index_options index_options_of(const held_index *held)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
     bry_index_options_like(held->index, &options);
-    options.unit_bits = 0;
-    options.hashes = 0;
+    options.dba.unit_bits = 0;
+    options.dba.hashes = 0;
     return options;
 }
 
@@ -124,8 +124,8 @@ void index_replicate_creation(server_context *context, server_string *name,
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->unit_capacity);
     number_text(options->error, error);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
-    snprintf(group, sizeof group, "%" PRIu32, options->group);
-    const char *format = options->group ? "sccccccccccccc" : "sccccccccccc";
+    snprintf(group, sizeof group, "%" PRIu32, options->dba.group);
+    const char *format = options->dba.group ? "sccccccccccccc" : "sccccccccccc";
     if (!options->fixed)
         format = "scccccccccc";
     api.Replicate(context, "INDEX.CREATE", format, name, "UNITS", units, "CAPACITY", capacity,

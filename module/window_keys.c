@@ -27,9 +27,9 @@ static void choose_engine(window_wish *wish)
     if (wish->engine >= 0)
         window->engine = engines[wish->engine];
     if (wish->mode >= 0)
-        window->mode = (bry_window_mode)wish->mode;
+        window->fbf.mode = (bry_window_mode)wish->mode;
     bool open = wish->engine < 0 || window->engine == BRY_ENGINE_AUTO;
-    if (open && window->mode != BRY_WINDOW_IMPROVED)
+    if (open && window->fbf.mode != BRY_WINDOW_IMPROVED)
         window->engine = BRY_ENGINE_FBF;
 }
 
@@ -104,7 +104,7 @@ static int reply_no_plan(server_context *context, const bry_window_options *opti
     without.max_bytes = 0;
     if (status == BRY_E_UNSUPPORTED)
         return reply_error(context, "UNSUPPORTED", "MODE %s is one of engine fbf",
-                           window_mode_words[options->mode]);
+                           window_mode_words[options->fbf.mode]);
     if (status != BRY_E_RANGE)
         return reply_status(context, status);
     if (options->max_bytes && bry_window_plan(&without, &shape) == BRY_OK)

@@ -96,7 +96,7 @@ void window_replicate_creation(server_context *context, server_string *name,
     say(&words, "ENGINE");
     say(&words, bry_engine_name(options->engine));
     say(&words, "MODE");
-    say(&words, window_mode_words[options->mode]);
+    say(&words, window_mode_words[options->fbf.mode]);
     say_count(&words, "SEED", options->seed);
     if (options->max_bytes)
         say_count(&words, "MAXMEM", options->max_bytes);

@@ -24,6 +24,9 @@
  *    options that it does not know have to be 0: BRY_E_RANGE otherwise. BRY_E_RANGE, too, for a
  *    struct_size that no version has. In arrays the caller passes the size of an element instead.
  *    Structs without a struct_size never change.
+ *  - Options of one engine stand in a struct of its name at the end (options.kbf and so on). Most
+ *    users never need them: they fix a shape, or reproduce what a paper did. All of them 0 is what
+ *    any engine takes; for another engine than theirs they are BRY_E_UNSUPPORTED.
  *  - Plan before create: bry_…_plan() tells bytes and errors without allocating anything;
  *    bry_…_create() with the same options uses the same numbers. bytes_empty is what it allocates,
  *    to the byte. `bytes`, when all that was planned for is in, is exact for filters of engine

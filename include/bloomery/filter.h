@@ -26,6 +26,13 @@ typedef struct bry_filter bry_filter;
 /* The smallest error that can be asked for. */
 #define BRY_FILTER_ERROR_MIN 1e-9
 
+/* Options of engine bloom: the exact shape, as bry_filter_options_like() copies it. 0 in both:
+ * planned from capacity and error. */
+typedef struct bry_filter_bloom {
+    uint64_t bits; /* a multiple of 512, at most 8192 for each key of the capacity and 1 MiB more */
+    uint32_t hashes; /* bits set for one key, 1 to 21 */
+} bry_filter_bloom;
+
 typedef struct bry_filter_options {
     size_t struct_size;
     bry_engine engine; /* auto (= bloom), bloom or compact */
@@ -34,16 +41,16 @@ typedef struct bry_filter_options {
     uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
     double error; /* false positives at capacity, BRY_FILTER_ERROR_MIN to BRY_ERROR_MAX; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
-    uint64_t bits; /* the exact shape, as bry_filter_options_like() copies it: a multiple of 512, at
-                      most 8192 for each key of the capacity and 1 MiB more … */
-    uint32_t hashes; /* … and 1 to 21; 0 in both: planned from capacity and error. bloom alone:
-                        BRY_E_UNSUPPORTED for compact */
     const bry_allocator *allocator; /* NULL: malloc and free */
+    bry_filter_bloom bloom; /* of engine bloom alone */
 } bry_filter_options;
 
 #define BRY_FILTER_OPTIONS                                                                         \
     {                                                                                              \
-        sizeof(bry_filter_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL                    \
+        sizeof(bry_filter_options), BRY_ENGINE_AUTO, false, 0, 0, 0, NULL,                         \
+        {                                                                                          \
+            0, 0                                                                                   \
+        }                                                                                          \
     }
 
 /* What an object with these options costs and promises. Begin with BRY_FILTER_SHAPE. */

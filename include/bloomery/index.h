@@ -60,6 +60,20 @@ typedef enum bry_index_control {
     BRY_INDEX_UNCONTROLLED = 2, /* the error rises with the number of units */
 } bry_index_control;
 
+/* Options of engine dba. */
+typedef struct bry_index_dba {
+    bry_index_control control; /* 0: tighter */
+    uint32_t factor; /* by which a rebuild raises capacity (A) or the number of units (B), 2 to 16;
+                        0: 2 */
+    uint32_t group; /* units side by side: 1, 8, 16, 32, 64, 128, 256, 512; 0: follows their number
+                     */
+    /* the exact shape, as options_like() copies it; 0 in both: planned from the others */
+    uint32_t hashes; /* bits an element, 1 to 64 */
+    uint64_t unit_bits; /* of one unit's filter */
+    bool segmented; /* one segment of the filter for each hash: BRY_INDEX_TIGHTER then only adds
+                       segments instead of rebuilding */
+} bry_index_dba;
+
 typedef struct bry_index_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or dba */
@@ -72,23 +86,15 @@ typedef struct bry_index_options {
     double stale; /* share of stale elements at which a unit wants to be refreshed; 0: 0.25 */
     uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
-    /* engine dba alone; BRY_E_UNSUPPORTED where another engine is given them */
-    uint32_t
-        group; /* units side by side: 1, 8, 16, 32, 64, 128, 256, 512; 0: follows their number */
-    bool segmented; /* one segment of the filter for each hash: BRY_INDEX_TIGHTER then only adds
-                       segments instead of rebuilding */
-    bry_index_control control;
-    uint32_t factor; /* by which a rebuild raises capacity (A) or the number of units (B), 2 to 16;
-                        0: 2 */
-    /* the exact shape, as options_like() copies it; 0 in both: planned from the above */
-    uint64_t unit_bits;
-    uint32_t hashes; /* bits an element, 1 to 64 */
+    bry_index_dba dba; /* of engine dba alone */
 } bry_index_options;
 
 #define BRY_INDEX_OPTIONS                                                                          \
     {                                                                                              \
-        sizeof(bry_index_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, 0, false,          \
-            BRY_INDEX_TIGHTER, 0, 0, 0                                                             \
+        sizeof(bry_index_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL,                    \
+        {                                                                                          \
+            BRY_INDEX_TIGHTER, 0, 0, 0, 0, false                                                   \
+        }                                                                                          \
     }
 
 /* What an object with these options costs and promises. Begin with BRY_INDEX_SHAPE. */

@@ -93,6 +93,15 @@ typedef enum bry_map_layout {
     BRY_MAP_PAPER = 1, /* the papers': a Bloom filter's size for that rate of false positives */
 } bry_map_layout;
 
+/* Options of engine kbf. */
+typedef struct bry_map_kbf {
+    bry_map_layout layout; /* 0: tuned */
+    /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
+    uint32_t hashes; /* cells a key, 1 to 32 */
+    uint64_t cells; /* a multiple of hashes; at most 16,384 for each key of the capacity, and 65,536
+                       more */
+} bry_map_kbf;
+
 typedef struct bry_map_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or kbf */
@@ -106,17 +115,15 @@ typedef struct bry_map_options {
                         rounded up to the next 2^t - 1 (at least 255) */
     uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
-    /* engine kbf alone; BRY_E_UNSUPPORTED where another engine is given them */
-    bry_map_layout layout;
-    /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
-    uint64_t cells; /* a multiple of hashes; at most 16,384 for each key of the capacity, and 65,536
-                       more */
-    uint32_t hashes; /* cells a key, 1 to 32 */
+    bry_map_kbf kbf; /* of engine kbf alone */
 } bry_map_options;
 
 #define BRY_MAP_OPTIONS                                                                            \
     {                                                                                              \
-        sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL, BRY_MAP_TUNED, 0, 0  \
+        sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL,                      \
+        {                                                                                          \
+            BRY_MAP_TUNED, 0, 0                                                                    \
+        }                                                                                          \
     }
 
 /* The three ways of being wrong, as shares. */

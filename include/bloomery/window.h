@@ -54,10 +54,17 @@ typedef enum bry_window_mode {
     BRY_WINDOW_PAPER_SIMPLE = 2, /* as published, with the simple check: any filter will do */
 } bry_window_mode;
 
+/* Options of engine fbf. */
+typedef struct bry_window_fbf {
+    bry_window_mode mode; /* 0: improved */
+    /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
+    uint32_t hashes; /* bits an element in one filter, 1 to 64 */
+    uint64_t bits; /* of one filter; at most 4096 * (capacity + 4096) */
+} bry_window_fbf;
+
 typedef struct bry_window_options {
     size_t struct_size;
     bry_engine engine; /* auto, compact or fbf */
-    bry_window_mode mode; /* fbf alone; BRY_E_UNSUPPORTED elsewhere unless improved */
     uint64_t window; /* ms that are promised, 1 to BRY_SPAN_MAX; 0: 60,000 */
     uint64_t capacity; /* elements within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
                           More may come (see "at capacity") */
@@ -73,18 +80,18 @@ typedef struct bry_window_options {
     bool refresh; /* adding what is there remembers it for a further window */
     uint64_t max_skew; /* a change may bring a `now` of at most T + this; 0: no limit */
     uint64_t start; /* T at creation; 0: the first change sets it, whatever max_skew is */
-    /* fbf: the exact shape, as options_like() copies it; 0 in both: planned from capacity and error
-     */
-    uint64_t bits; /* of one filter; at most 4096 * (capacity + 4096) */
-    uint32_t hashes; /* bits an element in it, 1 to 64 */
     uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
     const bry_allocator *allocator; /* NULL: malloc and free */
+    bry_window_fbf fbf; /* of engine fbf alone */
 } bry_window_options;
 
 #define BRY_WINDOW_OPTIONS                                                                         \
     {                                                                                              \
-        sizeof(bry_window_options), BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED, 0, 0, 0, 0, 0, false,    \
-            false, false, 0, 0, 0, 0, 0, NULL                                                      \
+        sizeof(bry_window_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, false, false, false, 0, 0, 0,  \
+            NULL,                                                                                  \
+        {                                                                                          \
+            BRY_WINDOW_IMPROVED, 0, 0                                                              \
+        }                                                                                          \
     }
 
 /* What an object with these options costs and promises. Begin with BRY_WINDOW_SHAPE. */

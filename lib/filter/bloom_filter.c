@@ -16,9 +16,9 @@
 static bry_status plan(const bry_filter_options *options, bry_filter_shape *shape)
 {
     bry__blocked_shape blocked;
-    if (options->bits) {
-        blocked.blocks = options->bits / BRY__BLOCK_BITS;
-        blocked.hashes = options->hashes;
+    if (options->bloom.bits) {
+        blocked.blocks = options->bloom.bits / BRY__BLOCK_BITS;
+        blocked.hashes = options->bloom.hashes;
         blocked.error =
             bry__blocked_error(blocked.blocks, blocked.hashes, (double)options->capacity);
     } else {
@@ -65,8 +65,8 @@ static bool is_fixed(const bry_filter *filter)
 
 static void like(const bry_filter *filter, bry_filter_options *options)
 {
-    options->bits = filter->bloom.blocks * BRY__BLOCK_BITS;
-    options->hashes = filter->bloom.hashes;
+    options->bloom.bits = filter->bloom.blocks * BRY__BLOCK_BITS;
+    options->bloom.hashes = filter->bloom.hashes;
 }
 
 /* ---- keys ---------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ static bry__maplet_options maplet_options(const bry_filter_options *options)
 
 static bry_status plan(const bry_filter_options *options, bry_filter_shape *shape)
 {
-    if (options->bits || options->hashes)
+    if (options->bloom.bits || options->bloom.hashes)
         return BRY_E_UNSUPPORTED;
     bry__maplet_options maplet = maplet_options(options);
     uint64_t range = bry__maplet_range(&maplet);

@@ -36,13 +36,14 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
     if (options->error == 0)
         options->error = 0.01;
     bool compact = options->engine == BRY_ENGINE_COMPACT; /* which has no bits to be out of range */
-    if (compact && (options->bits || options->hashes))
+    if (compact && (options->bloom.bits || options->bloom.hashes))
         return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_FILTER_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
-        (options->bits == 0) != (options->hashes == 0) || options->bits % BRY__BLOCK_BITS != 0 ||
-        !bry__filter_blocks_allowed(options->bits / BRY__BLOCK_BITS, options->capacity) ||
-        options->hashes > BRY__BLOCKED_MAX_HASHES)
+        (options->bloom.bits == 0) != (options->bloom.hashes == 0) ||
+        options->bloom.bits % BRY__BLOCK_BITS != 0 ||
+        !bry__filter_blocks_allowed(options->bloom.bits / BRY__BLOCK_BITS, options->capacity) ||
+        options->bloom.hashes > BRY__BLOCKED_MAX_HASHES)
         return BRY_E_RANGE;
     *engine = engine_of(options->engine);
     if (!*engine)

@@ -56,8 +56,8 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options)
 
 static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
 {
-    if (options->group || options->segmented || options->control != BRY_INDEX_TIGHTER ||
-        options->factor || options->unit_bits || options->hashes)
+    if (options->dba.group || options->dba.segmented || options->dba.control != BRY_INDEX_TIGHTER ||
+        options->dba.factor || options->dba.unit_bits || options->dba.hashes)
         return BRY_E_UNSUPPORTED;
     if (options->unit_capacity > MAX_ENTRIES / options->units)
         return BRY_E_RANGE;

@@ -62,8 +62,8 @@ bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *
     made->allocator = *allocator;
     made->options = *options;
     made->options.allocator = NULL;
-    if (made->options.factor == 0)
-        made->options.factor = 2;
+    if (made->options.dba.factor == 0)
+        made->options.dba.factor = 2;
     made->levels = 1;
     made->level[0] = level;
     made->instance = instance;
@@ -167,9 +167,9 @@ static void like(const void *self, bry_index_options *options)
     bry__dba_level next;
     bry__dba_open_level(self, &next);
     options->unit_capacity = next.shape.capacity;
-    options->unit_bits = bry__dba_rows(&next.shape);
-    options->hashes = next.shape.hashes;
-    options->segmented = next.shape.segmented;
+    options->dba.unit_bits = bry__dba_rows(&next.shape);
+    options->dba.hashes = next.shape.hashes;
+    options->dba.segmented = next.shape.segmented;
 }
 
 /* ---- room ---------------------------------------------------------------------------------- */

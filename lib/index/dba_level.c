@@ -20,15 +20,15 @@ static uint32_t eighth(uint32_t units)
  * and eight of them are put side by side later. */
 uint32_t bry__dba_width(const bry_index_options *options, uint32_t units)
 {
-    if (options->group)
-        return options->group;
+    if (options->dba.group)
+        return options->dba.group;
     return units <= 32 ? 1 : eighth(units);
 }
 
 uint32_t bry__dba_width_wanted(const bry_index_options *options, uint32_t units)
 {
-    if (options->group)
-        return options->group;
+    if (options->dba.group)
+        return options->dba.group;
     return units < 8 ? 1 : eighth(units);
 }
 
@@ -47,12 +47,12 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
 {
     bry__dba_shape shape;
     uint32_t planned = options->units;
-    if (options->unit_bits || options->hashes) {
+    if (options->dba.unit_bits || options->dba.hashes) {
         shape = (bry__dba_shape){
             .capacity = options->unit_capacity,
-            .range = options->unit_bits,
-            .hashes = options->hashes,
-            .segmented = options->segmented,
+            .range = options->dba.unit_bits,
+            .hashes = options->dba.hashes,
+            .segmented = options->dba.segmented,
         };
         if (shape.hashes < 1 || shape.hashes > BRY__DBA_MAX_HASHES ||
             (shape.segmented && shape.range % shape.hashes))
@@ -69,7 +69,7 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
     } else {
         shape = bry__dba_shape_plan(options->unit_capacity,
                                     bry__dba_unit_error(options->error, options->units),
-                                    options->segmented);
+                                    options->dba.segmented);
         if (!bry__dba_shape_valid(&shape))
             return BRY_E_RANGE;
     }
@@ -80,7 +80,7 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
 /* For how many units the next level is planned. */
 static uint32_t more_units(const bry__dba *self, uint32_t planned)
 {
-    uint64_t more = (uint64_t)planned * self->options.factor;
+    uint64_t more = (uint64_t)planned * self->options.dba.factor;
     return more < BRY_INDEX_UNITS_MAX ? (uint32_t)more : BRY_INDEX_UNITS_MAX;
 }
 
@@ -88,8 +88,8 @@ bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__db
 {
     const bry__dba_level *last = &self->level[self->levels - 1];
     uint64_t capacity = last->shape.capacity;
-    if (larger && capacity <= BRY_CAPACITY_MAX / self->options.factor)
-        capacity *= self->options.factor;
+    if (larger && capacity <= BRY_CAPACITY_MAX / self->options.dba.factor)
+        capacity *= self->options.dba.factor;
     if (self->levels == BRY__DBA_LEVELS ||
         (planned == last->planned && capacity == last->shape.capacity))
         return false;
@@ -106,10 +106,10 @@ bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__db
 uint32_t bry__dba_open_level(const bry__dba *self, bry__dba_level *raised)
 {
     const bry__dba_level *last = &self->level[self->levels - 1];
-    bool control = self->options.control != BRY_INDEX_UNCONTROLLED && !self->options.fixed;
+    bool control = self->options.dba.control != BRY_INDEX_UNCONTROLLED && !self->options.fixed;
     if (control && self->units >= last->planned &&
         bry__dba_raise(self, more_units(self, last->planned),
-                       self->options.control == BRY_INDEX_LARGER, raised))
+                       self->options.dba.control == BRY_INDEX_LARGER, raised))
         return self->levels;
     *raised = *last;
     return self->levels - 1;
@@ -130,7 +130,7 @@ static bool is_near(const bry__dba_level *stored, const bry__dba_level *made)
 bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored)
 {
     bry__dba_level made = self->level[0];
-    if (self->options.unit_bits == 0)
+    if (self->options.dba.unit_bits == 0)
         return is_near(stored, &made);
     /* The shape is given, and how many units that is planned for is rounded. */
     bool planned = stored->planned >= 1 && stored->planned <= BRY_INDEX_UNITS_MAX &&
@@ -140,10 +140,10 @@ bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored)
 
 bool bry__dba_is_next_level(const bry__dba *self, const bry__dba_level *stored)
 {
-    bool larger = self->options.control == BRY_INDEX_LARGER;
+    bool larger = self->options.dba.control == BRY_INDEX_LARGER;
     uint32_t planned = self->level[self->levels - 1].planned;
     bry__dba_level made;
-    if (self->options.control == BRY_INDEX_UNCONTROLLED || (self->options.fixed && !larger))
+    if (self->options.dba.control == BRY_INDEX_UNCONTROLLED || (self->options.fixed && !larger))
         return false;
     return (!self->options.fixed &&
             bry__dba_raise(self, more_units(self, planned), larger, &made) &&
@@ -168,7 +168,7 @@ bool bry__dba_over(const bry__dba *self)
 bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots)
 {
     const bry__dba_level *last = &self->level[self->levels - 1];
-    if (self->options.control != BRY_INDEX_LARGER || self->units < last->planned)
+    if (self->options.dba.control != BRY_INDEX_LARGER || self->units < last->planned)
         return false;
     uint64_t capacity = 0;
     for (uint32_t i = 0; i < self->levels; i++)
@@ -203,12 +203,12 @@ static uint64_t tables_cost(const bry_index_options *options)
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape)
 {
     bry__dba_level level;
-    if (options->group && !bry__dba_width_valid(options->group))
+    if (options->dba.group && !bry__dba_width_valid(options->dba.group))
         return BRY_E_RANGE;
-    if (options->control != BRY_INDEX_TIGHTER && options->control != BRY_INDEX_LARGER &&
-        options->control != BRY_INDEX_UNCONTROLLED)
+    if (options->dba.control != BRY_INDEX_TIGHTER && options->dba.control != BRY_INDEX_LARGER &&
+        options->dba.control != BRY_INDEX_UNCONTROLLED)
         return BRY_E_RANGE;
-    if (options->factor != 0 && (options->factor < 2 || options->factor > 16))
+    if (options->dba.factor != 0 && (options->dba.factor < 2 || options->dba.factor > 16))
         return BRY_E_RANGE;
     bry_status status = bry__dba_first_level(options, &level);
     if (status != BRY_OK)
@@ -241,7 +241,7 @@ void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_
     const bry__dba *dba = self;
     const bry__dba_group *group = dba->place[slot].group;
     const bry__index_slot *unit = &slots->slot[slot];
-    bool control = dba->options.control != BRY_INDEX_UNCONTROLLED &&
+    bool control = dba->options.dba.control != BRY_INDEX_UNCONTROLLED &&
                    ((group->level + 1 < dba->levels && bry__dba_over(dba)) ||
                     group == dba->emptying || bry__dba_cramped(dba, slots));
     info->wants_refresh = control || bry__dba_stale(dba, unit);

@@ -65,7 +65,7 @@ static bry_status start_extension(bry__dba *self, bry__dba_group *group)
 static bry_status start_group(bry__dba *self, const bry__index_slots *slots)
 {
     bool cramped = bry__dba_cramped(self, slots);
-    if (self->options.control == BRY_INDEX_UNCONTROLLED || (!cramped && !bry__dba_over(self)))
+    if (self->options.dba.control == BRY_INDEX_UNCONTROLLED || (!cramped && !bry__dba_over(self)))
         return BRY_OK;
     bry__dba_level raised;
     bry__dba_group *group = oldest_group(self, self->levels - 1);
@@ -282,7 +282,7 @@ static uint64_t group_waiting(const bry__dba_group *group, const bry__index_slot
 static uint64_t control_waiting(const bry__dba *self, const bry__index_slots *slots,
                                 const bry__dba_group *at)
 {
-    if (self->options.control == BRY_INDEX_UNCONTROLLED)
+    if (self->options.dba.control == BRY_INDEX_UNCONTROLLED)
         return 0;
     bool cramped = !at && bry__dba_cramped(self, slots);
     double full = bry__dba_full_log(self), limit = log1p(-self->options.error) * (1 + 1e-9);

@@ -185,7 +185,7 @@ static bry_status read_levels(bry__frame_reader *reader, bry__dba *self, uint32_
         if (status != BRY_OK)
             return status;
         bry__dba_level level = {
-            .shape = load_shape(numbers, self->options.segmented),
+            .shape = load_shape(numbers, self->options.dba.segmented),
             .planned = bry__load32(numbers + AT_PLANNED),
         };
         if (i == 0 && !bry__dba_is_first_level(self, &level))

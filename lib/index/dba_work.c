@@ -250,7 +250,7 @@ static uint64_t go_on_merging(bry__dba *self, uint64_t budget)
 static bool too_wide(const bry__dba *self, const bry__dba_group *group)
 {
     return group->width > bry__dba_width(&self->options, self->units) &&
-           group->units <= group->width / 4 && !self->options.group;
+           group->units <= group->width / 4 && !self->options.dba.group;
 }
 
 static bool may_move_out(const bry__dba *self, const bry__dba_group *group)

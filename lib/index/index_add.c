@@ -44,7 +44,7 @@ static uint32_t next_open(const bry_index *index, uint32_t slot)
 {
     const bry__index_slot *records = index->slots.slot;
     uint32_t next = BRY__INDEX_NO_SLOT;
-    if (index->options.control != BRY_INDEX_LARGER)
+    if (index->options.dba.control != BRY_INDEX_LARGER)
         return next;
     for (uint32_t i = 0; i < index->slots.room; i++)
         if (records[i].order != 0 && !records[i].sealed && records[i].order < records[slot].order &&

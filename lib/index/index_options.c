@@ -20,9 +20,9 @@ static bool in_range(const bry_index_options *options)
     return bry_engine_name(options->engine) && options->units <= BRY_INDEX_UNITS_MAX &&
            options->unit_capacity <= BRY_CAPACITY_MAX && options->error >= BRY_INDEX_ERROR_MIN &&
            options->error <= BRY_ERROR_MAX && options->stale > 0 && options->stale <= 1 &&
-           (unsigned)options->control <= BRY_INDEX_UNCONTROLLED && options->factor <= 16 &&
-           options->factor != 1 && options->hashes <= 64 &&
-           (options->unit_bits == 0) == (options->hashes == 0);
+           (unsigned)options->dba.control <= BRY_INDEX_UNCONTROLLED && options->dba.factor <= 16 &&
+           options->dba.factor != 1 && options->dba.hashes <= 64 &&
+           (options->dba.unit_bits == 0) == (options->dba.hashes == 0);
 }
 
 bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,

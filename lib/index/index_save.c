@@ -69,17 +69,17 @@ void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer)
     const bry_index_options *options = &index->options;
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, options->engine);
-    bry__store32(numbers + AT_FLAGS,
-                 (options->fixed ? FLAG_FIXED : 0u) | (options->segmented ? FLAG_SEGMENTED : 0u));
+    bry__store32(numbers + AT_FLAGS, (options->fixed ? FLAG_FIXED : 0u) |
+                                         (options->dba.segmented ? FLAG_SEGMENTED : 0u));
     bry__store32(numbers + AT_PLANNED, options->units);
-    bry__store32(numbers + AT_CONTROL, options->control);
+    bry__store32(numbers + AT_CONTROL, options->dba.control);
     bry__store64(numbers + AT_CAPACITY, options->unit_capacity);
     bry__store_double(numbers + AT_ERROR, options->error);
     bry__store_double(numbers + AT_STALE, options->stale);
-    bry__store32(numbers + AT_GROUP, options->group);
-    bry__store32(numbers + AT_FACTOR, options->factor);
-    bry__store64(numbers + AT_BITS, options->unit_bits);
-    bry__store32(numbers + AT_HASHES, options->hashes);
+    bry__store32(numbers + AT_GROUP, options->dba.group);
+    bry__store32(numbers + AT_FACTOR, options->dba.factor);
+    bry__store64(numbers + AT_BITS, options->dba.unit_bits);
+    bry__store32(numbers + AT_HASHES, options->dba.hashes);
     bry__store32(numbers + AT_NEXT_NUMBER, index->next_number);
     bry__store64(numbers + AT_LAST_ORDER, index->last_order);
     bry__store64(numbers + AT_UNITS, index->slots.units);
@@ -108,12 +108,12 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
         .error = bry__load_double(numbers + AT_ERROR),
         .stale = bry__load_double(numbers + AT_STALE),
         .seed = seed,
-        .group = bry__load32(numbers + AT_GROUP),
-        .segmented = (flags & FLAG_SEGMENTED) != 0,
-        .control = (bry_index_control)control,
-        .factor = bry__load32(numbers + AT_FACTOR),
-        .unit_bits = bry__load64(numbers + AT_BITS),
-        .hashes = bry__load32(numbers + AT_HASHES),
+        .dba.group = bry__load32(numbers + AT_GROUP),
+        .dba.segmented = (flags & FLAG_SEGMENTED) != 0,
+        .dba.control = (bry_index_control)control,
+        .dba.factor = bry__load32(numbers + AT_FACTOR),
+        .dba.unit_bits = bry__load64(numbers + AT_BITS),
+        .dba.hashes = bry__load32(numbers + AT_HASHES),
     };
     bry_index_shape shape;
     /* Zeros would become defaults, and an index knows its own. */

@@ -48,7 +48,7 @@ static bry__maplet_options maplet_options(const bry_map_options *options, unsign
 
 static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
 {
-    if (options->layout != BRY_MAP_TUNED || options->cells || options->hashes)
+    if (options->kbf.layout != BRY_MAP_TUNED || options->kbf.cells || options->kbf.hashes)
         return BRY_E_UNSUPPORTED;
     if (options->value_bits > MAX_CODE_BITS || options->values > UINT32_MAX)
         return BRY_E_RANGE;

@@ -47,15 +47,16 @@ bool bry__kbf_map_first(const bry_map_options *options, const bry__kbf_setting *
     /* What a table errs scatters about what is expected of it, and measured in many tables it is up
      * to a twentieth above the formulae. One that promises the whole error leaves a little for
      * that, which takes 0.5 % more cells. */
-    double planned = options->fixed && options->layout == BRY_MAP_TUNED ? share * MARGIN : share;
+    double planned =
+        options->fixed && options->kbf.layout == BRY_MAP_TUNED ? share * MARGIN : share;
     bry__kbf_shape shape;
-    if (options->cells) {
-        if (options->hashes > BRY__KBF_MAX_HASHES || options->cells % options->hashes ||
-            !bry__kbf_cells_allowed(options->cells, options->capacity))
+    if (options->kbf.cells) {
+        if (options->kbf.hashes > BRY__KBF_MAX_HASHES || options->kbf.cells % options->kbf.hashes ||
+            !bry__kbf_cells_allowed(options->kbf.cells, options->capacity))
             return false;
-        shape = (bry__kbf_shape){options->hashes, options->cells / options->hashes};
-    } else if (!bry__kbf_plan(setting, options->layout, !options->fixed, options->capacity, planned,
-                              &shape)) {
+        shape = (bry__kbf_shape){options->kbf.hashes, options->kbf.cells / options->kbf.hashes};
+    } else if (!bry__kbf_plan(setting, options->kbf.layout, !options->fixed, options->capacity,
+                              planned, &shape)) {
         return false;
     }
     if (shape.segment > BRY__KBF_MAX_CELLS / shape.hashes)
@@ -64,7 +65,7 @@ bool bry__kbf_map_first(const bry_map_options *options, const bry__kbf_setting *
      * errs more. The papers' shape is far below its share and shall stay so. */
     bry__kbf_errors errors = bry__kbf_errors_at(setting, &shape, (double)options->capacity);
     double error = bry__kbf_error(&errors);
-    if (options->layout == BRY_MAP_TUNED)
+    if (options->kbf.layout == BRY_MAP_TUNED)
         error = fmax(error, share);
     *table = (bry__kbf){
         .hashes = shape.hashes,
@@ -210,8 +211,8 @@ static void like(const void *self, bry_map_options *options)
 {
     const bry__kbf *first = &((const bry__kbf_map *)self)->table[0];
     options->capacity = first->capacity;
-    options->cells = first->hashes * first->segment;
-    options->hashes = first->hashes;
+    options->kbf.cells = first->hashes * first->segment;
+    options->kbf.hashes = first->hashes;
 }
 
 int bry__kbf_map_shift(const bry__kbf *large, const bry__kbf *small)

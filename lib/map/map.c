@@ -47,8 +47,8 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         options->values = 1000;
     if (!bry_engine_name(options->engine) || options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_MAP_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
-        (options->layout != BRY_MAP_TUNED && options->layout != BRY_MAP_PAPER) ||
-        (options->cells == 0) != (options->hashes == 0))
+        (options->kbf.layout != BRY_MAP_TUNED && options->kbf.layout != BRY_MAP_PAPER) ||
+        (options->kbf.cells == 0) != (options->kbf.hashes == 0))
         return BRY_E_RANGE;
     *engine = engine_of(options->engine);
     if (!*engine)

@@ -79,13 +79,13 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
     bry__store32(numbers + AT_FLAGS, (options->fixed ? FLAG_FIXED : 0u) |
-                                         (options->layout == BRY_MAP_PAPER ? FLAG_PAPER : 0u));
+                                         (options->kbf.layout == BRY_MAP_PAPER ? FLAG_PAPER : 0u));
     bry__store64(numbers + AT_CAPACITY, options->capacity);
     bry__store_double(numbers + AT_ERROR, options->error);
     bry__store64(numbers + AT_VALUES, options->values);
     bry__store32(numbers + AT_VALUE_BITS, options->value_bits);
-    bry__store32(numbers + AT_HASHES, options->hashes);
-    bry__store64(numbers + AT_CELLS, options->cells);
+    bry__store32(numbers + AT_HASHES, options->kbf.hashes);
+    bry__store64(numbers + AT_CELLS, options->kbf.cells);
     bry__store64(numbers + AT_CODES, values ? map->dictionary.codes : 0);
     bry__store64(numbers + AT_GHOSTS, map->ghosts);
     bry__store64(numbers + AT_REFUSED_UNSURE, map->refused_unsure);
@@ -134,9 +134,9 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed,
         .value_bits = bry__load32(numbers + AT_VALUE_BITS),
         .values = bry__load64(numbers + AT_VALUES),
         .seed = seed,
-        .layout = flags & FLAG_PAPER ? BRY_MAP_PAPER : BRY_MAP_TUNED,
-        .cells = bry__load64(numbers + AT_CELLS),
-        .hashes = bry__load32(numbers + AT_HASHES),
+        .kbf.layout = flags & FLAG_PAPER ? BRY_MAP_PAPER : BRY_MAP_TUNED,
+        .kbf.cells = bry__load64(numbers + AT_CELLS),
+        .kbf.hashes = bry__load32(numbers + AT_HASHES),
     };
     /* Zeros would become defaults, and a map knows its own. */
     if (bry__map_read_options(&stored, options, engine, shape) != BRY_OK ||

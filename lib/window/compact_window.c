@@ -52,7 +52,7 @@
 
 static bry_status plan(const bry_window_options *options, bry_window_shape *shape)
 {
-    if (options->mode != BRY_WINDOW_IMPROVED || options->bits || options->hashes ||
+    if (options->fbf.mode != BRY_WINDOW_IMPROVED || options->fbf.bits || options->fbf.hashes ||
         (options->max_bytes && !options->refuse))
         return BRY_E_UNSUPPORTED;
     bry__compact_shape inside;

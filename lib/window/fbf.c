@@ -124,8 +124,8 @@ static void clear(void *self)
 static void like(const void *self, bry_window_options *options)
 {
     const bry__fbf *fbf = self;
-    options->bits = fbf->setting.bits;
-    options->hashes = fbf->setting.hashes;
+    options->fbf.bits = fbf->setting.bits;
+    options->fbf.hashes = fbf->setting.hashes;
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */

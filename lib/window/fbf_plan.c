@@ -238,12 +238,12 @@ static void bound_adaptation(bry__fbf_setting *setting)
 
 bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *setting)
 {
-    bool paper = options->mode != BRY_WINDOW_IMPROVED;
+    bool paper = options->fbf.mode != BRY_WINDOW_IMPROVED;
     uint32_t periods = options->generations;
     if (paper && periods < BRY__FBF_PAPER_LEAST - 1)
         periods = BRY__FBF_PAPER_LEAST - 1;
     bry__fbf_setting made = {
-        .mode = options->mode,
+        .mode = options->fbf.mode,
         .refuse = options->refuse,
         .fixed = options->fixed,
         .refresh = options->refresh,
@@ -253,16 +253,17 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
         .error = options->error,
         .max_bytes = options->max_bytes,
         .filters = periods + (paper ? 1 : 2),
-        .given = options->bits != 0,
+        .given = options->fbf.bits != 0,
     };
     bound_adaptation(&made);
-    if ((options->bits == 0) != (options->hashes == 0) || options->bits > BRY__FBF_MAX_BITS ||
-        options->bits / MOST_BITS_EACH > options->capacity + MOST_BITS_EACH ||
-        options->hashes > BRY__FBF_MAX_HASHES)
+    if ((options->fbf.bits == 0) != (options->fbf.hashes == 0) ||
+        options->fbf.bits > BRY__FBF_MAX_BITS ||
+        options->fbf.bits / MOST_BITS_EACH > options->capacity + MOST_BITS_EACH ||
+        options->fbf.hashes > BRY__FBF_MAX_HASHES)
         return BRY_E_RANGE;
-    if (options->bits) {
-        made.bits = options->bits;
-        made.hashes = options->hashes;
+    if (options->fbf.bits) {
+        made.bits = options->fbf.bits;
+        made.hashes = options->fbf.hashes;
     } else if (paper) {
         plan_paper(&made, options->capacity);
     } else {
@@ -272,7 +273,7 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
         uint64_t left = made.max_bytes > sizeof(bry__fbf) ? made.max_bytes - sizeof(bry__fbf) : 0;
         uint64_t each = left / made.filters;
         if (bry__fbf_cost(made.bits) > each)
-            made.bits = options->bits ? 0 : bits_within(each);
+            made.bits = options->fbf.bits ? 0 : bits_within(each);
         if (made.bits == 0)
             return BRY_E_RANGE;
     }

@@ -59,12 +59,13 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
         return status;
     fill_defaults(options);
     if (!bry_engine_name(options->engine) ||
-        (options->mode != BRY_WINDOW_IMPROVED && options->mode != BRY_WINDOW_PAPER &&
-         options->mode != BRY_WINDOW_PAPER_SIMPLE) ||
+        (options->fbf.mode != BRY_WINDOW_IMPROVED && options->fbf.mode != BRY_WINDOW_PAPER &&
+         options->fbf.mode != BRY_WINDOW_PAPER_SIMPLE) ||
         options->window > BRY_SPAN_MAX || options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_WINDOW_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         options->generations > BRY_WINDOW_GENERATIONS_MAX ||
-        options->hashes > BRY__WINDOW_MAX_HASHES || (options->bits == 0) != (options->hashes == 0))
+        options->fbf.hashes > BRY__WINDOW_MAX_HASHES ||
+        (options->fbf.bits == 0) != (options->fbf.hashes == 0))
         return BRY_E_RANGE;
     *engine = engine_of(options->engine);
     if (!*engine)
@@ -297,9 +298,10 @@ uint64_t bry_window_time(const bry_window *window)
 static bool match(const bry_window *into, const bry_window *from)
 {
     bry_window_options a = bry__window_like(into), b = bry__window_like(from);
-    return a.engine == b.engine && a.mode == b.mode && a.seed == b.seed && a.window == b.window &&
-           a.capacity == b.capacity && a.error == b.error && a.generations == b.generations &&
-           a.fixed == b.fixed && a.bits == b.bits && a.hashes == b.hashes;
+    return a.engine == b.engine && a.fbf.mode == b.fbf.mode && a.seed == b.seed &&
+           a.window == b.window && a.capacity == b.capacity && a.error == b.error &&
+           a.generations == b.generations && a.fixed == b.fixed && a.fbf.bits == b.fbf.bits &&
+           a.fbf.hashes == b.fbf.hashes;
 }
 
 bry_status bry_window_merge(bry_window *into, const bry_window *from)
@@ -335,7 +337,7 @@ bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stat
 {
     bry_window_stats now = {
         .engine = window->options.engine,
-        .mode = window->options.mode,
+        .mode = window->options.fbf.mode,
         .seed = window->options.seed,
         .time = window->time,
         .started = window->started,

@@ -35,7 +35,7 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
     bry_window_options options = bry__window_like(window);
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, (uint32_t)options.engine);
-    bry__store32(numbers + AT_MODE, (uint32_t)options.mode);
+    bry__store32(numbers + AT_MODE, (uint32_t)options.fbf.mode);
     bry__store32(numbers + AT_FLAGS,
                  (options.refuse ? FLAG_REFUSE : 0u) | (options.fixed ? FLAG_FIXED : 0u) |
                      (options.refresh ? FLAG_REFRESH : 0u) | (window->started ? FLAG_STARTED : 0u));
@@ -45,8 +45,8 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
     bry__store_double(numbers + AT_ERROR, options.error);
     bry__store64(numbers + AT_MAX_BYTES, options.max_bytes);
     bry__store64(numbers + AT_MAX_SKEW, options.max_skew);
-    bry__store64(numbers + AT_BITS, options.bits);
-    bry__store64(numbers + AT_HASHES, options.hashes);
+    bry__store64(numbers + AT_BITS, options.fbf.bits);
+    bry__store64(numbers + AT_HASHES, options.fbf.hashes);
     bry__store64(numbers + AT_TIME, window->time);
 
     bry__frame_writer writer;
@@ -93,7 +93,7 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
     bry_window_options stored = {
         .struct_size = sizeof stored,
         .engine = (bry_engine)engine,
-        .mode = (bry_window_mode)mode,
+        .fbf.mode = (bry_window_mode)mode,
         .window = bry__load64(numbers + AT_WINDOW),
         .capacity = bry__load64(numbers + AT_CAPACITY),
         .error = bry__load_double(numbers + AT_ERROR),
@@ -102,8 +102,8 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
         .fixed = (flags & FLAG_FIXED) != 0,
         .refresh = (flags & FLAG_REFRESH) != 0,
         .max_skew = bry__load64(numbers + AT_MAX_SKEW),
-        .bits = bry__load64(numbers + AT_BITS),
-        .hashes = hashes > UINT32_MAX ? UINT32_MAX : (uint32_t)hashes,
+        .fbf.bits = bry__load64(numbers + AT_BITS),
+        .fbf.hashes = hashes > UINT32_MAX ? UINT32_MAX : (uint32_t)hashes,
         .seed = seed,
     };
     stored.max_bytes = ceiling_here(&stored, bry__load64(numbers + AT_MAX_BYTES));

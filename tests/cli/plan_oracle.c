@@ -31,7 +31,7 @@ static void print_map(const bry_map_options *options)
     if (bry_map_plan(options, &s) != BRY_OK)
         return;
     printf("%s %s %llu %llu %u %.17g %.17g %.17g %llu %u\n", bry_engine_name(s.engine),
-           options->layout == BRY_MAP_PAPER ? "paper" : "tuned", (unsigned long long)s.bytes,
+           options->kbf.layout == BRY_MAP_PAPER ? "paper" : "tuned", (unsigned long long)s.bytes,
            (unsigned long long)s.bytes_empty, s.hashes, s.errors.false_positive,
            s.errors.false_negative, s.errors.incorrect, (unsigned long long)s.values, s.value_bits);
 }
@@ -46,7 +46,7 @@ static int print_maps(char **argv)
     print_map(&options);
     options.engine = BRY_ENGINE_KBF;
     print_map(&options);
-    options.layout = BRY_MAP_PAPER;
+    options.kbf.layout = BRY_MAP_PAPER;
     print_map(&options);
     return 0;
 }
@@ -74,7 +74,7 @@ static void print_window(bry_engine engine, bry_window_mode mode, char **argv)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = engine;
-    options.mode = mode;
+    options.fbf.mode = mode;
     options.capacity = strtoull(argv[1], NULL, 10);
     options.error = strtod(argv[2], NULL);
     options.window = strtoull(argv[4], NULL, 10);

@@ -152,7 +152,7 @@ static void make_window(const char *folder, const char *name, bry_engine engine,
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = engine;
-    options.mode = mode;
+    options.fbf.mode = mode;
     options.window = GOLDEN_WINDOW_WINDOW;
     options.capacity =
         mode == BRY_WINDOW_PAPER ? GOLDEN_WINDOW_PAPER_CAPACITY : GOLDEN_WINDOW_CAPACITY;

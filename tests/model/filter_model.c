@@ -29,12 +29,12 @@ static bry_filter_options read_options(model_reader *reader)
     unsigned kind = model_byte(reader);
     if (kind == 255) { /* two pieces; rare, since comparing them takes its time */
         options.capacity = 4000; /* which allows that many bits */
-        options.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 3;
-        options.hashes = 7;
+        options.bloom.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 3;
+        options.bloom.hashes = 7;
     } else if (kind >= 128) { /* any shape */
         options.capacity = 1 + model_pair(reader) % 2000;
-        options.bits = 512 * (1 + (uint64_t)model_below(reader, 40));
-        options.hashes = 1 + model_below(reader, 21);
+        options.bloom.bits = 512 * (1 + (uint64_t)model_below(reader, 40));
+        options.bloom.hashes = 1 + model_below(reader, 21);
     } else { /* planned */
         options.capacity = capacities[kind % 6];
         options.error = errors[model_below(reader, 7)];

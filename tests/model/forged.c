@@ -80,15 +80,15 @@ static uint64_t next_capacity(const bry_index *index)
 static uint64_t planned_bytes(const bry_index *index, uint64_t capacity)
 {
     bry_index_options options = index_like(index);
-    bool larger = options.control == BRY_INDEX_LARGER;
-    if (options.control == BRY_INDEX_UNCONTROLLED || (options.unit_bits == 0 && !larger))
+    bool larger = options.dba.control == BRY_INDEX_LARGER;
+    if (options.dba.control == BRY_INDEX_UNCONTROLLED || (options.dba.unit_bits == 0 && !larger))
         return 0;
-    options.unit_bits = 0;
-    options.hashes = 0;
+    options.dba.unit_bits = 0;
+    options.dba.hashes = 0;
     if (larger) {
         size_t units = bry_index_units(index, NULL, 0);
         options.unit_capacity = capacity;
-        options.units += options.group + (uint32_t)units;
+        options.units += options.dba.group + (uint32_t)units;
     }
     bry_index_shape shape = BRY_INDEX_SHAPE;
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;

@@ -14,13 +14,13 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.seed = 1 + model_byte(reader);
     options.fixed = kept_chance(reader, 2);
     if (engine == BRY_ENGINE_BLOOM && kept_chance(reader, 3)) {
-        options.bits = 512 * kept_scaled(reader, 1, (uint64_t)1 << 40);
-        options.hashes = 1 + model_below(reader, 21);
+        options.bloom.bits = 512 * kept_scaled(reader, 1, (uint64_t)1 << 40);
+        options.bloom.hashes = 1 + model_below(reader, 21);
     }
     bry_status planned = bry_filter_plan(&options, &shape);
     model_say(reader, "create %s, capacity %ju, error %g, bits %ju, hashes %u%s: %s",
               bry_engine_name(engine), (uintmax_t)options.capacity, options.error,
-              (uintmax_t)options.bits, options.hashes, options.fixed ? ", fixed" : "",
+              (uintmax_t)options.bloom.bits, options.bloom.hashes, options.fixed ? ", fixed" : "",
               bry_status_word(planned));
     if (planned == BRY_OK && !kept_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;

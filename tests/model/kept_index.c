@@ -15,15 +15,15 @@ enum { MOST_UNITS = 80 };
 static void read_dba(model_reader *reader, bry_index_options *options)
 {
     static const uint32_t groups[] = {0, 1, 8, 16, 32, 64, 128, 256, 512};
-    options->group = groups[model_below(reader, 9)];
-    options->segmented = kept_chance(reader, 2);
-    options->control = (bry_index_control)model_below(reader, 3);
-    options->factor = kept_chance(reader, 2) ? 2 + model_below(reader, 15) : 0;
+    options->dba.group = groups[model_below(reader, 9)];
+    options->dba.segmented = kept_chance(reader, 2);
+    options->dba.control = (bry_index_control)model_below(reader, 3);
+    options->dba.factor = kept_chance(reader, 2) ? 2 + model_below(reader, 15) : 0;
     if (kept_chance(reader, 3)) {
-        options->hashes = 1 + model_below(reader, 64);
-        options->unit_bits = kept_scaled(reader, 1, (uint64_t)1 << 48);
-        if (options->segmented && kept_chance(reader, 2))
-            options->unit_bits -= options->unit_bits % options->hashes;
+        options->dba.hashes = 1 + model_below(reader, 64);
+        options->dba.unit_bits = kept_scaled(reader, 1, (uint64_t)1 << 48);
+        if (options->dba.segmented && kept_chance(reader, 2))
+            options->dba.unit_bits -= options->dba.unit_bits % options->dba.hashes;
     }
 }
 
@@ -46,9 +46,9 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         "create %s%s, units %u of %ju, error %g, stale %g, group %u%s, control %d, factor %u, "
         "unit bits %ju, hashes %u: %s",
         bry_engine_name(engine), options.fixed ? ", fixed" : "", options.units,
-        (uintmax_t)options.unit_capacity, options.error, options.stale, options.group,
-        options.segmented ? ", segmented" : "", (int)options.control, options.factor,
-        (uintmax_t)options.unit_bits, options.hashes, bry_status_word(planned));
+        (uintmax_t)options.unit_capacity, options.error, options.stale, options.dba.group,
+        options.dba.segmented ? ", segmented" : "", (int)options.dba.control, options.dba.factor,
+        (uintmax_t)options.dba.unit_bits, options.dba.hashes, bry_status_word(planned));
     if (planned == BRY_OK &&
         !kept_fits(reader, shape.bytes / options.units * (options.units < 32 ? options.units : 32),
                    shape.bytes_empty))

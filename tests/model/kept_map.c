@@ -24,10 +24,10 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.values = kept_scaled(reader, 1, kbf ? 16383 : UINT32_MAX);
     options.seed = 1 + model_byte(reader);
     if (kbf) {
-        options.layout = kept_chance(reader, 2) ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+        options.kbf.layout = kept_chance(reader, 2) ? BRY_MAP_PAPER : BRY_MAP_TUNED;
         if (kept_chance(reader, 3)) {
-            options.hashes = 1 + model_below(reader, 32);
-            options.cells = options.hashes * kept_scaled(reader, 1, (uint64_t)1 << 40);
+            options.kbf.hashes = 1 + model_below(reader, 32);
+            options.kbf.cells = options.kbf.hashes * kept_scaled(reader, 1, (uint64_t)1 << 40);
         }
     }
     bry_status planned = bry_map_plan(&options, &shape);
@@ -36,8 +36,8 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         "create %s%s, capacity %ju, error %g, value bits %u, values %ju, layout %d, cells %ju, "
         "hashes %u: %s",
         bry_engine_name(engine), options.fixed ? ", fixed" : "", (uintmax_t)options.capacity,
-        options.error, options.value_bits, (uintmax_t)options.values, (int)options.layout,
-        (uintmax_t)options.cells, options.hashes, bry_status_word(planned));
+        options.error, options.value_bits, (uintmax_t)options.values, (int)options.kbf.layout,
+        (uintmax_t)options.kbf.cells, options.kbf.hashes, bry_status_word(planned));
     if (planned == BRY_OK && !kept_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;
     options.allocator = allocator;

@@ -13,7 +13,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     options.engine = engine;
     if (fbf && kept_chance(reader, 2))
-        options.mode = kept_chance(reader, 2) ? BRY_WINDOW_PAPER : BRY_WINDOW_PAPER_SIMPLE;
+        options.fbf.mode = kept_chance(reader, 2) ? BRY_WINDOW_PAPER : BRY_WINDOW_PAPER_SIMPLE;
     options.window = kept_scaled(reader, 1, (uint64_t)1 << 52);
     options.capacity = kept_scaled(reader, 1, (uint64_t)1 << 40);
     options.error = kept_rate(reader, 1e-12, 0.5);
@@ -26,8 +26,8 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     if (kept_chance(reader, 2))
         options.start = kept_scaled(reader, 1, UINT64_MAX);
     if (fbf && kept_chance(reader, 3)) {
-        options.bits = kept_scaled(reader, 1, (uint64_t)1 << 52);
-        options.hashes = 1 + model_below(reader, 64);
+        options.fbf.bits = kept_scaled(reader, 1, (uint64_t)1 << 52);
+        options.fbf.hashes = 1 + model_below(reader, 64);
     }
     options.seed = 1 + model_byte(reader);
     bry_status planned = bry_window_plan(&options, &shape);
@@ -39,12 +39,12 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         reader,
         "create %s, mode %d, window %ju, capacity %ju, error %g, generations %u, ceiling %ju%s%s"
         "%s, skew %ju, start %ju, bits %ju, hashes %u: %s",
-        bry_engine_name(engine), (int)options.mode, (uintmax_t)options.window,
+        bry_engine_name(engine), (int)options.fbf.mode, (uintmax_t)options.window,
         (uintmax_t)options.capacity, options.error, options.generations,
         (uintmax_t)options.max_bytes, options.refuse ? ", refuse" : "",
         options.fixed ? ", fixed" : "", options.refresh ? ", refresh" : "",
-        (uintmax_t)options.max_skew, (uintmax_t)options.start, (uintmax_t)options.bits,
-        options.hashes, bry_status_word(planned));
+        (uintmax_t)options.max_skew, (uintmax_t)options.start, (uintmax_t)options.fbf.bits,
+        options.fbf.hashes, bry_status_word(planned));
     if (planned == BRY_OK && !kept_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;
     options.allocator = allocator;

@@ -114,7 +114,7 @@ static bool may_mismatch(const map_pair *both)
     if (!both->kbf)
         return false;
     bry_map_options a = map_like(both->map[0]), b = map_like(both->map[1]);
-    if (a.cells != b.cells || a.hashes != b.hashes)
+    if (a.kbf.cells != b.kbf.cells || a.kbf.hashes != b.kbf.hashes)
         return true;
     if (both->value_bits)
         return false;

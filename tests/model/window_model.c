@@ -61,7 +61,7 @@ static bry_window_options read_options(window_pair *both, model_reader *reader)
     unsigned kind = model_below(reader, WINDOW_KINDS), flags = model_byte(reader);
     both->kind = &window_kinds[window_model_kind >= 0 ? (unsigned)window_model_kind : kind];
     options.engine = both->kind->engine;
-    options.mode = both->kind->mode;
+    options.fbf.mode = both->kind->mode;
     options.window = windows[model_below(reader, 6)];
     options.capacity = capacities[model_below(reader, 5)];
     options.generations = generations[model_below(reader, 8)];

@@ -158,11 +158,11 @@ static counted count_with_retries(unsigned percent, uint64_t seed)
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = BRY_ENGINE_FBF;
-    options.mode = BRY_WINDOW_PAPER;
+    options.fbf.mode = BRY_WINDOW_PAPER;
     options.generations = 2;
     options.window = 10000;
-    options.bits = 500;
-    options.hashes = 3;
+    options.fbf.bits = 500;
+    options.fbf.hashes = 3;
     options.fixed = true;
     options.seed = 1;
     bry_window *fbf = NULL;

@@ -151,7 +151,7 @@ static grown grow(const char *name, bry_index_options options)
     options.units = PLANNED;
     options.unit_capacity = capacity();
     options.error = error;
-    options.factor = 3;
+    options.dba.factor = 3;
     options.seed = 1;
     assert_int_equal(bry_index_create(&options, &is.index), BRY_OK);
     for (uint64_t i = 0; i < elements();) {
@@ -201,20 +201,20 @@ static grown grow(const char *name, bry_index_options options)
 static void test_error_control(void **state)
 {
     (void)state;
-    grown is =
-        grow("uncontrolled", (bry_index_options){.group = 32, .control = BRY_INDEX_UNCONTROLLED});
+    grown is = grow("uncontrolled",
+                    (bry_index_options){.dba.group = 32, .dba.control = BRY_INDEX_UNCONTROLLED});
     assert_true(is.stats.full_error > 2.4 * error && is.stats.full_error < 2.6 * error);
     bry_index_destroy(is.index);
-    is = grow("method A", (bry_index_options){.group = 32, .control = BRY_INDEX_LARGER});
+    is = grow("method A", (bry_index_options){.dba.group = 32, .dba.control = BRY_INDEX_LARGER});
     assert_true(is.stats.full_error <= error * (1 + 1e-6) && is.stats.units <= PLANNED);
     bry_index_destroy(is.index);
-    is = grow("method B", (bry_index_options){.group = 32, .control = BRY_INDEX_TIGHTER});
+    is = grow("method B", (bry_index_options){.dba.group = 32, .dba.control = BRY_INDEX_TIGHTER});
     assert_true(is.stats.full_error <= error * (1 + 1e-6));
     bry_index_destroy(is.index);
     is = grow("method B, segmented", (bry_index_options){
-                                         .group = 32,
-                                         .segmented = true,
-                                         .control = BRY_INDEX_TIGHTER,
+                                         .dba.group = 32,
+                                         .dba.segmented = true,
+                                         .dba.control = BRY_INDEX_TIGHTER,
                                      });
     assert_true(is.stats.full_error <= error * (1 + 1e-6));
     bry_index_destroy(is.index);
@@ -226,8 +226,8 @@ static void test_queries(void **state)
 {
     (void)state;
     uint64_t queries = UINT64_C(2026005927) / scale - elements(), sum = 0;
-    grown is =
-        grow("method B, g = 256", (bry_index_options){.group = 256, .control = BRY_INDEX_TIGHTER});
+    grown is = grow("method B, g = 256",
+                    (bry_index_options){.dba.group = 256, .dba.control = BRY_INDEX_TIGHTER});
     generator numbers = {1};
     bry_hash hashes[BATCH];
     uint8_t answers[BATCH];

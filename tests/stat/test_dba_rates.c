@@ -92,8 +92,8 @@ static void test_full_units(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         bry_index *index = make((bry_index_options){.units = cases[c].units,
                                                     .error = cases[c].error,
-                                                    .group = cases[c].group,
-                                                    .segmented = cases[c].segmented});
+                                                    .dba.group = cases[c].group,
+                                                    .dba.segmented = cases[c].segmented});
         /* Elements that a unit answers for already do not count, so it takes a few more. */
         uint64_t elements = cases[c].units * capacity;
         fill(index, 0, elements);
@@ -125,8 +125,8 @@ static void test_small_units(void **state)
                 bry_index *index = make((bry_index_options){.units = UNITS,
                                                             .unit_capacity = size,
                                                             .error = 0.3,
-                                                            .group = 512,
-                                                            .segmented = segmented});
+                                                            .dba.group = 512,
+                                                            .dba.segmented = segmented});
                 for (uint32_t u = 0; u < UNITS; u++) {
                     uint32_t unit = 0;
                     assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
@@ -244,10 +244,10 @@ static void test_grown(void **state)
         {"B, factor 3, segmented", BRY_INDEX_TIGHTER, 3, 32, true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        outcome is = grow((bry_index_options){.control = cases[c].control,
-                                              .factor = cases[c].factor,
-                                              .group = cases[c].group,
-                                              .segmented = cases[c].segmented},
+        outcome is = grow((bry_index_options){.dba.control = cases[c].control,
+                                              .dba.factor = cases[c].factor,
+                                              .dba.group = cases[c].group,
+                                              .dba.segmented = cases[c].segmented},
                           error);
         printf("%-26s %3u units, %ju supplied, full %.3g, estimated %.3g, observed %.3g = %.2f of "
                "the target, %.1f MB\n",
@@ -278,7 +278,7 @@ static uint64_t bits_of(uint32_t units, uint64_t each, double error, bool segmen
                                  .units = units,
                                  .unit_capacity = each,
                                  .error = error,
-                                 .segmented = segmented};
+                                 .dba.segmented = segmented};
     bry_index_shape shape = BRY_INDEX_SHAPE;
     assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
     assert_true(shape.error <= error);

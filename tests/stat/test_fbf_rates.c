@@ -88,8 +88,8 @@ static void test_check_value(void **state)
         for (int m = 0; m < 2; m++) {
             bry_window_options options = fbf_options(modes[m + 1], 10000, 300, 0.001);
             options.generations = 2;
-            options.bits = 6250;
-            options.hashes = 5;
+            options.fbf.bits = 6250;
+            options.fbf.hashes = 5;
             options.fixed = true;
             windows[m] = make(options);
             /* An element that errs would not be stored: then the set has one fewer, in 10^4. */

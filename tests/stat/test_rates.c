@@ -67,11 +67,11 @@ static const struct {
     {{.capacity = 50000, .error = 0.001}, 10, 100000},
     {{.capacity = 20000, .error = 1e-4}, 10, 200000},
     /* Shapes that no plan gives: k from one to beyond the first three words of the hash. */
-    {{.capacity = 5000, .bits = 512 * 100, .hashes = 1}, 20, 5000},
-    {{.capacity = 5000, .bits = 512 * 100, .hashes = 3}, 20, 5000},
-    {{.capacity = 5000, .bits = 512 * 100, .hashes = 8}, 20, 20000},
-    {{.capacity = 5000, .bits = 512 * 100, .hashes = 15}, 20, 20000},
-    {{.capacity = 5000, .bits = 512 * 100, .hashes = 21}, 20, 20000},
+    {{.capacity = 5000, .bloom.bits = 512 * 100, .bloom.hashes = 1}, 20, 5000},
+    {{.capacity = 5000, .bloom.bits = 512 * 100, .bloom.hashes = 3}, 20, 5000},
+    {{.capacity = 5000, .bloom.bits = 512 * 100, .bloom.hashes = 8}, 20, 20000},
+    {{.capacity = 5000, .bloom.bits = 512 * 100, .bloom.hashes = 15}, 20, 20000},
+    {{.capacity = 5000, .bloom.bits = 512 * 100, .bloom.hashes = 21}, 20, 20000},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -100,7 +100,7 @@ static void test_observed_error_is_the_planned_one(void **state)
             bry_filter_destroy(filter);
         }
         band_assert(observed, trials, shape.error);
-        if (!options.bits)
+        if (!options.bloom.bits)
             band_assert_at_most(observed, trials, options.error);
         /* What the bits say needs no trials, and so is the sharper test of the plan. */
         band_assert_mean(&estimates, shape.error, 0.03);
@@ -117,8 +117,8 @@ static void test_error_before_capacity(void **state)
     whole.capacity = CAPACITY;
     bry_filter_shape shape = BRY_FILTER_SHAPE;
     assert_int_equal(bry_filter_plan(&whole, &shape), BRY_OK);
-    half.bits = shape.bits;
-    half.hashes = shape.hashes;
+    half.bloom.bits = shape.bits;
+    half.bloom.hashes = shape.hashes;
     bry_filter_shape planned = BRY_FILTER_SHAPE;
     assert_int_equal(bry_filter_plan(&half, &planned), BRY_OK);
     assert_true(planned.error < shape.error / 10);

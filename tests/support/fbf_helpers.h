@@ -13,7 +13,7 @@ static inline bry_window_options fbf_options(bry_window_mode mode, uint64_t wind
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = BRY_ENGINE_FBF;
-    options.mode = mode;
+    options.fbf.mode = mode;
     options.window = window;
     options.capacity = capacity;
     options.error = error;

@@ -27,13 +27,13 @@ static void test_options(void **state)
     (void)state;
     bry_filter_options options = compact(1000, 0.01, false);
     bry_filter_shape shape = BRY_FILTER_SHAPE, fixed = BRY_FILTER_SHAPE;
-    options.bits = 512;
-    options.hashes = 3;
+    options.bloom.bits = 512;
+    options.bloom.hashes = 3;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
-    options.bits = 0; /* either one alone */
+    options.bloom.bits = 0; /* either one alone */
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
-    options.hashes = 0;
-    options.bits = 700;
+    options.bloom.hashes = 0;
+    options.bloom.bits = 700;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
     options = compact(1000, 0.01, false);
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
@@ -46,7 +46,7 @@ static void test_options(void **state)
     bry_filter *filter = make(options);
     bry_filter_options like = filter_like(filter);
     assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
-    assert_true(like.fixed && like.bits == 0 && like.capacity == 1000 && like.seed == 1);
+    assert_true(like.fixed && like.bloom.bits == 0 && like.capacity == 1000 && like.seed == 1);
     bry_filter_destroy(filter);
 
     filter = make((bry_filter_options){.capacity = 10});

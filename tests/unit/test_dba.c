@@ -301,7 +301,7 @@ static void test_widths(void **state)
             assert_true(4 * width < r || width == 8);
         }
     }
-    options.group = 64;
+    options.dba.group = 64;
     assert_int_equal(bry__dba_width(&options, 1), 64);
     assert_int_equal(bry__dba_width_wanted(&options, 100000), 64);
 }
@@ -395,7 +395,7 @@ static void test_no_control(void **state)
 {
     (void)state;
     bry_index *index = make((bry_index_options){
-        .units = 4, .unit_capacity = 50, .error = 1e-3, .control = BRY_INDEX_UNCONTROLLED});
+        .units = 4, .unit_capacity = 50, .error = 1e-3, .dba.control = BRY_INDEX_UNCONTROLLED});
     fill(index, 12, 50);
     bry_index_stats stats = stats_of(index);
     assert_true(stats.full_error > 2.9e-3 && stats.full_error < 3.1e-3);
@@ -416,7 +416,7 @@ static void test_refresh(void **state)
 {
     (void)state;
     bry_index *index = make((bry_index_options){
-        .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .group = 8});
+        .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .dba.group = 8});
     uint64_t left = 1, n = 70;
     bry_index_unit info = BRY_INDEX_UNIT;
     bry_index_supplier supplier = {supply, &n};
@@ -456,9 +456,9 @@ static void test_larger_opens_again(void **state)
     bry_index *index = make((bry_index_options){.units = 5,
                                                 .unit_capacity = 100,
                                                 .error = 1e-9,
-                                                .group = 8,
-                                                .control = BRY_INDEX_LARGER,
-                                                .factor = 3});
+                                                .dba.group = 8,
+                                                .dba.control = BRY_INDEX_LARGER,
+                                                .dba.factor = 3});
     uint32_t by_hand = 99;
     assert_int_equal(bry_index_open(index, 0, &by_hand), BRY_OK);
     for (uint64_t i = 0; i < 99; i++)
@@ -498,9 +498,9 @@ static void test_segments_are_added(void **state)
     bry_index *index = make((bry_index_options){.units = 16,
                                                 .unit_capacity = 900,
                                                 .error = 1e-4,
-                                                .segmented = true,
-                                                .group = 16,
-                                                .factor = 4});
+                                                .dba.segmented = true,
+                                                .dba.group = 16,
+                                                .dba.factor = 4});
     uint64_t left = 1, n = 900;
     bry_index_supplier supplier = {supply, &n};
     fill(index, 17, 900);
@@ -516,7 +516,7 @@ static void test_segments_are_added(void **state)
         for (uint64_t i = 0; i < 900; i++)
             assert_int_equal(bry_index_has(index, element(1000 * (uint64_t)u + i)), BRY_PRESENT);
     bry_index_options after = index_like(index);
-    assert_int_equal(before.unit_bits, after.unit_bits);
+    assert_int_equal(before.dba.unit_bits, after.dba.unit_bits);
     bry_index_destroy(index);
 }
 

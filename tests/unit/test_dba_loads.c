@@ -86,11 +86,11 @@ static void test_exact_shapes(void **state)
                 .units = 2,
                 .unit_capacity = 40,
                 .error = 0.01,
-                .segmented = segmented,
-                .control = (bry_index_control)(how / 2 % 3),
-                .factor = how / 6 ? 16 : 2,
-                .unit_bits = segmented ? shapes[s].bits * shapes[s].hashes : shapes[s].bits,
-                .hashes = shapes[s].hashes,
+                .dba.segmented = segmented,
+                .dba.control = (bry_index_control)(how / 2 % 3),
+                .dba.factor = how / 6 ? 16 : 2,
+                .dba.unit_bits = segmented ? shapes[s].bits * shapes[s].hashes : shapes[s].bits,
+                .dba.hashes = shapes[s].hashes,
             });
             open_unit(index, 20);
             assert_loads(index); /* without an element */
@@ -127,7 +127,7 @@ static bry_index *segmented(double error, uint32_t units, uint64_t capacity)
                                     .units = units,
                                     .unit_capacity = capacity,
                                     .error = error,
-                                    .segmented = true});
+                                    .dba.segmented = true});
 }
 
 /* Elements that a unit answered for by chance are not counted when they are added, but they are
@@ -230,8 +230,8 @@ static void test_forged_levels(void **state)
             .units = 2,
             .unit_capacity = 40,
             .error = 0.01,
-            .segmented = how % 2 != 0,
-            .control = larger ? BRY_INDEX_LARGER : BRY_INDEX_TIGHTER,
+            .dba.segmented = how % 2 != 0,
+            .dba.control = larger ? BRY_INDEX_LARGER : BRY_INDEX_TIGHTER,
         });
         for (uint32_t u = 0; u < 6; u++)
             open_unit(index, u);

@@ -68,7 +68,7 @@ static void finish(bry_index *index, subsets *all)
 static bry_index *extending(subsets *all, double error)
 {
     bry_index *index = make((bry_index_options){
-        .units = 8, .unit_capacity = 200, .error = error, .segmented = true, .group = 8});
+        .units = 8, .unit_capacity = 200, .error = error, .dba.segmented = true, .dba.group = 8});
     const bry__dba *dba = index->elements;
     bry_index_supplier supplier = {supply, all};
     fill(index, 9, all->n);
@@ -141,7 +141,7 @@ static void test_added_while_rebuilt(void **state)
     (void)state;
     subsets all = {.n = 199};
     bry_index *index = make((bry_index_options){
-        .units = 4, .unit_capacity = 200, .error = 0.3, .stale = 0.5, .group = 8});
+        .units = 4, .unit_capacity = 200, .error = 0.3, .stale = 0.5, .dba.group = 8});
     const bry__dba *dba = index->elements;
     bry_index_supplier supplier = {supply, &all};
     bry_hash chance[20];

@@ -456,9 +456,9 @@ static void program(bry_index_options options, uint64_t seed)
     bry_index_get_stats(pair->index, &stats);
     assert_int_equal(stats.waiting, 0);
     assert_int_equal(stats.waiting_for_supplier, 0);
-    if (options.control != BRY_INDEX_UNCONTROLLED)
+    if (options.dba.control != BRY_INDEX_UNCONTROLLED)
         assert_true(stats.full_error <= stats.promised_error * (1 + 1e-6));
-    if (options.group == 0 && pair->units >= 8) {
+    if (options.dba.group == 0 && pair->units >= 8) {
         assert_true(stats.group >= 8);
         assert_true(pair->units <= 64 || (stats.group * 8 >= pair->units));
     }
@@ -478,8 +478,8 @@ static void test_tighter(void **state)
         program((bry_index_options){.units = 4 + 4 * i,
                                     .unit_capacity = i % 3 ? 30 : 200,
                                     .error = i < 6 ? 0.02 : 0.5,
-                                    .segmented = i % 2,
-                                    .group = (const uint32_t[]){0, 0, 1, 16, 64, 512, 0, 8}[i]},
+                                    .dba.segmented = i % 2,
+                                    .dba.group = (const uint32_t[]){0, 0, 1, 16, 64, 512, 0, 8}[i]},
                 100 + i);
 }
 
@@ -490,10 +490,10 @@ static void test_larger(void **state)
         program((bry_index_options){.units = 4 + 4 * i,
                                     .unit_capacity = 10,
                                     .error = 0.02,
-                                    .segmented = i % 2,
-                                    .factor = 3,
-                                    .control = BRY_INDEX_LARGER,
-                                    .group = (const uint32_t[]){0, 0, 8, 32, 128, 256}[i]},
+                                    .dba.segmented = i % 2,
+                                    .dba.factor = 3,
+                                    .dba.control = BRY_INDEX_LARGER,
+                                    .dba.group = (const uint32_t[]){0, 0, 8, 32, 128, 256}[i]},
                 200 + i);
 }
 
@@ -575,9 +575,9 @@ static void test_uncontrolled(void **state)
                                     .unit_capacity = 25,
                                     .error = 0.01,
                                     .stale = i % 2 ? 0.05 : 0.5,
-                                    .segmented = i % 2,
-                                    .control = BRY_INDEX_UNCONTROLLED,
-                                    .group = (const uint32_t[]){0, 8, 0, 512}[i]},
+                                    .dba.segmented = i % 2,
+                                    .dba.control = BRY_INDEX_UNCONTROLLED,
+                                    .dba.group = (const uint32_t[]){0, 8, 0, 512}[i]},
                 300 + i);
 }
 
@@ -627,9 +627,9 @@ static void test_widths_and_kernels_agree(void **state)
             twin *pair = begin((bry_index_options){.units = 300,
                                                    .unit_capacity = 40,
                                                    .error = 0.3,
-                                                   .segmented = true,
-                                                   .control = BRY_INDEX_UNCONTROLLED,
-                                                   .group = widths[w]},
+                                                   .dba.segmented = true,
+                                                   .dba.control = BRY_INDEX_UNCONTROLLED,
+                                                   .dba.group = widths[w]},
                                17);
             run_same(pair);
             check_all(pair);

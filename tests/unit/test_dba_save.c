@@ -125,7 +125,7 @@ static void test_save_and_load(void **state)
     static const uint32_t widths[] = {0, 1, 8, 64, 512};
     for (int i = 0; i < 10; i++) {
         bry_index *index =
-            busy((bry_index_options){.group = widths[i / 2], .segmented = i % 2 == 1});
+            busy((bry_index_options){.dba.group = widths[i / 2], .dba.segmented = i % 2 == 1});
         bry_buffer image = written(index, false);
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -165,7 +165,7 @@ static void test_save_and_load(void **state)
 static void test_forged(void **state)
 {
     (void)state;
-    bry_index *index = busy((bry_index_options){.segmented = true});
+    bry_index *index = busy((bry_index_options){.dba.segmented = true});
     bry_buffer image = written(index, false);
     unsigned refused = 0, taken = 0;
     for (size_t at = BRY__HEADER_BYTES; at < image.len; at++)
@@ -205,7 +205,7 @@ static void test_refused(void **state)
 {
     (void)state;
     enum { DBA = BRY__HEADER_BYTES + 16, LEVELS = DBA + 16, LEVEL = 24 };
-    bry_index *index = busy((bry_index_options){.segmented = true});
+    bry_index *index = busy((bry_index_options){.dba.segmented = true});
     const bry__dba *dba = index->elements;
     assert_int_equal(dba->levels, 2);
     enum { UNITS = LEVELS + 2 * LEVEL + 8 + 16, FIRST_COLUMN = UNITS + 15 * 8 + 8 + 16 };
@@ -318,7 +318,7 @@ static bry_status load_part(void *elements, const bry__index_part *part, const b
 static void test_parts(void **state)
 {
     (void)state;
-    bry_index *index = busy((bry_index_options){.group = 16});
+    bry_index *index = busy((bry_index_options){.dba.group = 16});
     bry_buffer whole = written(index, false), head = written(index, true);
     void *read = NULL;
     const char *problem = NULL;
@@ -410,9 +410,9 @@ static void test_steps_without_memory(void **state)
                 (bry_index_options){.units = 12,
                                     .unit_capacity = kind == 3 ? 13 : 20,
                                     .error = 0.01,
-                                    .segmented = kind == 1,
-                                    .group = kind == 2 ? 8 : 0,
-                                    .control = kind == 3 ? BRY_INDEX_LARGER : BRY_INDEX_TIGHTER,
+                                    .dba.segmented = kind == 1,
+                                    .dba.group = kind == 2 ? 8 : 0,
+                                    .dba.control = kind == 3 ? BRY_INDEX_LARGER : BRY_INDEX_TIGHTER,
                                     .allocator = &memory.allocator});
             fill(index, kind == 3 ? 12 : 40, n);
             for (uint32_t u = 0; u < 40 && kind == 2; u++)

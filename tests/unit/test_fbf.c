@@ -54,7 +54,7 @@ static void test_plan_is_what_is_used(void **state)
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     assert_true((double)shape.bytes * 8 / 1e6 <= 26);
-    options.mode = BRY_WINDOW_PAPER;
+    options.fbf.mode = BRY_WINDOW_PAPER;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     assert_true((double)shape.bytes * 8 / 1e6 >= 30 && (double)shape.bytes * 8 / 1e6 <= 36);
 }
@@ -65,8 +65,8 @@ static void test_exact_shape(void **state)
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 10000, 300, 0.01);
         options.generations = 2;
-        options.bits = 6250;
-        options.hashes = 5;
+        options.fbf.bits = 6250;
+        options.fbf.hashes = 5;
         options.fixed = true;
         bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
@@ -82,16 +82,16 @@ static void test_exact_shape(void **state)
         }
         assert_int_equal(filters, m == 0 ? 4 : 3);
         bry_window_options like = window_like(window);
-        assert_int_equal(like.bits, 6250);
-        assert_int_equal(like.hashes, 5);
+        assert_int_equal(like.fbf.bits, 6250);
+        assert_int_equal(like.fbf.hashes, 5);
         bry_window_destroy(window);
     }
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 10000, 300, 0.01);
     bry_window_shape shape = BRY_WINDOW_SHAPE;
-    options.bits = BRY__FBF_MAX_BITS + 1;
-    options.hashes = 5;
+    options.fbf.bits = BRY__FBF_MAX_BITS + 1;
+    options.fbf.hashes = 5;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
-    options.bits = 1 << 20; /* ten of them are more than this */
+    options.fbf.bits = 1 << 20; /* ten of them are more than this */
     options.max_bytes = 1 << 20;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
     /* What a plan makes, given as the shape, is the same window. */
@@ -162,7 +162,7 @@ static void run_program(bry_window_options options, uint64_t seed, uint64_t coun
     bry_window *window = make(options);
     uint64_t now = 1 + generator_below(&from, 100000), length = options.window / 8 + 1;
     unsigned rate = 1; /* elements a step */
-    bool bounded = options.mode == BRY_WINDOW_IMPROVED && !options.fixed && !options.max_bytes;
+    bool bounded = options.fbf.mode == BRY_WINDOW_IMPROVED && !options.fixed && !options.max_bytes;
     while (known.ids < count) {
         unsigned what = (unsigned)generator_below(&from, 1000);
         if (what < 4)
@@ -275,8 +275,8 @@ static void test_equations(void **state)
     for (int m = 1; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 10000, 300, 0.001);
         options.generations = 2;
-        options.bits = 6250;
-        options.hashes = 5;
+        options.fbf.bits = 6250;
+        options.fbf.hashes = 5;
         options.fixed = true;
         bry_window *window = make(options);
         for (uint64_t i = 0; i < 150; i++)
@@ -299,8 +299,8 @@ static void test_questions_ahead_of_a_refresh(void **state)
     for (int m = 1; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 4000, 100, 0.3);
         options.generations = 4;
-        options.bits = 512;
-        options.hashes = 3;
+        options.fbf.bits = 512;
+        options.fbf.hashes = 3;
         options.fixed = true;
         bry_window *window = make(options);
         for (uint64_t i = 0; i < 400; i++)
@@ -329,8 +329,8 @@ static void test_growth_forgets_nothing(void **state)
     (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_PAPER, 22000, 0, 1e-3);
     options.generations = 2;
-    options.bits = 6250;
-    options.hashes = 5;
+    options.fbf.bits = 6250;
+    options.fbf.hashes = 5;
     unsigned traps = 0, grown = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         generator from = {seed};
@@ -369,8 +369,8 @@ static void test_adaptation_follows_the_load(void **state)
     (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_PAPER, 22000, 0, 1e-3);
     options.generations = 2;
-    options.bits = 6250;
-    options.hashes = 5;
+    options.fbf.bits = 6250;
+    options.fbf.hashes = 5;
     bry_window *window = make(options);
     uint64_t next = 0, now = 1000000;
     uint32_t peaks[2] = {0, 0}, lows[2] = {99, 99};

@@ -214,8 +214,8 @@ static void test_frames_of_full_rows(void **state)
         for (int b = 0; b < 5; b++)
             for (int fixed = 0; fixed < 2; fixed++) {
                 bry_window_options options = fbf_options(modes[m], 4000, 100, 0.01);
-                options.bits = bits[b];
-                options.hashes = 1 + 2 * (uint32_t)b;
+                options.fbf.bits = bits[b];
+                options.fbf.hashes = 1 + 2 * (uint32_t)b;
                 options.fixed = fixed;
                 if (!fixed) /* as much as the ordinary row takes */
                     options.max_bytes = 1000 + 12 * bry__fbf_cost(bits[b]);

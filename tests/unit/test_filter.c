@@ -98,17 +98,17 @@ static void test_bad_options_are_refused(void **state)
     REFUSE(BRY_E_RANGE, error, 1);
     REFUSE(BRY_E_RANGE, error, (double)NAN);
     REFUSE(BRY_E_RANGE, error, (double)INFINITY);
-    REFUSE(BRY_E_RANGE, hashes, 7); /* without bits, and the other way round */
-    REFUSE(BRY_E_RANGE, bits, 512);
+    REFUSE(BRY_E_RANGE, bloom.hashes, 7); /* without bits, and the other way round */
+    REFUSE(BRY_E_RANGE, bloom.bits, 512);
     bad = good;
-    bad.hashes = 7;
+    bad.bloom.hashes = 7;
     static const uint64_t bits[] = {1, 511, 513, UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 40};
     for (int i = 0; i < 6; i++) {
-        bad.bits = bits[i];
+        bad.bloom.bits = bits[i];
         assert_refused(bad, BRY_E_RANGE);
     }
-    bad.bits = 512;
-    bad.hashes = 22;
+    bad.bloom.bits = 512;
+    bad.bloom.hashes = 22;
     assert_refused(bad, BRY_E_RANGE);
 #undef REFUSE
 }
@@ -127,8 +127,8 @@ static void test_the_ends_of_the_ranges(void **state)
     options.capacity = 1;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 512);
-    options.bits = 512;
-    options.hashes = 21;
+    options.bloom.bits = 512;
+    options.bloom.hashes = 21;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 512);
     assert_int_equal(shape.hashes, 21);
@@ -142,8 +142,8 @@ static void test_shorter_options(void **state)
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 5000;
     options.error = 7; /* each of these would be refused … */
-    options.bits = 3;
-    options.hashes = 99;
+    options.bloom.bits = 3;
+    options.bloom.hashes = 99;
     options.struct_size = offsetof(bry_filter_options, error); /* … but is beyond the end */
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.capacity, 5000);

@@ -104,7 +104,8 @@ static void test_plan_is_what_create_allocates(void **state)
     static const uint64_t bits[] = {512, PIECE_BITS - 512, PIECE_BITS, PIECE_BITS + 512,
                                     3 * PIECE_BITS + 5120};
     for (int i = 0; i < 5; i++)
-        check_shape((bry_filter_options){.capacity = 100000, .bits = bits[i], .hashes = 9});
+        check_shape(
+            (bry_filter_options){.capacity = 100000, .bloom.bits = bits[i], .bloom.hashes = 9});
 }
 
 /* ---- failing allocations ---- */
@@ -116,8 +117,8 @@ static bry_filter_options in_pieces(failing_allocator *memory)
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 20000;
     options.seed = 1;
-    options.bits = (PIECES - 1) * PIECE_BITS + 5120;
-    options.hashes = 6;
+    options.bloom.bits = (PIECES - 1) * PIECE_BITS + 5120;
+    options.bloom.hashes = 6;
     options.allocator = &memory->allocator;
     return options;
 }

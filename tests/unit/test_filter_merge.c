@@ -44,8 +44,8 @@ static void test_options_like(void **state)
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 300;
     options.error = 0.3;
-    options.bits = 512 * 11;
-    options.hashes = 13;
+    options.bloom.bits = 512 * 11;
+    options.bloom.hashes = 13;
     bry_filter *filter = NULL, *like = NULL;
     assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
     options = filter_like(filter);
@@ -160,7 +160,8 @@ static void test_what_was_merged_loads(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        bry_filter *a = make((bry_filter_options){.capacity = 10, .bits = 512, .hashes = 3});
+        bry_filter *a =
+            make((bry_filter_options){.capacity = 10, .bloom.bits = 512, .bloom.hashes = 3});
         bry_filter *b = make(filter_like(a)), *loaded = NULL;
         add_many(a, seed, 1 + seed % 3);
         add_many(b, seed + 1000, 1 + seed % 4);
@@ -184,15 +185,16 @@ static void test_what_was_merged_loads(void **state)
 static void test_merge_refuses_other_shapes(void **state)
 {
     (void)state;
-    const bry_filter_options base = {.capacity = 500, .seed = 5, .bits = 512 * 20, .hashes = 5};
+    const bry_filter_options base = {
+        .capacity = 500, .seed = 5, .bloom.bits = 512 * 20, .bloom.hashes = 5};
     bry_filter *filter = make(base);
     add_many(filter, 56, 100);
     bry_filter *before = clone(filter);
     bry_filter_options others[] = {base, base, base, base};
     others[0].seed = 6;
     others[1].capacity = 501;
-    others[2].bits = 512 * 21;
-    others[3].hashes = 6;
+    others[2].bloom.bits = 512 * 21;
+    others[3].bloom.hashes = 6;
     for (int i = 0; i < 4; i++) {
         bry_filter *other = make(others[i]);
         add_many(other, 57, 10);
@@ -209,7 +211,8 @@ static void test_a_saturated_filter_still_counts(void **state)
 {
     (void)state;
     /* One block that all keys fill: the estimate is infinite, the sum is not. */
-    bry_filter_options options = {.capacity = 100000, .error = 0.5, .bits = 512, .hashes = 21};
+    bry_filter_options options = {
+        .capacity = 100000, .error = 0.5, .bloom.bits = 512, .bloom.hashes = 21};
     bry_filter *a = make(options), *b = make(options);
     add_many(a, 58, 5000);
     add_many(b, 59, 5000);

@@ -91,12 +91,12 @@ static void test_round_trip(void **state)
         assert_int_equal(a.unit_capacity, b.unit_capacity);
         assert_true(a.error == b.error && a.stale == b.stale);
         assert_int_equal(a.seed, b.seed);
-        assert_int_equal(a.group, b.group);
-        assert_int_equal(a.segmented, b.segmented);
-        assert_int_equal(a.control, b.control);
-        assert_int_equal(a.factor, b.factor);
-        assert_int_equal(a.unit_bits, b.unit_bits);
-        assert_int_equal(a.hashes, b.hashes);
+        assert_int_equal(a.dba.group, b.dba.group);
+        assert_int_equal(a.dba.segmented, b.dba.segmented);
+        assert_int_equal(a.dba.control, b.dba.control);
+        assert_int_equal(a.dba.factor, b.dba.factor);
+        assert_int_equal(a.dba.unit_bits, b.dba.unit_bits);
+        assert_int_equal(a.dba.hashes, b.dba.hashes);
 
         /* Both go on alike. */
         for (uint64_t i = 400; i < 600; i++) {

@@ -59,17 +59,17 @@ static void test_options_out_of_range(void **state)
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.values, 8192);
     assert_int_equal(shape.value_bits, 14);
-    options.cells = 1001;
-    options.hashes = 7;
+    options.kbf.cells = 1001;
+    options.kbf.hashes = 7;
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.cells, 1001);
-    options.hashes = 5;
+    options.kbf.hashes = 5;
     assert_int_equal(engine->plan(&options, &shape), BRY_E_RANGE);
-    options.hashes = 33;
-    options.cells = 3300;
+    options.kbf.hashes = 33;
+    options.kbf.cells = 3300;
     assert_int_equal(engine->plan(&options, &shape), BRY_E_RANGE);
-    options.hashes = 1;
-    options.cells = UINT64_MAX;
+    options.kbf.hashes = 1;
+    options.kbf.cells = UINT64_MAX;
     assert_int_equal(engine->plan(&options, &shape), BRY_E_RANGE);
 }
 
@@ -79,11 +79,11 @@ static void test_shapes(void **state)
     (void)state;
     bry_map_options options = options_of(1000000, 1e-3, true);
     bry_map_shape shape = BRY_MAP_SHAPE;
-    options.layout = BRY_MAP_PAPER;
+    options.kbf.layout = BRY_MAP_PAPER;
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.hashes, 10);
     assert_true(shape.cells >= 14377588 && shape.cells < 14377588 * 1.002);
-    options.layout = BRY_MAP_TUNED;
+    options.kbf.layout = BRY_MAP_TUNED;
     static const struct {
         double error;
         unsigned most; /* bytes a key */
@@ -538,7 +538,7 @@ static void test_the_first_table_stays(void **state)
             assert_int_equal(engine->del_pair(map, key(i), i % 2, 2), BRY_PRESENT);
             engine->like(map, &after);
             assert_int_equal(after.capacity, before.capacity);
-            assert_int_equal(after.cells, before.cells);
+            assert_int_equal(after.kbf.cells, before.kbf.cells);
         }
         assert_int_equal(map->tables, 1);
         engine->destroy(map);

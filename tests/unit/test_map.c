@@ -54,9 +54,10 @@ static void test_options(void **state)
     assert_int_equal(status_of((bry_map_options){.value_bits = 33}), BRY_E_RANGE);
     assert_int_equal(status_of((bry_map_options){.values = UINT32_MAX}), BRY_OK);
     assert_int_equal(status_of((bry_map_options){.values = UINT64_C(1) << 32}), BRY_E_RANGE);
-    assert_int_equal(status_of((bry_map_options){.layout = BRY_MAP_PAPER}), BRY_E_UNSUPPORTED);
-    assert_int_equal(status_of((bry_map_options){.layout = (bry_map_layout)2}), BRY_E_RANGE);
-    assert_int_equal(status_of((bry_map_options){.cells = 600, .hashes = 6}), BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_map_options){.kbf.layout = BRY_MAP_PAPER}), BRY_E_UNSUPPORTED);
+    assert_int_equal(status_of((bry_map_options){.kbf.layout = (bry_map_layout)2}), BRY_E_RANGE);
+    assert_int_equal(status_of((bry_map_options){.kbf.cells = 600, .kbf.hashes = 6}),
+                     BRY_E_UNSUPPORTED);
 
     bry_map_options kbf = {.engine = BRY_ENGINE_KBF};
     assert_int_equal(status_of(kbf), BRY_OK);
@@ -70,11 +71,11 @@ static void test_options(void **state)
     kbf.value_bits = 14;
     assert_int_equal(status_of(kbf), BRY_E_RANGE);
     kbf.value_bits = 0;
-    kbf.hashes = 6;
+    kbf.kbf.hashes = 6;
     assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.cells = 601;
+    kbf.kbf.cells = 601;
     assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.cells = 600;
+    kbf.kbf.cells = 600;
     assert_int_equal(status_of(kbf), BRY_OK);
 
     /* A caller that was built with fewer fields; one with more. */

@@ -221,8 +221,8 @@ static void test_compressed_and_rebuilt(void **state)
                                           .capacity = 100000,
                                           .error = 1e-6,
                                           .value_bits = 8,
-                                          .cells = 6 * 1024,
-                                          .hashes = 6});
+                                          .kbf.cells = 6 * 1024,
+                                          .kbf.hashes = 6});
     set(map, key(1), bry_map_value_number(1));
     assert_int_equal(bry_map_compress(map, 1e-6), BRY_OK);
     assert_true(stats_of(map).capacity < 100);

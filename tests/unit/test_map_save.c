@@ -59,9 +59,9 @@ static void assert_same(const bry_map *a, const bry_map *b)
     assert_int_equal(x.value_bits, y.value_bits);
     assert_int_equal(x.values, y.values);
     assert_int_equal(x.seed, y.seed);
-    assert_int_equal(x.layout, y.layout);
-    assert_int_equal(x.cells, y.cells);
-    assert_int_equal(x.hashes, y.hashes);
+    assert_int_equal(x.kbf.layout, y.kbf.layout);
+    assert_int_equal(x.kbf.cells, y.kbf.cells);
+    assert_int_equal(x.kbf.hashes, y.kbf.hashes);
     bry_map_stats s = stats_of(a), t = stats_of(b);
     assert_int_equal(s.items, t.items);
     assert_int_equal(s.tables, t.tables);
@@ -344,8 +344,8 @@ static void test_merged_after_compress(void **state)
     options.capacity = 1024;
     options.error = 1e-9;
     options.value_bits = 1;
-    options.cells = 112;
-    options.hashes = 14;
+    options.kbf.cells = 112;
+    options.kbf.hashes = 14;
     options.seed = 1;
     bry_map *map = make(options), *other = NULL, *loaded = NULL;
     assert_int_equal(bry_map_compress(map, 0), BRY_OK);

@@ -110,8 +110,8 @@ static void test_const_operations(void **state)
     /* Two pieces, of which one is short. */
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 5000; /* which allows that many bits */
-    options.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 1000;
-    options.hashes = 8;
+    options.bloom.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 1000;
+    options.bloom.hashes = 8;
     bry_filter *filter = NULL;
     assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
     assert_int_equal(bry_filter_add_n(filter, hashes, KEYS / 2, NULL), BRY_OK);

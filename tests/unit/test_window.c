@@ -70,10 +70,10 @@ static void test_options(void **state)
         options.generations = 1025;
         assert_int_equal(status_of(options), BRY_E_RANGE);
         options = good;
-        options.mode = (bry_window_mode)3;
+        options.fbf.mode = (bry_window_mode)3;
         assert_int_equal(status_of(options), BRY_E_RANGE);
         options = good;
-        options.hashes = 5;
+        options.fbf.hashes = 5;
         assert_int_equal(status_of(options), BRY_E_RANGE);
         options = good;
         options.refuse = true;
@@ -91,15 +91,15 @@ static void test_options(void **state)
     /* What compact does not have. */
     bry_window_options compact = BRY_WINDOW_OPTIONS;
     compact.engine = BRY_ENGINE_COMPACT;
-    compact.mode = BRY_WINDOW_PAPER;
+    compact.fbf.mode = BRY_WINDOW_PAPER;
     assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
-    compact.mode = BRY_WINDOW_IMPROVED;
+    compact.fbf.mode = BRY_WINDOW_IMPROVED;
     compact.max_bytes = 1 << 20;
     assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
     compact.refuse = true;
     assert_int_equal(status_of(compact), BRY_OK);
-    compact.bits = 1000;
-    compact.hashes = 5;
+    compact.fbf.bits = 1000;
+    compact.fbf.hashes = 5;
     assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
     compact = (bry_window_options)BRY_WINDOW_OPTIONS;
     compact.engine = BRY_ENGINE_COMPACT;

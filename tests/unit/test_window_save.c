@@ -48,7 +48,7 @@ static void assert_same(const bry_window *a, const bry_window *b)
 {
     bry_window_options x = window_like(a), y = window_like(b);
     assert_int_equal(x.engine, y.engine);
-    assert_int_equal(x.mode, y.mode);
+    assert_int_equal(x.fbf.mode, y.fbf.mode);
     assert_int_equal(x.window, y.window);
     assert_int_equal(x.capacity, y.capacity);
     assert_true(x.error == y.error);
@@ -59,8 +59,8 @@ static void assert_same(const bry_window *a, const bry_window *b)
     assert_int_equal(x.refresh, y.refresh);
     assert_int_equal(x.max_skew, y.max_skew);
     assert_int_equal(x.start, y.start);
-    assert_int_equal(x.bits, y.bits);
-    assert_int_equal(x.hashes, y.hashes);
+    assert_int_equal(x.fbf.bits, y.fbf.bits);
+    assert_int_equal(x.fbf.hashes, y.fbf.hashes);
     assert_int_equal(x.seed, y.seed);
     bry_window_stats s = stats_of(a), t = stats_of(b);
     assert_int_equal(s.time, t.time);
@@ -406,8 +406,8 @@ static void test_forged_filters(void **state)
         bry__store64(file.bytes + NUMBERS_AT + 56, UINT64_C(1) << 40);
         assert_refused(&file, "the window's options are out of range");
         /* or for a large capacity. An empty row has filters of this size and no bits. */
-        options.bits = UINT64_C(1) << 36;
-        options.hashes = 64;
+        options.fbf.bits = UINT64_C(1) << 36;
+        options.fbf.hashes = 64;
         options.capacity = UINT64_C(1) << 32;
         bry_window *large = make(options);
         assert_int_equal(bry_window_advance(large, NOW), BRY_OK);

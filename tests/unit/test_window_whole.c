@@ -209,7 +209,7 @@ static void test_looking_in(void **state)
             add(window, i, 100000 + i);
         bry_window_stats stats = stats_of(window);
         assert_int_equal(stats.engine, options.engine);
-        assert_int_equal(stats.mode, options.mode);
+        assert_int_equal(stats.mode, options.fbf.mode);
         assert_int_equal(stats.time, 102999);
         assert_int_equal(stats.window, 1000);
         assert_true(stats.covered >= 1000 && stats.covered <= longest_of(&options));
@@ -320,8 +320,8 @@ static void test_filters_freed_in_steps(void **state)
                                   .engine = BRY_ENGINE_FBF,
                                   .window = 10000,
                                   .capacity = 100000,
-                                  .bits = UINT64_C(1) << 27,
-                                  .hashes = 16,
+                                  .fbf.bits = UINT64_C(1) << 27,
+                                  .fbf.hashes = 16,
                                   .max_skew = UINT64_MAX,
                                   .allocator = &allocator};
     bry_window *window = make(options);
