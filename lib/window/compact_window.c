@@ -29,7 +29,7 @@
  * G = 13 is the least for errors from 10^-2 to 10^-5: 18.3 bits at 10^-3.
  *
  * Level 0 is planned for all that lives at that point, at 3/4 of the error. What comes beyond goes
- * to further levels, each of 16 times as many entries with longer fingerprints, as the chain of
+ * to further levels, each of 16 times as many or more, with longer fingerprints, as the chain of
  * maplet_plan.c plans them: the error stays within the target at any rate. New elements go to the
  * first level with room, so when the load falls the further levels expire, and are closed as soon
  * as nothing in them is remembered.
