@@ -3,7 +3,6 @@
  * what was not acknowledged; the table knows what it has seen.
  */
 #include <bloomery/counter.h>
-#include <bloomery/hash.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +14,7 @@ static bry_status report(bry_counter *counters, uint32_t client, uint32_t number
                          bry_counter_outcome *outcome)
 {
     const uint32_t who[2] = {client, number};
-    bry_hash id = bry_hash_key(bry_counter_seed(counters), who, sizeof who);
-    return bry_counter_apply(counters, id, "reports", 7, 1, now, outcome, NULL);
+    return bry_counter_apply_key(counters, who, sizeof who, "reports", 7, 1, now, outcome, NULL);
 }
 
 int main(void)

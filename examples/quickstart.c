@@ -5,18 +5,18 @@
 
 enum { KEYS = 1000000 };
 
-static bry_hash hash_of(const bry_filter *filter, int number)
+/* Writes key `number` and returns its length. */
+static size_t make_key(char key[32], int number)
 {
-    char key[32];
-    int len = snprintf(key, sizeof key, "user:%d", number);
-    return bry_hash_key(bry_filter_seed(filter), key, (size_t)len);
+    return (size_t)snprintf(key, 32, "user:%d", number);
 }
 
 static int count_present(const bry_filter *filter, int first)
 {
     int present = 0;
+    char key[32];
     for (int i = first; i < first + KEYS; i++)
-        present += bry_filter_has(filter, hash_of(filter, i)) == BRY_PRESENT;
+        present += bry_filter_has_key(filter, key, make_key(key, i)) == BRY_PRESENT;
     return present;
 }
 
@@ -34,10 +34,11 @@ int main(void)
                shape.bytes, 8.0 * (double)shape.bytes / KEYS);
 
     bry_filter *filter = NULL, *loaded = NULL;
+    char key[32];
     if (status == BRY_OK)
         status = bry_filter_create(&options, &filter);
     for (int i = 0; i < KEYS && status == BRY_OK; i++)
-        status = bry_filter_add(filter, hash_of(filter, i), NULL);
+        status = bry_filter_add_key(filter, key, make_key(key, i), NULL);
     if (status == BRY_OK)
         status = bry_filter_save_file(filter, path, NULL);
     if (status == BRY_OK)

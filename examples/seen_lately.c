@@ -1,0 +1,35 @@
+/* A window: each alarm once a minute, whatever comes again meanwhile. */
+#include <bloomery/window.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    uint64_t ms;
+    const char *text;
+} alarms[] = {{0, "disk full"},     {1000, "fan stopped"},  {20000, "disk full"},
+              {59000, "disk full"}, {70000, "fan stopped"}, {150000, "disk full"}};
+
+int main(void)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.window = 60000; /* ms */
+    options.capacity = 1000; /* alarms in that time */
+    options.seed = 1; /* the same in every run; by default a random one is drawn */
+
+    bry_window *window = NULL;
+    bry_status status = bry_window_create(&options, &window);
+    for (size_t i = 0; i < sizeof alarms / sizeof *alarms && status == BRY_OK; i++) {
+        bry_answer was;
+        status = bry_window_add_key(window, alarms[i].text, strlen(alarms[i].text),
+                                    1000000 + alarms[i].ms, &was);
+        if (status == BRY_OK)
+            printf("%3" PRIu64 " s  %-11s  %s\n", alarms[i].ms / 1000, alarms[i].text,
+                   was == BRY_PRESENT ? "seen" : "new");
+    }
+    if (status != BRY_OK)
+        fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
+    bry_window_destroy(window);
+    return status == BRY_OK ? 0 : 3;
+}
