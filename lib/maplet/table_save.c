@@ -158,6 +158,15 @@ static bry_status list_outside(bry__table_saving *saving, const bry__table_sourc
     return status;
 }
 
+static void sort_values(bry__table_saving *saving)
+{
+    for (size_t i = 1; i < saving->values; i++)
+        if (saving->value[i - 1] > saving->value[i]) {
+            qsort(saving->value, saving->values, sizeof *saving->value, compare_values);
+            return;
+        }
+}
+
 /*
  * The next fingerprint of the overflow: all its values that are kept, in order, to saving->value.
  * Of the BRY__CROWD smallest, those that are not in the segment become strays, where these are
@@ -182,8 +191,7 @@ static bool next_crowd(bry__table_saving *saving, const bry__table_source *sourc
         *status = list_outside(saving, source, *fingerprint, place);
     if (*status != BRY_OK)
         return false;
-    if (saving->values)
-        qsort(saving->value, saving->values, sizeof *saving->value, compare_values);
+    sort_values(saving); /* nearly always they are in order already */
     for (size_t i = 0; strays && i < saving->values && i < BRY__CROWD; i++) {
         if (at < count && inside[at] == saving->value[i])
             at++;
