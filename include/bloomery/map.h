@@ -304,9 +304,10 @@ typedef struct bry_map_judge {
 } bry_map_judge;
 
 /*
- * Keeps, changes or deletes each entry by its value, about `budget` of them in a call (0: one),
- * going on where the last call stopped: begin with *cursor 0; the sweep is complete when *cursor is
- * 0 again. Between calls the map may be used and changed in every way, and any number of sweeps may
+ * Keeps, changes or deletes each entry by its value, about `budget` of them in a call, going on
+ * where the last call stopped. (Entries are stored some 400 together, which each call has to read:
+ * a budget of fewer takes as long.) Begin with *cursor 0; the sweep is complete when *cursor is 0
+ * again. Between calls the map may be used and changed in every way, and any number of sweeps may
  * be under way: the cursor is all there is to one. What is saved depends only on what a sweep has
  * done to entries, and a cursor goes on in a copy of the map that was cloned or loaded.
  *

@@ -50,6 +50,8 @@ void map_do_sweep(map_pair *both, model_reader *reader)
     rule by = {both->value_bits, model_byte(reader), 0};
     bry_map_judge judges = {judge, &by};
     uint64_t budget = model_byte(reader), cursor = 0, refused = 0;
+    if (both->twin[0].count > 40) /* a call takes a pass over a segment, however few it judges */
+        budget = 60 + 4 * budget;
     if (both->hidden[0] || both->wrong)
         return;
     model_say(reader, "sweep by rule %u, %ju at a time", by.number, (uintmax_t)budget);
