@@ -176,8 +176,9 @@ BRY_API bry_status bry_index_unopen(bry_index *index, uint32_t unit);
 BRY_API bry_status bry_index_seal(bry_index *index, uint32_t unit);
 
 /*
- * Drops a unit: from now on it is no candidate. Memory that it shares with others comes back in
- * later changes and steps. BRY_E_NOUNIT: no such unit.
+ * Drops a unit: from now on it is no candidate, and its elements count for nothing. Memory that it
+ * shares with others comes back in later additions and steps; what the index answers, takes and is
+ * saved as does not depend on when. BRY_E_NOUNIT: no such unit.
  */
 BRY_API bry_status bry_index_drop(bry_index *index, uint32_t unit);
 
@@ -310,13 +311,14 @@ typedef struct bry_index_supplier {
 
 /*
  * Does at most about `budget` elements' worth of the work that is waiting: error control, refresh
- * of stale units, merging of groups, memory of dropped units. Answers are the same before, during
- * and after, but for stale elements and false positives: what is being rebuilt serves until its
- * successor is complete. Without a supplier (NULL) it does what needs no elements. *left, where
- * `left` is not NULL, is an estimate of what this call could have gone on with under a larger
- * budget: 0 means that there is no more to do, or nothing without a supplier.
- * The index never does such work by itself: call this from time to time, or when stats show
- * `waiting`. BRY_E_NOMEM, or what the supplier returns: work done so far is kept.
+ * of stale units, merging of groups, memory of dropped units, and in compact folding of tables that
+ * are not needed any more. Answers are the same before, during and after, but for stale elements
+ * and false positives: what is being rebuilt serves until its successor is complete. Without a
+ * supplier (NULL) it does what needs no elements. *left, where `left` is not NULL, is an estimate
+ * of what this call could have gone on with under a larger budget: 0 means that there is no more to
+ * do, or nothing without a supplier. The index never does such work by itself: call this from time
+ * to time, or when stats show `waiting`. BRY_E_NOMEM, or what the supplier returns: work done so
+ * far is kept.
  */
 BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier,
                                   uint64_t budget, uint64_t *left);
@@ -342,7 +344,8 @@ typedef struct bry_index_stats {
     uint64_t waiting_for_supplier; /* what cannot be done without one */
     uint64_t rebuilds; /* units rebuilt or refreshed so far */
     uint64_t bytes; /* allocated now */
-    uint64_t dropped; /* compact: elements of dropped units that still take memory */
+    uint64_t dropped; /* compact: elements of dropped units that still take memory; an index that
+                         was saved and loaded has none */
 } bry_index_stats;
 
 #define BRY_INDEX_STATS                                                                            \
@@ -408,12 +411,11 @@ BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, co
 /*
  * Adds a unit that bry_index_save_unit() wrote, as the newest; *unit is its number here. load
  * bounds the memory of the unit; its allocator is not used. The unit is read to its end before
- * the index changes, and a call that fails leaves no trace in what is saved, unless entries of
- * dropped units had to be swept out for it. BRY_E_MISMATCH: engine, seed, error or
- * shape differ. BRY_E_FULL, BRY_E_NOMEM as bry_index_open(); BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, or what the source returns. BRY_E_FULL too where compact could not keep its promise:
- * a unit brings fingerprints as long as those of the first `units`, which past 4/3 of that number
- * are too short.
+ * the index changes, and a call that fails leaves no trace in what is saved. BRY_E_MISMATCH:
+ * engine, seed, error or shape differ. BRY_E_FULL, BRY_E_NOMEM as bry_index_open(); BRY_E_BADDATA,
+ * BRY_E_VERSION, BRY_E_LIMIT, or what the source returns. BRY_E_FULL too where compact could not
+ * keep its promise: a unit brings fingerprints as long as those of the first `units`, which past
+ * 4/3 of that number are too short.
  */
 BRY_API bry_status bry_index_install_unit(bry_index *index, const bry_source *source,
                                           bry_load *load, uint32_t *unit);

@@ -2,7 +2,7 @@
  * The engine compact: a maplet from an element's fingerprint to the slots of the units that hold
  * it.
  *
- *   locate(x):   fingerprint of x ──► maplet: all values ──► slots that are live ──► units
+ *   locate(x):   fingerprint of x ──► maplet: all values ──► those in use ──► slots ──► units
  *
  * On fingerprints it is exact. An element that no unit holds has another's fingerprint with
  * probability n / range, at most the error up to the planned n = units × unit_capacity; beyond
@@ -12,29 +12,23 @@
  * An element in many units has many values. The maplet keeps eight of them beside each other and
  * any number in its overflow, so an element may well be in every unit.
  *
- * A slot takes as many bits as the units that there are need, not more: the maplet widens its
+ * A value takes as many bits as the units that there are need, not more: the maplet widens its
  * segments one by one as they are touched.
  *
- * Dropping a unit marks its slot as dead. Answers pass dead slots over from that moment; their
- * entries go in a sweep, a few segments at a time, in steps and with later changes, and when a
- * sweep has gone over all that was there when it began, the slots that were dead then are free
- * again:
+ * A unit's slot is the lowest that no other unit has. Its value is the same number, unless entries
+ * of a unit that was dropped still carry that: they go in steps (maplet_values.h), and another free
+ * value is taken meanwhile. Slots, and how many entries each table has, decide everything that an
+ * index answers, takes and saves; values, and how far reclaiming has come, decide nothing.
  *
- *        open           drop           a sweep begins        and ends
- *   FREE ────► LIVE ────► DEAD ────────────────► SWEPT ─────────► FREE
- *
- * Merging two units gives the entries of one the other's slot. Where both held the same element
+ * Merging two units gives the entries of one the other's value. Where both held the same element
  * there are two equal entries then, which are one candidate, and which a deletion takes out both.
  */
 #include "index/compact_index.h"
 
-#include "hash/derive.h"
-
 #include <string.h>
 
 #define MAX_ENTRIES ((uint64_t)1 << 40)
-#define PAGE 16u /* values that are taken from the maplet at once, and … */
-#define LARGE_PAGE 256u /* … where there are more */
+#define FOLD_COST 16u /* entries looked at that moving one is worth */
 
 static unsigned bits_for(uint64_t values)
 {
@@ -52,6 +46,11 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options)
                                  .error = options->error,
                                  .value_bits = 0,
                                  .fixed = options->fixed};
+}
+
+static uint64_t bytes_empty(void)
+{
+    return sizeof(bry__compact_index) + sizeof(bry__values) + bry__maplet_bytes_empty();
 }
 
 static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
@@ -73,9 +72,9 @@ static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .unit_error = (double)options->unit_capacity / (double)range,
         .error = (double)maplet.capacity / (double)range,
-        .bytes = sizeof(bry__compact_index) + options->units +
-                 bry__maplet_plan_bytes(&maplet, maplet.capacity),
-        .bytes_empty = sizeof(bry__compact_index) + bry__maplet_bytes_empty(),
+        .bytes = bytes_empty() + options->units * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
+                 bry__maplet_bytes_empty() + bry__maplet_plan_bytes(&maplet, maplet.capacity),
+        .bytes_empty = bytes_empty(),
     };
     return BRY_OK;
 }
@@ -96,7 +95,9 @@ static bry_status create(const bry_index_options *options, const bry_allocator *
     bry_status status = bry__maplet_init(&maplet, &wanted, allocator);
     if (status != BRY_OK)
         return status;
-    bry__compact_index *index = bry__compact_index_make(options->unit_capacity, &maplet);
+    bry__compact_index *index = NULL;
+    if (bry__values_begin(&maplet) == BRY_OK)
+        index = bry__compact_index_make(options->unit_capacity, &maplet);
     if (!index) {
         bry__maplet_free(&maplet);
         return BRY_E_NOMEM;
@@ -109,8 +110,9 @@ void bry__compact_index_destroy(void *self)
 {
     bry__compact_index *index = self;
     bry_allocator allocator = index->maplet.allocator;
-    bry__free(&allocator, index->state, index->room);
-    bry__free(&allocator, index->reading, sizeof *index->reading);
+    bry__free(&allocator, index->value, index->room * sizeof *index->value);
+    if (index->reading)
+        bry__maplet_reading_free(index->reading);
     bry__maplet_free(&index->maplet);
     bry__free(&allocator, index, sizeof *index);
 }
@@ -118,20 +120,21 @@ void bry__compact_index_destroy(void *self)
 static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__compact_index *index = self;
+    size_t size = index->room * sizeof *index->value;
     bry__compact_index *made = bry__alloc(allocator, sizeof *made);
-    uint8_t *state = index->room ? bry__alloc(allocator, index->room) : NULL;
+    uint32_t *value = size ? bry__alloc(allocator, size) : NULL;
     bry__maplet maplet;
-    if (!made || (index->room && !state) ||
+    if (!made || (size && !value) ||
         bry__maplet_clone(&index->maplet, &maplet, allocator) != BRY_OK) {
-        bry__free(allocator, state, index->room);
+        bry__free(allocator, value, size);
         bry__free(allocator, made, sizeof *made);
         return BRY_E_NOMEM;
     }
     *made = *index;
     made->maplet = maplet;
-    made->state = state;
-    if (state)
-        memcpy(state, index->state, index->room);
+    made->value = value;
+    if (value)
+        memcpy(value, index->value, size);
     *copy = made;
     return BRY_OK;
 }
@@ -142,11 +145,9 @@ static void clear(void *self)
     bry__maplet *maplet = &index->maplet;
     maplet->options.value_bits = 0;
     bry__maplet_clear(maplet);
-    bry__free(&maplet->allocator, index->state, index->room);
-    index->state = NULL;
-    index->room = index->lowest = index->live = index->dead = index->swept = 0;
-    index->dead_entries = 0;
-    index->since_sweep = 0;
+    bry__free(&maplet->allocator, index->value, index->room * sizeof *index->value);
+    index->value = NULL;
+    index->room = index->lowest = 0;
 }
 
 static void like(const void *self, bry_index_options *options)
@@ -157,7 +158,8 @@ static void like(const void *self, bry_index_options *options)
 
 /* ---- units --------------------------------------------------------------------------------- */
 
-uint32_t bry__compact_index_room(const bry__compact_index *index, uint32_t slot)
+/* The room that there is when that slot is to be among the others. */
+static uint32_t room_for(const bry__compact_index *index, uint32_t slot)
 {
     uint32_t room = index->room ? index->room : 16;
     while (room <= slot)
@@ -165,53 +167,64 @@ uint32_t bry__compact_index_room(const bry__compact_index *index, uint32_t slot)
     return slot < index->room ? index->room : room;
 }
 
-bry_status bry__compact_index_reach(bry__compact_index *index, uint32_t slot)
+static bry_status reach(bry__compact_index *index, uint32_t slot)
 {
     if (slot < index->room)
         return BRY_OK;
-    uint32_t room = bry__compact_index_room(index, slot);
-    uint8_t *state = bry__alloc(&index->maplet.allocator, room);
-    if (!state)
+    uint32_t room = room_for(index, slot);
+    uint32_t *value = bry__alloc(&index->maplet.allocator, room * sizeof *value);
+    if (!value)
         return BRY_E_NOMEM;
+    memset(value, 0xff, room * sizeof *value); /* BRY__NO_NAME everywhere */
     if (index->room)
-        memcpy(state, index->state, index->room);
-    bry__free(&index->maplet.allocator, index->state, index->room);
-    index->state = state;
+        memcpy(value, index->value, index->room * sizeof *value);
+    bry__free(&index->maplet.allocator, index->value, index->room * sizeof *value);
+    index->value = value;
     index->room = room;
     return BRY_OK;
+}
+
+uint64_t bry__compact_index_use_bytes(const bry__compact_index *index, uint32_t slot,
+                                      uint32_t value)
+{
+    return (uint64_t)(room_for(index, slot) - index->room) * sizeof *index->value +
+           bry__values_use_bytes(&index->maplet, value);
+}
+
+bry_status bry__compact_index_use(bry__compact_index *index, uint32_t slot, uint32_t value)
+{
+    bry_status status = reach(index, slot);
+    if (status == BRY_OK)
+        status = bry__values_use(&index->maplet, value, slot);
+    if (status == BRY_OK)
+        index->value[slot] = value;
+    return status;
 }
 
 static uint32_t next_slot(const void *self)
 {
     const bry__compact_index *index = self;
-    uint32_t free = index->lowest;
-    while (free < index->room && index->state[free] != BRY__SLOT_FREE)
-        free++;
-    return free;
+    uint32_t slot = index->lowest;
+    while (slot < index->room && index->value[slot] != BRY__NO_NAME)
+        slot++;
+    return slot;
 }
 
 bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity)
 {
     bry__compact_index *index = self;
-    uint32_t free = next_slot(index);
-    while (free == BRY__INDEX_SLOTS && index->dead > 0) { /* all wait for the sweep: now, then */
-        bry_status status = bry__compact_index_sweep(index, UINT64_MAX);
+    uint32_t free = next_slot(index), value;
+    if (free >= BRY_INDEX_UNITS_MAX)
+        return BRY_E_FULL;
+    while ((value = bry__values_find_free(&index->maplet, free, BRY__INDEX_SLOTS)) ==
+           BRY__INDEX_SLOTS) { /* all others wait to be reclaimed: now, then */
+        bry_status status = bry__values_reclaim(&index->maplet, UINT64_MAX);
         if (status != BRY_OK)
             return status;
-        free = index->lowest < index->room && index->state[index->lowest] == BRY__SLOT_FREE
-                   ? index->lowest
-                   : free;
     }
-    if (free >= BRY__INDEX_SLOTS)
-        return BRY_E_FULL;
-    bry_status status = bry__compact_index_reach(index, free);
+    bry_status status = bry__compact_index_use(index, free, value);
     if (status != BRY_OK)
         return status;
-    unsigned bits = bits_for((uint64_t)free + 1);
-    if (bits > index->maplet.options.value_bits)
-        bry__maplet_widen(&index->maplet, bits);
-    index->state[free] = BRY__SLOT_LIVE;
-    index->live++;
     index->lowest = free + 1;
     *slot = free;
     *capacity = index->unit_capacity;
@@ -220,8 +233,7 @@ bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacit
 
 static void free_slot(bry__compact_index *index, uint32_t slot)
 {
-    index->state[slot] = BRY__SLOT_FREE;
-    index->live--;
+    index->value[slot] = BRY__NO_NAME;
     if (slot < index->lowest)
         index->lowest = slot;
 }
@@ -229,27 +241,15 @@ static void free_slot(bry__compact_index *index, uint32_t slot)
 void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements)
 {
     bry__compact_index *index = self;
-    if (elements == 0) {
-        free_slot(index, slot);
-        return;
-    }
-    index->state[slot] = BRY__SLOT_DEAD;
-    index->live--;
-    index->dead++;
-    index->dead_entries += elements;
-}
-
-static uint32_t recode(void *context, uint32_t value)
-{
-    const uint32_t *pair = context;
-    return value == pair[1] ? pair[0] : value;
+    (void)elements;
+    bry__values_kill(&index->maplet, index->value[slot]);
+    free_slot(index, slot);
 }
 
 static bry_status merge_units(void *self, uint32_t into, uint32_t from)
 {
     bry__compact_index *index = self;
-    uint32_t pair[2] = {into, from};
-    bry_status status = bry__maplet_remap(&index->maplet, recode, pair);
+    bry_status status = bry__values_merge(&index->maplet, index->value[into], index->value[from]);
     if (status == BRY_OK)
         free_slot(index, from);
     return status;
@@ -267,40 +267,27 @@ static void unit_info(const void *self, const bry__index_slots *slots, uint32_t 
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-/* Whether one of the tables below `end` has the entry. */
-static bool has_entry(const bry__maplet *maplet, unsigned begin, unsigned end, bry_hash hash,
-                      uint32_t slot)
-{
-    for (unsigned i = end; i-- > begin;)
-        if (bry__table_has_entry(maplet->table[i], bry__fingerprint(hash, maplet->table[i]->range),
-                                 slot))
-            return true;
-    return false;
-}
-
 static bry_answer holds(const void *self, uint32_t slot, bry_hash hash)
 {
-    const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
-    return has_entry(maplet, 0, maplet->tables, hash, slot) ? BRY_PRESENT : BRY_ABSENT;
+    const bry__compact_index *index = self;
+    return bry__values_has(&index->maplet, hash, index->value[slot]) ? BRY_PRESENT : BRY_ABSENT;
 }
 
-/* Takes out again those that were absent, last first, and the tables that were opened for them. */
+/* Takes out again those that were absent. */
 static void undo_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, const uint8_t *was)
 {
-    bry__maplet *maplet = &((bry__compact_index *)self)->maplet;
+    bry__compact_index *index = self;
     while (n-- > 0)
         if (was[n] == BRY_ABSENT)
-            bry__maplet_del_value(maplet, hashes[n], slot);
-    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
-        bry__maplet_close_table(maplet);
+            bry__maplet_del_value(&index->maplet, hashes[n], index->value[slot]);
+    bry__maplet_close_empty(&index->maplet);
 }
 
 /* For what it fetches into the cache. */
 static void fetch(const bry__maplet *maplet, const bry_hash *hashes, size_t n)
 {
-    uint32_t values[BRY__TABLE_BATCH];
-    uint8_t answers[BRY__TABLE_BATCH];
-    bry__maplet_get_n(maplet, hashes, n < BRY__TABLE_BATCH ? n : BRY__TABLE_BATCH, values, answers);
+    uint8_t answers[BRY__INDEX_BATCH];
+    bry__maplet_has_n(maplet, hashes, n < BRY__INDEX_BATCH ? n : BRY__INDEX_BATCH, answers);
 }
 
 static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, uint8_t *was)
@@ -308,11 +295,12 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
     bry__compact_index *index = self;
     bry__maplet *maplet = &index->maplet;
     for (size_t i = 0; i < n; i++) {
-        if (n > 1 && i % BRY__TABLE_BATCH == 0)
+        if (n > 1 && i % BRY__INDEX_BATCH == 0)
             fetch(maplet, hashes + i, n - i);
         uint8_t answer = (uint8_t)holds(self, slot, hashes[i]);
         if (answer == BRY_ABSENT) {
-            bry_status status = bry__compact_index_add(index, hashes[i], slot);
+            bry__values_reclaim_along(maplet);
+            bry_status status = bry__maplet_add(maplet, hashes[i], index->value[slot]);
             if (status != BRY_OK) {
                 undo_n(self, slot, hashes, i, was);
                 return status;
@@ -327,77 +315,91 @@ static uint64_t del(void *self, uint32_t slot, bry_hash hash)
 {
     bry__compact_index *index = self;
     uint64_t removed = 0;
-    while (bry__maplet_del_value(&index->maplet, hash, slot) == BRY_PRESENT)
+    while (bry__maplet_del_value(&index->maplet, hash, index->value[slot]) == BRY_PRESENT)
         removed++;
     return removed;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* Candidates of one table that no newer one has; with `found` NULL, whether there is any. */
-static bool candidates(const bry__compact_index *index, unsigned i, bry_hash hash,
-                       bry__index_found *found)
+static bool add_found(void *context, uint32_t slot)
 {
-    const bry__maplet *maplet = &index->maplet;
-    const bry__table *table = maplet->table[i];
-    uint64_t fingerprint = bry__fingerprint(hash, table->range), total;
-    uint32_t values[LARGE_PAGE], from = 0;
-    unsigned page = PAGE;
-    for (bool more = true; more; page = LARGE_PAGE) {
-        total = bry__table_get_from(table, fingerprint, from, values, page);
-        for (unsigned j = 0; j < total && j < page; j++) {
-            uint32_t slot = values[j];
-            if ((j > 0 && slot == values[j - 1]) || index->state[slot] != BRY__SLOT_LIVE)
-                continue;
-            if (!found)
-                return true;
-            if (!has_entry(maplet, i + 1, maplet->tables, hash, slot))
-                bry__index_found_add(found, slot);
-        }
-        more = total > page;
-        if (more)
-            from = values[page - 1] + 1;
-    }
-    return false;
+    bry__index_found_add(context, slot);
+    return true;
 }
 
 static void locate(const void *self, bry_hash hash, bry__index_found *found)
 {
     const bry__compact_index *index = self;
-    for (unsigned i = index->maplet.tables; i-- > 0;)
-        candidates(index, i, hash, found);
+    bry__values_each(&index->maplet, hash, add_found, found);
 }
 
 static void locate_n(const void *self, const bry_hash *hashes, size_t n, bry__index_found *found)
 {
     const bry__compact_index *index = self;
-    uint32_t values[BRY__INDEX_BATCH];
     uint8_t answers[BRY__INDEX_BATCH];
-    bry__maplet_get_n(&index->maplet, hashes, n, values, answers);
+    bry__maplet_has_n(&index->maplet, hashes, n, answers);
     for (size_t i = 0; i < n; i++)
         if (answers[i] == BRY_PRESENT)
             locate(self, hashes[i], &found[i]);
 }
 
+static bool is_enough(void *context, uint32_t slot)
+{
+    (void)context;
+    (void)slot;
+    return false;
+}
+
 static bry_answer has(const void *self, bry_hash hash)
 {
-    const bry__compact_index *index = self;
+    const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     uint32_t value;
-    if (index->dead == 0)
-        return bry__maplet_get(&index->maplet, hash, &value);
-    for (unsigned i = index->maplet.tables; i-- > 0;)
-        if (candidates(index, i, hash, NULL))
-            return BRY_PRESENT;
-    return BRY_ABSENT;
+    if (bry__values_dead(maplet) == 0)
+        return bry__maplet_get(maplet, hash, &value);
+    return bry__values_each(maplet, hash, is_enough, NULL) ? BRY_PRESENT : BRY_ABSENT;
 }
 
 static void has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t *answers)
 {
-    const bry__compact_index *index = self;
-    bry__maplet_has_n(&index->maplet, hashes, n, answers);
-    for (size_t i = 0; i < n && index->dead > 0; i++)
+    const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
+    bool dead = bry__values_dead(maplet) > 0;
+    bry__maplet_has_n(maplet, hashes, n, answers);
+    for (size_t i = 0; i < n && dead; i++)
         if (answers[i] == BRY_PRESENT)
             answers[i] = (uint8_t)has(self, hashes[i]);
+}
+
+/* ---- work that can wait -------------------------------------------------------------------- */
+
+/* Entries that are to be looked at or moved still. */
+static uint64_t waiting(const bry__maplet *maplet)
+{
+    return bry__values_waiting(maplet) + bry__maplet_foldable(maplet);
+}
+
+/*
+ * Reclaims first, since memory may be short for it: what it does is not to be seen, and may be
+ * repeated. Folding is all or nothing, and how much is folded depends on the budget alone, so that
+ * indexes which are the same and take the same steps stay the same.
+ */
+static bry_status step(void *self, bry__index_slots *slots, const bry_index_supplier *supplier,
+                       uint64_t budget, uint64_t *left)
+{
+    enum { PORTION = 4096 };
+    bry__maplet *maplet = &((bry__compact_index *)self)->maplet;
+    bry_status status = BRY_OK;
+    (void)slots;
+    (void)supplier;
+    for (uint64_t done = 0; done < budget && status == BRY_OK && bry__values_dead(maplet) > 0;) {
+        uint64_t portion = budget - done < PORTION ? budget - done : PORTION;
+        status = bry__values_reclaim(maplet, portion);
+        done += portion;
+    }
+    if (status == BRY_OK)
+        status = bry__maplet_fold(maplet, budget / FOLD_COST + (budget > 0));
+    *left = waiting(maplet);
+    return status;
 }
 
 /* ---- looking in ---------------------------------------------------------------------------- */
@@ -405,24 +407,25 @@ static void has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t *a
 static uint64_t bytes(const void *self)
 {
     const bry__compact_index *index = self;
-    return sizeof *index + index->room + bry__maplet_bytes(&index->maplet);
+    return sizeof *index + index->room * sizeof *index->value + bry__maplet_bytes(&index->maplet);
 }
 
-/* The error with n entries, as the maplet will spread them over its tables; units made apart may
- * have brought a table more than it is planned for. */
+/* The error with n entries, those that are missing placed as they will be. */
 static double error_of(const bry__maplet *maplet, uint64_t n)
 {
-    double error = 0;
-    for (unsigned i = 0; n > 0; i++) {
-        uint64_t most = maplet->chain.capacity[i], here = n;
-        if (i < maplet->tables && maplet->table[i]->n > most)
-            most = maplet->table[i]->n;
-        if (i + 1 < maplet->chain.tables && here > most)
-            here = most;
-        error += (double)here / (double)maplet->chain.range[i];
-        n -= here;
+    const bry__chain *chain = &maplet->chain;
+    uint64_t counts[BRY__MAPLET_TABLES], count = bry__maplet_count(maplet);
+    bry__maplet_counts(maplet, counts);
+    for (uint64_t here; count < n; count += here) {
+        unsigned i = bry__chain_place(chain, counts);
+        here = n - count;
+        if (i == chain->tables)
+            i--; /* they will not be taken */
+        else if (here > chain->capacity[i] - counts[i])
+            here = chain->capacity[i] - counts[i];
+        counts[i] += here;
     }
-    return error;
+    return bry__chain_error(chain, counts);
 }
 
 static void stats(const void *self, const bry__index_slots *slots, bry_index_stats *stats)
@@ -431,7 +434,7 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     const bry__maplet *maplet = &index->maplet;
     uint64_t count = bry__maplet_count(maplet);
     double room = 0;
-    for (unsigned i = 0; i < maplet->tables; i++)
+    for (unsigned i = 0; i < bry__maplet_live_tables(maplet); i++)
         room += (double)maplet->chain.capacity[i];
     stats->planned_units = maplet->options.fixed
                                ? (uint32_t)(maplet->options.capacity / index->unit_capacity)
@@ -439,14 +442,12 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     stats->unit_capacity = index->unit_capacity;
     stats->fill = (double)count / room;
     stats->promised_error = maplet->options.error;
-    /* The share of what is alive first: a product with it is never above what it is taken of. */
-    double alive = count ? (double)slots->elements / (double)count : 0;
-    stats->estimated_error = bry__maplet_error_now(maplet) * alive;
+    stats->estimated_error = bry__maplet_error_now(maplet);
     stats->full_error = error_of(maplet, slots->capacity);
     if (stats->full_error < stats->estimated_error) /* by rounding */
         stats->full_error = stats->estimated_error;
-    stats->waiting = bry__compact_index_waiting(index);
-    stats->dropped = index->dead_entries;
+    stats->waiting = waiting(maplet);
+    stats->dropped = bry__values_dead(maplet);
 }
 
 const bry__index_engine bry__compact_index_engine = {
@@ -471,12 +472,13 @@ const bry__index_engine bry__compact_index_engine = {
     .has_n = has_n,
     .locate = locate,
     .locate_n = locate_n,
-    .step = bry__compact_index_step,
+    .step = step,
     .bytes = bytes,
     .stats = stats,
-    .layout = bry__compact_index_layout,
     .write = bry__compact_index_write,
     .read = bry__compact_index_read,
+    .begin_parts = bry__compact_index_begin_parts,
+    .end_parts = bry__compact_index_end_parts,
     .parts = bry__compact_index_parts,
     .part = bry__compact_index_part,
     .write_head = bry__compact_index_write_head,

@@ -1,9 +1,10 @@
-/* One unit of engine compact as frames: the list of its fingerprints, table by table. */
+/* One unit of engine compact as frames: its fingerprints, table by table and in order. */
 #include "index/compact_index.h"
 
 #include "common/endian.h"
 #include "frame/frame.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define UNIT BRY__FOUR('C', 'U', 'N', 'I')
@@ -39,62 +40,69 @@ static unsigned width_of(const bry__maplet *maplet, unsigned i)
     return (64 - (unsigned)__builtin_clzll(most) + 7) / 8;
 }
 
-/* Entries of one frame, collected before its length is known. */
-typedef struct frame_list {
-    unsigned char bytes[LIST_SIZE];
-    unsigned table, count, width;
-} frame_list;
-
-static void begin_list(frame_list *entries, const bry__maplet *maplet, unsigned table)
+static int compare(const void *a, const void *b)
 {
-    bry__store64(entries->bytes, table);
-    entries->table = table;
-    entries->count = 0;
-    entries->width = width_of(maplet, table);
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
-static void end_list(const frame_list *entries, bry__frame_writer *writer)
+static void write_list(const bry__maplet *maplet, unsigned table, const uint64_t *fingerprints,
+                       uint64_t n, bry__frame_writer *writer)
 {
-    if (entries->count)
-        bry__frame_writer_write(writer, FINGERPRINTS, entries->bytes,
-                                LIST_HEAD + (size_t)entries->count * entries->width);
+    unsigned width = width_of(maplet, table);
+    for (uint64_t done = 0; done < n;) {
+        uint64_t end = n - done < LIST_MOST ? n : done + LIST_MOST;
+        unsigned char head[LIST_HEAD], bytes[8];
+        bry__store64(head, table);
+        bry__frame_writer_open(writer, FINGERPRINTS, LIST_HEAD + (size_t)(end - done) * width);
+        bry__frame_writer_put(writer, head, sizeof head);
+        for (; done < end; done++) {
+            bry__store64(bytes, fingerprints[done]);
+            bry__frame_writer_put(writer, bytes, width);
+        }
+    }
 }
 
-static void write_list(const bry__maplet *maplet, uint32_t slot, bry__frame_writer *writer)
+/* The unit's fingerprints, in the order of the tables, and in each of them rising. */
+static void list_all(const bry__maplet *maplet, uint32_t value, uint64_t *fingerprints)
 {
-    frame_list entries;
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint;
-    uint32_t value;
-    begin_list(&entries, maplet, 0);
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value)) {
-        if (value != slot)
-            continue;
-        if (cursor.table != entries.table || entries.count == LIST_MOST) {
-            end_list(&entries, writer);
-            begin_list(&entries, maplet, cursor.table);
-        }
-        unsigned char *to = entries.bytes + LIST_HEAD + (size_t)entries.count++ * entries.width;
-        for (unsigned i = 0; i < entries.width; i++)
-            to[i] = (unsigned char)(fingerprint >> (8 * i));
+    uint32_t found;
+    for (uint64_t n = 0; bry__maplet_next(maplet, &cursor, &fingerprint, &found);)
+        if (found == value)
+            fingerprints[n++] = fingerprint;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        uint64_t n = maplet->values->count[i][value];
+        qsort(fingerprints, (size_t)n, sizeof *fingerprints, compare);
+        fingerprints += n;
     }
-    end_list(&entries, writer);
 }
 
 void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_writer *writer)
 {
-    const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
-    unsigned char numbers[UNIT_SIZE];
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint, count[BRY__MAPLET_TABLES] = {0};
-    uint32_t value;
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
-        count[cursor.table] += value == slot;
+    const bry__compact_index *index = self;
+    const bry__maplet *maplet = &index->maplet;
+    uint32_t value = index->value[slot];
+    uint64_t sum = bry__values_entries(maplet, value), at = 0;
+    bry_allocator allocator = bry__allocator_or_default(NULL); /* the index does not change */
+    unsigned char numbers[UNIT_SIZE] = {0};
+    uint64_t *fingerprints = bry__alloc_buffer(&allocator, (size_t)sum * sizeof *fingerprints + 1);
+    if (!fingerprints) {
+        if (writer->status == BRY_OK)
+            writer->status = BRY_E_NOMEM;
+        return;
+    }
+    list_all(maplet, value, fingerprints);
     bry__store64(numbers + AT_RANGE, maplet->chain.range[0]);
-    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
-        bry__store64(numbers + AT_ENTRIES + 8 * (size_t)i, count[i]);
+    for (unsigned i = 0; i < maplet->tables; i++)
+        bry__store64(numbers + AT_ENTRIES + 8 * (size_t)i, maplet->values->count[i][value]);
     bry__frame_writer_write(writer, UNIT, numbers, sizeof numbers);
-    write_list(maplet, slot, writer);
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        write_list(maplet, i, fingerprints + at, maplet->values->count[i][value], writer);
+        at += maplet->values->count[i][value];
+    }
+    bry__free(&allocator, fingerprints, (size_t)sum * sizeof *fingerprints + 1);
 }
 
 /* The fingerprints that a unit brings to one table. */
@@ -117,50 +125,14 @@ static void free_arrival(arrival *unit, const bry_allocator *allocator)
                   unit->list[i].room * sizeof *unit->list[i].fingerprint);
 }
 
-/* Whether the promise holds with them, and without so many entries of each table. */
-static bool fits(const bry__maplet *maplet, const arrival *unit, const uint64_t *without)
+/* Whether the promise holds with them. */
+static bool fits(const bry__maplet *maplet, const arrival *unit)
 {
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
-        n[i] += unit->list[i].most - without[i];
+        n[i] += unit->list[i].most;
     return bry__chain_keeps(&maplet->chain, n);
-}
-
-/*
- * Whether it will fit when all dead entries are swept: one that never will must not find the index
- * swept for nothing. They count most in the first table; where it is not enough that all of them
- * were there, nobody has to look where they are.
- */
-static bool fits_swept(const bry__compact_index *index, const arrival *unit)
-{
-    const bry__maplet *maplet = &index->maplet;
-    uint64_t dead[BRY__MAPLET_TABLES] = {index->dead_entries};
-    if (dead[0] > maplet->table[0]->n)
-        dead[0] = maplet->table[0]->n;
-    if (!fits(maplet, unit, dead))
-        return false;
-    if (maplet->tables == 1)
-        return true;
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint;
-    uint32_t slot;
-    dead[0] = 0;
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &slot))
-        dead[cursor.table] += index->state[slot] >= BRY__SLOT_DEAD;
-    return fits(maplet, unit, dead);
-}
-
-/* Opens the tables that are needed. */
-static bry_status reach_tables(bry__maplet *maplet, const arrival *unit)
-{
-    unsigned most = BRY__MAPLET_TABLES;
-    while (most > 1 && unit->list[most - 1].n == 0)
-        most--;
-    bry_status status = BRY_OK;
-    while (maplet->tables < most && status == BRY_OK)
-        status = bry__maplet_open_table(maplet);
-    return status;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -210,6 +182,8 @@ static bry_status read_list(const bry__maplet *maplet, bry__frame_reader *reader
             fingerprint |= (uint64_t)bytes[at + i] << (8 * i);
         if (fingerprint >= maplet->chain.range[table])
             return bad(reader, "a fingerprint is out of range");
+        if (list->n > 0 && fingerprint < list->fingerprint[list->n - 1])
+            return bad(reader, "the fingerprints are out of order");
         list->fingerprint[list->n++] = fingerprint;
     }
     unit->done += n;
@@ -260,68 +234,23 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
 
 /* ---- installing ---------------------------------------------------------------------------- */
 
-/* Puts the entries of one table in; *done is how many. */
-static bry_status put_list(bry__maplet *maplet, unsigned table, const arrival_list *list,
-                           uint32_t slot, uint64_t *done)
-{
-    bry_status status = BRY_OK;
-    for (*done = 0; *done < list->n && status == BRY_OK; *done += status == BRY_OK)
-        status = bry__table_add(maplet->table[table], list->fingerprint[*done], slot,
-                                &maplet->allocator);
-    return status;
-}
-
-/* Puts all entries in; none, where memory is short: then the index is the same again. */
+/* Opens a unit with all entries; none, where memory is short. */
 static bry_status put_lists(bry__compact_index *index, const arrival *unit, uint32_t *slot)
 {
-    bry__maplet *maplet = &index->maplet;
-    bry__table_mark marks[BRY__MAPLET_TABLES] = {0};
-    uint64_t done[BRY__MAPLET_TABLES] = {0}, capacity;
-    uint32_t lowest = index->lowest, opened = BRY__INDEX_SLOTS;
-    unsigned before = maplet->tables, value_bits = maplet->options.value_bits, marked = 0;
-    bry_status status = BRY_OK;
-    for (; marked < before && status == BRY_OK; marked += status == BRY_OK)
-        status = bry__table_mark_make(&marks[marked], maplet->table[marked],
-                                      unit->list[marked].fingerprint, unit->list[marked].n,
-                                      &maplet->allocator);
+    bry__fingerprints lists[BRY__MAPLET_TABLES];
+    uint64_t capacity;
+    uint32_t opened;
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
+        lists[i] = (bry__fingerprints){unit->list[i].fingerprint, unit->list[i].n};
+    bry_status status = bry__compact_index_open(index, &opened, &capacity);
+    if (status != BRY_OK)
+        return status;
+    status = bry__values_add_all(&index->maplet, lists, index->value[opened]);
     if (status == BRY_OK)
-        status = reach_tables(maplet, unit);
-    if (status == BRY_OK)
-        status = bry__compact_index_open(index, &opened, &capacity);
-    for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++)
-        status = put_list(maplet, i, &unit->list[i], opened, &done[i]);
-    while (status != BRY_OK && maplet->tables > before)
-        bry__maplet_close_table(maplet);
-    for (unsigned i = 0; i < marked; i++) {
-        if (status != BRY_OK)
-            bry__table_mark_return(&marks[i], maplet->table[i], unit->list[i].fingerprint, done[i],
-                                   opened, &maplet->allocator);
-        bry__table_mark_free(&marks[i], &maplet->allocator);
-    }
-    if (status == BRY_OK) {
         *slot = opened;
-    } else {
-        maplet->options.value_bits = value_bits;
-        if (opened < BRY__INDEX_SLOTS)
-            bry__compact_index_drop(index, opened, 0);
-        index->lowest = lowest;
-    }
+    else
+        bry__compact_index_drop(index, opened, 0);
     return status;
-}
-
-/* Makes room for it by sweeping, where that is enough. */
-static bry_status make_fit(bry__compact_index *index, const arrival *unit,
-                           bry__frame_reader *reader)
-{
-    static const uint64_t none[BRY__MAPLET_TABLES];
-    bool ready = fits(&index->maplet, unit, none);
-    if (!ready && !fits_swept(index, unit))
-        return bry__frame_reader_fail(reader, BRY_E_FULL,
-                                      "more entries than the promised error allows");
-    for (; !ready; ready = fits(&index->maplet, unit, none))
-        if (bry__compact_index_sweep(index, UINT64_MAX) != BRY_OK)
-            return no_memory(reader);
-    return BRY_OK;
 }
 
 bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
@@ -332,8 +261,9 @@ bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
     bry_status status = read_arrival(&index->maplet, record->elements, reader, &unit);
     if (status == BRY_OK)
         status = read_lists(&index->maplet, reader, &unit);
-    if (status == BRY_OK)
-        status = make_fit(index, &unit, reader);
+    if (status == BRY_OK && !fits(&index->maplet, &unit))
+        status = bry__frame_reader_fail(reader, BRY_E_FULL,
+                                        "more entries than the promised error allows");
     if (status == BRY_OK) {
         status = put_lists(index, &unit, slot);
         if (status != BRY_OK)

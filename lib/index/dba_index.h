@@ -213,10 +213,11 @@ void bry__dba_write(const void *self, struct bry__frame_writer *writer);
 bry_status bry__dba_read(const bry_index_options *options, const bry__index_slots *slots,
                          struct bry__frame_reader *reader, const bry_allocator *allocator,
                          void **self);
-uint64_t bry__dba_parts(const void *self);
-void bry__dba_part(const void *self, uint64_t place, bry__index_part *part);
-void bry__dba_write_head(const void *self, struct bry__frame_writer *writer);
-void bry__dba_write_part(const void *self, uint64_t place, struct bry__frame_writer *writer);
+uint64_t bry__dba_parts(const void *self, void *saving);
+bry_status bry__dba_part(const void *self, void *saving, uint64_t place, bry__index_part *part);
+void bry__dba_write_head(const void *self, void *saving, struct bry__frame_writer *writer);
+void bry__dba_write_part(const void *self, void *saving, uint64_t place,
+                         struct bry__frame_writer *writer);
 bry_status bry__dba_read_head(const bry_index_options *options, const bry__index_slots *slots,
                               struct bry__frame_reader *reader, const bry_allocator *allocator,
                               void **self);

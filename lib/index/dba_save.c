@@ -58,10 +58,11 @@ static uint32_t slot_from(const bry__dba *self, uint32_t slot)
     return self->room;
 }
 
-void bry__dba_write_head(const void *self, struct bry__frame_writer *writer)
+void bry__dba_write_head(const void *self, void *saving, struct bry__frame_writer *writer)
 {
     const bry__dba *dba = self;
     unsigned char head[HEAD_SIZE], level[LEVEL_SIZE], unit[UNIT_SIZE];
+    (void)saving;
     bry__store32(head + AT_LEVELS, dba->levels);
     bry__store32(head + AT_UNITS, dba->units);
     bry__store64(head + AT_REBUILDS, dba->rebuilds);
@@ -108,29 +109,34 @@ void bry__dba_write(const void *self, struct bry__frame_writer *writer)
     const bry__dba_place *places[BRY__DBA_TILE_UNITS];
     uint32_t slots[BRY__DBA_TILE_UNITS];
     unsigned n;
-    bry__dba_write_head(dba, writer);
+    bry__dba_write_head(dba, NULL, writer);
     for (uint32_t level = 0; level < dba->levels; level++)
         for (uint32_t slot = 0; (n = next_units(dba, level, &slot, places, slots)) > 0;)
             bry__dba_columns_write(places, n, writer);
 }
 
-uint64_t bry__dba_parts(const void *self)
+uint64_t bry__dba_parts(const void *self, void *saving)
 {
+    (void)saving;
     return ((const bry__dba *)self)->units;
 }
 
-void bry__dba_part(const void *self, uint64_t place, bry__index_part *part)
+bry_status bry__dba_part(const void *self, void *saving, uint64_t place, bry__index_part *part)
 {
     const bry__dba *dba = self;
     uint32_t slot = dba->list[place];
+    (void)saving;
     *part = (bry__index_part){.id = slot,
                               .stamp = {dba->place[slot].stamp[0], dba->place[slot].stamp[1]}};
+    return BRY_OK;
 }
 
-void bry__dba_write_part(const void *self, uint64_t place, struct bry__frame_writer *writer)
+void bry__dba_write_part(const void *self, void *saving, uint64_t place,
+                         struct bry__frame_writer *writer)
 {
     const bry__dba *dba = self;
     const bry__dba_place *one = &dba->place[dba->list[place]];
+    (void)saving;
     bry__dba_columns_write(&one, 1, writer);
 }
 

@@ -74,7 +74,7 @@ static inline void bry__index_found_add(bry__index_found *found, uint32_t slot)
  * of the same id and stamp have the same bytes, in whichever instance of the library's life they
  * were written, so a part whose stamp a folder has already is not written again. There are two
  * ways to come to a stamp:
- *  - from the contents: a checksum of 128 bits (compact, whose bytes lie there ready);
+ *  - from the contents: a checksum of 128 bits (compact);
  *  - from changes (dba): {instance, ++clock} at each change of the part, where `instance` is drawn
  *    at random (bry__random_seed) when the object is made, cloned or read. A part that is read or
  *    cloned keeps the stamp it had; so objects that were one once agree on what neither has changed
@@ -186,11 +186,6 @@ typedef struct bry__index_engine {
 
     /* ---- frames ---------------------------------------------------------------------------- */
 
-    /* The oldest version of the layout, of streams of a whole index and of the list of its parts,
-     * that can carry this instance: 1 or 2. NULL: always 1. The reader's header says which one a
-     * stream has. */
-    unsigned (*layout)(const void *self);
-
     /* Frames of a stream that the caller has begun; failures stick to the writer. Slots' records
      * are the facade's to keep, and come first in the stream. */
     void (*write)(const void *self, struct bry__frame_writer *writer);
@@ -204,12 +199,16 @@ typedef struct bry__index_engine {
                        struct bry__frame_reader *reader, const bry_allocator *allocator,
                        void **self);
 
-    /* The same in a head and parts. parts() says how many there are, part() fills in the one of
-     * that place, in an order that does not matter. */
-    uint64_t (*parts)(const void *self);
-    void (*part)(const void *self, uint64_t place, bry__index_part *part);
-    void (*write_head)(const void *self, struct bry__frame_writer *writer);
-    void (*write_part)(const void *self, uint64_t place, struct bry__frame_writer *writer);
+    /* The same in a head and parts. Between begin_parts() and end_parts(), which may be NULL, the
+     * instance does not change, and *saving goes with the other calls. parts() says how many there
+     * are, part() fills in the one of that place, in an order that does not matter. NOMEM. */
+    bry_status (*begin_parts)(const void *self, void **saving);
+    void (*end_parts)(void *saving);
+    uint64_t (*parts)(const void *self, void *saving);
+    bry_status (*part)(const void *self, void *saving, uint64_t place, bry__index_part *part);
+    void (*write_head)(const void *self, void *saving, struct bry__frame_writer *writer);
+    void (*write_part)(const void *self, void *saving, uint64_t place,
+                       struct bry__frame_writer *writer);
     /* Makes an instance that lacks its parts: nothing but read_part(), read_done() and destroy() is
      * called on it. */
     bry_status (*read_head)(const bry_index_options *options, const bry__index_slots *slots,

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #define KIND BRY__FOUR('I', 'F', 'L', 'D')
+#define KIND_VERSION 1
 #define KIND_PART BRY__FOUR('I', 'P', 'R', 'T')
 #define PART_VERSION 1
 
@@ -66,6 +67,7 @@ typedef struct saving {
     const bry_save *how;
     const char *folder;
     bry__parts_list before, after;
+    void *parts; /* of the engine, while they are written */
     uint64_t place; /* of the part that is being written */
     uint64_t sum; /* of what was written last */
 } saving;
@@ -78,7 +80,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
     bry_index *found = NULL;
     uint64_t units;
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, BRY__INDEX_LAYOUTS);
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
         status = bry__index_read_numbers(&reader, &allocator, &found, &units);
     if (status == BRY_OK &&
@@ -158,7 +160,7 @@ static bry_status write_part(void *context, const bry_sink *sink)
     part.sum = 0;
     bry__part_store(bytes, &part);
     bry__frame_writer_write(&writer, BRY__PART_FRAME, bytes, sizeof bytes);
-    index->engine->write_part(index->elements, save->place, &writer);
+    index->engine->write_part(index->elements, save->parts, save->place, &writer);
     bry_status status = bry__frame_writer_end(&writer);
     save->sum = writer.chain;
     return status;
@@ -168,12 +170,14 @@ static bry_status write_part(void *context, const bry_sink *sink)
 static bry_status write_parts(saving *save)
 {
     const bry_index *index = save->index;
-    uint64_t count = index->engine->parts(index->elements);
+    uint64_t count = index->engine->parts(index->elements, save->parts);
     bry_status status = bry__parts_init(&save->after, count);
     save->after.generation = save->before.generation + 1;
     for (save->place = 0; save->place < count && status == BRY_OK; save->place++) {
         bry__kept_part *part = &save->after.part[save->after.count];
-        index->engine->part(index->elements, save->place, &part->part);
+        status = index->engine->part(index->elements, save->parts, save->place, &part->part);
+        if (status != BRY_OK)
+            break;
         const bry__kept_part *old = bry__parts_find(&save->before, part->part.id);
         if (old && memcmp(old->part.stamp, part->part.stamp, sizeof part->part.stamp) == 0) {
             *part = *old;
@@ -198,12 +202,11 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
     const saving *save = context;
     const bry_index *index = save->index;
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, save->how, KIND, bry__index_layout(index),
-                            index->options.seed);
+    bry__frame_writer_begin(&writer, sink, save->how, KIND, KIND_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
     bry__parts_write(&save->after, &writer);
     bry__index_write_units(index, &writer);
-    index->engine->write_head(index->elements, &writer);
+    index->engine->write_head(index->elements, save->parts, &writer);
     return bry__frame_writer_end(&writer);
 }
 
@@ -234,6 +237,8 @@ bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, con
     bry_status status = make_folder(io, path);
     if (status == BRY_OK)
         status = find_before(&save);
+    if (status == BRY_OK && index->engine->begin_parts)
+        status = index->engine->begin_parts(index->elements, &save.parts);
     if (status == BRY_OK) {
         clean(&save, &save.before);
         status = write_parts(&save);
@@ -243,6 +248,8 @@ bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, con
         if (status == BRY_OK)
             clean(&save, &save.after);
     }
+    if (save.parts)
+        index->engine->end_parts(save.parts);
     bry__parts_free(&save.before);
     bry__parts_free(&save.after);
     return status;
@@ -268,7 +275,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     reading *from = context;
     bry__frame_reader reader;
     uint64_t units;
-    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, BRY__INDEX_LAYOUTS);
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
         status = bry__index_read_numbers(&reader, &from->allocator, &from->index, &units);
     if (status == BRY_OK)

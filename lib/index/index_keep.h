@@ -8,10 +8,6 @@
 
 #define BRY__INDEX_RECORD 56u /* bytes of a unit's record in a file */
 
-/* Versions that streams of a whole index, and lists of parts, have. */
-#define BRY__INDEX_LAYOUTS 2
-uint16_t bry__index_layout(const bry_index *index);
-
 /* The frame NUMS: options, and the counters of units. */
 void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer);
 /* An index that has its options and counters alone, engine's instance and units being still to

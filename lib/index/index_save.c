@@ -8,6 +8,7 @@
 #include "frame/object_file.h"
 
 #define KIND BRY__FOUR('I', 'N', 'D', 'X')
+#define KIND_VERSION 1
 #define KIND_UNIT BRY__FOUR('I', 'U', 'N', 'T')
 #define UNIT_VERSION 1
 #define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
@@ -58,11 +59,6 @@ static bry_status no_memory(bry__frame_reader *reader)
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
-
-uint16_t bry__index_layout(const bry_index *index)
-{
-    return index->engine->layout ? (uint16_t)index->engine->layout(index->elements) : 1;
-}
 
 void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer)
 {
@@ -136,8 +132,6 @@ bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocato
                       .last_order = bry__load64(numbers + AT_LAST_ORDER),
                       .next_number = bry__load32(numbers + AT_NEXT_NUMBER)};
     const char *problem = read_options(numbers, reader->header.seed, &read);
-    if (!problem && reader->header.kind_version > 1 && !read.engine->layout)
-        problem = "the engine has no such layout";
     uint64_t count = bry__load64(numbers + AT_UNITS);
     if (!problem && (read.next_number >= BRY_INDEX_UNITS_MAX || count > BRY_INDEX_UNITS_MAX ||
                      count > read.last_order || read.last_order > BRY__INDEX_MAX_ORDER ||
@@ -280,8 +274,7 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
 bry_status bry_index_save(const bry_index *index, const bry_sink *sink, const bry_save *save)
 {
     bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, save, KIND, bry__index_layout(index),
-                            index->options.seed);
+    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
     bry__index_write_units(index, &writer);
     index->engine->write(index->elements, &writer);
@@ -313,7 +306,7 @@ bry_status bry_index_load(const bry_source *source, bry_load *load, bry_index **
 {
     bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__frame_reader reader;
-    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, BRY__INDEX_LAYOUTS);
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
         status = read_index(&reader, &allocator, index);
     bry__frame_reader_close(&reader);

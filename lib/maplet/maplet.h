@@ -164,10 +164,6 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits);
 /* Takes that back, no wider value being there. */
 void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits);
 
-/* Folds the newest table into the first where all entries fit the capacity again, moving about
- * `budget` of them; *done when there is nothing (more) to fold. BRY_E_NOMEM: nothing lost. */
-bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done);
-
 /* ---- folding (maplet_fold.c) --------------------------------------------------------------- */
 
 /* Entries of the newest table, where an earlier one has room for all of them; else 0. */

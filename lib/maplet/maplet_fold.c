@@ -9,10 +9,15 @@
  */
 #include "maplet/maplet_values.h"
 
-/* The table that the newest one can be folded into; `newest` itself: none. */
+/* The table that the newest one can be folded into; `newest` itself: none. Where a merge has
+ * brought a table more than it is planned for, the others need the error that longer fingerprints
+ * save. */
 static unsigned target_of(const bry__maplet *maplet, unsigned newest)
 {
     unsigned to = 0;
+    for (unsigned i = 0; i <= newest; i++)
+        if (bry__maplet_live(maplet, i) > maplet->chain.capacity[i])
+            return newest;
     while (to < newest && bry__maplet_live(maplet, to) + bry__maplet_live(maplet, newest) >
                               maplet->chain.capacity[to])
         to++;
@@ -29,6 +34,22 @@ void bry__maplet_close_empty(bry__maplet *maplet)
 {
     while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
         bry__maplet_close_table(maplet);
+}
+
+/* A sweep that is under way begins anew: entries move to where it may have been already. Those that
+ * are reclaimed by value are not moved. */
+static void sweep_anew(bry__maplet *maplet)
+{
+    bool sweeping = false;
+    for (unsigned i = 0; i < maplet->tables && !maplet->values; i++) {
+        sweeping = sweeping || maplet->table[i]->sweeping;
+        maplet->table[i]->sweeping = false;
+    }
+    if (sweeping) {
+        bry__table *first = maplet->table[0];
+        first->sweeping = true;
+        first->sweep = first->sweep_fingerprint = first->sweep_value = 0;
+    }
 }
 
 /* ---- a step -------------------------------------------------------------------------------- */
@@ -108,6 +129,7 @@ bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most)
     if (!fold.entry)
         return BRY_E_NOMEM;
     fold.n = bry__table_gather(from, &groups, is_dead, &fold, fold.entry);
+    sweep_anew(maplet);
     bry_status status = put_all(&fold);
     if (status == BRY_OK)
         bry__table_clear_groups(from, &groups, fold.entry, fold.n, note_gone, &fold,

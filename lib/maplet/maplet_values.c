@@ -203,13 +203,6 @@ void bry__values_kill(bry__maplet *maplet, uint32_t value)
         set_free(values, value);
 }
 
-void bry__values_kill_all(bry__maplet *maplet)
-{
-    for (uint32_t i = 0; i < maplet->values->room; i++)
-        if (maplet->values->name[i] != BRY__NO_NAME)
-            bry__values_kill(maplet, i);
-}
-
 typedef struct pair {
     uint32_t into, from;
 } pair;

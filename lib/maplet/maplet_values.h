@@ -42,9 +42,8 @@ bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name);
 /* Bytes that it would allocate for that. */
 uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value);
 
-/* A live value dies, or all of them. */
+/* A live value dies. */
 void bry__values_kill(bry__maplet *maplet, uint32_t value);
-void bry__values_kill_all(bry__maplet *maplet);
 
 /* Gives the entries of live value `from` to live value `into`; `from` is free then. BRY_E_NOMEM:
  * nothing has changed. */

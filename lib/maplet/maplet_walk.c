@@ -1,4 +1,4 @@
-/* What goes through all entries of a maplet: listing, sweeping, remapping, folding in steps. */
+/* What goes through all entries of a maplet: listing, sweeping, remapping. */
 #include "maplet/maplet.h"
 
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
@@ -115,47 +115,4 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits)
 {
     set_value_bits(maplet, value_bits); /* segments that are wider stay so until they change */
-}
-
-/* ---- folding in steps --- ------------------------------------------------------------------- */
-
-/* A sweep that is under way begins anew: entries move to where it may have been already. */
-static void sweep_anew(bry__maplet *maplet)
-{
-    bool sweeping = false;
-    for (unsigned i = 0; i < maplet->tables; i++) {
-        sweeping = sweeping || maplet->table[i]->sweeping;
-        maplet->table[i]->sweeping = false;
-    }
-    if (sweeping) {
-        bry__table *first = maplet->table[0];
-        first->sweeping = true;
-        first->sweep = first->sweep_fingerprint = first->sweep_value = 0;
-    }
-}
-
-bry_status bry__maplet_shrink(bry__maplet *maplet, uint64_t budget, bool *done)
-{
-    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
-        bry__maplet_close_table(maplet); /* what happens next does not depend on empty ones */
-    if (maplet->tables > 1 && bry__maplet_count(maplet) <= maplet->options.capacity) {
-        unsigned last = maplet->tables - 1;
-        bry__table *first = maplet->table[0], *newest = maplet->table[last];
-        uint64_t fingerprint;
-        uint32_t value;
-        sweep_anew(maplet);
-        for (uint64_t moved = 0; moved < budget && newest->n > 0; moved++) {
-            bry__table_last(newest, &fingerprint, &value);
-            bry_status status =
-                bry__table_add(first, bry__chain_shorten(&maplet->chain, fingerprint, last, 0),
-                               value, &maplet->allocator);
-            if (status != BRY_OK)
-                return status;
-            bry__table_del(newest, fingerprint, value, &maplet->allocator);
-        }
-        if (newest->n == 0)
-            bry__maplet_close_table(maplet);
-    }
-    *done = maplet->tables == 1 || bry__maplet_count(maplet) > maplet->options.capacity;
-    return BRY_OK;
 }

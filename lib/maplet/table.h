@@ -112,11 +112,6 @@ typedef struct bry__table_cursor {
 bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_t *fingerprint,
                      uint32_t *value);
 
-/* The entry to go first when a table is emptied bit by bit: near the table's end, so that it
- * shrinks as it is emptied, and the same one in all tables with the same entries. False when it has
- * none. */
-bool bry__table_last(const bry__table *table, uint64_t *fingerprint, uint32_t *value);
-
 /*
  * Removes what `drop` says, about `budget` entries looked at in a call, going on where the last
  * call stopped; the table may change in between. *done when every entry that was there when the
@@ -245,28 +240,5 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
 bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, bry__item *items,
                                     bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
                                     const bry_allocator *allocator);
-
-/* ---- taking back (table_mark.c) ------------------------------------------------------------ */
-
-/* A table as it was before some insertions: copies of the segments that they change. */
-typedef struct bry__table_mark {
-    bry__table before; /* its numbers; what it points to is the table's */
-    uint64_t n; /* segments that are kept … */
-    uint64_t *which; /* … which ones … */
-    bry__segment *kept; /* … and what they were */
-} bry__table_mark;
-
-/* Keeps what inserting these fingerprints, each once, will change. BRY_E_NOMEM. */
-bry_status bry__table_mark_make(bry__table_mark *mark, const bry__table *table,
-                                const uint64_t *fingerprints, uint64_t n,
-                                const bry_allocator *allocator);
-
-/* Takes back the insertion of the first n of them, all with this value, nothing else having
- * happened to the table: it is the same again, to the byte that is saved. The mark is gone. */
-void bry__table_mark_return(bry__table_mark *mark, bry__table *table, const uint64_t *fingerprints,
-                            uint64_t n, uint32_t value, const bry_allocator *allocator);
-
-/* Forgets the mark. Takes one that is all zeros. */
-void bry__table_mark_free(bry__table_mark *mark, const bry_allocator *allocator);
 
 #endif

@@ -23,65 +23,6 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
     return bry__overflow_next(&table->overflow, &cursor->in_overflow, fingerprint, value);
 }
 
-/* ---- the last entry ------------------------------------------------------------------------ */
-
-/* An entry that is looked for among those whose fingerprints end in the bits of `segment`. */
-typedef struct search {
-    uint64_t segment, mask;
-    bool found;
-    uint64_t fingerprint; /* the least so far … */
-    uint32_t value; /* … with its least value */
-} search;
-
-static void consider(search *least, uint64_t fingerprint, uint32_t value)
-{
-    if ((fingerprint & least->mask) != least->segment ||
-        (least->found && (fingerprint > least->fingerprint ||
-                          (fingerprint == least->fingerprint && value >= least->value))))
-        return;
-    least->found = true;
-    least->fingerprint = fingerprint;
-    least->value = value;
-}
-
-/* Looks at a segment up to the first entry that is one of them. */
-static void search_segment(const bry__table *table, uint64_t i, search *least)
-{
-    const bry__segment *segment = bry__table_segment(table, i);
-    bry__segment_cursor cursor = {0};
-    bry__entry entry;
-    while (bry__segment_next(segment, bry__table_u_most(table, i), &cursor, &entry)) {
-        uint64_t fingerprint = fingerprint_of(table, i, entry.u);
-        consider(least, fingerprint, entry.value);
-        if ((fingerprint & least->mask) == least->segment)
-            break;
-    }
-    bry__overflow_place place = {0};
-    uint64_t fingerprint;
-    uint32_t value;
-    while (segment->spilled && bry__overflow_next(&table->overflow, &place, &fingerprint, &value))
-        consider(least, fingerprint, value);
-}
-
-bool bry__table_last(const bry__table *table, uint64_t *fingerprint, uint32_t *value)
-{
-    bry__table shape; /* numbers that follow from how many entries there are */
-    bry__table_open(&shape, table->range, 0, bry__table_segments_for(table->range, table->n));
-    for (uint64_t i = shape.segments; i-- > 0;) {
-        unsigned depth = bry__table_level(&shape, i);
-        search least = {.segment = i, .mask = ((uint64_t)1 << depth) - 1};
-        uint64_t step = (uint64_t)1 << (depth < table->level ? depth : table->level);
-        for (uint64_t j = i & (step - 1); j < table->segments; j += step)
-            search_segment(table, j, &least);
-        if (least.found) {
-            *fingerprint = least.fingerprint;
-            *value = least.value;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- sweeping ------------------------------------------------------------------------------ */
 
 static bool in_overflow(const bry__table *table, uint64_t fingerprint)

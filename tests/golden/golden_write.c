@@ -246,13 +246,9 @@ static bry_index *golden_index(const char *name, bry_engine engine, unsigned key
     return index;
 }
 
-/* steps: of the sweep of what was dropped */
-static void make_index(const char *folder, const char *name, bry_engine engine, unsigned keys,
-                       uint64_t steps)
+static void make_index(const char *folder, const char *name, bry_engine engine, unsigned keys)
 {
     bry_index *index = golden_index(name, engine, keys);
-    if (steps > 0 && bry_index_step(index, NULL, steps, NULL) != BRY_OK)
-        stop_at(name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     if (bry_index_save(index, &sink, NULL) != BRY_OK)
@@ -396,13 +392,11 @@ int main(int argc, char **argv)
     if (WANTED("counter.log"))
         make_counter_log(folder, "counter.log");
     if (WANTED("index_empty.bry"))
-        make_index(folder, "index_empty.bry", BRY_ENGINE_COMPACT, 0, 0);
+        make_index(folder, "index_empty.bry", BRY_ENGINE_COMPACT, 0);
     if (WANTED("index_compact.bry"))
-        make_index(folder, "index_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS, 0);
-    if (WANTED("index_sweep.bry"))
-        make_index(folder, "index_sweep.bry", BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS, 1);
+        make_index(folder, "index_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS);
     if (WANTED("index_dba.bry"))
-        make_index(folder, "index_dba.bry", BRY_ENGINE_DBA, GOLDEN_INDEX_KEYS, 0);
+        make_index(folder, "index_dba.bry", BRY_ENGINE_DBA, GOLDEN_INDEX_KEYS);
     if (WANTED("index_unit.bry"))
         make_index_unit(folder, "index_unit.bry", BRY_ENGINE_COMPACT);
     if (WANTED("log_empty.log"))

@@ -216,7 +216,6 @@ static void look(const void *object, kept_notes *notes)
     kept_real(notes, "estimated_error", stats.estimated_error);
     kept_real(notes, "full_error", stats.full_error);
     kept_number(notes, "rebuilds", stats.rebuilds);
-    kept_number(notes, "dropped", stats.dropped);
     uint32_t units[MOST_UNITS];
     size_t count = bry_index_units(object, units, MOST_UNITS);
     kept_bytes(notes, "units", units, (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);

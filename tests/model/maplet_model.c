@@ -459,50 +459,39 @@ static void do_widen(pair *both, model_reader *reader)
         side->twin.options.value_bits = to;
 }
 
-/* Table `last` has given some entries to the first. */
-static void follow_shrink(maplet_side *side, model_reader *reader, unsigned last, uint64_t budget,
-                          bool whole)
+/* The last table has given some entries to an earlier one, if it could: which is not known here. */
+static void follow_fold(maplet_side *side, model_reader *reader, bool done)
 {
-    uint64_t before = side->twin.table[last]->n;
-    bool closed = side->maplet.tables == last;
+    maplet_twin *twin = &side->twin;
+    unsigned last = twin->tables - 1, to = maplet_twin_fold_to(twin);
     twin_entry *left = NULL, *lost;
-    size_t lost_n, n = closed ? 0 : side_list(&side->maplet, last, &left);
-    model_expect(reader, maplet_twin_keep(&side->twin, last, left, n, &lost, &lost_n));
-    model_expect(reader, lost_n <= budget);
-    model_expect(reader, !whole || lost_n == (before < budget ? before : budget));
-    model_expect(reader, closed == (whole && side->twin.table[last]->n == 0));
+    size_t lost_n, n = side->maplet.tables > last ? side_list(&side->maplet, last, &left) : 0;
+    model_expect(reader, maplet_twin_keep(twin, last, left, n, &lost, &lost_n));
+    model_expect(reader, (lost_n > 0) == (done && to < last));
     for (size_t i = 0; i < lost_n && !reader->failed; i++)
-        maplet_twin_fold_entry(&side->twin, last, lost[i]);
-    if (closed)
-        maplet_twin_close(&side->twin);
+        maplet_twin_fold_entry(twin, last, to, lost[i]);
+    maplet_twin_trim(twin);
+    model_expect(reader, side->maplet.tables == twin->tables);
     free(left);
     free(lost);
 }
 
-static void do_shrink(pair *both, model_reader *reader)
+static void do_fold(pair *both, model_reader *reader)
 {
     maplet_side *side = &both->side[0];
-    maplet_twin *twin = &side->twin;
     unsigned budget = read_count(reader), steps = model_below(reader, 8);
-    model_say(reader, "shrink, %u steps of %u", steps, budget);
+    model_say(reader, "fold, %u steps of %u", steps, budget);
     for (unsigned i = 0; i <= steps && !reader->failed; i++) {
-        bool done = false, copy_done = false;
-        maplet_twin_trim(twin);
-        unsigned last = twin->tables - 1;
-        bool folds = last > 0 && maplet_twin_count(twin) <= twin->options.capacity;
         count_operations(both, 1);
         side_turn_to_maplet(both->isa);
-        bry_status status = bry__maplet_shrink(&side->maplet, budget, &done);
+        bry_status status = bry__maplet_fold(&side->maplet, budget);
         bool failed = out_of_memory(both, reader, status);
         model_expect(reader, failed || status == BRY_OK);
-        if (folds)
-            follow_shrink(side, reader, last, budget, !failed);
-        model_expect(reader, failed || done == (twin->tables == 1 ||
-                                                maplet_twin_count(twin) > twin->options.capacity));
+        maplet_twin_trim(&side->twin);
+        follow_fold(side, reader, !failed && budget > 0);
         if (side->copied) {
             side_turn_to_copy(both->isa);
-            model_expect(reader, bry__maplet_shrink(&side->copy, budget, &copy_done) == BRY_OK);
-            model_expect(reader, copy_done == done);
+            model_expect(reader, bry__maplet_fold(&side->copy, failed ? 0 : budget) == BRY_OK);
         }
     }
 }
@@ -636,7 +625,7 @@ static const struct {
     unsigned share; /* of 32 */
 } operations[] = {
     {do_single, 5}, {do_run, 8},   {do_crowd, 3},    {do_upsert_n, 2}, {do_ask_n, 2},
-    {do_sweep, 2},  {do_remap, 1}, {do_widen, 1},    {do_shrink, 2},   {do_merge, 2},
+    {do_sweep, 2},  {do_remap, 1}, {do_widen, 1},    {do_fold, 2},     {do_merge, 2},
     {do_clone, 1},  {do_save, 1},  {do_exchange, 1}, {do_rarely, 1},
 };
 

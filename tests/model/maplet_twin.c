@@ -471,10 +471,23 @@ bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left,
     return true;
 }
 
-void maplet_twin_fold_entry(maplet_twin *twin, unsigned table, twin_entry entry)
+unsigned maplet_twin_fold_to(const maplet_twin *twin)
 {
-    entry.fingerprint >>= maplet_twin_shift(twin, table);
-    put(twin->table[0], entry);
+    uint64_t capacity[BRY__MAPLET_TABLES];
+    unsigned last = twin->tables - 1, to = 0;
+    capacities(twin, capacity);
+    for (unsigned i = 0; i <= last; i++)
+        if (twin->table[i]->n > capacity[i])
+            return last;
+    while (to < last && twin->table[to]->n + twin->table[last]->n > capacity[to])
+        to++;
+    return to;
+}
+
+void maplet_twin_fold_entry(maplet_twin *twin, unsigned from, unsigned to, twin_entry entry)
+{
+    entry.fingerprint >>= maplet_twin_shift(twin, from) - maplet_twin_shift(twin, to);
+    put(twin->table[to], entry);
 }
 
 void maplet_twin_mark(maplet_twin *twin, bool old)

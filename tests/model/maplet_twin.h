@@ -3,7 +3,7 @@
  * from the description in maplet/maplet.h, sharing none of its code; on fingerprints the maplet is
  * exact, so the two must agree in everything.
  *
- * Where the maplet is free to choose, which entries a step of a sweep or of a shrink takes, the
+ * Where the maplet is free to choose, which entries a step of a sweep or of folding takes, the
  * twin is told what is left and says whether that is right.
  */
 #ifndef BRY_TESTS_MAPLET_TWIN_H
@@ -74,8 +74,10 @@ size_t maplet_twin_list(const maplet_twin *twin, unsigned table, twin_entry **en
 bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left, size_t n,
                       twin_entry **lost, size_t *lost_n);
 
-/* An entry of table i comes back in the first table, as folding does. The emptied table closes. */
-void maplet_twin_fold_entry(maplet_twin *twin, unsigned table, twin_entry entry);
+/* The first table that has room for all entries of the last, or that one itself; an entry comes
+ * there, as folding does. The emptied table closes. */
+unsigned maplet_twin_fold_to(const maplet_twin *twin);
+void maplet_twin_fold_entry(maplet_twin *twin, unsigned from, unsigned to, twin_entry entry);
 /* Closes the last tables as long as they have no entries. */
 void maplet_twin_trim(maplet_twin *twin);
 void maplet_twin_close(maplet_twin *twin);

@@ -173,8 +173,8 @@ static void test_past_capacity(void **state)
         assert_int_equal(maplet.tables, 3);
         check_rates(&maplet, 0, n, shapes[i].asked, "at a hundred times that");
         take(&maplet, 0, n - capacity);
-        for (bool done = false; !done;)
-            assert_int_equal(bry__maplet_shrink(&maplet, 1000, &done), BRY_OK);
+        while (bry__maplet_foldable(&maplet) > 0)
+            assert_int_equal(bry__maplet_fold(&maplet, 1000), BRY_OK);
         assert_int_equal(maplet.tables, 1);
         check_rates(&maplet, n - capacity, n, shapes[i].asked, "back and folded");
         bry__maplet_free(&maplet);

@@ -49,30 +49,6 @@ def read_header(data):
     return checksum
 
 
-def slots(payload, what):
-    if len(payload) % 4:
-        raise Bad(f"{what} has a part of a slot")
-    numbers = [number for (number,) in struct.iter_unpack("<I", payload)]
-    if any(a >= b for a, b in zip(numbers, numbers[1:])):
-        raise Bad(f"{what} does not rise")
-    return numbers
-
-
-def check_sweep(kind_version, kept):
-    """Version 2 of an index tells how far a sweep has come, version 1 has none to tell of."""
-    if kind_version == 1:
-        if b"SWEP" in kept:
-            raise Bad("version 1 has a frame SWEP")
-        return
-    if kind_version != 2 or b"SWEP" not in kept or b"DEAD" not in kept:
-        raise Bad(f"version {kind_version} lacks what makes it that")
-    (changes,) = struct.unpack_from("<I", kept[b"SWEP"])
-    swept, dead = slots(kept[b"SWEP"][4:], "SWEP"), slots(kept[b"DEAD"], "DEAD")
-    if changes > 31 or not (changes or swept) or not set(swept) <= set(dead):
-        raise Bad("SWEP is of no sweep")
-    print(f"  {len(swept)} of {len(dead)} dead slots are being swept, {changes} changes since")
-
-
 def check_note(lengths, frames, length):
     """The next frame of the note, which comes before all other frames."""
     if len(lengths) != frames:
@@ -86,8 +62,7 @@ def check_note(lengths, frames, length):
 
 def read_stream(data):
     chain = read_header(data)
-    stream_kind, kind_version = struct.unpack_from("<4sH", data, 12)
-    kept, note = {}, []
+    note = []
     at, frames, total = 64, 0, 0
     while True:
         if len(data) - at < 24:
@@ -108,16 +83,12 @@ def read_stream(data):
         print(f"  frame {text(kind)}: {length} bytes")
         if kind == b"NOTE":
             check_note(note, frames, length)
-        if kind in (b"DEAD", b"SWEP"):
-            kept[kind] = payload
         frames += 1
         total += length
     if length != 16 or struct.unpack("<QQ", payload) != (frames, total):
         raise Bad("the end counts other frames")
     if at != len(data):
         raise Bad(f"bytes follow the end, at {at}")
-    if stream_kind in (b"INDX", b"IFLD"):
-        check_sweep(kind_version, kept)
     print(f"  {frames} frames, {total} bytes of payload")
 
 

@@ -81,7 +81,10 @@ static bry_buffer written(const bry_index *index, bool head)
     bry_sink sink = bry_buffer_sink(&image);
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('T', 'E', 'S', 'T'), 1, 1);
-    (head ? engine->write_head : engine->write)(index->elements, &writer);
+    if (head)
+        engine->write_head(index->elements, NULL, &writer);
+    else
+        engine->write(index->elements, &writer);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
     return image;
 }
@@ -296,7 +299,7 @@ static bry_buffer written_part(const bry_index *index, uint64_t place)
     bry_sink sink = bry_buffer_sink(&image);
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('P', 'A', 'R', 'T'), 1, 1);
-    engine->write_part(index->elements, place, &writer);
+    engine->write_part(index->elements, NULL, place, &writer);
     assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
     return image;
 }
@@ -323,14 +326,14 @@ static void test_parts(void **state)
     void *read = NULL;
     const char *problem = NULL;
     bry_load how = BRY_LOAD;
-    assert_int_equal(engine->parts(index->elements), 15);
+    assert_int_equal(engine->parts(index->elements, NULL), 15);
     assert_int_equal(load(index, &head, true, NULL, &read), BRY_OK);
     assert_int_equal(engine->read_done(read, &index->slots, &problem), BRY_E_BADDATA);
     assert_string_equal(problem, "a part is missing");
     for (uint64_t place = 0; place < 15; place++) {
         bry__index_part part, again;
         bry_buffer image = written_part(index, place);
-        engine->part(index->elements, place, &part);
+        engine->part(index->elements, NULL, place, &part);
         assert_true(part.stamp[0] != 0);
         bry__index_part unknown = {.id = 1000, .stamp = {1, 1}};
         assert_int_equal(load_part(read, &unknown, &image, &how), BRY_E_BADDATA);
@@ -340,7 +343,7 @@ static void test_parts(void **state)
         assert_string_equal(how.problem, "a part that was read before");
         bool found = false;
         for (uint64_t i = 0; i < 15; i++) {
-            engine->part(read, i, &again);
+            engine->part(read, NULL, i, &again);
             found |= again.id == part.id && memcmp(again.stamp, part.stamp, sizeof part.stamp) == 0;
         }
         assert_true(found);
@@ -365,7 +368,7 @@ static void test_stamps(void **state)
     fill(index, 40, 10);
     bry__index_part before[40], part;
     for (uint64_t i = 0; i < 40; i++)
-        engine->part(index->elements, i, &before[i]);
+        engine->part(index->elements, NULL, i, &before[i]);
     while (left > 0) /* groups are put side by side */
         assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
     assert_int_equal(bry_index_add(index, element(3005), 3, NULL, NULL), BRY_OK); /* was there */
@@ -377,8 +380,8 @@ static void test_stamps(void **state)
     unsigned kept = 0;
     for (int side = 0; side < 2; side++) {
         const bry_index *one = side ? copy : index;
-        for (uint64_t i = 0; i < engine->parts(one->elements); i++) {
-            engine->part(one->elements, i, &part);
+        for (uint64_t i = 0; i < engine->parts(one->elements, NULL); i++) {
+            engine->part(one->elements, NULL, i, &part);
             const bry__index_part *was = before;
             while (was->id != part.id)
                 was++;

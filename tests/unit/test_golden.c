@@ -317,7 +317,6 @@ static const golden_file goldens[] = {
     {"counter_fbf.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
     {"index_empty.bry", read_index, 0, 0},
     {"index_compact.bry", read_index, GOLDEN_INDEX_KEYS, 0},
-    {"index_sweep.bry", read_index, GOLDEN_INDEX_KEYS, 0},
     {"index_dba.bry", read_index, GOLDEN_INDEX_KEYS, 0},
     {"index_unit.bry", read_index_unit, 8, 0},
     {"log_empty.log", read_log, 0, 64},

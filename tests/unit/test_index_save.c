@@ -312,7 +312,7 @@ static void test_sink_refuses(void **state)
     (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]);
-        for (uint64_t i = 0; i < 40; i++) {
+        for (uint64_t i = 0; i < 20; i++) {
             uint64_t left = i;
             bry_sink sink = {refuse, &left};
             assert_int_equal(bry_index_save(index, &sink, NULL), BRY_E_STOPPED);

@@ -322,16 +322,16 @@ static void test_past_capacity(void **state)
             found = found || values[j] == i;
         assert_true(found);
     }
-    bool done = false;
-    assert_int_equal(bry__maplet_shrink(&maplet, 1000000, &done), BRY_OK);
-    assert_true(done && maplet.tables == 3); /* too many to fold */
+    assert_int_equal(bry__maplet_foldable(&maplet), 0);
+    assert_int_equal(bry__maplet_fold(&maplet, 1000000), BRY_OK);
+    assert_int_equal(maplet.tables, 3); /* too many to fold */
 
     /* Down to what the first table may hold: then all go there, in steps. */
     for (uint64_t i = 0; i < 39600; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
     uint64_t sum = maplet_sum(&maplet, NULL);
-    for (done = false; !done;) {
-        assert_int_equal(bry__maplet_shrink(&maplet, 10, &done), BRY_OK);
+    while (bry__maplet_foldable(&maplet) > 0) {
+        assert_int_equal(bry__maplet_fold(&maplet, 10), BRY_OK);
         assert_int_equal(maplet_sum(&maplet, NULL), sum);
         assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
     }
@@ -522,14 +522,13 @@ static void test_sweep_while_folding(void **state)
             assert_int_equal(bry__maplet_add(&maplet, key(i), (uint32_t)i & 4095), BRY_OK);
         uint64_t kept = maplet_sum(&maplet, drop_even);
         generator numbers = {seed};
-        bool swept = false, folded;
+        bool swept = false;
         for (unsigned steps = 0; !swept; steps++) {
             assert_true(steps < 100000);
             assert_int_equal(bry__maplet_sweep(&maplet, drop_even, NULL,
                                                1 + generator_below(&numbers, 900), &swept),
                              BRY_OK);
-            assert_int_equal(bry__maplet_shrink(&maplet, generator_below(&numbers, 100), &folded),
-                             BRY_OK);
+            assert_int_equal(bry__maplet_fold(&maplet, generator_below(&numbers, 100)), BRY_OK);
             assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
         }
         assert_int_equal(bry__maplet_count(&maplet), 3500);

@@ -317,20 +317,21 @@ static void test_sweep(void **state)
     finish();
 }
 
-static bry_status shrink(trial *given)
+static bry_status fold(trial *given)
 {
-    given->finished = false;
-    return bry__maplet_shrink(&maplet, 30, &given->finished);
+    bry_status status = bry__maplet_fold(&maplet, 30);
+    given->finished = bry__maplet_foldable(&maplet) == 0;
+    return status;
 }
 
-static void test_shrink(void **state)
+static void test_fold(void **state)
 {
     (void)state;
     start(500, 1500);
     for (uint64_t i = 0; i < 1050; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i & 255), BRY_PRESENT);
     assert_int_equal(maplet.tables, 2);
-    assert_true(refuse_in_turn(shrink, 0, true, NULL) > 0);
+    assert_true(refuse_in_turn(fold, 0, true, NULL) > 0);
     assert_int_equal(maplet.tables, 1);
     assert_int_equal(bry__maplet_count(&maplet), 450);
     finish();
@@ -446,7 +447,7 @@ int main(void)
         cmocka_unit_test(test_crowd),  cmocka_unit_test(test_widening),
         cmocka_unit_test(test_remove), cmocka_unit_test(test_upsert_n),
         cmocka_unit_test(test_remap),  cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_shrink), cmocka_unit_test(test_making),
+        cmocka_unit_test(test_fold), cmocka_unit_test(test_making),
         cmocka_unit_test(test_merge),
     };
     return cmocka_run_group_tests_name("maplet memory", tests, NULL, NULL);

@@ -287,43 +287,12 @@ static void test_parts(void **state)
     bry__maplet_free(&maplet);
 }
 
-/* What goes first when a table is emptied bit by bit follows from the entries, too. */
-static void test_last(void **state)
-{
-    (void)state;
-    for (unsigned i = 0; i < SHAPES; i++) {
-        bry__maplet one, other;
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        generator numbers = {i + 1};
-        make_items(shapes[i].n, shapes[i].crowded, shapes[i].alike, i);
-        fill(&one, NULL);
-        fill_otherwise(&other, &memory, &numbers);
-        for (uint64_t left = bry__maplet_count(&one);; left--) {
-            item last[2] = {{0, 0}, {0, 0}};
-            bool some = bry__table_last(one.table[0], &last[0].fingerprint, &last[0].value);
-            assert_int_equal(some, left > 0);
-            assert_int_equal(bry__table_last(other.table[0], &last[1].fingerprint, &last[1].value),
-                             some);
-            if (!some)
-                break;
-            assert_int_equal(last[0].fingerprint, last[1].fingerprint);
-            assert_int_equal(last[0].value, last[1].value);
-            bry__maplet_del_value(&one, hash_of(last[0].fingerprint), last[0].value);
-            bry__maplet_del_value(&other, hash_of(last[0].fingerprint), last[0].value);
-        }
-        bry__maplet_free(&one);
-        bry__maplet_free(&other);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_histories),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_last),
     };
     return cmocka_run_group_tests_name("table save", tests, NULL, NULL);
 }
