@@ -115,9 +115,13 @@ static int compare_strays(const void *a, const void *b)
 
 /* ---- what is in the overflow --------------------------------------------------------------- */
 
-static uint32_t kept_value(const bry__table_source *source, uint32_t value)
+/* Whether the entry is written, and what for its value. */
+static bool is_kept(const bry__table_source *source, uint32_t *value)
 {
-    return source->keep ? source->keep(source->context, value) : value;
+    if (!source->keep)
+        return true; /* of all values; one of them is BRY__NOT_KEPT */
+    *value = source->keep(source->context, *value);
+    return *value != BRY__NOT_KEPT;
 }
 
 /* Lists the values of a fingerprint that are kept and in its segment. */
@@ -133,8 +137,8 @@ static bry_status list_inside(bry__table_saving *saving, const bry__table_source
     bry_status status = BRY_OK;
     saving->values = 0;
     for (unsigned j = 0; j < count && status == BRY_OK; j++) {
-        uint32_t value = kept_value(source, bry__segment_value(segment, place.index + j));
-        if (value != BRY__NOT_KEPT)
+        uint32_t value = bry__segment_value(segment, place.index + j);
+        if (is_kept(source, &value))
             status = push_value(saving, value);
     }
     return status;
@@ -151,8 +155,7 @@ static bry_status list_outside(bry__table_saving *saving, const bry__table_sourc
     while (status == BRY_OK && bry__overflow_next(&source->table->overflow, &next, &at, &value) &&
            at == fingerprint) {
         *place = next;
-        value = kept_value(source, value);
-        if (value != BRY__NOT_KEPT)
+        if (is_kept(source, &value))
             status = push_value(saving, value);
     }
     return status;
@@ -281,9 +284,8 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
     while (status == BRY_OK && bry__segment_next(bry__table_segment(table, j),
                                                  bry__table_u_most(table, j), &cursor, &entry)) {
         uint64_t fingerprint = entry.u << level | j;
-        uint32_t value = kept_value(source, entry.value);
-        if (value != BRY__NOT_KEPT && (fingerprint & bry__low_bits(depth)) == i)
-            status = push_entry(saving, (bry__entry){fingerprint >> depth, value});
+        if ((fingerprint & bry__low_bits(depth)) == i && is_kept(source, &entry.value))
+            status = push_entry(saving, (bry__entry){fingerprint >> depth, entry.value});
     }
     return status;
 }

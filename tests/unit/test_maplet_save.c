@@ -120,6 +120,27 @@ static void test_there_and_back(void **state)
     }
 }
 
+/* The largest value is one like any other, also in a segment that is written anew. */
+static void test_largest_value(void **state)
+{
+    (void)state;
+    bry__maplet maplet, loaded;
+    make(&maplet, 1000, 32, 0, 0, NULL);
+    for (uint64_t i = 0; i < 600; i++)
+        assert_int_equal(bry__maplet_add(&maplet, key(i), UINT32_MAX), BRY_OK);
+    for (uint32_t i = 0; i < 20; i++)
+        assert_int_equal(bry__maplet_add(&maplet, key(1), UINT32_MAX - i % 3), BRY_OK);
+    for (uint64_t i = 100; i < 500; i++)
+        assert_int_equal(bry__maplet_del(&maplet, key(i)), 1);
+    bry_buffer saved = maplet_saved(&maplet);
+    bry_load how = BRY_LOAD;
+    assert_int_equal(load(&loaded, saved.bytes, saved.len, &how), BRY_OK);
+    assert_int_equal(maplet_sum(&loaded, NULL), maplet_sum(&maplet, NULL));
+    bry_buffer_free(&saved);
+    bry__maplet_free(&loaded);
+    bry__maplet_free(&maplet);
+}
+
 /* A ceiling is kept to: memory never passes it by more than the frame that is being read. */
 static void test_ceiling(void **state)
 {
@@ -262,11 +283,9 @@ static void test_forged_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_ceiling),
-        cmocka_unit_test(test_every_truncation_and_flip),
-        cmocka_unit_test(test_every_forged_flip),
-        cmocka_unit_test(test_forged_at_random),
+        cmocka_unit_test(test_there_and_back),    cmocka_unit_test(test_largest_value),
+        cmocka_unit_test(test_ceiling),           cmocka_unit_test(test_every_truncation_and_flip),
+        cmocka_unit_test(test_every_forged_flip), cmocka_unit_test(test_forged_at_random),
     };
     return cmocka_run_group_tests_name("maplet save", tests, NULL, NULL);
 }
