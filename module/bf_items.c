@@ -152,7 +152,7 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
     bool stirred = !fixed && status == BRY_E_FULL;
     object_count(object, batch->n);
     if (changed) {
-        bf_changed(object);
+        object_recount(object);
         if (is_new) {
             object_put(opened, object);
             bf_replicate_creation(self->context, self->argv[1], &thing->made);
@@ -326,7 +326,7 @@ static int del_all(server_context *context, server_string **argv, held_object *o
         batch->answers[i] = (uint8_t)was;
         removed += was == BRY_PRESENT;
     }
-    bf_changed(object);
+    object_recount(object);
     object_count(object, batch->n);
     if (removed > 0) {
         bf_replicate(context, BF_EFFECT_DEL, argv, (int)batch->n + 2);

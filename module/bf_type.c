@@ -177,12 +177,9 @@ void bf_replicate_creation(server_context *context, server_string *name,
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* Engine compact keeps count, so that asking is cheap. */
 static uint64_t items(const void *thing)
 {
-    bry_filter_stats stats = BRY_FILTER_STATS;
-    bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
-    return stats.items;
+    return bry_filter_items(((const bf_filter *)thing)->filter);
 }
 
 static void errors(const void *thing, double *promised, double *estimated)
@@ -191,11 +188,6 @@ static void errors(const void *thing, double *promised, double *estimated)
     bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
     *promised = ((const bf_filter *)thing)->made.error;
     *estimated = stats.estimated_error;
-}
-
-void bf_changed(held_object *object)
-{
-    object_set_items(object, items(object->thing));
 }
 
 /* ---- the family ---------------------------------------------------------------------------- */

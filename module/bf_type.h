@@ -80,9 +80,6 @@ void bf_replicate(server_context *context, const char *effect, server_string **a
 #define BF_EFFECT_MERGE "FILTER.MERGE"
 #define BF_EFFECT_CHUNK "FILTER.CHUNK" /* as BF.LOADCHUNK */
 
-/* Brings the number of items up to date after a change. */
-void bf_changed(held_object *object);
-
 /* An error whose text is not ours; nothing in front of it. */
 int bf_error(server_context *context, const char *line);
 

@@ -162,7 +162,7 @@ static void count_outcomes(server_context *context, server_string *key, held_obj
     for (size_t i = 0; i < self->n; i++)
         applied += self->ops[i].outcome == BRY_COUNTER_APPLIED;
     counter_family.totals.repeats += self->n - applied;
-    object_set_items(object, object->items + applied);
+    object_recount(object);
     object_count(object, self->n);
     if (applied)
         object_changed(context, key, "counter.incrby", false);
@@ -338,8 +338,10 @@ int counter_command_del(server_context *context, server_string **argv, int argc)
         api.ReplyWithLongLong(context, was == BRY_PRESENT);
         deleted += was == BRY_PRESENT;
     }
-    if (deleted)
+    if (deleted) {
+        object_recount(opened.object);
         object_changed(context, argv[1], "counter.del", true);
+    }
     object_close(&opened);
     return SERVER_OK;
 }

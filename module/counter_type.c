@@ -192,13 +192,9 @@ static void destroy(void *thing)
     table_free(table);
 }
 
-/* The items of this family are the operations applied: ids expire by themselves, and the number of
- * counters is nothing that every change could ask for. */
 static uint64_t items(const void *thing)
 {
-    bry_counter_stats stats = BRY_COUNTER_STATS;
-    bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
-    return stats.applied;
+    return bry_counter_items(((const counter_table *)thing)->counters);
 }
 
 static void errors(const void *thing, double *promised, double *estimated)

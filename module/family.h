@@ -73,8 +73,7 @@ typedef struct command_family {
     /* A second thing whose memory is counted in that account. BRY_E_NOMEM. */
     bry_status (*clone)(const void *thing, account *bill, void **copy);
     void (*destroy)(void *thing);
-    uint64_t (*items)(
-        const void *thing); /* may read it whole: asked after loads and merges alone */
+    uint64_t (*items)(const void *thing); /* in constant time */
     /* The chance that an item is answered wrongly, as promised and as it is now. Asked by
      * object_count() now and then; NULL: the family sets both in its objects. */
     void (*errors)(const void *thing, double *promised, double *estimated);

@@ -275,7 +275,7 @@ static int add_all(addition *self)
     }
     size_t added = batch_count(batch, BRY_ABSENT);
     index_tidy(held, batch->n);
-    index_changed(self->object, (int64_t)added);
+    index_changed(self->object);
     index_count(self->object, batch->n);
     index_family.totals.repeats += batch->n - added;
     if (added > 0 || self->opened)
@@ -326,18 +326,12 @@ static int del_all(server_context *context, server_string **argv, held_object *o
                    uint32_t unit, item_batch *batch)
 {
     held_index *held = index_of(object);
-    bry_index_unit before = BRY_INDEX_UNIT, after = BRY_INDEX_UNIT;
+    uint64_t before = bry_index_items(held->index);
     batch_hash(batch, bry_index_seed(held->index));
-    bry_index_get_unit(held->index, unit, &before);
-    for (size_t i = 0; i < batch->n; i++) {
-        bry_answer was = BRY_ABSENT;
-        bry_index_del(held->index, batch->hashes[i], unit, &was);
-        batch->answers[i] = (uint8_t)was;
-    }
-    bry_index_get_unit(held->index, unit, &after);
-    index_changed(object, -(int64_t)(before.elements - after.elements));
+    bry_index_del_n(held->index, batch->hashes, batch->n, unit, batch->answers);
+    index_changed(object);
     index_count(object, batch->n);
-    if (before.elements != after.elements)
+    if (before != bry_index_items(held->index))
         object_changed(context, argv[1], "index.del", true);
     return reply_answers(context, batch, BRY_PRESENT);
 }

@@ -212,13 +212,13 @@ void index_drop(held_object *object, uint64_t number, uint32_t unit)
     held->untidy = held->dba;
     index_tidy(held, 0);
     index_sweep(held, was.elements);
-    index_changed(object, -(int64_t)was.elements);
+    index_changed(object);
 }
 
-void index_changed(held_object *object, int64_t added)
+void index_changed(held_object *object)
 {
     held_index *held = index_of(object);
-    object_set_items(object, object->items + (uint64_t)added);
+    object_recount(object);
     uint64_t now = object->items, then = held->looked_at;
     uint64_t difference = now > then ? now - then : then - now;
     if (difference > then / 16 + 64)
@@ -315,10 +315,7 @@ static bry_status clone(const void *thing, account *bill, void **copy)
 
 static uint64_t items(const void *thing)
 {
-    const held_index *held = thing;
-    bry_index_stats stats = BRY_INDEX_STATS;
-    bry_index_get_stats(held->index, &stats);
-    return stats.elements;
+    return bry_index_items(((const held_index *)thing)->index);
 }
 
 static void *rdb_load(server_io *io, int encoding)

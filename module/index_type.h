@@ -80,9 +80,8 @@ void index_tidy(held_index *held, size_t n);
  * left. */
 void index_sweep(held_index *held, uint64_t n);
 
-/* Brings the numbers about an object up to date after a change that added so many items (a negative
- * number: took away). */
-void index_changed(held_object *object, int64_t added);
+/* Brings the numbers about an object up to date after a change. */
+void index_changed(held_object *object);
 
 /* Counts n items that were asked for or changed. */
 void index_count(held_object *object, size_t n);

@@ -182,7 +182,7 @@ static bry_status put_unit(installation *self)
     held->untidy = held->dba;
     index_tidy(held, 0);
     index_sweep(held, info.elements);
-    index_changed(self->object, (int64_t)info.elements);
+    index_changed(self->object);
     index_count(self->object, info.elements);
     return BRY_OK;
 }

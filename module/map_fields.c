@@ -264,7 +264,7 @@ static int set_all(server_context *context, server_string **argv, opened_key *op
     status = object_let_go(object, status);
     if (status != BRY_OK)
         return refuse(context, object, self, status, created != NULL);
-    object_set_items(object, object->items + count_answers(self, BRY_ABSENT));
+    object_recount(object);
     object_count(object, self->n);
     if (created) {
         object_put(opened, object);
@@ -385,7 +385,7 @@ static int del_all(server_context *context, server_string **argv, held_object *o
     bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
     if (status != BRY_OK)
         return object_refused(context, &map_family, status);
-    object_set_items(object, object->items - count_answers(self, BRY_PRESENT));
+    object_recount(object);
     object_count(object, self->n);
     if (count_answers(self, BRY_ABSENT) < self->n)
         object_changed(context, argv[1], "map.del", true);

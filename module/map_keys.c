@@ -149,7 +149,7 @@ static int compress(server_context *context, server_string **argv, held_object *
     bry_status status = bry_map_compress(map_of(object), 0);
     if (status != BRY_OK)
         return object_refused(context, &map_family, status);
-    object_set_items(object, map_family.items(object->thing));
+    object_recount(object);
     object_changed(context, argv[1], "map.compress", true);
     size_t after = object->account.bytes;
     return api.ReplyWithLongLong(context, before > after ? (long long)(before - after) : 0);

@@ -105,9 +105,7 @@ static void destroy(void *thing)
 
 static uint64_t items(const void *thing)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
-    bry_map_get_stats(thing, &stats);
-    return stats.items;
+    return bry_map_items(thing);
 }
 
 /* A field that is not there may be answered as one that is; one that is there as another, or with

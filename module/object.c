@@ -20,22 +20,27 @@ held_object *object_new(command_family *family)
     return made;
 }
 
-void object_set_items(held_object *self, uint64_t items)
+static void set_items(held_object *self, uint64_t items)
 {
     /* a sum of differences, each modulo 2^64 */
     atomic_fetch_add_explicit(&self->totals->items, items - self->items, memory_order_relaxed);
     self->items = items;
 }
 
+void object_recount(held_object *self)
+{
+    set_items(self, self->family->items(self->thing));
+}
+
 void object_count_among(held_object *self, family_totals *totals)
 {
     uint64_t items = self->items;
-    object_set_items(self, 0);
+    set_items(self, 0);
     atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&totals->keys, 1, memory_order_relaxed);
     account_move(&self->account, &totals->bytes);
     self->totals = totals;
-    object_set_items(self, items);
+    set_items(self, items);
 }
 
 /* Asking the library takes some microseconds, so it is done before a command of many items, and
@@ -71,7 +76,7 @@ void object_free(held_object *self)
 {
     if (!self)
         return;
-    object_set_items(self, 0);
+    set_items(self, 0);
     if (self->thing)
         self->family->destroy(self->thing);
     chunks_free(&self->pieces);
@@ -110,7 +115,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
         load->problem = "there is no memory for it"; /* for a family's own parts */
     if (status == BRY_OK)
-        object_set_items(self, self->family->items(self->thing));
+        object_recount(self);
     return status;
 }
 
@@ -130,7 +135,8 @@ bry_status object_copy(const held_object *self, held_object **copy)
         object_free(made);
         return status;
     }
-    object_set_items(made, self->items);
+    if (made->thing)
+        object_recount(made);
     *copy = made;
     return BRY_OK;
 }

@@ -32,7 +32,7 @@ typedef struct held_object {
     command_family *family;
     family_totals *totals; /* that it is counted in: its family's, or those of guards */
     void *thing; /* NULL while it is being restored */
-    uint64_t items;
+    uint64_t items; /* of it in the totals: as of the last object_recount() */
     double promised, estimated; /* the chance that an item is answered wrongly, where a family tells
                                    it: as created, and as last seen */
     uint64_t counted; /* items since that was seen */
@@ -46,7 +46,8 @@ held_object *object_new(command_family *family);
 
 void object_free(held_object *self); /* in any thread; takes NULL */
 
-void object_set_items(held_object *self, uint64_t items);
+/* After a change: asks the library how many items there are, for the family's sum. */
+void object_recount(held_object *self);
 
 /* Counts n items that a command asked for or changed, and what they add to the family's errors. */
 void object_count(held_object *self, size_t n);

@@ -95,7 +95,7 @@ static int merge(server_context *context, server_string **argv, int argc, const 
     bry_status status = merge_all(context, how, target->object, sources, count, &result);
     if (status != BRY_OK)
         return refuse(context, argv, argc, how, status);
-    object_set_items(result, family->items(result->thing));
+    object_recount(result);
     family->totals.operations += result->items;
     if (result != target->object)
         object_put(target, result);

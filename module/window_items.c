@@ -197,7 +197,7 @@ static int add_all(const window_change *self, item_batch *batch)
     if (status != BRY_OK)
         return refused(self, batch, status);
     size_t added = batch_count(batch, BRY_ABSENT);
-    window_changed(self->object, &self->options, self->before, (int64_t)added);
+    window_changed(self->object, &self->options, self->before);
     window_count(self->object, batch->n);
     window_family.totals.repeats += batch->n - added;
     replicate(self, batch);
@@ -272,7 +272,7 @@ static int del(window_change *self, item_batch *batch)
     }
     if (status != BRY_OK)
         return refused(self, batch, status);
-    window_changed(self->object, &self->options, self->before, was == BRY_PRESENT ? -1 : 0);
+    window_changed(self->object, &self->options, self->before);
     window_count(self->object, 1);
     replicate(self, batch);
     object_changed(self->context, self->argv[1], self->event, false);

@@ -169,7 +169,7 @@ static int advance(server_context *context, server_string **argv, held_object *o
     bry_status status = bry_window_advance(window, now);
     if (status != BRY_OK)
         return object_refused_here(context, &window_family, status);
-    window_changed(object, &options, before, 0);
+    window_changed(object, &options, before);
     api.Replicate(context, "WINDOW.ADVANCE", "scl", argv[1], "AT", (long long)now);
     object_changed(context, argv[1], "window.advance", false);
     return api.ReplyWithLongLong(context, (long long)object->items);

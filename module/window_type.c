@@ -135,7 +135,7 @@ void window_look(held_object *object)
     bry_window_get_stats(window_of(object), &stats);
     object->promised = stats.promised_error;
     object->estimated = stats.estimated_error;
-    object_set_items(object, stats.items);
+    object_recount(object);
 }
 
 /* Generations are no shorter than this. */
@@ -145,14 +145,13 @@ bool window_same_generation(const bry_window_options *options, uint64_t a, uint6
     return length > 0 && a / length == b / length;
 }
 
-void window_changed(held_object *object, const bry_window_options *options, uint64_t before,
-                    int64_t added)
+void window_changed(held_object *object, const bry_window_options *options, uint64_t before)
 {
-    bool cheap = options->engine == BRY_ENGINE_COMPACT; /* it keeps count */
+    bool cheap = options->engine == BRY_ENGINE_COMPACT; /* whose error is known at once */
     if (cheap || !window_same_generation(options, before, bry_window_time(window_of(object))))
         window_look(object);
     else
-        object_set_items(object, object->items + (uint64_t)added);
+        object_recount(object);
 }
 
 void window_count(held_object *object, size_t n)
@@ -195,9 +194,7 @@ static void destroy(void *thing)
 
 static uint64_t items(const void *thing)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
-    bry_window_get_stats(thing, &stats);
-    return stats.items;
+    return bry_window_items(thing);
 }
 
 static void *rdb_load(server_io *io, int encoding)

@@ -82,12 +82,11 @@ bool window_moment(server_context *context, const bry_window_options *options, u
                    uint64_t *now);
 
 /*
- * Brings the numbers about an object up to date after a change that added so many items (a negative
- * number: took away); `before` is the window's time before. What expired is known after the library
- * has been asked, which is done once a generation, for it may read the window whole.
+ * Brings the numbers about an object up to date after a change; `before` is the window's time
+ * before it. The error of engine fbf, which takes a step per filter, is asked for once a
+ * generation.
  */
-void window_changed(held_object *object, const bry_window_options *options, uint64_t before,
-                    int64_t added);
+void window_changed(held_object *object, const bry_window_options *options, uint64_t before);
 
 /* The same, by asking. */
 void window_look(held_object *object);

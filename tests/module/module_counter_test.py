@@ -421,6 +421,9 @@ class Around(Described, Counters):
         self.assertEqual((now["bloomery_counter_keys"], now["bloomery_counter_items"]), (2, 220))
         self.assertEqual(now["bloomery_counter_bytes"],
                          self.info("t")[b"bytes"] + self.info("u")[b"bytes"])
+        self.client("COUNTER.MINCRBY", "t", "c1", 1, "again", "c2", 1, "again")
+        self.client("COUNTER.DEL", "t", "c1", "none")
+        self.assertEqual(self.client.info("bloomery")["bloomery_counter_items"], 219)
         self.client("DEL", "t", "u")
         empty = self.client.info("bloomery")
         self.assertEqual([empty[f"bloomery_counter_{what}"] for what in ("keys", "items", "bytes")],

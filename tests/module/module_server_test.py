@@ -307,7 +307,7 @@ class Memory(Case):
             self.assertEqual(self.told(family, "keys"), len(keys))
             self.assertGreater(len(keys), 10)
             items = sum(pairs(self.client(f"{family}.INFO", key))
-                        [b"applied" if family == "counter" else b"items"] for key in keys)
+                        [b"counters" if family == "counter" else b"items"] for key in keys)
             self.assertEqual(self.told(family, "items"), items)
             usages = [self.client("MEMORY", "USAGE", key) for key in keys]
             around = sum(usages) - self.told(family)
