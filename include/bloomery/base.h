@@ -166,17 +166,17 @@ BRY_API bry_status bry_engine_parse(const char *name, bry_engine *engine);
  * are called only during calls on the object. Without an allocator an object uses malloc and free.
  */
 typedef struct bry_allocator {
-    void *(*alloc)(void *opaque, size_t size);
-    void (*free)(void *opaque, void *block, size_t size);
-    void *opaque;
+    void *(*alloc)(void *opaque, size_t size); /* size bytes, or NULL */
+    void (*free)(void *opaque, void *block, size_t size); /* block is never NULL */
+    void *opaque; /* the caller's, handed to both */
 } bry_allocator;
 
 /* ---- sinks, sources, loading --------------------------------------------------------------- */
 
 /* Where bytes go. write takes all len bytes or returns a status other than BRY_OK. */
 typedef struct bry_sink {
-    bry_status (*write)(void *opaque, const void *bytes, size_t len);
-    void *opaque;
+    bry_status (*write)(void *opaque, const void *bytes, size_t len); /* all len bytes */
+    void *opaque; /* the caller's */
 } bry_sink;
 
 /*
@@ -184,14 +184,14 @@ typedef struct bry_sink {
  * the end of the data; a status other than BRY_OK is passed on to the caller of the load.
  */
 typedef struct bry_source {
-    bry_status (*read)(void *opaque, void *bytes, size_t len, size_t *got);
-    void *opaque;
+    bry_status (*read)(void *opaque, void *bytes, size_t len, size_t *got); /* at most len bytes */
+    void *opaque; /* the caller's */
 } bry_source;
 
 /* A growing block of memory as a sink: start from BRY_BUFFER, free with bry_buffer_free(). */
 typedef struct bry_buffer {
-    unsigned char *bytes;
-    size_t len, capacity;
+    unsigned char *bytes; /* from malloc; NULL while there are none */
+    size_t len, capacity; /* bytes that were written, and allocated */
 } bry_buffer;
 #define BRY_BUFFER                                                                                 \
     {                                                                                              \
@@ -202,8 +202,8 @@ BRY_API void bry_buffer_free(bry_buffer *buffer);
 
 /* Bytes in memory as a source. The view must outlive the source; `at` says how far it was read. */
 typedef struct bry_view {
-    const void *bytes;
-    size_t len, at;
+    const void *bytes; /* the caller's */
+    size_t len, at; /* how many there are, and how many were read */
 } bry_view;
 BRY_API bry_source bry_view_source(bry_view *view);
 

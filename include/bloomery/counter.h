@@ -116,8 +116,8 @@ BRY_API bry_status bry_counter_create(const bry_counter_options *options, bry_co
  * these options 0, or give what it has (BRY_E_MISMATCH); max_bytes, max_skew, sync and log_bytes
  * are taken anew each time. load bounds and explains as in every load, load->problem is NULL when
  * it was not the folder's data that failed; its allocator is not used, the options' is; a folder
- * has no note. As bry_counter_create(), and BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT; BRY_E_IO with errno set,
- * EBUSY when another process, or this one, has the folder open.
+ * has no note. As bry_counter_create(), and BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT; BRY_E_IO
+ * with errno set, EBUSY when another process, or this one, has the folder open.
  */
 BRY_API bry_status bry_counter_open(const char *path, const bry_counter_options *options,
                                     bry_load *load, bry_counter **counters);
@@ -179,7 +179,7 @@ BRY_API bry_status bry_counter_apply_key(bry_counter *counters, const void *id, 
 typedef struct bry_counter_op {
     bry_hash id; /* of the operation, hashed with bry_counter_seed() */
     const void *name; /* of the counter; read during the call */
-    size_t name_len;
+    size_t name_len; /* at most BRY_COUNTER_NAME_MAX */
     int64_t delta; /* what to add */
     bry_counter_outcome outcome; /* set by the call: what happened, */
     int64_t value; /* and what the counter holds now */

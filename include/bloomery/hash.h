@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 typedef struct bry_hash {
-    uint64_t lo, hi;
+    uint64_t lo, hi; /* the halves of its 128 bits */
 } bry_hash;
 
 /* The hash of len bytes; len may be 0, and bytes may then be NULL. Any bytes, zeros included. */

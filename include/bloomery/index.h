@@ -305,8 +305,8 @@ BRY_API size_t bry_index_locate_key(const bry_index *index, const void *key, siz
  */
 typedef struct bry_index_supplier {
     bry_status (*supply)(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
-                         size_t room, size_t *got);
-    void *opaque;
+                         size_t room, size_t *got); /* see above */
+    void *opaque; /* the caller's */
 } bry_index_supplier;
 
 /*

@@ -68,9 +68,9 @@ typedef struct bry_map bry_map;
  * changes a map must not point into that map.
  */
 typedef struct bry_map_value {
-    const void *bytes;
-    size_t len;
-    uint64_t number;
+    const void *bytes; /* of a byte string; NULL for an integer */
+    size_t len; /* how many, at most BRY_MAP_VALUE_MAX */
+    uint64_t number; /* the integer, in a map that was created with value_bits */
 } bry_map_value;
 
 static inline bry_map_value bry_map_value_bytes(const void *bytes, size_t len)
@@ -299,8 +299,9 @@ typedef enum bry_map_verdict {
  * call into the map. There is no key to decide by: a map does not have them.
  */
 typedef struct bry_map_judge {
-    bry_map_verdict (*judge)(void *opaque, bry_map_value value, bry_map_value *changed);
-    void *opaque;
+    bry_map_verdict (*judge)(void *opaque, bry_map_value value,
+                             bry_map_value *changed); /* see above */
+    void *opaque; /* the caller's */
 } bry_map_judge;
 
 /*
@@ -372,8 +373,8 @@ BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
  */
 typedef struct bry_map_supplier {
     bry_status (*supply)(void *opaque, uint64_t from, bry_hash *hashes, bry_map_value *values,
-                         size_t room, size_t *got);
-    void *opaque;
+                         size_t room, size_t *got); /* see above */
+    void *opaque; /* the caller's */
 } bry_map_supplier;
 
 /*

@@ -146,6 +146,26 @@ def declarations(text):
             yield text.count("\n", 0, start) + 1, name.group(1), statement.startswith("BRY_API")
 
 
+def fields(text):
+    """(line, field, whether it has a comment) of each struct that a header defines. The comment is
+    behind the field or before it."""
+    for body in re.finditer(r"typedef struct \w+ \{(.*?)^\}", text, flags=re.S | re.M):
+        for match in re.finditer(r"((?:/\*.*?\*/|[^;/])*);([ \t]*/\*.*?\*/)?", body.group(1),
+                                 flags=re.S):
+            code = re.sub(r"/\*.*?\*/", "", match.group(1), flags=re.S).strip()
+            line = text.count("\n", 0, body.start(1) + match.end(1)) + 1
+            yield line, " ".join(code.split()), bool(match.group(2)) or "/*" in match.group(1)
+
+
+def check_fields(root, files):
+    """Each field of a public struct says what it is; struct_size is one of base.h's rules."""
+    for path in files:
+        if path.parts[0] == "include":
+            for line, field, told in fields((root / path).read_text()):
+                if not told and field != "size_t struct_size":
+                    yield f"{path}:{line}: {field} has no comment"
+
+
 def check_headers(root, files):
     """Each public function is marked BRY_API and stands in a paragraph that opens with a comment."""
     for path in files:
@@ -170,6 +190,7 @@ def check_tree(root):
     yield from check_names(files)
     yield from check_text(root, files)
     yield from check_headers(root, files)
+    yield from check_fields(root, files)
 
 
 def check_exports(library, headers, listed):

@@ -14,7 +14,8 @@ GOOD = {
     "include/bloomery/base.h":
         "/* About. */\n#include <stddef.h>\n\n/* Text. */\nBRY_API int bry_a(void);\n"
         "BRY_API int bry_b(void (*call)(int));\n\n"
-        "/* A struct. */\ntypedef struct bry_s {\n    int (*f)(int);\n} bry_s;\n"
+        "/* A struct. */\ntypedef struct bry_s {\n    size_t struct_size;\n"
+        "    int (*f)(int); /* behind; */\n    /* before */\n    int g;\n} bry_s;\n"
         "#define BRY_S \\\n    { \\\n        f() \\\n    }\n"
         "BRY_API void bry_s_use(bry_s *s);\n\nBRY_API void bry_s_destroy(bry_s *s);\n",
     "lib/common/size.h": "#include <bloomery/base.h>\n",
@@ -107,6 +108,10 @@ class Tree(unittest.TestCase):
         self.one({"include/bloomery/x.h": '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
                                           "/* x */\nint bry_x(void);\n"},
                  "bry_x lacks BRY_API")
+
+    def test_fields_without_a_comment(self):
+        base = GOOD["include/bloomery/base.h"].replace("    int (*f)(int); /* behind; */", "    int f;")
+        self.one({"include/bloomery/base.h": base}, "base.h:11", "int f has no comment")
 
 
 class Exports(unittest.TestCase):
