@@ -107,7 +107,7 @@ BRY_API uint32_t bry_version_number(void);
     X(SEALED, -13, "the unit is sealed and takes no more elements")                                \
     X(SKEW, -14, "the time is further ahead than max_skew allows")                                 \
     X(OVERFLOW, -15, "a counter would pass 64 bits")                                               \
-    X(TOOLONG, -16, "a name, a value or a batch is too long")
+    X(TOOLONG, -16, "a name, a value, a note or a batch is too long")
 
 typedef enum bry_status {
     BRY_OK = 0,
@@ -217,8 +217,9 @@ BRY_API bry_source bry_view_source(bry_view *view);
  *     save.note = "made by nightly", save.note_len = strlen("made by nightly");
  *     status = bry_map_save_file(map, "pages.map", &save);
  *
- * Every bry_…_save…() returns BRY_E_RANGE for a note that is longer than BRY_NOTE_MAX, or a
- * struct_size that is wrong; the sink has got nothing then, and a file or folder is as it was.
+ * Every bry_…_save…() returns BRY_E_TOOLONG for a note that is longer than BRY_NOTE_MAX, and
+ * BRY_E_RANGE for a struct_size that is wrong; the sink has got nothing then, and a file or folder
+ * is as it was.
  */
 typedef struct bry_save {
     size_t struct_size;

@@ -298,8 +298,9 @@ BRY_API bry_status bry_counter_sync(bry_counter *counters);
 BRY_API bry_status bry_counter_snapshot(bry_counter *counters);
 
 /* Writes counters, ids and time as frames (doc/format.md), with the note of `save`, which may be
- * NULL. What the sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h); BRY_E_IO from a
- * table that takes no changes any more, since its window may know ids that were not applied. */
+ * NULL. What the sink returns, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h); BRY_E_IO
+ * from a table that takes no changes any more, since its window may know ids that were not applied.
+ */
 BRY_API bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink,
                                     const bry_save *save);
 

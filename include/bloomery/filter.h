@@ -191,7 +191,7 @@ BRY_API uint64_t bry_filter_bytes(const bry_filter *filter);
 BRY_API bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
 
 /* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. What the
- * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+ * sink returns, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h). */
 BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink,
                                    const bry_save *save);
 

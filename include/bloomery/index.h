@@ -366,7 +366,7 @@ BRY_API bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *
 /* ---- keeping ------------------------------------------------------------------------------- */
 
 /* Writes the index as frames (doc/format.md), with the note of `save`, which may be NULL. What the
- * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+ * sink returns, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h). */
 BRY_API bry_status bry_index_save(const bry_index *index, const bry_sink *sink,
                                   const bry_save *save);
 

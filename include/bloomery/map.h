@@ -318,9 +318,10 @@ typedef struct bry_map_judge {
  * other hides; it is judged too, after the other, and shows up where that was deleted.
  *
  * BRY_E_UNSUPPORTED: engine kbf, whose cells do not tell which keys are there. BRY_E_RANGE: *cursor
- * is not one of a sweep, or judge gave a value or verdict that does not exist. BRY_E_FULL: no code
- * is left for a new value. BRY_E_NOMEM. Other than with most calls, what was done before a failure
- * stays done, and *cursor stands at the entry that it was about: the next call begins with that.
+ * is not one of a sweep, or judge gave a verdict or number that does not exist. BRY_E_TOOLONG: it
+ * gave a value that is too long. BRY_E_FULL: no code is left for a new value. BRY_E_NOMEM. Other
+ * than with most calls, what was done before a failure stays done, and *cursor stands at the entry
+ * that it was about: the next call begins with that.
  *
  * A table of flows whose values are the minute that each was last seen in, without those of more
  * than ten minutes ago, a thousand at a time:
@@ -433,7 +434,7 @@ BRY_API bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
 /* ---- keeping ------------------------------------------------------------------------------- */
 
 /* Writes the map as frames (doc/format.md), with the note of `save`, which may be NULL. What the
- * sink returns, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+ * sink returns, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h). */
 BRY_API bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save *save);
 
 /*

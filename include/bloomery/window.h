@@ -280,7 +280,7 @@ BRY_API bry_status bry_window_get_stats(const bry_window *window, bry_window_sta
 
 /* Writes the window, its time included, as frames, with the note of `save`, which may be NULL: the
  * same bytes for all that were given the same changes, whatever was asked meanwhile. What the sink
- * returns, BRY_E_NOMEM, or BRY_OK; BRY_E_RANGE for a wrong `save` (base.h). */
+ * returns, BRY_E_NOMEM, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h). */
 BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sink,
                                    const bry_save *save);
 

@@ -44,7 +44,7 @@ typedef struct bry__frame_writer {
 } bry__frame_writer;
 
 /*
- * Writes the header and the note of `save`, which may be NULL. BRY_E_RANGE: `save` is wrong, and
+ * Writes the header and the note of `save`, which may be NULL. RANGE, TOOLONG: it is wrong, and
  * nothing was written. Whatever it returns, bry__frame_writer_end() must follow.
  */
 bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *sink,

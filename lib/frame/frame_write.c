@@ -24,7 +24,7 @@ static bry_status read_save(const bry_save *given, bry_save *save)
 {
     *save = (bry_save)BRY_SAVE;
     bry_status status = given ? bry__struct_read(save, sizeof *save, given) : BRY_OK;
-    return status == BRY_OK && save->note_len > BRY_NOTE_MAX ? BRY_E_RANGE : status;
+    return status == BRY_OK && save->note_len > BRY_NOTE_MAX ? BRY_E_TOOLONG : status;
 }
 
 static bry_status write_note(bry__frame_writer *writer, const bry_save *save)

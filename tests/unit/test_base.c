@@ -37,7 +37,7 @@ static const struct {
     {BRY_E_SEALED, -13, "SEALED", "the unit is sealed and takes no more elements"},
     {BRY_E_SKEW, -14, "SKEW", "the time is further ahead than max_skew allows"},
     {BRY_E_OVERFLOW, -15, "OVERFLOW", "a counter would pass 64 bits"},
-    {BRY_E_TOOLONG, -16, "TOOLONG", "a name, a value or a batch is too long"},
+    {BRY_E_TOOLONG, -16, "TOOLONG", "a name, a value, a note or a batch is too long"},
 };
 enum { PINNED = sizeof pinned / sizeof pinned[0] };
 

@@ -72,7 +72,7 @@ static void assert_note(const bry_buffer *note, size_t len)
         bry_save wrong = note_of(BRY_NOTE_MAX + 1);                                                \
         bry_buffer nothing = BRY_BUFFER;                                                           \
         bry_sink sink = bry_buffer_sink(&nothing);                                                 \
-        assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_RANGE);                    \
+        assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_TOOLONG);                  \
         wrong = note_of(0);                                                                        \
         wrong.struct_size = sizeof wrong + 1;                                                      \
         assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_RANGE);                    \
@@ -112,7 +112,7 @@ static void a_folder_and_a_unit_keep_it(void **state)
     assert_note(&note, 100);
     bry_index_destroy(loaded);
     bry_save wrong = note_of(BRY_NOTE_MAX + 1);
-    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &wrong), BRY_E_RANGE);
+    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &wrong), BRY_E_TOOLONG);
     save = note_of(99); /* nothing else has changed */
     assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &save), BRY_OK);
     assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
