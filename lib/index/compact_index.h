@@ -14,6 +14,7 @@ typedef struct bry__compact_index {
     uint32_t lowest; /* all below this one have */
     /* while parts are read */
     bry__maplet_reading *reading;
+    bry__entry_visit visit;
 } bry__compact_index;
 
 /* ---- compact_index.c ----------------------------------------------------------------------- */

@@ -63,6 +63,12 @@ void bry__compact_index_write_part(const void *self, void *saving, uint64_t plac
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+static const char *count_entry(void *context, unsigned table, uint32_t value)
+{
+    (void)table;
+    return bry__values_count_loaded(context, value) ? NULL : "an entry is of no unit";
+}
+
 /* An instance whose slots have their units, and whose maplet is still to come. NULL: reader->status
  * says why. */
 static bry__compact_index *read_shell(const bry_index_options *options,
@@ -86,10 +92,14 @@ static bry__compact_index *read_shell(const bry_index_options *options,
             break;
         status = bry__compact_index_use(made, i, i);
     }
+    if (status == BRY_OK)
+        status = bry__values_open_table(&made->maplet, 0);
     if (status == BRY_E_NOMEM)
         no_memory(reader);
-    if (reader->status == BRY_OK)
+    if (reader->status == BRY_OK) {
+        made->visit = (bry__entry_visit){.value = count_entry, .context = &made->maplet};
         return made;
+    }
     if (made)
         bry__compact_index_destroy(made);
     return NULL;
@@ -113,8 +123,6 @@ static bry_status take_maplet(bry__compact_index *index, bry__maplet *read,
 {
     bry_status status = bry__values_adopt(&index->maplet, read);
     *problem = status == BRY_OK ? NULL : "no memory for the units";
-    if (status == BRY_OK && !bry__values_recount(&index->maplet))
-        *problem = "an entry is of no unit";
     for (uint32_t i = 0; i < slots->room && !*problem; i++)
         if (slots->slot[i].order != 0 &&
             bry__values_entries(&index->maplet, index->value[i]) != slots->slot[i].elements)
@@ -132,7 +140,7 @@ bry_status bry__compact_index_read(const bry_index_options *options, const bry__
     if (!index)
         return reader->status;
     bry__maplet maplet;
-    bry_status status = bry__maplet_read(&maplet, reader, allocator, NULL);
+    bry_status status = bry__maplet_read(&maplet, reader, allocator, &index->visit);
     if (status == BRY_OK) {
         const char *problem = of_another;
         status = BRY_E_BADDATA;
@@ -157,7 +165,8 @@ bry_status bry__compact_index_read_head(const bry_index_options *options,
     bry__compact_index *index = read_shell(options, slots, reader, allocator);
     if (!index)
         return reader->status;
-    bry_status status = bry__maplet_reading_begin(&index->reading, reader, allocator, NULL);
+    bry_status status =
+        bry__maplet_reading_begin(&index->reading, reader, allocator, &index->visit);
     if (status == BRY_OK &&
         !is_asked_for(index, bry__maplet_reading_options(index->reading), options))
         status = bry__frame_reader_fail(reader, BRY_E_BADDATA, of_another);

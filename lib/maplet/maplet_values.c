@@ -248,28 +248,38 @@ unsigned bry__values_name_bits(const bry__maplet *maplet)
     return bits_of(most);
 }
 
+bool bry__values_count_loaded(bry__maplet *maplet, uint32_t value)
+{
+    if (!bry__values_is_live(maplet, value))
+        return false;
+    maplet->values->count[0][value]++;
+    return true;
+}
+
+/* Counts anew, since entries of several tables were counted together. */
+static void recount(bry__maplet *maplet)
+{
+    bry__values *values = maplet->values;
+    bry__maplet_cursor cursor = {0};
+    uint64_t fingerprint;
+    uint32_t value;
+    if (values->room)
+        memset(values->count[0], 0, values->room * sizeof *values->count[0]);
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
+        values->count[cursor.table][value]++;
+}
+
 bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read)
 {
     bry__values *values = maplet->values;
     bry_status status = BRY_OK;
     *maplet = *read;
     maplet->values = values;
-    for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++)
+    for (unsigned i = 1; i < maplet->tables && status == BRY_OK; i++)
         status = bry__values_open_table(maplet, i);
+    if (status == BRY_OK && maplet->tables > 1)
+        recount(maplet);
     return status;
-}
-
-bool bry__values_recount(bry__maplet *maplet)
-{
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint;
-    uint32_t value;
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value)) {
-        if (!bry__values_is_live(maplet, value))
-            return false;
-        maplet->values->count[cursor.table][value]++;
-    }
-    return true;
 }
 
 /* ---- keys ---------------------------------------------------------------------------------- */

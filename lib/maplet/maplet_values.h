@@ -128,10 +128,13 @@ void bry__values_free(bry__maplet *maplet);
 
 uint64_t bry__values_bytes(const bry__maplet *maplet);
 
-/* For loading: `maplet` has no tables yet, but the values that will be in use, by their names. It
- * takes over the tables that were read, whose entries are then counted. BRY_E_NOMEM; false: an
- * entry has a value that is not in use. In both cases the maplet can be freed, and no more. */
+/*
+ * For loading: `maplet` has no tables yet, but the values that will be in use, by their names, and
+ * bry__values_open_table() has been called for the first one. Every entry that is read is counted;
+ * false: its value is not in use. Then it takes over the tables that were read. BRY_E_NOMEM: it can
+ * be freed, and no more.
+ */
+bool bry__values_count_loaded(bry__maplet *maplet, uint32_t value);
 bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read);
-bool bry__values_recount(bry__maplet *maplet);
 
 #endif
