@@ -72,7 +72,7 @@ static void ranges(void **state)
         assert_int_equal(bry_counter_create(&options, &counters), (status));                       \
     } while (0)
     REFUSED(struct_size, 0, BRY_E_RANGE);
-    REFUSED(struct_size, sizeof(bry_counter_options) + 8, BRY_E_RANGE);
+    REFUSED(struct_size, sizeof(bry_counter_options) + 4, BRY_E_RANGE);
     REFUSED(engine, BRY_ENGINE_KBF, BRY_E_UNSUPPORTED);
     REFUSED(engine, (bry_engine)99, BRY_E_RANGE);
     REFUSED(window, (UINT64_C(1) << 52) + 1, BRY_E_RANGE);
