@@ -77,7 +77,7 @@ bry_status bry__blocked_clone(const bry__blocked *bloom, bry__blocked *copy,
     bry_status status = bry__blocked_init(&made, bloom->blocks, bloom->hashes, allocator);
     if (status != BRY_OK)
         return status;
-    status = bry__blocked_unite(&made, bloom, allocator);
+    status = bry__pieces_copy(&made.table, &bloom->table, allocator);
     if (status == BRY_OK)
         *copy = made;
     else

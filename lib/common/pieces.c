@@ -2,6 +2,9 @@
 
 #include "common/checked.h"
 
+#include <assert.h>
+#include <string.h>
+
 static uint64_t piece_count(uint64_t bytes, unsigned shift)
 {
     return (bytes >> shift) + ((bytes & (((uint64_t)1 << shift) - 1)) != 0);
@@ -100,11 +103,27 @@ bry_status bry__piece_take(bry__pieces *pieces, size_t index, const bry_allocato
     return BRY_OK;
 }
 
+bry_status bry__pieces_copy(bry__pieces *to, const bry__pieces *from,
+                            const bry_allocator *allocator)
+{
+    assert(to->bytes == from->bytes && to->shift == from->shift && to->present == 0);
+    for (size_t i = 0; i < from->count; i++) {
+        if (!from->piece[i])
+            continue;
+        if (bry__piece_take(to, i, allocator) != BRY_OK)
+            return BRY_E_NOMEM;
+        memcpy(to->piece[i], from->piece[i], bry__piece_size(from, i));
+    }
+    return BRY_OK;
+}
+
 uint64_t bry__pieces_bytes_now(const bry__pieces *pieces)
 {
     uint64_t bytes = pieces->count * sizeof *pieces->piece;
-    for (size_t i = 0; i < pieces->count; i++)
-        if (pieces->piece[i])
-            bytes += bry__lines_cost(bry__piece_size(pieces, i));
-    return bytes;
+    size_t whole = pieces->present, last = pieces->count - 1;
+    if (whole > 0 && pieces->piece[last]) { /* it alone may be smaller */
+        whole--;
+        bytes += bry__lines_cost(bry__piece_size(pieces, last));
+    }
+    return bytes + whole * bry__lines_cost((size_t)1 << pieces->shift);
 }

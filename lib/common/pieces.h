@@ -44,7 +44,12 @@ bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocat
 /* The same, for a piece that is not there and that the caller clears. */
 bry_status bry__piece_take(bry__pieces *pieces, size_t index, const bry_allocator *allocator);
 
-/* What is allocated now, the directory included. */
+/* Makes `to`, a table of the same size without pieces, the same as `from`. After BRY_E_NOMEM it has
+ * some of them. */
+bry_status bry__pieces_copy(bry__pieces *to, const bry__pieces *from,
+                            const bry_allocator *allocator);
+
+/* What is allocated now, the directory included. In constant time. */
 uint64_t bry__pieces_bytes_now(const bry__pieces *pieces);
 
 #endif

@@ -43,6 +43,8 @@
 
 #include "hash/derive.h"
 
+#include <string.h>
+
 #define CELLS_SHIFT (BRY__KBF_PIECE_SHIFT - 2) /* cells of one piece, as a power of two */
 #define BATCH 16u /* look-ups in flight: up to 32 cells each */
 
@@ -310,6 +312,16 @@ bry_status bry__kbf_reach_for(bry__kbf *into, const bry__kbf *from, unsigned shi
                 return status;
         }
     }
+    return BRY_OK;
+}
+
+bry_status bry__kbf_copy(bry__kbf *to, const bry__kbf *from, const bry_allocator *allocator)
+{
+    bry_status status = bry__pieces_copy(&to->cells, &from->cells, allocator);
+    if (status != BRY_OK)
+        return status;
+    memcpy(to->counts, from->counts, sizeof to->counts);
+    to->items = from->items;
     return BRY_OK;
 }
 

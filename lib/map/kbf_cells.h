@@ -81,6 +81,9 @@ void bry__kbf_replace(bry__kbf *kbf, bry_hash hash, uint32_t from, uint32_t to);
 
 /* ---- whole tables -------------------------------------------------------------------------- */
 
+/* Makes `to`, just made like `from`, the same. BRY_E_NOMEM. */
+bry_status bry__kbf_copy(bry__kbf *to, const bry__kbf *from, const bry_allocator *allocator);
+
 /*
  * Adds `from` to `into`, whose segments are 2^shift times smaller: JOIN where shift is 0, COMPRESS
  * where `into` is empty. Everything but the segment is the same in both. BRY_E_NOMEM: nothing was

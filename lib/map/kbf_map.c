@@ -182,7 +182,7 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
         status = bry__kbf_init(&made->table[i], &like, allocator);
         if (status == BRY_OK) {
             made->tables++;
-            status = bry__kbf_merge(&made->table[i], &map->table[i], 0, allocator);
+            status = bry__kbf_copy(&made->table[i], &map->table[i], allocator);
         }
     }
     if (status == BRY_OK)

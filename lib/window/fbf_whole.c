@@ -3,7 +3,6 @@
 #include "window/fbf.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- clone --------------------------------------------------------------------------------- */
 
@@ -14,14 +13,7 @@ static bry_status copy_table(bry__fbf_filter *to, const bry__fbf_filter *from,
     if (table->present == 0)
         return BRY_OK;
     bry_status status = bry__fbf_reach(to, allocator);
-    for (size_t i = 0; status == BRY_OK && i < table->count; i++) {
-        if (!table->piece[i])
-            continue;
-        status = bry__piece_reach(&to->bloom.table, i, allocator);
-        if (status == BRY_OK)
-            memcpy(to->bloom.table.piece[i], table->piece[i], bry__piece_size(table, i));
-    }
-    return status;
+    return status == BRY_OK ? bry__pieces_copy(&to->bloom.table, table, allocator) : status;
 }
 
 /* A copy of a filter behind the newest one. */
