@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define BATCH 256u
+#define BATCH_LEAST ((size_t)4096)
+#define BATCH_MOST ((size_t)1 << 19)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
@@ -158,56 +160,107 @@ bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_val
     return bry_map_add(map, hash, value);
 }
 
+/*
+ * Pairs that are put at once. A map takes many keys several times as fast as one by one where they
+ * are at least a sixteenth of what it holds, so the batch grows with the map, up to a limit. Values
+ * are copied, since reading on moves the lines.
+ */
 typedef struct batch {
     uint64_t first_line;
-    size_t n;
-    bry_hash hashes[BATCH];
-    bry_map_value values[BATCH]; /* in the buffer of the lines */
+    size_t n, bytes, bytes_most;
+    bry_hash *hashes;
+    bry_map_value *values; /* where their bytes are is set when all are there */
+    char *text;
 } batch;
 
-/* As many pairs as are there without reading on, since that would move the ones before. */
-static int fill(cli_pairs *pairs, uint64_t seed, batch *b)
+static bool make_batch(batch *b)
+{
+    *b = (batch){.bytes_most = BATCH_LEAST};
+    b->hashes = malloc(BATCH_MOST * sizeof *b->hashes);
+    b->values = malloc(BATCH_MOST * sizeof *b->values);
+    b->text = malloc(b->bytes_most);
+    return b->hashes && b->values && b->text;
+}
+
+static void free_batch(batch *b)
+{
+    free(b->hashes);
+    free(b->values);
+    free(b->text);
+}
+
+static bool add_to_batch(batch *b, bry_hash hash, bry_map_value value)
+{
+    if (value.len > b->bytes_most - b->bytes) {
+        size_t most = 2 * b->bytes_most + value.len;
+        char *text = realloc(b->text, most);
+        if (!text)
+            return false;
+        b->text = text;
+        b->bytes_most = most;
+    }
+    if (value.len > 0)
+        memcpy(b->text + b->bytes, value.bytes, value.len);
+    b->bytes += value.len;
+    b->hashes[b->n] = hash;
+    b->values[b->n++] = value;
+    return true;
+}
+
+/* Up to `most` pairs. */
+static int fill(cli_pairs *pairs, uint64_t seed, size_t most, batch *b)
 {
     bool more = true;
-    b->n = 0;
+    b->n = b->bytes = 0;
     b->first_line = pairs->lines.number + 1;
-    do {
+    while (more && b->n < most) {
         cli_pair pair = {.key = {NULL, 0}};
         int code = cli_pairs_next(pairs, &pair, &more);
         if (code != CLI_GO_ON)
             return code;
-        if (more) {
-            b->hashes[b->n] = bry_hash_key(seed, pair.key.bytes, pair.key.len);
-            b->values[b->n++] = pair.value;
+        if (more && !add_to_batch(b, bry_hash_key(seed, pair.key.bytes, pair.key.len), pair.value))
+            return cli_fail(BRY_E_NOMEM, "line %" PRIu64, pairs->lines.number);
+    }
+    const char *at = b->text;
+    for (size_t i = 0; i < b->n; at += b->values[i++].len)
+        b->values[i].bytes = b->values[i].bytes ? at : NULL;
+    return CLI_GO_ON;
+}
+
+/* Puts a batch; one that fails changed nothing: then each on its own, to find out which it is. */
+static int put_batch(bry_map *map, const cli_memory *memory, cli_map_how how, const batch *b)
+{
+    /* kbf decides key by key; compact never is unsure, and is faster in a batch. */
+    if (cli_map_options(map).engine == BRY_ENGINE_COMPACT &&
+        bry_map_set_n(map, b->hashes, b->values, b->n, NULL) == BRY_OK)
+        return CLI_GO_ON;
+    for (size_t i = 0; i < b->n; i++) {
+        bry_status status = cli_map_put(map, how, b->hashes[i], b->values[i]);
+        if (status != BRY_OK) {
+            char where[40];
+            snprintf(where, sizeof where, "line %" PRIu64, b->first_line + i);
+            return cli_map_refused(status, map, memory, where);
         }
-    } while (more && b->n < BATCH && cli_lines_ready(&pairs->lines));
+    }
     return CLI_GO_ON;
 }
 
 int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs)
 {
-    uint64_t seed = bry_map_seed(map);
-    /* kbf decides key by key; compact never is unsure, and hides latency in a batch. */
-    bool batches = cli_map_options(map).engine == BRY_ENGINE_COMPACT;
+    uint64_t seed = bry_map_seed(map), done = 0;
     cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
     pairs->lines.progress = &progress;
     batch now;
-    int code;
-    while ((code = fill(pairs, seed, &now)) == CLI_GO_ON && now.n > 0) {
-        /* One that fails changed nothing: then each on its own, to find out which it is. */
-        bool done = batches && bry_map_set_n(map, now.hashes, now.values, now.n, NULL) == BRY_OK;
-        bry_status status = BRY_OK;
-        for (size_t i = 0; i < now.n && !done && status == BRY_OK; i++) {
-            status = cli_map_put(map, how, now.hashes[i], now.values[i]);
-            if (status != BRY_OK) {
-                char where[40];
-                snprintf(where, sizeof where, "line %" PRIu64, now.first_line + i);
-                cli_progress_end(&progress);
-                return cli_map_refused(status, map, memory, where);
-            }
-        }
-        cli_progress_add(&progress, now.n);
+    int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "no memory for a batch");
+    for (now.n = 1; code == CLI_GO_ON && now.n > 0; done += now.n) {
+        uint64_t most = done / 4 < BATCH_MOST ? done / 4 : BATCH_MOST;
+        code = fill(pairs, seed, most > BATCH_LEAST ? (size_t)most : BATCH_LEAST, &now);
+        if (code == CLI_GO_ON && now.n > 0)
+            code = put_batch(map, memory, how, &now);
+        if (code == CLI_GO_ON)
+            cli_progress_add(&progress, now.n);
     }
+    free_batch(&now);
     cli_progress_end(&progress);
     pairs->lines.progress = NULL;
     return code;

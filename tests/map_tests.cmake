@@ -38,6 +38,10 @@ bloomery_read_map(read_map_kbf map_kbf.bry 50)
 bloomery_read_map(read_map_other map_kbf.bry 51)
 set_tests_properties(read_map_other PROPERTIES WILL_FAIL TRUE)
 
+bloomery_program(test_map_growth soak/test_map_growth.c)
+add_test(NAME test_map_growth COMMAND test_map_growth)
+set_tests_properties(test_map_growth PROPERTIES LABELS soak TIMEOUT 3600)
+
 # Real data: Debian's index of files in packages. Size is what it is about, so not under a sanitizer.
 if(NOT BLOOMERY_SANITIZE)
   bloomery_program(contents_map soak/contents_map.c)

@@ -423,6 +423,30 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
     return true;
 }
 
+void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry *to)
+{
+    if (segment->n == 0)
+        return;
+    const unsigned char *runs = runs_of(segment, quotients_of(segment, u_most));
+    unsigned low = segment->remainder_bits, bits = slot_bits(segment), index = 0;
+    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps);
+    for (uint64_t bit = 0; index < segment->n; bit += 64)
+        for (uint64_t ones = bry__load64(runs + (bit >> 3)); ones && index < segment->n;
+             ones &= ones - 1, index++, end -= bits) {
+            uint64_t quotient = bit + (unsigned)__builtin_ctzll(ones) - index;
+            if (bits <= BRY__FIELD_MAX) { /* as in pick() */
+                uint64_t slot = bry__load64(segment->bytes + ((end + 7) >> 3) - 8)
+                                    << (-(unsigned)end & 7) >>
+                                (64 - bits);
+                to[index] = (bry__entry){quotient << low | (slot & bry__low_bits(low)),
+                                         (uint32_t)(slot >> low)};
+            } else {
+                uint64_t remainder = get_slot(segment, index, &to[index].value);
+                to[index].u = quotient << low | remainder;
+            }
+        }
+}
+
 /* The same entries and one more, if there is one, in a new block with the layout that suits them.
  */
 static bry_status rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,

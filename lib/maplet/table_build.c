@@ -41,11 +41,7 @@ bry_status bry__table_clone(const bry__table *table, bry__table *copy,
 
 /* The entries of a source that belong to one segment of the new table. */
 typedef struct stream {
-    const bry__segment *segment; /* NULL: there is no source */
-    uint64_t u_most;
-    bry__segment_cursor cursor;
-    unsigned shift; /* bits of u that chose among the segments of the new table … */
-    uint64_t bits; /* … and what they are */
+    const bry__entry *at, *end; /* those behind `entry` */
     bry__adapt *adapt;
     void *context;
     unsigned level; /* of the new segment, and its number: they make up the fingerprint */
@@ -54,37 +50,44 @@ typedef struct stream {
     bry__entry entry;
 } stream;
 
-static void step(stream *from)
+static inline void step(stream *from)
 {
-    bry__entry entry;
     from->more = false;
-    while (from->segment && bry__segment_next(from->segment, from->u_most, &from->cursor, &entry)) {
-        if ((entry.u & (((uint64_t)1 << from->shift) - 1)) != from->bits)
-            continue;
-        entry.u >>= from->shift;
-        if (from->adapt &&
-            !from->adapt(from->context, entry.u << from->level | from->number, &entry.value))
-            continue;
-        from->entry = entry;
-        from->more = true;
-        return;
+    while (from->at < from->end && !from->more) {
+        from->entry = *from->at++;
+        from->more =
+            !from->adapt || from->adapt(from->context, from->entry.u << from->level | from->number,
+                                        &from->entry.value);
     }
 }
 
-static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
-                          bry__adapt *adapt, void *context)
+/* Keeps the entries whose last bits of u are these, and drops the bits; without a branch, which
+ * could not be predicted. How many are kept. */
+static size_t pick_bits(bry__entry *entries, size_t n, unsigned shift, uint64_t bits)
 {
-    stream from = {.adapt = adapt, .context = context, .number = i};
-    from.level = bry__table_level(made, i);
-    if (source) {
-        uint64_t number =
-            bry__table_segment_of(source, i); /* i is a fingerprint that leads there */
-        unsigned level = bry__table_level(source, number);
-        from.segment = bry__table_segment(source, number);
-        from.u_most = bry__table_u_most(source, number);
-        from.shift = from.level - level;
-        from.bits = i >> level;
+    uint64_t mask = ((uint64_t)1 << shift) - 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bry__entry entry = entries[i];
+        entries[kept] = (bry__entry){entry.u >> shift, entry.value};
+        kept += (entry.u & mask) == bits;
     }
+    return kept;
+}
+
+/* `room` takes the entries of a segment. */
+static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
+                          bry__adapt *adapt, void *context, bry__entry *room)
+{
+    uint64_t number = bry__table_segment_of(source, i); /* i is a fingerprint that leads there */
+    const bry__segment *segment = bry__table_segment(source, number);
+    unsigned level = bry__table_level(source, number), to = bry__table_level(made, i);
+    size_t n = segment->n;
+    bry__segment_read(segment, bry__table_u_most(source, number), room);
+    if (to > level)
+        n = pick_bits(room, n, to - level, i >> level);
+    stream from = {
+        .at = room, .end = room + n, .adapt = adapt, .context = context, .level = to, .number = i};
     step(&from);
     return from;
 }
@@ -97,7 +100,10 @@ typedef struct build {
     const bry_allocator *allocator;
     bry__entry *entry;
     size_t n, room;
+    bry__entry *read; /* two times BRY__SEGMENT_MAX: for what is read of the sources */
 } build;
+
+#define READ_BYTES (2 * (size_t)BRY__SEGMENT_MAX * sizeof(bry__entry))
 
 static bry_status push(build *to, bry__entry entry)
 {
@@ -175,13 +181,18 @@ static bry_status put_segment(build *to, uint64_t i)
     return BRY_OK;
 }
 
-/* An empty table of so many segments, with the source's numbers. */
+/* An empty table of so many segments, with the source's numbers. False: no memory. */
 static bool begin(build *to, const bry__table *like, uint64_t n, uint64_t least)
 {
     uint64_t segments = bry__table_segments_for(like->range, n);
-    if (!bry__table_open(to->made, like->range, like->value_bits,
-                         segments > least ? segments : least))
+    to->read = bry__alloc_buffer(to->allocator, READ_BYTES);
+    if (!to->read)
         return false;
+    if (!bry__table_open(to->made, like->range, like->value_bits,
+                         segments > least ? segments : least)) {
+        bry__free(to->allocator, to->read, READ_BYTES);
+        return false;
+    }
     to->made->moved = like->moved;
     to->made->max_step = like->max_step;
     to->made->sweeping = like->sweeping; /* begins anew */
@@ -191,6 +202,7 @@ static bool begin(build *to, const bry__table *like, uint64_t n, uint64_t least)
 static bry_status end(build *to, bry_status status)
 {
     bry__free(to->allocator, to->entry, to->room * sizeof *to->entry);
+    bry__free(to->allocator, to->read, READ_BYTES);
     if (status != BRY_OK)
         bry__table_free(to->made, to->allocator);
     return status;
@@ -292,8 +304,9 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
-        stream in_a = open_stream(a, made, i, calls->adapt[0], calls->context);
-        stream in_b = open_stream(b, made, i, calls->adapt[1], calls->context);
+        stream in_a = open_stream(a, made, i, calls->adapt[0], calls->context, to.read);
+        stream in_b =
+            open_stream(b, made, i, calls->adapt[1], calls->context, to.read + BRY__SEGMENT_MAX);
         while ((in_a.more || in_b.more) && status == BRY_OK)
             status = unite_next(&to, &in_a, &in_b, mode, calls);
         if (status == BRY_OK)
@@ -341,7 +354,7 @@ bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, b
     const bry__item *last = item + n;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
-        stream in = open_stream(table, made, i, NULL, NULL);
+        stream in = open_stream(table, made, i, NULL, NULL, to.read);
         while (status == BRY_OK) {
             bool items_left = item < last && item->key >> u_bits == i;
             if (!items_left && !in.more)

@@ -30,8 +30,9 @@ static errors count(const bry_map *map, uint64_t first, uint64_t n)
     return found;
 }
 
-/* The error shows where it is said to: three quarters of it where a map may grow, all of it where not. Of two
- * keys that share a fingerprint one is wrong, unless they happen to have the same value. */
+/* The error shows where it is said to: three quarters of it where a map may grow, all of it where
+ * not. Of two keys that share a fingerprint one is wrong, unless they happen to have the same
+ * value. */
 static void test_at_capacity(void **state)
 {
     (void)state;
@@ -88,11 +89,38 @@ static void test_grown_and_joined(void **state)
     bry_map_destroy(map);
 }
 
+/* Hundreds of thousands of times the capacity: growth goes on, within the promise. */
+static void test_growth_goes_on(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t capacity, n;
+        double error;
+    } shapes[] = {{1, 200000, 1e-3}, {2, 200000, 1e-8}};
+    for (int i = 0; i < 2; i++) {
+        bry_map_options options = options_for(shapes[i].error, false);
+        options.capacity = shapes[i].capacity;
+        bry_map *map = make(options);
+        set_many(map, 0, shapes[i].n, VALUES);
+        errors found = count(map, 0, shapes[i].n);
+        if (i == 0) {
+            band_assert_at_most(found.false_positive, shapes[i].n, shapes[i].error);
+            band_assert_at_most(found.incorrect, shapes[i].n, shapes[i].error);
+        } else { /* 0.002 are expected */
+            assert_true(found.false_positive == 0 && found.incorrect == 0);
+        }
+        assert_int_equal(found.false_negative, 0);
+        assert_true(stats_of(map).estimated.false_positive <= shapes[i].error);
+        bry_map_destroy(map);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_at_capacity),
         cmocka_unit_test(test_grown_and_joined),
+        cmocka_unit_test(test_growth_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
