@@ -211,7 +211,7 @@ static bry_status upsert_all(bry__maplet *maplet, const upserting *batch, size_t
     bry_status status = BRY_OK;
     memset(batch->was, BRY_UNSURE, n);
     for (size_t done = 0; done < n && status == BRY_OK;) {
-        size_t room, here = sortable(maplet, n - done, &room);
+        size_t room = n, here = n < SORTED_LEAST ? 0 : sortable(maplet, n - done, &room);
         if (here > 0) {
             status = upsert_sorted(maplet, batch, done, here);
         } else {
@@ -225,8 +225,8 @@ static bry_status upsert_all(bry__maplet *maplet, const upserting *batch, size_t
     return status;
 }
 
-bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
-                                size_t n, uint32_t *old, uint8_t *was)
+static bry_status upsert_many(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                              size_t n, uint32_t *old, uint8_t *was)
 {
     uint32_t small_old[BATCH];
     uint8_t small_was[BATCH];
@@ -252,5 +252,20 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
         bry__free(allocator, batch.old, n * sizeof *old);
     if (n > BATCH)
         bry__free(allocator, batch.was, n);
+    return status;
+}
+
+bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                                size_t n, uint32_t *old, uint8_t *was)
+{
+    if (n != 1)
+        return upsert_many(maplet, hashes, values, n, old, was);
+    bry_answer answer; /* one needs no log */
+    uint32_t before = 0;
+    bry_status status = bry__maplet_upsert(maplet, *hashes, values ? *values : 0, &answer, &before);
+    if (status == BRY_OK && was)
+        *was = (uint8_t)answer;
+    if (status == BRY_OK && old)
+        *old = before;
     return status;
 }
