@@ -39,9 +39,24 @@ int reply_error(server_context *context, const char *word, const char *format, .
     return reply_line(context, line);
 }
 
+/* Clients know one word for all that is out of range; the text says what it is. */
+static const char *word_of(bry_status status)
+{
+    switch (status) {
+    case BRY_E_NOUNIT:
+    case BRY_E_SEALED:
+    case BRY_E_SKEW:
+    case BRY_E_OVERFLOW:
+    case BRY_E_TOOLONG:
+        return "RANGE";
+    default:
+        return bry_status_word(status);
+    }
+}
+
 int reply_status(server_context *context, bry_status status)
 {
-    return reply_error(context, bry_status_word(status), "%s", bry_status_text(status));
+    return reply_error(context, word_of(status), "%s", bry_status_text(status));
 }
 
 int reply_wrong_type(server_context *context)
