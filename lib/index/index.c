@@ -148,9 +148,6 @@ bry_status bry_index_unopen(bry_index *index, uint32_t unit)
         return BRY_E_NOUNIT;
     if (record->order != index->last_order || record->elements > 0)
         return BRY_E_RANGE;
-    for (uint32_t i = 0; i < index->slots.room; i++) /* a file may have two of one order */
-        if (i != slot && index->slots.slot[i].order == record->order)
-            return BRY_E_RANGE;
     bry__index_unopen_unit(index, slot);
     return BRY_OK;
 }

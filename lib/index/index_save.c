@@ -7,6 +7,8 @@
 #include "common/endian.h"
 #include "frame/object_file.h"
 
+#include <stdlib.h>
+
 #define KIND BRY__FOUR('I', 'N', 'D', 'X')
 #define KIND_VERSION 1
 #define KIND_UNIT BRY__FOUR('I', 'U', 'N', 'T')
@@ -244,6 +246,43 @@ static bry_status read_records(bry__frame_reader *reader, bry_index *index,
     return BRY_OK;
 }
 
+static int compare_orders(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* No two units were opened at once: candidates are listed in the order of opening. Slots nearly
+ * always have it already. */
+static bry_status check_orders(bry__frame_reader *reader, const bry_index *index)
+{
+    const bry__index_slots *slots = &index->slots;
+    uint64_t last = 0, n = 0;
+    bool rises = true;
+    for (uint32_t i = 0; i < slots->room && rises; i++) {
+        rises = slots->slot[i].order == 0 || slots->slot[i].order > last;
+        last = slots->slot[i].order ? slots->slot[i].order : last;
+    }
+    if (rises)
+        return BRY_OK;
+    size_t size = slots->units * sizeof(uint64_t);
+    bry_status status = bry__frame_reader_claim(reader, size);
+    if (status != BRY_OK)
+        return status;
+    uint64_t *orders = bry__alloc_buffer(&index->allocator, size);
+    if (!orders)
+        return no_memory(reader);
+    for (uint32_t i = 0; i < slots->room; i++)
+        if (slots->slot[i].order)
+            orders[n++] = slots->slot[i].order;
+    qsort(orders, n, sizeof *orders, compare_orders);
+    for (uint64_t i = 1; i < n && status == BRY_OK; i++)
+        if (orders[i] == orders[i - 1])
+            status = bad(reader, "two units were opened at once");
+    bry__free(&index->allocator, orders, size);
+    return status;
+}
+
 bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, uint64_t units)
 {
     if (units == 0)
@@ -266,7 +305,7 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
             status = read_records(reader, index, buffer, frame.length);
     }
     bry__free(&index->allocator, buffer, FRAME_SIZE);
-    return status;
+    return status == BRY_OK ? check_orders(reader, index) : status;
 }
 
 /* ---- the whole index ----------------------------------------------------------------------- */

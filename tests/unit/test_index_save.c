@@ -237,6 +237,7 @@ static void test_lies(void **state)
         {RECORDS_AT + 4, false, 1 << 20},
         {RECORDS_AT + 8, true, 0}, /* order */
         {RECORDS_AT + 8, true, 1000},
+        {RECORDS_AT + 8, true, 3}, /* two of one opening */
         {RECORDS_AT + 24, true, 0}, /* capacity */
         {RECORDS_AT + 32, true, UINT64_MAX}, /* elements */
         {RECORDS_AT + 40, true, 1000}, /* stale: more than elements */
@@ -520,7 +521,7 @@ static void test_forged_numbers(void **state)
             {NUMBERS_AT + 64, UINT64_MAX, true}, /* openings */
             {NUMBERS_AT + 64, UINT64_MAX - 1, false},
             {NUMBERS_AT + 64, UINT64_MAX - 2, false},
-            {RECORDS_AT + 8, 2, false}, /* two units of one opening */
+            {RECORDS_AT + 8, 2, true}, /* two units of one opening */
         };
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
             bry_buffer forged = BRY_BUFFER;
