@@ -12,7 +12,7 @@ enum {
     LOAD_CEILING = 1 << 22, /* what a load may claim, */
     LOAD_SLACK = 1 << 16, /* and what it may need besides while it runs */
     USE_CEILING = 1 << 26, /* allocations past this fail */
-    HONEST = 1 << 20, /* what any object may take */
+    HONEST = 1 << 21, /* what any object may take */
     OPERATIONS = 8,
     SECONDS = 12, /* of processor time for one stream; normal is a thousandth */
 };
@@ -59,39 +59,26 @@ static size_t units_of(const kept_job *job, const void *object)
     return is_index(job) ? bry_index_units(object, NULL, 0) : 0;
 }
 
-/* The capacity that error control may give to units next. */
-static uint64_t next_capacity(const bry_index *index)
-{
-    enum { SOME = 64, FACTOR_MOST = 16 };
-    uint32_t numbers[SOME];
-    uint64_t most = index_like(index).unit_capacity;
-    size_t units = bry_index_units(index, numbers, SOME);
-    for (size_t i = 0; i < units && i < SOME; i++) {
-        bry_index_unit unit = BRY_INDEX_UNIT;
-        bry_index_get_unit(index, numbers[i], &unit);
-        most = unit.capacity > most ? unit.capacity : most;
-    }
-    return most < UINT64_MAX / FACTOR_MOST ? most * FACTOR_MOST : most;
-}
-
-/* What error control may make of an index at once: it leaves a shape that was given for one that is
- * planned, which may be far larger, and gives units that are full more capacity, up to `capacity`.
- * How soon depends on how many elements the units are said to have, and any number is possible. */
-static uint64_t planned_bytes(const bry_index *index, uint64_t capacity)
+/* Error control by tighter filters leaves a shape that was given for one that is planned, which may
+ * be far larger. How soon depends on how many elements the units are said to have, and any number
+ * is possible. */
+static uint64_t planned_bytes(const bry_index *index)
 {
     bry_index_options options = index_like(index);
-    bool larger = options.dba.control == BRY_INDEX_LARGER;
-    if (options.dba.control == BRY_INDEX_UNCONTROLLED || (options.dba.unit_bits == 0 && !larger))
+    if (options.dba.unit_bits == 0 || options.dba.control != BRY_INDEX_TIGHTER)
         return 0;
     options.dba.unit_bits = 0;
     options.dba.hashes = 0;
-    if (larger) {
-        size_t units = bry_index_units(index, NULL, 0);
-        options.unit_capacity = capacity;
-        options.units += options.dba.group + (uint32_t)units;
-    }
     bry_index_shape shape = BRY_INDEX_SHAPE;
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
+}
+
+/* By larger units it raises their capacity, up to sixteen times, whenever all that are open are
+ * full. How far that has come is part of the state, and an honest index without elements is nothing
+ * to compare with. */
+static bool grows_units(const bry_index *index)
+{
+    return index_like(index).dba.control == BRY_INDEX_LARGER;
 }
 
 /* What an honest object of these options takes for the same; 0 where there can be none. An index
@@ -104,6 +91,8 @@ static uint64_t honest_peak(const kept_job *job, const void *object, size_t unit
     model_failure ignored;
     failing_allocator_init(&memory);
     memory.limit = USE_CEILING;
+    if (is_index(job) && grows_units(object))
+        return 0;
     void *honest = job->like(object, &memory.allocator);
     if (!honest)
         return 0;
@@ -209,9 +198,8 @@ bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *ope
         counted.loaded++;
         keep(job, object, &memory, &reader);
         size_t units = units_of(job, object);
-        uint64_t capacity = is_index(job) ? next_capacity(object) : 0;
         uint64_t peak = use(job, object, &memory, &reader);
-        uint64_t planned = is_index(job) ? planned_bytes(object, capacity) : 0;
+        uint64_t planned = is_index(job) ? planned_bytes(object) : 0;
         uint64_t honest = honest_peak(job, object, units, bytes, sizeof bytes);
         counted.compared_memory += honest > 0;
         /* What a filter of engine fbf takes when all of it is reached is claimed by its loading:
