@@ -44,11 +44,11 @@ typedef struct bry__frame_writer {
 } bry__frame_writer;
 
 /*
- * Writes the header and the note of `save`, which may be NULL. RANGE, TOOLONG: it is wrong, and
+ * Writes the header and the note of `given`, which may be NULL. RANGE, TOOLONG: it is wrong, and
  * nothing was written. Whatever it returns, bry__frame_writer_end() must follow.
  */
 bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *sink,
-                                   const bry_save *save, uint32_t kind, uint16_t kind_version,
+                                   const bry_save *given, uint32_t kind, uint16_t kind_version,
                                    uint64_t seed);
 
 /*

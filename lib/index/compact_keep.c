@@ -80,7 +80,11 @@ static bry__compact_index *read_shell(const bry_index_options *options,
     if (bry__frame_reader_claim(reader, sizeof *made + sizeof *none.values) != BRY_OK)
         return NULL;
     made = bry__compact_index_make(options->unit_capacity, &none);
-    bry_status status = made ? bry__values_begin(&made->maplet) : BRY_E_NOMEM;
+    if (!made) {
+        no_memory(reader);
+        return NULL;
+    }
+    bry_status status = bry__values_begin(&made->maplet);
     for (uint32_t i = 0; i < slots->room && status == BRY_OK; i++) {
         if (slots->slot[i].order == 0)
             continue;
@@ -100,8 +104,7 @@ static bry__compact_index *read_shell(const bry_index_options *options,
         made->visit = (bry__entry_visit){.value = count_entry, .context = &made->maplet};
         return made;
     }
-    if (made)
-        bry__compact_index_destroy(made);
+    bry__compact_index_destroy(made);
     return NULL;
 }
 

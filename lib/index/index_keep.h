@@ -27,7 +27,7 @@ const char *bry__index_load_record(const bry_index *index,
 
 /* As the public functions, on any file operations (index_folder.c). */
 bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, const char *path,
-                                  const bry_save *save);
+                                  const bry_save *how);
 bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load *load,
                                   bry_index **index);
 

@@ -79,11 +79,12 @@ static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
 /* The first groups with entries, of about `most` entries altogether. */
 static bry__groups first_groups(folding *fold, uint64_t most)
 {
-    enum { LEAST = 512 }; /* entries of a group, on average: at least, and not twice as many */
+    const uint64_t least =
+        512; /* entries of a group, on average: at least, and not twice as many */
     const bry__table *newest = fold->maplet->table[fold->from];
     uint64_t n = bry__maplet_live(fold->maplet, fold->from), count;
     bry__groups groups = {.bits = 0};
-    while (n >> groups.bits >= 2 * LEAST)
+    while (n >> groups.bits >= 2 * least)
         groups.bits++;
     groups.first = bry__table_first_group(newest, groups.bits, is_dead, fold);
     count = most / (n >> groups.bits);

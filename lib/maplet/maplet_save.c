@@ -6,6 +6,7 @@
 #include "maplet/maplet_values.h"
 #include "maplet/table_save.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define KIND BRY__FOUR('M', 'P', 'L', 'T')
@@ -372,10 +373,11 @@ const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *m
 bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
                             const bry_allocator *allocator, const bry__entry_visit *visit)
 {
-    bry__maplet_reading *reading;
+    bry__maplet_reading *reading = NULL;
     bry_status status = bry__maplet_reading_begin(&reading, reader, allocator, visit);
     if (status != BRY_OK)
         return status;
+    assert(reading);
     for (; reading->table < reading->maplet.tables && status == BRY_OK; reading->table++) {
         bry__table_loading *loading = &reading->loading[reading->table];
         loading->reader = reader;

@@ -88,7 +88,7 @@ static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, foun
 static bool reserve(visit *v, uint64_t n)
 {
     const bry_allocator *allocator = &v->maplet->allocator;
-    if (n <= v->room)
+    if (v->buffer && n <= v->room)
         return true;
     bry__free(allocator, v->buffer, v->room * sizeof *v->buffer);
     v->room = n < BRY__SEGMENT_MAX ? BRY__SEGMENT_MAX : n;

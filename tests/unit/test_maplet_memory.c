@@ -447,7 +447,7 @@ int main(void)
         cmocka_unit_test(test_crowd),  cmocka_unit_test(test_widening),
         cmocka_unit_test(test_remove), cmocka_unit_test(test_upsert_n),
         cmocka_unit_test(test_remap),  cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_fold), cmocka_unit_test(test_making),
+        cmocka_unit_test(test_fold),   cmocka_unit_test(test_making),
         cmocka_unit_test(test_merge),
     };
     return cmocka_run_group_tests_name("maplet memory", tests, NULL, NULL);
