@@ -7,6 +7,7 @@ typedef struct merging {
     uint64_t *count; /* of the level in hand, by generation: what was taken so far */
 } merging;
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type of the callback */
 static bool keep_own(void *context, uint64_t fingerprint, uint32_t *number)
 {
     const merging *merge = context;

@@ -263,8 +263,8 @@ static void do_upsert_n(pair *both, model_reader *reader)
         if (both->values[i] & ~mask_of(both))
             expected = BRY_E_RANGE;
     unsigned done = 0;
-    uint8_t twin_was[MAX_BATCH];
-    uint32_t twin_old[MAX_BATCH];
+    uint8_t twin_was[MAX_BATCH] = {0};
+    uint32_t twin_old[MAX_BATCH] = {0};
     for (; done < n && !reader->failed && expected == BRY_OK; done += expected == BRY_OK) {
         bry_answer answer = BRY_UNSURE;
         twin_old[done] = 0;
