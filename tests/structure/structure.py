@@ -22,6 +22,9 @@ RANKS = {
     "maplet": 4, "bloom": 4,
     "map": 5, "window": 5, "index": 5, "filter": 5,
 }
+# How a maplet stores its tables is its own business; a compact window's levels are still tables.
+INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
+KNOWS_TABLES = pathlib.PurePath("lib/window/compact_levels.h")
 # These see the public headers and their own files only.
 SURFACES = ("cli", "module", "apps", "examples")
 
@@ -67,6 +70,8 @@ def check_lib_include(path, kind, target, root):
         return f'"{target}" is not written from lib/'
     if other != folder and RANKS.get(other, 99) >= RANKS[folder]:
         return f"lib/{folder} must not include lib/{other} ({target})"
+    if target in INSIDE_MAPLET and folder != "maplet" and path != KNOWS_TABLES:
+        return f"{target} is for lib/maplet alone"
     return None
 
 

@@ -61,6 +61,10 @@ class Tree(unittest.TestCase):
     def test_jobs_apart(self):
         self.one({"lib/map/map.c": '#include "filter/filter.h"\n'}, "lib/map must not include")
 
+    def test_inside_of_the_maplet(self):
+        self.one({"lib/maplet/table.h": "", "lib/map/map.c": '#include "maplet/table.h"\n'},
+                 "maplet/table.h is for lib/maplet alone")
+
     def test_indented_include(self):
         self.one({"lib/hash/up.c": '#  include "bloom/bloom.h"\n'}, "lib/hash must not include")
 
