@@ -88,7 +88,7 @@ bry_status bry__blocked_clone(const bry__blocked *bloom, bry__blocked *copy,
 bry_status bry__blocked_reach(bry__blocked *bloom, const bry_hash *hashes, size_t n,
                               const bry_allocator *allocator)
 {
-    for (size_t i = 0; i < n && bloom->table.present < bloom->table.count; i++) {
+    for (size_t i = 0; i < n && !bry__blocked_is_whole(bloom); i++) {
         bry_status status =
             bry__piece_reach(&bloom->table, piece_of(block_of(bloom, hashes[i])), allocator);
         if (status != BRY_OK)
@@ -101,10 +101,7 @@ bool bry__blocked_add(bry__blocked *bloom, bry_hash hash)
 {
     uint64_t block = block_of(bloom, hash);
     unsigned char *bytes = bloom->table.piece[piece_of(block)] + offset_of(block);
-    if (bry__block_test(bytes, hash.lo, bloom->hashes))
-        return false;
-    bry__block_set(bytes, hash.lo, bloom->hashes);
-    return true;
+    return bry__kernels()->block_add(bytes, hash.lo, bloom->hashes);
 }
 
 size_t bry__blocked_add_n(bry__blocked *bloom, const bry_hash *hashes, size_t n, uint8_t *was)
@@ -126,7 +123,7 @@ size_t bry__blocked_add_n(bry__blocked *bloom, const bry_hash *hashes, size_t n,
 
 bool bry__blocked_has(const bry__blocked *bloom, bry_hash hash)
 {
-    return bry__block_test(block_at(bloom, hash), hash.lo, bloom->hashes);
+    return bry__kernels()->block_has(block_at(bloom, hash), hash.lo, bloom->hashes);
 }
 
 void bry__blocked_has_n(const bry__blocked *bloom, const bry_hash *hashes, size_t n,

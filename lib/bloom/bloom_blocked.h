@@ -28,6 +28,12 @@ bry_status bry__blocked_clone(const bry__blocked *bloom, bry__blocked *copy,
 bry_status bry__blocked_reach(bry__blocked *bloom, const bry_hash *hashes, size_t n,
                               const bry_allocator *allocator);
 
+/* Whether all blocks are present, so that nothing needs to be reached. */
+static inline bool bry__blocked_is_whole(const bry__blocked *bloom)
+{
+    return bloom->table.present == bloom->table.count;
+}
+
 /* Sets the key's bits; its block must have been reached. Returns whether any was clear before. */
 bool bry__blocked_add(bry__blocked *bloom, bry_hash hash);
 

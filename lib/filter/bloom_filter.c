@@ -81,6 +81,22 @@ static void has_n(const bry_filter *filter, const bry_hash *hashes, size_t n, ui
     bry__blocked_has_n(&filter->bloom, hashes, n, answers);
 }
 
+static bry_status add(bry_filter *filter, bry_hash hash, bool *was)
+{
+    if (filter->items >= filter->capacity) {
+        *was = has(filter, hash);
+        return *was ? BRY_OK : BRY_E_FULL;
+    }
+    if (!bry__blocked_is_whole(&filter->bloom)) {
+        bry_status status = bry__blocked_reach(&filter->bloom, &hash, 1, &filter->allocator);
+        if (status != BRY_OK)
+            return status;
+    }
+    *was = !bry__blocked_add(&filter->bloom, hash);
+    filter->items += !*was;
+    return BRY_OK;
+}
+
 static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was)
 {
     bry_status status = bry__blocked_reach(&filter->bloom, hashes, n, &filter->allocator);
@@ -249,6 +265,7 @@ const bry__filter_engine bry__bloom_filter_engine = {
     .like = like,
     .has = has,
     .has_n = has_n,
+    .add = add,
     .add_n = add_n,
     .merge = merge,
     .bytes = bytes,

@@ -78,6 +78,17 @@ static void has_n(const bry_filter *filter, const bry_hash *hashes, size_t n, ui
     bry__maplet_has_n(&filter->compact, hashes, n, answers);
 }
 
+static bry_status add(bry_filter *filter, bry_hash hash, bool *was)
+{
+    bry_answer answer;
+    bry_status status = bry__maplet_upsert(&filter->compact, hash, 0, &answer, NULL);
+    if (status != BRY_OK)
+        return status;
+    *was = answer == BRY_PRESENT;
+    filter->items += !*was;
+    return BRY_OK;
+}
+
 static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was)
 {
     bry_status status = bry__maplet_upsert_n(&filter->compact, hashes, NULL, n, NULL, was);
@@ -165,6 +176,7 @@ const bry__filter_engine bry__compact_filter_engine = {
     .like = like,
     .has = has,
     .has_n = has_n,
+    .add = add,
     .add_n = add_n,
     .del = del,
     .merge = merge,

@@ -165,17 +165,11 @@ static bool fits(const bry_filter *filter, const bry_hash *hashes, size_t n)
 
 bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer *was)
 {
-    uint8_t answer = BRY_PRESENT;
-    if (!filter->engine->has(filter, hash)) {
-        if (filter->items >= filter->capacity && filter->engine->is_fixed(filter))
-            return BRY_E_FULL;
-        bry_status status = filter->engine->add_n(filter, &hash, 1, &answer);
-        if (status != BRY_OK)
-            return status;
-    }
-    if (was)
-        *was = (bry_answer)answer;
-    return BRY_OK;
+    bool there;
+    bry_status status = filter->engine->add(filter, hash, &there);
+    if (status == BRY_OK && was)
+        *was = there ? BRY_PRESENT : BRY_ABSENT;
+    return status;
 }
 
 bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was)

@@ -41,6 +41,8 @@ typedef struct bry__filter_engine {
 
     bool (*has)(const bry_filter *filter, bry_hash hash);
     void (*has_n)(const bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *answers);
+    /* Sets *was. NOMEM; FULL where the key is new and one too many for a fixed filter. */
+    bry_status (*add)(bry_filter *filter, bry_hash hash, bool *was);
     /* All or none; the facade has made sure that they fit a fixed filter. was may be NULL.
      * NOMEM; FULL. */
     bry_status (*add_n)(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was);

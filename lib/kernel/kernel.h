@@ -18,9 +18,12 @@ typedef struct bry__kernel {
     bry__isa isa;
 
     /*
-     * answers[i] = whether all k positions that halves[i] draws (kernel/block.h) are set in the
-     * 64-byte block at blocks[i], which is aligned to 64.
+     * The k positions that a hash half draws in a 64-byte block (kernel/block.h), which is aligned
+     * to 64. block_has: whether all of them are set. block_add: sets them, and returns whether one
+     * was clear. block_test: answers[i] is what block_has gives for blocks[i] and halves[i].
      */
+    bool (*block_has)(const unsigned char *block, uint64_t half, unsigned k);
+    bool (*block_add)(unsigned char *block, uint64_t half, unsigned k);
     void (*block_test)(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
                        unsigned k, uint8_t *answers);
 

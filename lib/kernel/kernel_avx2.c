@@ -17,28 +17,44 @@ static inline __m256i clear_lanes(const unsigned char *block, __m256i word, __m2
     return _mm256_andnot_si256(bit, lanes);
 }
 
-static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                       unsigned k, uint8_t *answers)
+static inline bool block_has_inline(const unsigned char *block, uint64_t half, unsigned k)
 {
     const __m256i low_shifts = _mm256_setr_epi64x(0, 9, 18, 27);
     const __m256i high_shifts = _mm256_setr_epi64x(36, 45, 54, 0);
-    for (size_t i = 0; i < n; i++) {
-        bool found = true;
-        for (unsigned done = 0; done < k && found; done += BRY__PER_WORD) {
-            long long left = k - done < BRY__PER_WORD ? (long long)(k - done) : BRY__PER_WORD;
-            __m256i count = _mm256_set1_epi64x(left), one = _mm256_set1_epi64x(1);
-            __m256i low =
-                _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(0, 1, 2, 3)));
-            __m256i high =
-                _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(4, 5, 6, 7)));
-            __m256i word =
-                _mm256_set1_epi64x((long long)bry__word(halves[i], done / BRY__PER_WORD));
-            __m256i clear = _mm256_or_si256(clear_lanes(blocks[i], word, low_shifts, low),
-                                            clear_lanes(blocks[i], word, high_shifts, high));
-            found = _mm256_testz_si256(clear, clear);
-        }
-        answers[i] = found;
+    bool found = true;
+    for (unsigned done = 0; done < k && found; done += BRY__PER_WORD) {
+        long long left = k - done < BRY__PER_WORD ? (long long)(k - done) : BRY__PER_WORD;
+        __m256i count = _mm256_set1_epi64x(left), one = _mm256_set1_epi64x(1);
+        __m256i low =
+            _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(0, 1, 2, 3)));
+        __m256i high =
+            _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(4, 5, 6, 7)));
+        __m256i word = _mm256_set1_epi64x((long long)bry__word(half, done / BRY__PER_WORD));
+        __m256i clear = _mm256_or_si256(clear_lanes(block, word, low_shifts, low),
+                                        clear_lanes(block, word, high_shifts, high));
+        found = _mm256_testz_si256(clear, clear);
     }
+    return found;
+}
+
+static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+{
+    return block_has_inline(block, half, k);
+}
+
+static bool block_add(unsigned char *block, uint64_t half, unsigned k)
+{
+    bool is_new = !block_has_inline(block, half, k);
+    if (is_new)
+        bry__block_set(block, half, k);
+    return is_new;
+}
+
+static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                       unsigned k, uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++)
+        answers[i] = block_has_inline(blocks[i], halves[i], k);
 }
 
 static void or_into(unsigned char *into, const unsigned char *from, size_t len)
@@ -130,6 +146,8 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_avx2 = {
     .isa = BRY__ISA_AVX2,
+    .block_has = block_has,
+    .block_add = block_add,
     .block_test = block_test,
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,

@@ -5,26 +5,76 @@
 
 #include <immintrin.h>
 
-/* The block fits one register, so seven positions are looked up by one permutation of its words. */
+/* A mask of the lanes whose position is clear, of the `here` positions that a word draws. The block
+ * fits one register, so they are looked up by one permutation of its words. */
+static inline __mmask8 clear_lanes(__m512i block, uint64_t word, unsigned here)
+{
+    const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 0);
+    __m512i at = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
+    /* Permutation and shift use the low 3 and 6 bits of what they are given. */
+    __m512i picked = _mm512_permutexvar_epi64(_mm512_srli_epi64(at, 6), block);
+    __m512i bit = _mm512_rorv_epi64(picked, at);
+    return _mm512_mask_testn_epi64_mask((__mmask8)((1u << here) - 1), bit, _mm512_set1_epi64(1));
+}
+
+static inline bool block_has_inline(__m512i block, uint64_t half, unsigned k)
+{
+    if (k <= BRY__PER_WORD)
+        return !clear_lanes(block, half, k);
+    __mmask8 clear = 0;
+    for (unsigned done = 0; done < k && !clear; done += BRY__PER_WORD)
+        clear = clear_lanes(block, bry__word(half, done / BRY__PER_WORD),
+                            k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD);
+    return !clear;
+}
+
+static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+{
+    return block_has_inline(_mm512_load_si512(block), half, k);
+}
+
+/* Each of eight turns lines every position up with another word of the block: the lanes where it is
+ * the position's own take its bit. */
+static inline __m512i with_bits(__m512i block, uint64_t word, unsigned here)
+{
+    const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 0);
+    const __m512i own = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    __m512i at = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
+    __m512i bit = _mm512_maskz_rolv_epi64((__mmask8)((1u << here) - 1), _mm512_set1_epi64(1), at);
+    __m512i in = _mm512_and_si512(_mm512_srli_epi64(at, 6), _mm512_set1_epi64(7));
+#define TURN(by)                                                                                   \
+    block =                                                                                        \
+        _mm512_mask_or_epi64(block, _mm512_cmpeq_epi64_mask(_mm512_alignr_epi64(in, in, by), own), \
+                             block, _mm512_alignr_epi64(bit, bit, by))
+    TURN(0);
+    TURN(1);
+    TURN(2);
+    TURN(3);
+    TURN(4);
+    TURN(5);
+    TURN(6);
+    TURN(7);
+#undef TURN
+    return block;
+}
+
+static bool block_add(unsigned char *bytes, uint64_t half, unsigned k)
+{
+    __m512i block = _mm512_load_si512(bytes);
+    if (block_has_inline(block, half, k))
+        return false;
+    for (unsigned done = 0; done < k; done += BRY__PER_WORD)
+        block = with_bits(block, bry__word(half, done / BRY__PER_WORD),
+                          k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD);
+    _mm512_store_si512(bytes, block);
+    return true;
+}
+
 static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
                        unsigned k, uint8_t *answers)
 {
-    const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 0);
-    const __m512i low9 = _mm512_set1_epi64(511), low6 = _mm512_set1_epi64(63);
-    const __m512i one = _mm512_set1_epi64(1);
-    for (size_t i = 0; i < n; i++) {
-        __m512i block = _mm512_load_si512(blocks[i]);
-        __mmask8 missing = 0;
-        for (unsigned done = 0; done < k && !missing; done += BRY__PER_WORD) {
-            unsigned here = k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD;
-            __m512i word = _mm512_set1_epi64((long long)bry__word(halves[i], done / BRY__PER_WORD));
-            __m512i at = _mm512_and_si512(_mm512_srlv_epi64(word, shifts), low9);
-            __m512i picked = _mm512_permutexvar_epi64(_mm512_srli_epi64(at, 6), block);
-            __m512i bit = _mm512_srlv_epi64(picked, _mm512_and_si512(at, low6));
-            missing = _mm512_mask_testn_epi64_mask((__mmask8)((1u << here) - 1), bit, one);
-        }
-        answers[i] = !missing;
-    }
+    for (size_t i = 0; i < n; i++)
+        answers[i] = block_has_inline(_mm512_load_si512(blocks[i]), halves[i], k);
 }
 
 static uint64_t popcount(const unsigned char *bytes, size_t len)
@@ -171,6 +221,8 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_avx512 = {
     .isa = BRY__ISA_AVX512,
+    .block_has = block_has,
+    .block_add = block_add,
     .block_test = block_test,
     .popcount = popcount,
     .popcount_or = popcount_or,

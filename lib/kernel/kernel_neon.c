@@ -5,7 +5,17 @@
 
 #include <arm_neon.h>
 
-/* NEON has no gather: the scalar loop, which stops at the first clear bit, is the better one. */
+/* NEON has no gather: the scalar loops are the better ones. */
+static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+{
+    return bry__block_test(block, half, k);
+}
+
+static bool block_add(unsigned char *block, uint64_t half, unsigned k)
+{
+    return bry__block_add(block, half, k);
+}
+
 static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
                        unsigned k, uint8_t *answers)
 {
@@ -62,6 +72,8 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_neon = {
     .isa = BRY__ISA_NEON,
+    .block_has = block_has,
+    .block_add = block_add,
     .block_test = block_test,
     .popcount = popcount,
     .popcount_or = popcount_or,

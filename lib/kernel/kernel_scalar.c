@@ -5,6 +5,16 @@
 #include "kernel/popcount.h"
 #include "kernel/rows.h"
 
+static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+{
+    return bry__block_test(block, half, k);
+}
+
+static bool block_add(unsigned char *block, uint64_t half, unsigned k)
+{
+    return bry__block_add(block, half, k);
+}
+
 static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
                        unsigned k, uint8_t *answers)
 {
@@ -26,6 +36,8 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_scalar = {
     .isa = BRY__ISA_SCALAR,
+    .block_has = block_has,
+    .block_add = block_add,
     .block_test = block_test,
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,

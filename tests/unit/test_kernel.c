@@ -94,7 +94,8 @@ static void compare_block_tests(const bry__kernel *kernel, generator *numbers, u
     memset(answers, 0x5a, sizeof answers);
     kernel->block_test(at, halves, n, k, answers);
     for (size_t i = 0; i < n; i++)
-        if (answers[i] != plain_test(at[i], halves[i], k))
+        if (answers[i] != plain_test(at[i], halves[i], k) ||
+            kernel->block_has(at[i], halves[i], k) != answers[i])
             fail_msg("%s: answer %zu of %zu is %d, k = %u", bry__isa_names[kernel->isa], i, n,
                      answers[i], k);
     assert_int_equal(answers[n], 0x5a);
@@ -124,6 +125,26 @@ static void compare_one_missing(const bry__kernel *kernel, generator *numbers, u
     }
 }
 
+/* Blocks of every fill, changed by one key after another: same bits, same answers. */
+static void compare_block_adds(const bry__kernel *kernel, generator *numbers, unsigned k)
+{
+    static _Alignas(64) unsigned char block[64];
+    for (int b = 0; b < BLOCKS; b++) {
+        unsigned char expected[64];
+        memcpy(block, blocks[b], 64);
+        memcpy(expected, block, 64);
+        for (int i = 0; i < 4; i++) {
+            uint64_t half = generator_next(numbers);
+            bool was_there = plain_test(expected, half, k);
+            bry__block_set(expected, half, k);
+            assert_int_equal(kernel->block_add(block, half, k), !was_there);
+            assert_memory_equal(block, expected, 64);
+            assert_false(kernel->block_add(block, half, k));
+            assert_memory_equal(block, expected, 64);
+        }
+    }
+}
+
 static void test_block_test(void **state)
 {
     (void)state;
@@ -138,6 +159,7 @@ static void test_block_test(void **state)
                 compare_block_tests(kernel, &numbers, k, n);
             compare_block_tests(kernel, &numbers, k, BLOCKS);
             compare_one_missing(kernel, &numbers, k);
+            compare_block_adds(kernel, &numbers, k);
         }
     }
 }
