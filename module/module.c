@@ -3,14 +3,14 @@
  * Valkey; server_api.h declares what it needs of them, family.h says how it is put together and how
  * a family of commands is added.
  */
-#include "bf_type.h"
-#include "counter_type.h"
-#include "family.h"
-#include "index_type.h"
-#include "map_type.h"
-#include "once_run.h"
-#include "settings.h"
-#include "window_type.h"
+#include "module/bf/bf_type.h"
+#include "module/core/family.h"
+#include "module/core/settings.h"
+#include "module/counter/counter_type.h"
+#include "module/index/index_type.h"
+#include "module/map/map_type.h"
+#include "module/once/once_run.h"
+#include "module/window/window_type.h"
 
 #include <string.h>
 

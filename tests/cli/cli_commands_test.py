@@ -322,7 +322,8 @@ class Plan(Case):
 
     def test_limit_of_a_key(self):
         """What is larger than a server takes by default is marked."""
-        settings = (pathlib.Path(__file__).resolve().parents[2] / "module/settings.c").read_text()
+        root = pathlib.Path(__file__).resolve().parents[2]
+        settings = (root / "module/core/settings.c").read_text()
         self.assertIn("#define DEFAULT_MAX_KEY_BYTES (256LL << 20)\n", settings)
         answer = self.read_json("plan", "--items", "10M", "--error", "1%", "--json")
         self.assertEqual(answer["server_key_limit"], 256 << 20)

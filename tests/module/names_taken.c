@@ -1,6 +1,6 @@
 /* A module that has one of the names that ours wants, for tests: BF.ADD, which always answers 42.
  */
-#include "../../module/server_api.h"
+#include "module/core/server_api.h"
 
 #include <bloomery/base.h>
 

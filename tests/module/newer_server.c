@@ -10,7 +10,7 @@
  * Further arguments are our module's; before these, `taken` lets the names of settings be somebody
  * else's, and `valkey` makes it a Valkey that seems as new.
  */
-#include "../../module/server_api.h"
+#include "module/core/server_api.h"
 
 #include <bloomery/base.h>
 #include <dlfcn.h>

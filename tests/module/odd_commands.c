@@ -5,7 +5,7 @@
  *   ODD.DROP key other     deletes `other`, which it does not declare
  *   ODD.DROPFAIL key other the same, and answers with an error
  */
-#include "../../module/server_api.h"
+#include "module/core/server_api.h"
 
 #include <bloomery/base.h>
 

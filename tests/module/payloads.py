@@ -100,7 +100,7 @@ def resealed(contents_, change):
     return out + resealed(contents_[at:], lambda others: others)
 
 
-# ---- chunks of BF.SCANDUMP (module/bf_dump.c) ----------------------------------------------------
+# ---- chunks of BF.SCANDUMP (module/bf/bf_dump.c) -------------------------------------------------
 
 CHUNK_HEAD = 40
 

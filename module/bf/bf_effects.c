@@ -1,0 +1,118 @@
+/*
+ * FILTER.*: what changes of filters are replicated and logged as, and how they are carried out.
+ *
+ * The names BF.* may be another module's on the next node, or nobody's (bf_names.c). These are
+ * there on every node that has the type, so that a replica and a log never need the others. They
+ * are the handlers of BF.* over again, which come to the same bytes; clients are told that they are
+ * not for them, and at a limit of memory they are carried out as everything that a master has done.
+ */
+#include "module/bf/bf_type.h"
+
+#include "module/core/replies.h"
+#include "module/core/table_parts.h"
+
+void bf_replicate(server_context *context, const char *effect, server_string **argv, int argc)
+{
+    api.Replicate(context, effect, "v", argv + 1, (size_t)argc - 1);
+}
+
+static int carry_out(server_context *context, server_string **argv, int argc,
+                     server_command_function *command)
+{
+    if (!is_replayed(context))
+        return reply_internal(context);
+    return command(context, argv, argc);
+}
+
+static int create(server_context *context, server_string **argv, int argc)
+{
+    return carry_out(context, argv, argc, bf_command_reserve);
+}
+
+static int add(server_context *context, server_string **argv, int argc)
+{
+    return carry_out(context, argv, argc, bf_add_as_told);
+}
+
+static int del(server_context *context, server_string **argv, int argc)
+{
+    return carry_out(context, argv, argc, bf_command_del);
+}
+
+static int merge(server_context *context, server_string **argv, int argc)
+{
+    return carry_out(context, argv, argc, bf_command_merge);
+}
+
+static int load_chunk(server_context *context, server_string **argv, int argc)
+{
+    return carry_out(context, argv, argc, bf_command_loadchunk);
+}
+
+static int restore(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &filter_family);
+}
+
+static server_key_spec one_key[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
+
+const module_command filter_commands[] = {
+    {
+        .name = BF_EFFECT_CREATE,
+        .run = create,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = one_key,
+        .summary = "What was reserved or created; for replicas and the server's own log.",
+        .complexity = "O(1)",
+        .since = SINCE,
+    },
+    {
+        .name = BF_EFFECT_ADD,
+        .run = add,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = one_key,
+        .summary = "Items that were added to a filter; for replicas and the server's own log.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+    },
+    {
+        .name = BF_EFFECT_DEL,
+        .run = del,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = one_key,
+        .summary = "Items that were deleted from a filter; for replicas and the server's own log.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+    },
+    {
+        .name = BF_EFFECT_MERGE,
+        .run = merge,
+        .flags = "write",
+        .categories = "write bloomery",
+        .arity = -3,
+        .key_specs = merge_keys,
+        .summary = "Filters that were merged; for replicas and the server's own log.",
+        .complexity = "O(n), n items of all the filters",
+        .since = SINCE,
+    },
+    {
+        .name = BF_EFFECT_CHUNK,
+        .run = load_chunk,
+        .flags = "write",
+        .categories = "write bloomery",
+        .arity = 4,
+        .key_specs = one_key,
+        .summary = "A chunk that was loaded; for replicas and the server's own log.",
+        .complexity = "O(n), n bytes",
+        .since = SINCE,
+    },
+    COMMAND_RESTORE("FILTER.LOAD", restore),
+};
+const size_t filter_command_count = sizeof filter_commands / sizeof filter_commands[0];

@@ -1,0 +1,360 @@
+/*
+ * BF.ADD, MADD, INSERT, EXISTS, MEXISTS, DEL: items of one filter. n items asked, n answers in
+ * order; adding may end early, with an error as the last answer.
+ */
+#include "module/bf/bf_type.h"
+
+#include "module/core/arguments.h"
+#include "module/core/item_batch.h"
+#include "module/core/replies.h"
+
+#include <string.h>
+
+static bool any_absent(const item_batch *self, size_t n)
+{
+    return memchr(self->answers, BRY_ABSENT, n) != NULL;
+}
+
+static int reply_absent(server_context *context, size_t n)
+{
+    api.ReplyWithArray(context, (long)n);
+    for (size_t i = 0; i < n; i++)
+        api.ReplyWithBool(context, 0);
+    return SERVER_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+int bf_command_exists(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    bry_answer answer = BRY_ABSENT;
+    if (argc != 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object) {
+        const bry_filter *filter = bf_of(opened.object)->filter;
+        answer = bry_filter_has(filter, string_hash(bry_filter_seed(filter), argv[2]));
+        object_count(opened.object, 1);
+    }
+    object_close(&opened);
+    return api.ReplyWithBool(context, answer == BRY_PRESENT);
+}
+
+int bf_command_mexists(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    if (!opened.object) {
+        object_close(&opened);
+        return reply_absent(context, n);
+    }
+    const bry_filter *filter = bf_of(opened.object)->filter;
+    object_count(opened.object, n);
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
+        item_batch part;
+        batch_open_part(&part, argv + 2, n, done);
+        batch_hash(&part, bry_filter_seed(filter));
+        bry_filter_has_n(filter, part.hashes, part.n, part.answers);
+        for (size_t i = 0; i < part.n; i++)
+            api.ReplyWithBool(context, part.answers[i] == BRY_PRESENT);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+/* A command that adds. */
+typedef struct bf_adding {
+    server_context *context;
+    server_string **argv;
+    bf_parameters parameters; /* of a filter that is not there yet */
+    bool no_create;
+    bool many; /* the reply is a list */
+} bf_adding;
+
+/* Adds in order until one is refused; *status says why. How many were done. */
+static size_t add_in_order(bry_filter *filter, item_batch *batch, bry_status *status)
+{
+    if (batch->n > 1) {
+        *status = bry_filter_add_n(filter, batch->hashes, batch->n, batch->answers);
+        if (*status == BRY_OK || *status == BRY_E_NOMEM) /* all or none */
+            return *status == BRY_OK ? batch->n : 0;
+    }
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was;
+        *status = bry_filter_add(filter, batch->hashes[i], &was);
+        if (*status != BRY_OK)
+            return i;
+        batch->answers[i] = (uint8_t)was;
+    }
+    return batch->n;
+}
+
+/* The first n items. Most commands have one, and the server makes a line of single words faster. */
+static void replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
+{
+    if (n == 1)
+        api.Replicate(self->context, BF_EFFECT_ADD, "ss", self->argv[1], batch->items[0]);
+    else
+        api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
+}
+
+static void reply_added(const bf_adding *self, const item_batch *batch, size_t done, bool is_full)
+{
+    bool all = done == batch->n;
+    if (self->many)
+        api.ReplyWithArray(self->context, (long)(all ? done : done + 1));
+    for (size_t i = 0; i < done; i++)
+        api.ReplyWithBool(self->context, batch->answers[i] == BRY_ABSENT);
+    if (all)
+        return;
+    filter_family.totals.refused++;
+    bf_error(self->context,
+             is_full ? "ERR non scaling filter is full" : "ERR problem inserting into filter");
+}
+
+/* At the limit of a key's size those that are there may be added still, for that adds nothing. */
+static bool may_add(const bf_adding *self, const held_object *object, item_batch *batch)
+{
+    if (object_may_grow(self->context, object, batch->n * sizeof(uint64_t)))
+        return true;
+    bry_filter_has_n(bf_of(object)->filter, batch->hashes, batch->n, batch->answers);
+    return !any_absent(batch, batch->n);
+}
+
+/* An object that is new is not yet the key's: it becomes that with its first item. */
+static int add_all(const bf_adding *self, opened_key *opened, held_object *object,
+                   item_batch *batch)
+{
+    bool is_new = !opened->object;
+    bf_filter *thing = bf_of(object);
+    bry_status status = BRY_OK;
+    batch_hash(batch, bry_filter_seed(thing->filter));
+    if (!may_add(self, object, batch)) {
+        if (is_new)
+            object_free(object);
+        return object_too_large(self->context, &filter_family);
+    }
+    object_hold(self->context, object);
+    size_t done = add_in_order(thing->filter, batch, &status);
+    status = object_let_go(object, status);
+    bool fixed = thing->made.expansion == 0, changed = any_absent(batch, done);
+    /* One that grows finds out while it adds that it is full; then what was added and taken back
+     * may show in its bytes. */
+    bool stirred = !fixed && status == BRY_E_FULL;
+    object_count(object, batch->n);
+    if (changed) {
+        object_recount(object);
+        if (is_new) {
+            object_put(opened, object);
+            bf_replicate_creation(self->context, self->argv[1], &thing->made);
+            object_changed(self->context, self->argv[1], "bf.reserve", false);
+        }
+        object_changed(self->context, self->argv[1], "bf.add", false);
+    }
+    if (changed || stirred)
+        replicate_added(self, batch, stirred ? batch->n : done);
+    if (is_new && !changed)
+        object_free(object);
+    if (done == 0 && status == BRY_E_LIMIT)
+        return object_too_large(self->context, &filter_family);
+    reply_added(self, batch, done, fixed && status == BRY_E_FULL);
+    return SERVER_OK;
+}
+
+static int add(bf_adding *self, server_string **items, size_t n)
+{
+    opened_key opened;
+    item_batch batch;
+    if (!object_open(self->context, &filter_family, self->argv[1], SERVER_READ | SERVER_WRITE,
+                     &opened))
+        return SERVER_OK;
+    bool missing = !opened.object;
+    held_object *made = NULL;
+    if (missing && self->no_create)
+        bf_error(self->context, "ERR not found");
+    else if (missing)
+        made = bf_create(self->context, &self->parameters);
+    held_object *object = missing ? made : opened.object;
+    if (object && batch_open(&batch, items, n)) {
+        add_all(self, &opened, object, &batch);
+        batch_close(&batch);
+    } else if (object) {
+        object_free(made);
+        reply_status(self->context, BRY_E_NOMEM);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+int bf_command_add(server_context *context, server_string **argv, int argc)
+{
+    bf_adding adding = {.context = context, .argv = argv, .parameters = bf_default_parameters()};
+    if (argc != 3)
+        return api.WrongArity(context);
+    return add(&adding, argv + 2, 1);
+}
+
+int bf_command_madd(server_context *context, server_string **argv, int argc)
+{
+    bf_adding adding = {
+        .context = context, .argv = argv, .parameters = bf_default_parameters(), .many = true};
+    if (argc < 3)
+        return api.WrongArity(context);
+    return add(&adding, argv + 2, (size_t)argc - 2);
+}
+
+/* Where the filter was made, that was replicated before. */
+int bf_add_as_told(server_context *context, server_string **argv, int argc)
+{
+    bf_adding adding = {.context = context, .argv = argv, .no_create = true, .many = true};
+    if (argc < 3)
+        return api.WrongArity(context);
+    return add(&adding, argv + 2, (size_t)argc - 2);
+}
+
+/* ---- BF.INSERT ----------------------------------------------------------------------------- */
+
+typedef struct insert_wish {
+    bf_parameters parameters;
+    bool no_create, non_scaling;
+} insert_wish;
+
+static bool is_number(const server_string *argument, long long least, uint64_t most,
+                      uint64_t *number)
+{
+    long long read;
+    if (api.StringToLongLong(argument, &read) != SERVER_OK || read < least || (uint64_t)read > most)
+        return false;
+    *number = (uint64_t)read;
+    return true;
+}
+
+static bool is_error_rate(const server_string *argument, double *error)
+{
+    return api.StringToDouble(argument, error) == SERVER_OK && *error > 0 && *error < 1;
+}
+
+/* An option that has a value; NULL, or what is wrong. */
+static const char *read_valued(const server_string *name, const server_string *value,
+                               insert_wish *wish)
+{
+    if (is_word(name, "CAPACITY"))
+        return is_number(value, 1, BRY_CAPACITY_MAX, &wish->parameters.capacity) ? NULL
+                                                                                 : "Bad capacity";
+    if (is_word(name, "ERROR"))
+        return is_error_rate(value, &wish->parameters.error) ? NULL : "Bad error rate";
+    return is_number(value, 0, BF_MOST_EXPANSION, &wish->parameters.expansion) ? NULL
+                                                                               : "Bad expansion";
+}
+
+static bool has_value(const server_string *name)
+{
+    return is_word(name, "CAPACITY") || is_word(name, "ERROR") || is_word(name, "EXPANSION");
+}
+
+/* Reads up to the items; 0 when the client has been told what is wrong. */
+static int read_wish(server_context *context, server_string **argv, int argc, insert_wish *wish)
+{
+    int at = 2;
+    for (; at < argc && !is_word(argv[at], "ITEMS"); at++) {
+        const char *problem = NULL;
+        bool valued = has_value(argv[at]);
+        if (valued && at + 1 == argc)
+            break;
+        if (valued) {
+            problem = read_valued(argv[at], argv[at + 1], wish);
+            at++;
+        } else if (is_word(argv[at], "NOCREATE")) {
+            wish->no_create = true;
+        } else if (is_word(argv[at], "NONSCALING")) {
+            wish->non_scaling = true;
+        } else {
+            problem = "Unknown argument received";
+        }
+        if (problem) {
+            bf_error(context, problem);
+            return 0;
+        }
+    }
+    if (at + 1 >= argc) {
+        api.WrongArity(context);
+        return 0;
+    }
+    if (wish->non_scaling) /* whatever EXPANSION says */
+        wish->parameters.expansion = 0;
+    return at + 1;
+}
+
+int bf_command_insert(server_context *context, server_string **argv, int argc)
+{
+    insert_wish wish = {.parameters = bf_default_parameters()};
+    if (argc < 4)
+        return api.WrongArity(context);
+    int from = read_wish(context, argv, argc, &wish);
+    if (from == 0)
+        return SERVER_OK;
+    bf_adding adding = {.context = context,
+                        .argv = argv,
+                        .parameters = wish.parameters,
+                        .no_create = wish.no_create,
+                        .many = true};
+    return add(&adding, argv + from, (size_t)(argc - from));
+}
+
+/* ---- deleting ------------------------------------------------------------------------------ */
+
+static int del_all(server_context *context, server_string **argv, held_object *object,
+                   item_batch *batch)
+{
+    bry_filter *filter = bf_of(object)->filter;
+    size_t removed = 0;
+    batch_hash(batch, bry_filter_seed(filter));
+    if (batch->n > 1) /* for what it fetches into the cache */
+        bry_filter_has_n(filter, batch->hashes, batch->n, batch->answers);
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was = BRY_ABSENT;
+        bry_filter_del(filter, batch->hashes[i], &was);
+        batch->answers[i] = (uint8_t)was;
+        removed += was == BRY_PRESENT;
+    }
+    object_recount(object);
+    object_count(object, batch->n);
+    if (removed > 0) {
+        bf_replicate(context, BF_EFFECT_DEL, argv, (int)batch->n + 2);
+        object_changed(context, argv[1], "bf.del", false);
+    }
+    api.ReplyWithArray(context, (long)batch->n);
+    for (size_t i = 0; i < batch->n; i++)
+        api.ReplyWithBool(context, batch->answers[i] == BRY_PRESENT);
+    return SERVER_OK;
+}
+
+int bf_command_del(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    item_batch batch;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    if (!opened.object) {
+        reply_absent(context, n);
+    } else if (batch_open(&batch, argv + 2, n)) {
+        del_all(context, argv, opened.object, &batch);
+        batch_close(&batch);
+    } else {
+        reply_status(context, BRY_E_NOMEM);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}

@@ -1,0 +1,274 @@
+/* BF.RESERVE, CARD, INFO, DEBUG, MERGE: whole filters. */
+#include "module/bf/bf_type.h"
+
+#include "module/core/arguments.h"
+#include "module/core/number_text.h"
+#include "module/core/replies.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- BF.RESERVE ---------------------------------------------------------------------------- */
+
+#define RESERVE_MOST 7 /* words of the command, without SEED */
+
+/* Options of BF.RESERVE are looked for, and words that are none of them passed over, as clients of
+ * RedisBloom expect. Where a word stands behind the fixed arguments, or 0. */
+static int find_word(server_string **argv, int argc, const char *word)
+{
+    for (int at = 4; at < argc; at++)
+        if (is_word(argv[at], word))
+            return at;
+    return 0;
+}
+
+/* NULL, or what is wrong. */
+static const char *read_expansion(server_string **argv, int argc, uint64_t *expansion)
+{
+    long long number;
+    bool fixed = find_word(argv, argc, "NONSCALING") != 0;
+    int at = find_word(argv, argc, "EXPANSION");
+    if (fixed)
+        *expansion = 0;
+    if (at == 0)
+        return NULL;
+    if (at + 1 == argc)
+        return "ERR no expansion";
+    if (api.StringToLongLong(argv[at + 1], &number) != SERVER_OK ||
+        number > (long long)BF_MOST_EXPANSION)
+        return fixed ? "Nonscaling filters cannot expand" : "ERR bad expansion";
+    if (fixed && number != 0)
+        return "Nonscaling filters cannot expand";
+    if (number < 0)
+        return "ERR expansion should be greater or equal to 1";
+    *expansion = (uint64_t)number;
+    return NULL;
+}
+
+static const char *read_plan(server_string **argv, bf_parameters *parameters)
+{
+    long long capacity;
+    double error;
+    if (api.StringToDouble(argv[2], &error) != SERVER_OK)
+        return "ERR bad error rate";
+    if (!(error > 0 && error < 1))
+        return "ERR (0 < error rate range < 1) ";
+    if (api.StringToLongLong(argv[3], &capacity) != SERVER_OK ||
+        capacity > (long long)BRY_CAPACITY_MAX)
+        return "ERR bad capacity";
+    if (capacity <= 0)
+        return "ERR (capacity should be larger than 0)";
+    parameters->error = error;
+    parameters->capacity = (uint64_t)capacity;
+    return NULL;
+}
+
+/* False: the client has been told. */
+static bool read_reserve(server_context *context, server_string **argv, int argc,
+                         bf_parameters *parameters)
+{
+    int seed = find_word(argv, argc, "SEED");
+    *parameters = bf_default_parameters();
+    if (argc > (seed ? RESERVE_MOST + 2 : RESERVE_MOST) || seed + 1 == argc) {
+        api.WrongArity(context);
+        return false;
+    }
+    const char *problem = read_plan(argv, parameters);
+    if (!problem)
+        problem = read_expansion(argv, argc, &parameters->expansion);
+    if (problem)
+        bf_error(context, problem);
+    return !problem &&
+           (!seed || read_plain(context, argv[seed + 1], "SEED", 1, UINT64_MAX, &parameters->seed));
+}
+
+int bf_command_reserve(server_context *context, server_string **argv, int argc)
+{
+    bf_parameters parameters;
+    opened_key target;
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!read_reserve(context, argv, argc, &parameters) ||
+        !object_open(context, &filter_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
+        return SERVER_OK;
+    if (target.object) {
+        bf_error(context, "ERR item exists");
+    } else {
+        held_object *made = bf_create(context, &parameters);
+        if (made) {
+            object_put(&target, made);
+            bf_replicate_creation(context, argv[1], &parameters);
+            object_changed(context, argv[1], "bf.reserve", false);
+            reply_ok(context);
+        }
+    }
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- BF.CARD, BF.INFO ---------------------------------------------------------------------- */
+
+int bf_command_card(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    uint64_t items = opened.object ? opened.object->items : 0;
+    object_close(&opened);
+    return api.ReplyWithLongLong(context, (long long)items);
+}
+
+/* A chain of filters as EXPANSION describes it, long enough for the items that are there. */
+typedef struct filter_chain {
+    uint64_t capacity, filters;
+} filter_chain;
+
+static filter_chain chain_of(const bf_parameters *made, uint64_t items)
+{
+    filter_chain chain = {made->capacity, 1};
+    uint64_t next = made->capacity;
+    if (made->expansion == 1 && items > chain.capacity) {
+        chain.filters = (items - 1) / made->capacity + 1;
+        chain.capacity = chain.filters * made->capacity;
+        return chain;
+    }
+    /* A step is at most expansion times the items, which are below 2^40 at any rate. */
+    while (made->expansion > 1 && items > chain.capacity) {
+        next = next > INT64_MAX / made->expansion ? INT64_MAX : next * made->expansion;
+        chain.capacity = next > INT64_MAX - chain.capacity ? INT64_MAX : chain.capacity + next;
+        chain.filters++;
+    }
+    return chain;
+}
+
+#define INFO_FIELDS 5
+
+static const char *const info_words[INFO_FIELDS] = {"CAPACITY", "SIZE", "FILTERS", "ITEMS",
+                                                    "EXPANSION"};
+static const char *const info_names[INFO_FIELDS] = {"Capacity", "Size", "Number of filters",
+                                                    "Number of items inserted", "Expansion rate"};
+
+static void reply_field(server_context *context, const held_object *object, int field)
+{
+    const bf_parameters *made = &bf_of(object)->made;
+    filter_chain chain = chain_of(made, object->items);
+    uint64_t values[INFO_FIELDS] = {chain.capacity, object->account.bytes, chain.filters,
+                                    object->items, made->expansion};
+    if (info_words[field][0] == 'E' && made->expansion == 0)
+        api.ReplyWithNull(context);
+    else
+        api.ReplyWithLongLong(context, (long long)values[field]);
+}
+
+static void reply_pairs(server_context *context, const held_object *object, int from, int to)
+{
+    api.ReplyWithMap(context, to - from);
+    for (int i = from; i < to; i++) {
+        api.ReplyWithSimpleString(context, info_names[i]);
+        reply_field(context, object, i);
+    }
+}
+
+/* One field: its value alone, or, to clients that know maps, a map of it. */
+static void reply_one(server_context *context, const held_object *object, int field)
+{
+    if (api.GetContextFlags(context) & SERVER_CLIENT_RESP3) {
+        reply_pairs(context, object, field, field + 1);
+        return;
+    }
+    api.ReplyWithArray(context, 1);
+    reply_field(context, object, field);
+}
+
+int bf_command_info(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    int field = 0;
+    if (argc < 2 || argc > 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    while (argc == 3 && field < INFO_FIELDS && !is_word(argv[2], info_words[field]))
+        field++;
+    if (!opened.object)
+        bf_error(context, "ERR not found");
+    else if (field == INFO_FIELDS)
+        bf_error(context, "Invalid information value");
+    else if (argc == 3)
+        reply_one(context, opened.object, field);
+    else
+        reply_pairs(context, opened.object, 0, INFO_FIELDS);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- BF.DEBUG ------------------------------------------------------------------------------ */
+
+#define DEBUG_SIZE 200
+#define HASH_BITS 64
+
+static int reply_debug_line(server_context *context, const char *line)
+{
+    return api.ReplyWithStringBuffer(context, line, strlen(line));
+}
+
+/* The number of items, then a line for each filter of RedisBloom's chain. Here there is one table,
+ * whatever BF.INFO counts. */
+static int tell_debug(server_context *context, const held_object *object)
+{
+    const bf_parameters *made = &bf_of(object)->made;
+    char line[DEBUG_SIZE], error[NUMBER_SIZE];
+    size_t bytes = object->account.bytes;
+    api.ReplyWithArray(context, 2);
+    snprintf(line, sizeof line, "size:%" PRIu64, object->items);
+    reply_debug_line(context, line);
+    snprintf(line, sizeof line,
+             "bytes:%zu bits:%zu hashes:1 hashwidth:%d capacity:%" PRIu64 " size:%" PRIu64
+             " ratio:%s",
+             bytes, bytes * CHAR_BIT, HASH_BITS, chain_of(made, object->items).capacity,
+             object->items, number_text(made->error, error));
+    return reply_debug_line(context, line);
+}
+
+int bf_command_debug(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        tell_debug(context, opened.object);
+    else
+        bf_error(context, "ERR not found");
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- BF.MERGE ------------------------------------------------------------------------------ */
+
+static bry_status merge(void *into, const void *from)
+{
+    return bry_filter_merge(((bf_filter *)into)->filter, ((const bf_filter *)from)->filter);
+}
+
+_Static_assert(BF_LEAST_PLAN == 1048576, "the text below names it");
+
+int bf_command_merge(server_context *context, server_string **argv, int argc)
+{
+    static const object_merging how = {
+        .family = &filter_family,
+        .merge = merge,
+        .event = "bf.merge",
+        .creates = true,
+        .effect = BF_EFFECT_MERGE,
+        .mismatch = "filters can be merged that were reserved with the same error_rate and SEED, "
+                    "all NONSCALING or none; the capacity must be the same too if they are "
+                    "NONSCALING or it is above 1048576",
+    };
+    return object_merge(context, argv, argc, &how);
+}

@@ -1,0 +1,128 @@
+/*
+ * Whether there are commands BF.*, which is asked when the module is loaded: `bf yes`, `bf no`, or
+ * `bf auto`, the preset, for servers where another module may have these names: then ours are left
+ * out. Filters are kept, saved and restored in any case, and changed as the master says, for none
+ * of that goes by these names (bf_effects.c); without the commands no client can ask or change
+ * them.
+ */
+#include "module/bf/bf_type.h"
+#include "module/core/arguments.h"
+#include "module/core/limit_texts.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+
+enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
+
+static const char *const choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
+static int choice = BF_AUTO;
+
+static bool read_choice(const server_string *value)
+{
+    int found = 0;
+    while (found < BF_CHOICES && !is_word(value, choices[found]))
+        found++;
+    if (found < BF_CHOICES)
+        choice = found;
+    return found < BF_CHOICES;
+}
+
+/* RedisBloom's own for the filters that are not here. */
+static bool read_expansions(const server_string *value)
+{
+    long long number;
+    return api.StringToLongLong(value, &number) == SERVER_OK && number >= 1;
+}
+
+/* Ours, and those of RedisBloom, old and new. */
+static const struct {
+    const char *name;
+    bool (*read)(const server_string *value);
+    const char *range;
+} arguments[] = {
+    {"bf", read_choice, "auto, yes or no"},
+    {"INITIAL_SIZE", bf_preset_capacity, "a whole number from 1 to " CAPACITY_MOST},
+    {"bf-initial-size", bf_preset_capacity, "a whole number from 1 to " CAPACITY_MOST},
+    {"ERROR_RATE", bf_preset_error, "a number from " TEXT(BRY_FILTER_ERROR_MIN) " to 0.99"},
+    {"bf-error-rate", bf_preset_error, "a number from " TEXT(BRY_FILTER_ERROR_MIN) " to 0.99"},
+    {"bf-expansion-factor", bf_preset_expansion, "a whole number from 0 to 2^32 - 1"},
+    {"CF_MAX_EXPANSIONS", read_expansions, "a whole number from 1"},
+    {"cf-max-expansions", read_expansions, "a whole number from 1"},
+};
+#define ARGUMENTS (sizeof arguments / sizeof arguments[0])
+
+static bool read_argument(server_context *context, const server_string *name,
+                          const server_string *value)
+{
+    char text[QUOTED_SIZE];
+    size_t i = 0;
+    while (i < ARGUMENTS && !is_word(name, arguments[i].name))
+        i++;
+    if (i == ARGUMENTS)
+        api.Log(context, "warning",
+                "unknown argument %s of bloomery: it takes bf, INITIAL_SIZE, ERROR_RATE and "
+                "the settings bloomery.*",
+                quoted(name, text));
+    else if (!value)
+        api.Log(context, "warning", "%s needs a value", arguments[i].name);
+    else if (!arguments[i].read(value))
+        api.Log(context, "warning", "%s %s is not %s", arguments[i].name, quoted(value, text),
+                arguments[i].range);
+    else
+        return true;
+    return false;
+}
+
+bool bf_read_arguments(server_context *context, server_string **argv, int argc)
+{
+    for (int at = 0; at < argc; at += 2)
+        if (!read_argument(context, argv[at], at + 1 < argc ? argv[at + 1] : NULL))
+            return false;
+    return true;
+}
+
+int bf_register_choice(server_context *context)
+{
+    static const char *names[BF_CHOICES] = {"auto", "yes", "no"};
+    static const int values[BF_CHOICES] = {BF_AUTO, BF_YES, BF_NO};
+    return settings_register_choice_at_start(context, "bf", choice, names, values, BF_CHOICES,
+                                             &choice);
+}
+
+/* The server describes a command that there is, whoever has it, and says nil for others. */
+static bool is_taken(server_context *context, const char *name)
+{
+    server_reply *reply = api.Call(context, "COMMAND", "cc", "INFO", name);
+    bool taken = reply && api.CallReplyType(reply) == SERVER_REPLY_ARRAY &&
+                 api.CallReplyLength(reply) == 1 &&
+                 api.CallReplyType(api.CallReplyArrayElement(reply, 0)) == SERVER_REPLY_ARRAY;
+    if (reply)
+        api.FreeCallReply(reply);
+    return taken;
+}
+
+static const char *taken_name(server_context *context)
+{
+    for (size_t i = 0; i < bf_command_count; i++)
+        if (is_taken(context, bf_commands[i].name))
+            return bf_commands[i].name;
+    return NULL;
+}
+
+int bf_register_commands(server_context *context)
+{
+    const char *taken = choice == BF_NO ? NULL : taken_name(context);
+    if (taken && choice == BF_YES) {
+        api.Log(context, "warning",
+                "bf yes: another module has %s; load bloomery without it, or with bf auto or no",
+                taken);
+        return SERVER_ERR;
+    }
+    if (taken)
+        api.Log(context, "notice", "another module has %s: the commands BF.* are left to it",
+                taken);
+    if (taken || choice == BF_NO)
+        return SERVER_OK;
+    if (api.AddACLCategory) /* fails where there is one already, which will do */
+        api.AddACLCategory(context, "bloom");
+    return family_add_commands(context, bf_commands, bf_command_count);
+}

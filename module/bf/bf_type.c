@@ -1,0 +1,302 @@
+/*
+ * The type FILTER. Its payload, encoding 1: the filter as the library saves it (doc/format.md, kind
+ * FLTR). Its note has capacity and expansion (0: does not scale) as reserved, u64 each, and the
+ * error as asked for, an IEEE double; all little-endian.
+ */
+#include "module/bf/bf_type.h"
+
+#include "module/core/little_endian.h"
+#include "module/core/number_text.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NOTE_SIZE = 24 };
+
+int bf_error(server_context *context, const char *line)
+{
+    return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+#define MOST_PRESET 0.99
+
+static long long default_capacity = 100;
+static share_setting default_error = {
+    .value = 0.01, .least = BRY_FILTER_ERROR_MIN, .most = MOST_PRESET};
+static long long default_expansion = 2;
+
+static bool preset_number(const server_string *value, long long least, uint64_t most,
+                          long long *preset)
+{
+    long long number;
+    if (api.StringToLongLong(value, &number) != SERVER_OK || number < least ||
+        (uint64_t)number > most)
+        return false;
+    *preset = number;
+    return true;
+}
+
+bool bf_preset_capacity(const server_string *value)
+{
+    return preset_number(value, 1, BRY_CAPACITY_MAX, &default_capacity);
+}
+
+bool bf_preset_expansion(const server_string *value)
+{
+    return preset_number(value, 0, BF_MOST_EXPANSION, &default_expansion);
+}
+
+bool bf_preset_error(const server_string *value)
+{
+    double error;
+    if (api.StringToDouble(value, &error) != SERVER_OK ||
+        !(error >= BRY_FILTER_ERROR_MIN && error <= MOST_PRESET))
+        return false;
+    default_error.value = error;
+    return true;
+}
+
+/* RedisBloom's names, and where the server lets a module have settings without its name in front,
+ * none is. */
+static int configure(server_context *context)
+{
+    char error[NUMBER_SIZE];
+    number_text(default_error.value, error);
+    if (settings_register_known_count(context, "bf-initial-size", default_capacity, 1,
+                                      (long long)BRY_CAPACITY_MAX, &default_capacity) ||
+        settings_register_known_share(context, "bf-error-rate", error, &default_error) ||
+        settings_register_known_count(context, "bf-expansion-factor", default_expansion, 0,
+                                      (long long)BF_MOST_EXPANSION, &default_expansion))
+        return SERVER_ERR;
+    return bf_register_choice(context);
+}
+
+bf_parameters bf_default_parameters(void)
+{
+    return (bf_parameters){.capacity = (uint64_t)default_capacity,
+                           .expansion = (uint64_t)default_expansion,
+                           .error = default_error.value};
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static bry_filter_options options_of(const bf_parameters *made)
+{
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.fixed = made->expansion == 0;
+    options.capacity = made->capacity;
+    if (!options.fixed && options.capacity < BF_LEAST_PLAN)
+        options.capacity = BF_LEAST_PLAN;
+    options.error = made->error < BRY_ERROR_MAX ? made->error : BRY_ERROR_MAX;
+    options.seed = made->seed;
+    return options;
+}
+
+static bf_filter *filter_new(account *bill)
+{
+    bf_filter *made = account_alloc(bill, sizeof *made);
+    if (made)
+        *made = (bf_filter){.account = bill};
+    return made;
+}
+
+static void filter_free(bf_filter *self)
+{
+    account_free(self->account, self, sizeof *self);
+}
+
+static bry_status create(bf_parameters *parameters, const bry_filter_options *options,
+                         held_object **object)
+{
+    held_object *made = object_new(&filter_family);
+    bf_filter *thing = made ? filter_new(&made->account) : NULL;
+    if (!thing) {
+        object_free(made);
+        return BRY_E_NOMEM;
+    }
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_filter_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
+    bry_status status = bry_filter_create(&with_allocator, &thing->filter);
+    if (status != BRY_OK) {
+        filter_free(thing);
+        object_free(made);
+        return status;
+    }
+    parameters->seed = bry_filter_seed(thing->filter);
+    thing->made = *parameters;
+    made->thing = thing;
+    *object = made;
+    return BRY_OK;
+}
+
+held_object *bf_create(server_context *context, bf_parameters *parameters)
+{
+    bry_filter_options options = options_of(parameters);
+    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    held_object *made = NULL;
+    if (parameters->error < BRY_FILTER_ERROR_MIN) {
+        reply_error(context, "RANGE", "error rates go down to %g", BRY_FILTER_ERROR_MIN);
+        return NULL;
+    }
+    if (bry_filter_plan(&options, &shape) != BRY_OK) {
+        reply_error(context, "RANGE", "this error rate cannot be had at this capacity");
+        return NULL;
+    }
+    if (!object_may_grow(context, NULL, shape.bytes_empty)) {
+        object_too_large(context, &filter_family);
+        return NULL;
+    }
+    bry_status status = create(parameters, &options, &made);
+    if (status != BRY_OK)
+        reply_status(context, status);
+    return made;
+}
+
+void bf_replicate_creation(server_context *context, server_string *name,
+                           const bf_parameters *parameters)
+{
+    char error[NUMBER_SIZE], capacity[24], expansion[24], seed[24];
+    number_text(parameters->error, error);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, parameters->capacity);
+    snprintf(expansion, sizeof expansion, "%" PRIu64, parameters->expansion);
+    snprintf(seed, sizeof seed, "%" PRIu64, parameters->seed);
+    if (parameters->expansion)
+        api.Replicate(context, BF_EFFECT_CREATE, "scccccc", name, error, capacity, "EXPANSION",
+                      expansion, "SEED", seed);
+    else
+        api.Replicate(context, BF_EFFECT_CREATE, "sccccc", name, error, capacity, "NONSCALING",
+                      "SEED", seed);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+static uint64_t items(const void *thing)
+{
+    return bry_filter_items(((const bf_filter *)thing)->filter);
+}
+
+static void errors(const void *thing, double *promised, double *estimated)
+{
+    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
+    *promised = ((const bf_filter *)thing)->made.error;
+    *estimated = stats.estimated_error;
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    const bf_filter *self = thing;
+    unsigned char note[NOTE_SIZE];
+    uint64_t error;
+    memcpy(&error, &self->made.error, sizeof error);
+    store64(note, self->made.capacity);
+    store64(note + 8, self->made.expansion);
+    store64(note + 16, error);
+    bry_save how = BRY_SAVE;
+    how.note = note;
+    how.note_len = sizeof note;
+    return bry_filter_save(self->filter, sink, &how);
+}
+
+static bool read_note(const bry_buffer *note, bf_parameters *made)
+{
+    if (note->len != NOTE_SIZE)
+        return false;
+    uint64_t error = load64(note->bytes + 16);
+    *made = (bf_parameters){.capacity = load64(note->bytes), .expansion = load64(note->bytes + 8)};
+    memcpy(&made->error, &error, sizeof error);
+    return made->capacity >= 1 && made->capacity <= BRY_CAPACITY_MAX &&
+           made->expansion <= BF_MOST_EXPANSION && made->error >= BRY_FILTER_ERROR_MIN &&
+           made->error < 1;
+}
+
+/* Whether the filter is one that these parameters make, with this plan or another version's. */
+static bool is_of(const bry_filter *filter, const bf_parameters *made)
+{
+    bry_filter_options is = BRY_FILTER_OPTIONS, planned = options_of(made);
+    bry_filter_options_like(filter, &is);
+    return is.engine == planned.engine && is.fixed == planned.fixed && is.error == planned.error &&
+           (is.fixed ? is.capacity == made->capacity : is.capacity >= made->capacity);
+}
+
+/* load->allocator is that of the object's account (object_load()). */
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    bry_buffer note = BRY_BUFFER;
+    bf_filter *read = filter_new(load->allocator->opaque);
+    if (!read)
+        return BRY_E_NOMEM;
+    load->note = &note;
+    load->note_max = NOTE_SIZE;
+    bry_status status = bry_filter_load(source, load, &read->filter);
+    load->note = NULL;
+    if (status == BRY_OK && !(read_note(&note, &read->made) && is_of(read->filter, &read->made))) {
+        bry_filter_destroy(read->filter);
+        load->problem = "the filter is not what was reserved";
+        load->offset = 0;
+        status = BRY_E_BADDATA;
+    }
+    bry_buffer_free(&note);
+    if (status != BRY_OK) {
+        filter_free(read);
+        return status;
+    }
+    read->made.seed = bry_filter_seed(read->filter);
+    *thing = read;
+    return BRY_OK;
+}
+
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    const bf_filter *from = thing;
+    bf_filter *made = filter_new(bill);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(bill);
+    bry_status status = bry_filter_clone(from->filter, &allocator, &made->filter);
+    if (status != BRY_OK) {
+        filter_free(made);
+        return status;
+    }
+    made->made = from->made;
+    *copy = made;
+    return BRY_OK;
+}
+
+static void destroy(void *thing)
+{
+    bf_filter *self = thing;
+    bry_filter_destroy(self->filter);
+    filter_free(self);
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &filter_family);
+}
+
+command_family filter_family = {
+    .name = "filter",
+    .type_name = "bloom-flt",
+    .encoding = 1,
+    .restore_command = "FILTER.LOAD",
+    .commands = filter_commands,
+    .command_count = &filter_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .clone = clone,
+    .destroy = destroy,
+    .items = items,
+    .errors = errors,
+};

@@ -1,0 +1,98 @@
+#include "module/core/account.h"
+
+#include "module/core/replies.h"
+
+#include <string.h>
+
+static void count(account *self, size_t bytes)
+{
+    self->bytes += bytes;
+    self->blocks++;
+    atomic_fetch_add_explicit(self->sum, bytes, memory_order_relaxed);
+}
+
+static void uncount(account *self, size_t bytes)
+{
+    self->bytes -= bytes;
+    self->blocks--;
+    atomic_fetch_sub_explicit(self->sum, bytes, memory_order_relaxed);
+}
+
+/* A command that takes more than this also looks at the server's own limit. */
+#define LARGE_GROWTH ((size_t)1 << 20)
+
+static bool is_beyond(const account *self, size_t size)
+{
+    return self->ceiling && (self->bytes > self->ceiling || size > self->ceiling - self->bytes);
+}
+
+/*
+ * The server looks at maxmemory before a command and not while it runs. One that takes megabytes at
+ * once is refused where it would pass maxmemory, unless the server makes room by evicting keys.
+ */
+static bool is_beyond_server(const account *self, size_t size)
+{
+    if (!self->asking || !self->ceiling || self->bytes + size < self->before + LARGE_GROWTH)
+        return false;
+    int flags = api.GetContextFlags(self->asking);
+    return (flags & SERVER_OUT_OF_MEMORY) && !(flags & SERVER_EVICTS);
+}
+
+/* TryAlloc: a size that cannot be had is an error of one command, not the end of the server.
+ * Whether a ceiling holds for this command is asked only when it is met, for asking costs more than
+ * most commands take. */
+void *account_alloc(void *opaque, size_t size)
+{
+    account *self = opaque;
+    if (is_beyond(self, size) && self->asking && is_replayed(self->asking))
+        self->ceiling = 0;
+    if (is_beyond(self, size)) {
+        self->denied = true;
+        return NULL;
+    }
+    void *block = api.TryAlloc(size);
+    if (block && is_beyond_server(self, size) && !is_replayed(self->asking)) {
+        api.Free(block);
+        return NULL;
+    }
+    if (block)
+        count(self, api.MallocSize(block));
+    return block;
+}
+
+void account_free(void *opaque, void *block, size_t size)
+{
+    (void)size;
+    uncount(opaque, api.MallocSize(block));
+    api.Free(block);
+}
+
+void account_move(account *self, atomic_ullong *sum)
+{
+    atomic_fetch_sub_explicit(self->sum, self->bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(sum, self->bytes, memory_order_relaxed);
+    self->sum = sum;
+}
+
+bry_allocator account_allocator(account *self)
+{
+    return (bry_allocator){account_alloc, account_free, self};
+}
+
+void *account_open(size_t size, atomic_ullong *sum)
+{
+    account *block = api.TryAlloc(size);
+    if (!block)
+        return NULL;
+    memset(block, 0, size);
+    block->sum = sum;
+    count(block, api.MallocSize(block));
+    return block;
+}
+
+void account_close(void *block)
+{
+    account *self = block;
+    uncount(self, api.MallocSize(block));
+    api.Free(block);
+}

@@ -1,0 +1,228 @@
+#include "module/core/arguments.h"
+
+#include "module/core/replies.h"
+#include "module/core/typed_numbers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool is_word(const server_string *argument, const char *word)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(argument, &len);
+    return len == strlen(word) && strncasecmp(bytes, word, len) == 0;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+/* The first LIKE: it is no value of any option, so where it is not the option itself, the command
+ * is refused. */
+bool are_like_keys_told(server_context *context, server_string **argv, int argc)
+{
+    if (!api.IsKeysPositionRequest(context))
+        return false;
+    int at = 2;
+    if (argc > 1)
+        api.KeyAtPosWithFlags(context, 1, SERVER_SPEC_OW | SERVER_SPEC_INSERT);
+    while (at < argc && !is_word(argv[at], "LIKE"))
+        at++;
+    if (at + 1 < argc)
+        api.KeyAtPosWithFlags(context, at + 1, SERVER_SPEC_RO | SERVER_SPEC_ACCESS);
+    return true;
+}
+
+/* ---- one number ---------------------------------------------------------------------------- */
+
+static bool refuse(server_context *context, const server_string *argument, const char *name,
+                   const char *problem)
+{
+    char text[QUOTED_SIZE];
+    reply_error(context, "ERR", "%s %s %s", name, quoted(argument, text), problem);
+    return false;
+}
+
+static bool in_range(server_context *context, const server_string *argument, const char *name,
+                     uint64_t least, uint64_t most, uint64_t value)
+{
+    char text[QUOTED_SIZE];
+    if (value >= least && value <= most)
+        return true;
+    reply_error(context, "RANGE", "%s %s is not between %" PRIu64 " and %" PRIu64, name,
+                quoted(argument, text), least, most);
+    return false;
+}
+
+typedef const char *typed_whole(const char *text, size_t len, uint64_t *value);
+
+static bool read_whole(server_context *context, const server_string *argument, const char *name,
+                       typed_whole *typed, uint64_t least, uint64_t most, uint64_t *value)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(argument, &len);
+    uint64_t read;
+    const char *problem = typed(bytes, len, &read);
+    if (problem)
+        return refuse(context, argument, name, problem);
+    if (!in_range(context, argument, name, least, most, read))
+        return false;
+    *value = read;
+    return true;
+}
+
+bool read_count(server_context *context, const server_string *argument, const char *name,
+                uint64_t least, uint64_t most, uint64_t *count)
+{
+    return read_whole(context, argument, name, typed_count, least, most, count);
+}
+
+bool read_plain(server_context *context, const server_string *argument, const char *name,
+                uint64_t least, uint64_t most, uint64_t *number)
+{
+    return read_whole(context, argument, name, typed_plain, least, most, number);
+}
+
+bool read_span(server_context *context, const server_string *argument, const char *name,
+               uint64_t least, uint64_t most, uint64_t *milliseconds)
+{
+    return read_whole(context, argument, name, typed_span, least, most, milliseconds);
+}
+
+bool read_share(server_context *context, const server_string *argument, const char *name,
+                double least, double most, double *share)
+{
+    char text[QUOTED_SIZE];
+    size_t len;
+    const char *bytes = api.StringPtrLen(argument, &len);
+    double read;
+    const char *problem = typed_share(bytes, len, &read);
+    if (problem)
+        return refuse(context, argument, name, problem);
+    if (!(read >= least && read <= most)) {
+        reply_error(context, "RANGE", "%s %s is not between %g and %g", name,
+                    quoted(argument, text), least, most);
+        return false;
+    }
+    *share = read;
+    return true;
+}
+
+bool read_integer(server_context *context, const server_string *argument, const char *name,
+                  long long least, long long most, long long *integer)
+{
+    char text[QUOTED_SIZE];
+    long long read;
+    if (api.StringToLongLong(argument, &read) != SERVER_OK)
+        return refuse(context, argument, name, "is not an integer");
+    if (read < least || read > most) {
+        reply_error(context, "RANGE", "%s %s is not between %lld and %lld", name,
+                    quoted(argument, text), least, most);
+        return false;
+    }
+    *integer = read;
+    return true;
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+static bool read_choice(server_context *context, const command_option *option,
+                        const server_string *argument)
+{
+    for (int i = 0; option->words[i]; i++)
+        if (is_word(argument, option->words[i])) {
+            *(int *)option->into = i;
+            return true;
+        }
+    char list[128] = "";
+    size_t end = 0;
+    for (int i = 0; option->words[i] && end < sizeof list; i++) {
+        const char *between = i == 0 ? "" : option->words[i + 1] ? ", " : " or ";
+        end += (size_t)snprintf(list + end, sizeof list - end, "%s%s", between, option->words[i]);
+    }
+    char text[QUOTED_SIZE];
+    reply_error(context, "ERR", "%s %s is not one of %s", option->name, quoted(argument, text),
+                list);
+    return false;
+}
+
+static bool read_value(server_context *context, const command_option *option,
+                       server_string *argument)
+{
+    switch (option->kind) {
+    case OPTION_COUNT:
+        return read_whole(context, argument, option->name, typed_count, option->least, option->most,
+                          option->into);
+    case OPTION_PLAIN:
+        return read_whole(context, argument, option->name, typed_plain, option->least, option->most,
+                          option->into);
+    case OPTION_MOMENT:
+        return read_whole(context, argument, option->name, typed_moment, option->least,
+                          option->most, option->into);
+    case OPTION_BYTES:
+        return read_whole(context, argument, option->name, typed_bytes, option->least, option->most,
+                          option->into);
+    case OPTION_SPAN:
+        return read_whole(context, argument, option->name, typed_span, option->least, option->most,
+                          option->into);
+    case OPTION_SHARE:
+        return read_share(context, argument, option->name, option->least_share, option->most_share,
+                          option->into);
+    case OPTION_WORD:
+        return read_choice(context, option, argument);
+    case OPTION_STRING:
+        *(server_string **)option->into = argument;
+        return true;
+    case OPTION_FLAG:
+        break;
+    }
+    return true;
+}
+
+static command_option *find(command_option *options, size_t count, const server_string *argument)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_word(argument, options[i].name))
+            return &options[i];
+    return NULL;
+}
+
+bool options_read(server_context *context, server_string **argv, int argc, int from,
+                  command_option *options, size_t count, const char *stop, int *end)
+{
+    char text[QUOTED_SIZE];
+    int at = from;
+    for (; at < argc && !(stop && is_word(argv[at], stop)); at++) {
+        command_option *found = find(options, count, argv[at]);
+        if (!found) {
+            reply_error(context, "ERR", "unknown argument %s", quoted(argv[at], text));
+            return false;
+        }
+        if (found->given) {
+            reply_error(context, "ERR", "%s is given twice", found->name);
+            return false;
+        }
+        found->given = true;
+        if (found->kind == OPTION_FLAG) {
+            *(bool *)found->into = true;
+            continue;
+        }
+        if (++at == argc) {
+            reply_error(context, "ERR", "%s needs a value", found->name);
+            return false;
+        }
+        if (!read_value(context, found, argv[at]))
+            return false;
+    }
+    if (end)
+        *end = at;
+    return true;
+}
+
+size_t options_given(const command_option *options, size_t count)
+{
+    size_t given = 0;
+    for (size_t i = 0; i < count; i++)
+        given += options[i].given;
+    return given;
+}

@@ -1,0 +1,152 @@
+#include "module/core/family.h"
+
+#include "module/core/arguments.h"
+#include "module/core/number_text.h"
+#include "module/core/object.h"
+#include "module/core/replies.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* For the tests, of which one is what a module does that is older than the data. */
+#ifndef BLOOMERY_ENCODINGS_BACK
+#define BLOOMERY_ENCODINGS_BACK 0
+#endif
+
+#define LONGEST_NAME 63u /* of a command */
+
+static int failed(server_context *context, const char *what, const char *name)
+{
+    api.Log(context, "warning", "%s %s cannot be registered", what, name);
+    return SERVER_ERR;
+}
+
+/* In lower case, as the server has its own commands: it prints names as they were registered, in
+ * INFO commandstats, in errors and in COMMAND. */
+static void lower_case(const char *name, char out[LONGEST_NAME + 1])
+{
+    size_t i = 0;
+    for (; i < LONGEST_NAME && name[i]; i++)
+        out[i] = (char)tolower((unsigned char)name[i]);
+    out[i] = '\0';
+}
+
+/* The first key's place for servers and proxies that look at the old triple. */
+static int register_command(server_context *context, const module_command *command)
+{
+    static const server_command_info_version version = {
+        1, sizeof(server_command_history), sizeof(server_key_spec), sizeof(server_command_arg)};
+    char name[LONGEST_NAME + 1];
+    lower_case(command->name, name);
+    if (api.CreateCommand(context, name, command->run, command->flags, 1, 1, 1) != SERVER_OK)
+        return failed(context, "command", command->name);
+    server_command *made = api.GetCommand(context, name);
+    server_command_info info = {.version = &version,
+                                .summary = command->summary,
+                                .complexity = command->complexity,
+                                .since = command->since,
+                                .arity = command->arity,
+                                .key_specs = command->key_specs,
+                                .args = command->args};
+    if (!made || api.SetCommandInfo(made, &info) != SERVER_OK)
+        return failed(context, "the description of command", command->name);
+    if (api.SetCommandACLCategories && api.AddACLCategory &&
+        api.SetCommandACLCategories(made, command->categories) != SERVER_OK)
+        return failed(context, "the categories of command", command->name);
+    return SERVER_OK;
+}
+
+static int register_type(server_context *context, command_family *self)
+{
+    server_type_methods methods = object_type_methods(self);
+    self->encoding -= BLOOMERY_ENCODINGS_BACK;
+    self->type = api.CreateDataType(context, self->type_name, self->encoding, &methods);
+    return self->type ? SERVER_OK : failed(context, "type", self->type_name);
+}
+
+/* All tables that were registered. */
+#define MOST_TABLES 16u
+static struct {
+    const module_command *commands;
+    size_t count;
+} tables[MOST_TABLES];
+static size_t table_count;
+
+int family_add_commands(server_context *context, const module_command *commands, size_t count)
+{
+    if (table_count == MOST_TABLES)
+        return failed(context, "one more table of commands, with", commands->name);
+    tables[table_count].commands = commands;
+    tables[table_count++].count = count;
+    for (size_t i = 0; i < count; i++)
+        if (register_command(context, &commands[i]) != SERVER_OK)
+            return SERVER_ERR;
+    return SERVER_OK;
+}
+
+bool family_is_internal(const server_string *name)
+{
+    for (size_t i = 0; i < table_count; i++)
+        for (size_t j = 0; j < tables[i].count; j++)
+            if (is_word(name, tables[i].commands[j].name))
+                return !tables[i].commands[j].args;
+    return false;
+}
+
+int family_register(server_context *context, command_family *self)
+{
+    if (self->type_name && register_type(context, self) != SERVER_OK)
+        return SERVER_ERR;
+    if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
+        return SERVER_ERR;
+    return self->configure ? self->configure(context) : SERVER_OK;
+}
+
+int family_reply_missing(server_context *context, const command_family *self)
+{
+    if (!self->made_by)
+        return reply_no_key(context);
+    return reply_error(context, "ERR", "no such key: %s", self->made_by);
+}
+
+static void add(server_info *info, const command_family *self, const char *what, uint64_t value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", self->name, what);
+    api.InfoAddFieldULongLong(info, name, value);
+}
+
+/* As text: the server would print more digits than mean anything. */
+static void add_share(server_info *info, const command_family *self, const char *what, double share)
+{
+    char name[64], text[NUMBER_SIZE];
+    snprintf(name, sizeof name, "%s_%s", self->name, what);
+    api.InfoAddFieldCString(info, name, number_rounded(share, text));
+}
+
+static void add_keys(server_info *info, const command_family *self)
+{
+    const family_totals *totals = &self->totals;
+    add(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
+    add(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
+    add(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
+    if (totals->judged > 0) { /* the mean of what was asked */
+        add_share(info, self, "promised_error", totals->promised / (double)totals->judged);
+        add_share(info, self, "estimated_error", totals->estimated / (double)totals->judged);
+    }
+}
+
+void family_info(server_info *info, const command_family *self)
+{
+    const family_totals *totals = &self->totals;
+    add_keys(info, self);
+    if (self->info) {
+        self->info(info);
+        return;
+    }
+    add(info, self, "operations", totals->operations);
+    add(info, self, "refused", totals->refused);
+    add(info, self, "unsure", totals->unsure);
+    add(info, self, "repeats", totals->repeats);
+}

@@ -1,0 +1,78 @@
+/*
+ * The items of one command, their hashes, and one answer of the library for each. A few stand on
+ * the stack with the batch; only a command with more takes memory for them. Inline all through, for
+ * one item is what most commands have.
+ */
+#ifndef BLOOMERY_MODULE_ITEM_BATCH_H
+#define BLOOMERY_MODULE_ITEM_BATCH_H
+
+#include "module/core/object.h"
+
+#include <string.h>
+
+#define BATCH_SMALL 64u
+
+typedef struct item_batch {
+    size_t n;
+    server_string **items;
+    bry_hash *hashes;
+    uint8_t *answers; /* bry_answer; BRY_ABSENT at first */
+    void *heap; /* where the command has more items than these */
+    bry_hash small_hashes[BATCH_SMALL];
+    uint8_t small_answers[BATCH_SMALL];
+} item_batch;
+
+/* False: there is no memory for so many. It may be closed all the same. */
+static inline bool batch_open(item_batch *self, server_string **items, size_t n)
+{
+    self->n = n;
+    self->items = items;
+    self->heap = NULL;
+    self->hashes = self->small_hashes;
+    self->answers = self->small_answers;
+    if (n > BATCH_SMALL) {
+        self->heap = api.TryAlloc(n * (sizeof *self->hashes + 1));
+        if (!self->heap)
+            return false;
+        self->hashes = self->heap;
+        self->answers = (uint8_t *)(self->hashes + n);
+    }
+    memset(self->answers, BRY_ABSENT, n);
+    return true;
+}
+
+/* The next of n items of which so many are done, as many as need no memory and no closing. */
+static inline void batch_open_part(item_batch *self, server_string **items, size_t n, size_t done)
+{
+    batch_open(self, items + done, n - done < BATCH_SMALL ? n - done : BATCH_SMALL);
+}
+
+static inline void batch_close(item_batch *self)
+{
+    if (self->heap)
+        api.Free(self->heap);
+}
+
+/* The seed is that of the thing that they are hashed for. */
+static inline void batch_hash(item_batch *self, uint64_t seed)
+{
+    for (size_t i = 0; i < self->n; i++)
+        self->hashes[i] = string_hash(seed, self->items[i]);
+}
+
+static inline size_t batch_count(const item_batch *self, bry_answer answer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->n; i++)
+        count += self->answers[i] == answer;
+    return count;
+}
+
+/* 1 for each item that has the answer `yes`, 0 for the others; a list's head goes before them. */
+static inline void batch_reply(server_context *context, const item_batch *self, bry_answer yes)
+{
+    for (size_t i = 0; i < self->n; i++)
+        api.ReplyWithLongLong(context, self->answers[i] == yes);
+}
+
+#endif

@@ -1,0 +1,293 @@
+#include "module/core/object.h"
+
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+
+#include <inttypes.h>
+
+/* More than the library's buffers take while an object is loaded. */
+enum { LOAD_BUFFERS = 1 << 20 };
+
+held_object *object_new(command_family *family)
+{
+    held_object *made = account_open(sizeof *made, &family->totals.bytes);
+    if (!made)
+        return NULL;
+    made->family = family;
+    made->totals = &family->totals;
+    chunks_init(&made->pieces, account_allocator(&made->account));
+    atomic_fetch_add_explicit(&family->totals.keys, 1, memory_order_relaxed);
+    return made;
+}
+
+static void set_items(held_object *self, uint64_t items)
+{
+    /* a sum of differences, each modulo 2^64 */
+    atomic_fetch_add_explicit(&self->totals->items, items - self->items, memory_order_relaxed);
+    self->items = items;
+}
+
+void object_recount(held_object *self)
+{
+    set_items(self, self->family->items(self->thing));
+}
+
+void object_count_among(held_object *self, family_totals *totals)
+{
+    uint64_t items = self->items;
+    set_items(self, 0);
+    atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&totals->keys, 1, memory_order_relaxed);
+    account_move(&self->account, &totals->bytes);
+    self->totals = totals;
+    set_items(self, items);
+}
+
+/* Asking the library takes some microseconds, so it is done before a command of many items, and
+ * once for many commands of few. The larger a thing, the less its error moves between. */
+#define LOOK_LEAST 256u
+#define LOOK_MOST 4096u
+
+static void look_when_due(held_object *self, size_t n)
+{
+    uint64_t after = LOOK_LEAST + self->items / 64;
+    if (after > LOOK_MOST)
+        after = LOOK_MOST;
+    if (self->promised > 0 && self->counted + n < after) {
+        self->counted += n;
+        return;
+    }
+    self->family->errors(self->thing, &self->promised, &self->estimated);
+    self->counted = 0;
+}
+
+void object_count(held_object *self, size_t n)
+{
+    if (self->family->errors)
+        look_when_due(self, n);
+    family_totals *totals = self->totals;
+    totals->operations += n;
+    totals->judged += n;
+    totals->promised += (double)n * self->promised;
+    totals->estimated += (double)n * self->estimated;
+}
+
+void object_free(held_object *self)
+{
+    if (!self)
+        return;
+    set_items(self, 0);
+    if (self->thing)
+        self->family->destroy(self->thing);
+    chunks_free(&self->pieces);
+    atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
+    account_close(self);
+}
+
+bry_status object_save(const held_object *self, const bry_sink *sink)
+{
+    return self->thing ? self->family->save(self->thing, sink) : chunks_write(&self->pieces, sink);
+}
+
+/* What is loaded is as large as it may be: also what a family keeps beside the library. */
+static bry_status check_loaded(held_object *self, bry_load *load, size_t before)
+{
+    if (!load->max_bytes || self->account.bytes <= before + load->max_bytes)
+        return BRY_OK;
+    self->family->destroy(self->thing);
+    self->thing = NULL;
+    load->problem = "the object is larger than the ceiling";
+    return BRY_E_LIMIT;
+}
+
+bry_status object_load(held_object *self, const bry_source *source, bry_load *load)
+{
+    size_t before = self->account.bytes;
+    bry_allocator allocator = account_allocator(&self->account);
+    load->allocator = &allocator;
+    if (load->max_bytes)
+        self->account.ceiling = before + load->max_bytes + LOAD_BUFFERS;
+    bry_status status = self->family->load(source, load, &self->thing);
+    load->allocator = NULL;
+    status = object_let_go(self, status);
+    if (status == BRY_OK)
+        status = check_loaded(self, load, before);
+    if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
+        load->problem = "there is no memory for it"; /* for a family's own parts */
+    if (status == BRY_OK)
+        object_recount(self);
+    return status;
+}
+
+bry_status object_copy(const held_object *self, held_object **copy)
+{
+    held_object *made = object_new(self->family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_status status;
+    if (self->thing) {
+        status = self->family->clone(self->thing, &made->account, &made->thing);
+    } else {
+        bry_sink sink = chunks_sink(&made->pieces);
+        status = chunks_write(&self->pieces, &sink);
+    }
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    if (made->thing)
+        object_recount(made);
+    *copy = made;
+    return BRY_OK;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+bool object_open(server_context *context, command_family *family, server_string *name, int mode,
+                 opened_key *opened)
+{
+    opened->key = api.OpenKey(context, name, mode);
+    opened->object = NULL;
+    if (!opened->key || api.KeyType(opened->key) == SERVER_KEY_EMPTY)
+        return true;
+    if (api.ModuleTypeGetType(opened->key) != family->type) {
+        object_close(opened);
+        reply_wrong_type(context);
+        return false;
+    }
+    opened->object = api.ModuleTypeGetValue(opened->key);
+    if (!opened->object->thing) {
+        object_close(opened);
+        reply_error(context, "BADDATA", "this %s is being restored and not all of it has come",
+                    family->name);
+        return false;
+    }
+    return true;
+}
+
+void object_close(opened_key *opened)
+{
+    if (opened->key)
+        api.CloseKey(opened->key);
+    opened->key = NULL;
+}
+
+bool object_open_free(server_context *context, command_family *family, server_string *name,
+                      opened_key *opened)
+{
+    if (!object_open(context, family, name, SERVER_READ | SERVER_WRITE, opened))
+        return false;
+    if (!opened->object)
+        return true;
+    object_close(opened);
+    reply_error(context, "BUSYKEY", "Target key name already exists.");
+    return false;
+}
+
+const held_object *object_like(server_context *context, command_family *family, server_string *name)
+{
+    char text[QUOTED_SIZE];
+    opened_key other;
+    if (!object_open(context, family, name, SERVER_READ, &other))
+        return NULL;
+    object_close(&other);
+    if (!other.object)
+        reply_error(context, "ERR", "LIKE %s: no such key", quoted(name, text));
+    return other.object;
+}
+
+void object_put(opened_key *opened, held_object *object)
+{
+    void *old = NULL;
+    if (!opened->object) {
+        api.ModuleTypeSetValue(opened->key, object->family->type, object);
+    } else {
+        api.ModuleTypeReplaceValue(opened->key, object->family->type, object, &old);
+        object_free(old);
+    }
+    opened->object = object;
+}
+
+void object_changed(server_context *context, server_string *name, const char *event, bool verbatim)
+{
+    if (verbatim)
+        api.ReplicateVerbatim(context);
+    api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
+}
+
+int object_put_like(server_context *context, server_string *name, opened_key *target,
+                    held_object *made, const char *event)
+{
+    if (!object_may_grow(context, made, 0)) {
+        command_family *family = made->family;
+        object_free(made);
+        return object_too_large(context, family);
+    }
+    object_put(target, made);
+    object_changed(context, name, event, true);
+    return reply_ok(context);
+}
+
+int object_tell(server_context *context, server_string **argv, int argc, command_family *family,
+                int (*tell)(server_context *context, const held_object *object))
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        tell(context, opened.object);
+    else
+        family_reply_missing(context, family);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+int object_refused_here(server_context *context, command_family *family, bry_status status)
+{
+    if (status == BRY_E_LIMIT)
+        return object_too_large(context, family);
+    family->totals.refused++;
+    return reply_status(context, status);
+}
+
+int object_refused(server_context *context, command_family *family, bry_status status)
+{
+    if (status == BRY_E_FULL || status == BRY_E_UNSURE)
+        api.ReplicateVerbatim(context);
+    return object_refused_here(context, family, status);
+}
+
+bool object_may_grow(server_context *context, const held_object *object, uint64_t more)
+{
+    uint64_t limit = settings_max_key_bytes(), now = object ? object->account.bytes : 0;
+    return (now <= limit && more <= limit - now) || is_replayed(context);
+}
+
+void object_hold(server_context *context, held_object *object)
+{
+    account *memory = &object->account;
+    uint64_t limit = settings_max_key_bytes();
+    memory->before = memory->bytes;
+    memory->ceiling = (memory->bytes > limit ? memory->bytes : limit) + limit / 8;
+    memory->asking = context;
+}
+
+bry_status object_let_go(held_object *object, bry_status status)
+{
+    account *memory = &object->account;
+    bool denied = memory->denied;
+    memory->denied = false;
+    memory->ceiling = 0;
+    memory->asking = NULL;
+    return denied && status == BRY_E_NOMEM ? BRY_E_LIMIT : status;
+}
+
+int object_too_large(server_context *context, command_family *family)
+{
+    family->totals.refused++;
+    return reply_error(context, "FULL",
+                       "the key would pass bloomery.max-key-bytes, which is %" PRIu64,
+                       settings_max_key_bytes());
+}

@@ -1,0 +1,381 @@
+/*
+ * The data type behind every family: how an object is saved, logged, copied, compared and freed.
+ *
+ * RDB payload, encoding 1: whether the object is whole (1) or being restored (0); then, any number
+ * of times, 1 and a string; then 0. The strings one after another are the object's frames
+ * (doc/format.md), cut every 64 KiB whatever they mean, so that no part of an object is ever in one
+ * block of its own size.
+ *
+ * Log: the same bytes, as many restore commands as it takes.
+ *
+ * Digest: over the frames. They are a function of an object's contents and of what will decide
+ * about its future, and contain nothing that asking changes.
+ *
+ * There is no method to defragment, because pointers to blocks are everywhere inside the library's
+ * objects; their blocks are few and large. Nor one that is told of unlinking: nothing outside an
+ * object knows of it.
+ */
+#include "module/core/arguments.h"
+#include "module/core/object.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_SIZE ((size_t)1 << 16)
+
+/* ---- cutting ------------------------------------------------------------------------------- */
+
+/* A sink that hands on pieces of equal size, and the last one as such. */
+typedef struct piece_cutter {
+    void (*emit)(const struct piece_cutter *self, bool last);
+    void *target;
+    server_string *key;
+    const command_family *family;
+    uint64_t offset; /* of the piece */
+    size_t len;
+    char bytes[PIECE_SIZE];
+} piece_cutter;
+
+static void begin(piece_cutter *self, void (*emit)(const piece_cutter *, bool), void *target)
+{
+    self->emit = emit;
+    self->target = target;
+    self->key = NULL;
+    self->family = NULL;
+    self->offset = 0;
+    self->len = 0; /* the bytes stay as they are: clearing them would cost more than a small map */
+}
+
+static bry_status write_cutter(void *opaque, const void *bytes, size_t len)
+{
+    piece_cutter *self = opaque;
+    const char *from = bytes;
+    while (len > 0) {
+        if (self->len == PIECE_SIZE) {
+            self->emit(self, false);
+            self->offset += PIECE_SIZE;
+            self->len = 0;
+        }
+        size_t room = PIECE_SIZE - self->len, here = len < room ? len : room;
+        memcpy(self->bytes + self->len, from, here);
+        self->len += here;
+        from += here;
+        len -= here;
+    }
+    return BRY_OK;
+}
+
+/* A cutter takes everything, but some engines need a little memory to put their entries in order.
+ * Where there is none the process ends, as it does when the server itself finds none: a snapshot
+ * that failed is better than one that ends in the middle and is not found out until it is needed.
+ */
+static void cut(const held_object *object, piece_cutter *cutter)
+{
+    bry_sink sink = {write_cutter, cutter};
+    bry_status status = object_save(object, &sink);
+    if (status != BRY_OK) {
+        api.Log(NULL, "warning", "bloomery cannot save a key: %s", bry_status_text(status));
+        abort();
+    }
+    cutter->emit(cutter, object->thing != NULL);
+}
+
+/* ---- RDB ----------------------------------------------------------------------------------- */
+
+static void emit_rdb(const piece_cutter *self, bool last)
+{
+    (void)last;
+    api.SaveUnsigned(self->target, 1);
+    api.SaveStringBuffer(self->target, self->bytes, self->len);
+}
+
+static void rdb_save(server_io *io, void *value)
+{
+    const held_object *object = value;
+    piece_cutter cutter;
+    begin(&cutter, emit_rdb, io);
+    api.SaveUnsigned(io, object->thing != NULL);
+    cut(object, &cutter);
+    api.SaveUnsigned(io, 0);
+}
+
+typedef struct rdb_source {
+    server_io *io;
+    char *bytes;
+    size_t len, at;
+    bool ended;
+} rdb_source;
+
+static void drop_string(rdb_source *self)
+{
+    if (self->bytes)
+        api.Free(self->bytes);
+    self->bytes = NULL;
+    self->len = self->at = 0;
+}
+
+static bry_status read_rdb(void *opaque, void *bytes, size_t len, size_t *got)
+{
+    rdb_source *self = opaque;
+    while (!self->ended && self->at == self->len) {
+        drop_string(self);
+        uint64_t mark = api.LoadUnsigned(self->io);
+        if (api.IsIOError(self->io) || mark > 1)
+            return mark > 1 ? BRY_E_BADDATA : BRY_E_IO;
+        self->ended = mark == 0;
+        if (self->ended)
+            break;
+        self->bytes = api.LoadStringBuffer(self->io, &self->len);
+        if (api.IsIOError(self->io) || !self->bytes)
+            return BRY_E_IO;
+    }
+    size_t left = self->len - self->at;
+    *got = len < left ? len : left;
+    if (*got)
+        memcpy(bytes, self->bytes + self->at, *got);
+    self->at += *got;
+    return BRY_OK;
+}
+
+static bry_status load_pieces(held_object *object, const bry_source *source, bool from_client)
+{
+    char bytes[4096];
+    size_t got;
+    bry_status status;
+    do {
+        status = source->read(source->opaque, bytes, sizeof bytes, &got);
+        if (status == BRY_OK)
+            status = chunks_append(&object->pieces, bytes, got);
+        if (from_client && object->account.bytes > settings_load_ceiling())
+            status = BRY_E_LIMIT;
+    } while (status == BRY_OK && got > 0);
+    return status;
+}
+
+/*
+ * A client that sends RESTORE gets no larger object than it could have made; what a server has
+ * written, or a master has accepted, is loaded whatever its size.
+ */
+static bool is_from_client(server_io *io)
+{
+    int flags = api.GetContextFlags(api.GetContextFromIO(io));
+    return (flags & SERVER_IS_MASTER) && !(flags & (SERVER_IS_LOADING | SERVER_IS_LOADING_ASIDE));
+}
+
+static bry_status load_whole(held_object *object, const bry_source *source, bool from_client,
+                             bry_load *load)
+{
+    load->max_bytes = from_client ? settings_load_ceiling() : 0;
+    bry_status status = object_load(object, source, load);
+    char byte;
+    size_t got;
+    if (status == BRY_OK)
+        status = source->read(source->opaque, &byte, 1, &got);
+    if (status == BRY_OK && got > 0)
+        status = BRY_E_BADDATA;
+    if (status != BRY_OK && !load->problem)
+        load->problem = "more bytes than the object has";
+    return status;
+}
+
+static const char *article(const char *name)
+{
+    return strchr("aeiou", name[0]) ? "an" : "a";
+}
+
+void *object_rdb_load(server_io *io, int encoding, command_family *family)
+{
+    if (encoding > family->encoding) {
+        api.LogIOError(io, "warning",
+                       "%s %s was written in encoding %d, and this module reads up to %d: load a "
+                       "newer one",
+                       article(family->name), family->name, encoding, family->encoding);
+        return NULL;
+    }
+    bool whole = api.LoadUnsigned(io) != 0;
+    held_object *made = api.IsIOError(io) ? NULL : object_new(family);
+    if (!made)
+        return NULL;
+    rdb_source strings = {.io = io};
+    bry_source source = {read_rdb, &strings};
+    bry_load load = BRY_LOAD;
+    bool from_client = is_from_client(io);
+    bry_status status = whole ? load_whole(made, &source, from_client, &load)
+                              : load_pieces(made, &source, from_client);
+    drop_string(&strings);
+    if (status == BRY_OK)
+        return made;
+    object_free(made);
+    api.LogIOError(io, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
+                   article(family->name), family->name,
+                   load.problem ? load.problem : "it is cut short", load.offset,
+                   bry_status_word(status));
+    return NULL;
+}
+
+/* ---- log ----------------------------------------------------------------------------------- */
+
+static void emit_log(const piece_cutter *self, bool last)
+{
+    const char *command = self->family->restore_command;
+    if (last)
+        api.EmitAOF(self->target, command, "slbc", self->key, (long long)self->offset, self->bytes,
+                    self->len, "LAST");
+    else
+        api.EmitAOF(self->target, command, "slb", self->key, (long long)self->offset, self->bytes,
+                    self->len);
+}
+
+static void aof_rewrite(server_io *io, server_string *key, void *value)
+{
+    const held_object *object = value;
+    piece_cutter cutter;
+    begin(&cutter, emit_log, io);
+    cutter.key = key;
+    cutter.family = object->family;
+    cut(object, &cutter);
+}
+
+/* Nobody reads the reply to a command of the log, so what is wrong with one goes to the server's
+ * log. */
+static int refuse_piece(server_context *context, const command_family *family, const char *why)
+{
+    api.Log(context, "warning", "a piece of %s %s is refused: %s", article(family->name),
+            family->name, why);
+    return reply_ok(context);
+}
+
+/* The pieces are all there: they become the object, or the key goes. */
+static int finish(server_context *context, server_string **argv, opened_key *opened)
+{
+    held_object *object = opened->object;
+    bry_source source = chunks_source(&object->pieces);
+    bry_load load = BRY_LOAD;
+    bry_status status = object_load(object, &source, &load);
+    if (status == BRY_OK && object->pieces.len > 0) {
+        status = BRY_E_BADDATA;
+        load.problem = "more bytes than the object has";
+    }
+    chunks_free(&object->pieces);
+    if (status != BRY_OK) {
+        const char *family = object->family->name;
+        api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
+                article(family), family, load.problem, load.offset, bry_status_word(status));
+        api.DeleteKey(opened->key);
+        api.Replicate(context, "DEL", "s", argv[1]); /* what it did, and not the piece */
+        return reply_ok(context);
+    }
+    object_changed(context, argv[1], "restore", true);
+    return reply_ok(context);
+}
+
+/* NULL, or why this piece cannot be the next; what has come so far is in opened->object. */
+static const char *why_no_piece(opened_key *opened, const command_family *family, uint64_t offset)
+{
+    if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
+        return offset == 0 ? NULL : "the first piece has not come";
+    if (api.ModuleTypeGetType(opened->key) != family->type)
+        return "the key holds something else";
+    held_object *there = api.ModuleTypeGetValue(opened->key);
+    if (there->thing)
+        return "the key exists already";
+    opened->object = there;
+    return offset == 0 || offset == there->pieces.len ? NULL : "it is not the next one";
+}
+
+static int take_piece(server_context *context, server_string **argv, opened_key *opened,
+                      command_family *family, bool first, bool last)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(argv[3], &len);
+    held_object *object = first ? object_new(family) : opened->object;
+    if (!object || chunks_append(&object->pieces, bytes, len) != BRY_OK) {
+        if (first)
+            object_free(object);
+        return refuse_piece(context, family, "there is no memory for it");
+    }
+    if (first)
+        object_put(opened, object);
+    if (last)
+        return finish(context, argv, opened);
+    api.ReplicateVerbatim(context);
+    return reply_ok(context);
+}
+
+int object_restore(server_context *context, server_string **argv, int argc, command_family *family)
+{
+    long long offset;
+    if (!is_replayed(context))
+        return reply_internal(context);
+    if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
+        api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)
+        return refuse_piece(context, family, "its arguments are not key offset bytes [LAST]");
+    opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
+    const char *why = why_no_piece(&opened, family, (uint64_t)offset);
+    if (why)
+        refuse_piece(context, family, why);
+    else
+        take_piece(context, argv, &opened, family, offset == 0, argc == 5);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- the other methods --------------------------------------------------------------------- */
+
+static void emit_digest(const piece_cutter *self, bool last)
+{
+    (void)last;
+    api.DigestAddStringBuffer(self->target, self->bytes, self->len);
+}
+
+static void digest(server_digest *digest, void *value)
+{
+    piece_cutter cutter;
+    begin(&cutter, emit_digest, digest);
+    cut(value, &cutter);
+    api.DigestEndSequence(digest);
+}
+
+static size_t mem_usage(const void *value)
+{
+    return ((const held_object *)value)->account.bytes;
+}
+
+/* Above 64 the server frees in another thread. */
+static size_t free_effort(server_string *key, const void *value)
+{
+    (void)key;
+    return ((const held_object *)value)->account.blocks;
+}
+
+static void free_value(void *value)
+{
+    object_free(value);
+}
+
+static void *copy_value(server_string *from, server_string *to, const void *value)
+{
+    (void)from;
+    (void)to;
+    held_object *copy = NULL;
+    object_copy(value, &copy);
+    return copy;
+}
+
+server_type_methods object_type_methods(const command_family *family)
+{
+    return (server_type_methods){
+        .version = SERVER_TYPE_METHODS_VERSION,
+        .rdb_load = family->rdb_load,
+        .rdb_save = rdb_save,
+        .aof_rewrite = aof_rewrite,
+        .mem_usage = mem_usage,
+        .digest = digest,
+        .free = free_value,
+        .free_effort = free_effort,
+        .copy = copy_value,
+    };
+}

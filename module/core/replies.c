@@ -1,0 +1,162 @@
+#include "module/core/replies.h"
+
+#include "module/core/number_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_SIZE 512
+
+bool is_replayed(server_context *context)
+{
+    int flags = api.GetContextFlags(context);
+    /* Clients run no commands while a server loads, unless it loads aside. */
+    bool from_log = (flags & SERVER_IS_LOADING) && !(flags & SERVER_IS_LOADING_ASIDE);
+    return from_log || (flags & (SERVER_IS_REPLICATED | SERVER_IS_SLOT_IMPORT));
+}
+
+int reply_ok(server_context *context)
+{
+    return api.ReplyWithSimpleString(context, "OK");
+}
+
+static int reply_line(server_context *context, const char *line)
+{
+    return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
+}
+
+int reply_error(server_context *context, const char *word, const char *format, ...)
+{
+    char line[LINE_SIZE];
+    int len = snprintf(line, sizeof line, "%s ", word);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
+    va_end(arguments);
+    return reply_line(context, line);
+}
+
+/* Clients know one word for all that is out of range; the text says what it is. */
+static const char *word_of(bry_status status)
+{
+    switch (status) {
+    case BRY_E_NOUNIT:
+    case BRY_E_SEALED:
+    case BRY_E_SKEW:
+    case BRY_E_OVERFLOW:
+    case BRY_E_TOOLONG:
+        return "RANGE";
+    default:
+        return bry_status_word(status);
+    }
+}
+
+int reply_status(server_context *context, bry_status status)
+{
+    return reply_error(context, word_of(status), "%s", bry_status_text(status));
+}
+
+int reply_wrong_type(server_context *context)
+{
+    return reply_line(context, "WRONGTYPE Operation against a key holding the wrong kind of value");
+}
+
+int reply_no_key(server_context *context)
+{
+    return reply_line(context, "ERR no such key");
+}
+
+int reply_internal(server_context *context)
+{
+    return reply_line(context, "ERR this command is for replication and the server's own log");
+}
+
+int reply_zeros(server_context *context, size_t n)
+{
+    api.ReplyWithArray(context, (long)n);
+    for (size_t i = 0; i < n; i++)
+        api.ReplyWithLongLong(context, 0);
+    return SERVER_OK;
+}
+
+void reply_pair_count(server_context *context, const char *name, uint64_t count)
+{
+    api.ReplyWithSimpleString(context, name);
+    if (count <= INT64_MAX) {
+        api.ReplyWithLongLong(context, (long long)count);
+        return;
+    }
+    char text[24]; /* more than an integer of the protocol holds */
+    int len = snprintf(text, sizeof text, "%" PRIu64, count);
+    api.ReplyWithStringBuffer(context, text, (size_t)len);
+}
+
+/* Digits behind the point if the number were written without an exponent. */
+static int decimals_of(const char *text)
+{
+    const char *point = strchr(text, '.'), *power = strchr(text, 'e');
+    const char *end = power ? power : text + strlen(text);
+    return (point ? (int)(end - point) - 1 : 0) - (power ? (int)strtol(power + 1, NULL, 10) : 0);
+}
+
+/*
+ * The server's own ReplyWithDouble() shows 0.0005 as 0.00050000000000000001 on Redis 7.0. In RESP2
+ * a number with a fraction is a string, so ours goes there. In RESP3 it is a type of its own, which
+ * modules reach through the server alone: it prints long doubles with 17 decimals, less the zeros
+ * at the end, which is as short as ours where ours has no more.
+ */
+static void reply_number(server_context *context, double number)
+{
+    char text[NUMBER_SIZE];
+    number_text(number, text);
+    if (!(api.GetContextFlags(context) & SERVER_CLIENT_RESP3)) {
+        api.ReplyWithStringBuffer(context, text, strlen(text));
+        return;
+    }
+    int decimals = decimals_of(text);
+    if (number > 0 && number < 1 && decimals <= 17)
+        api.ReplyWithLongDouble(context, strtold(text, NULL));
+    else
+        api.ReplyWithDouble(context, number);
+}
+
+void reply_pair_number(server_context *context, const char *name, double number)
+{
+    api.ReplyWithSimpleString(context, name);
+    reply_number(context, number);
+}
+
+void reply_pair_text(server_context *context, const char *name, const char *text)
+{
+    api.ReplyWithSimpleString(context, name);
+    api.ReplyWithStringBuffer(context, text, strlen(text));
+}
+
+void reply_pair_ahead(server_context *context, uint64_t time)
+{
+    uint64_t now = (uint64_t)api.Milliseconds();
+    reply_pair_count(context, "ahead_ms", time > now ? time - now : 0);
+}
+
+const char *quoted(const server_string *string, char out[QUOTED_SIZE])
+{
+    size_t len, end = 0;
+    const char *bytes = api.StringPtrLen(string, &len);
+    out[end++] = '\'';
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        bool plain = byte >= 0x20 && byte < 0x7f;
+        if (end + 9 > QUOTED_SIZE) { /* "\xNN", "...", quote, end */
+            memcpy(out + end, "...", 3);
+            end += 3;
+            break;
+        }
+        end += (size_t)snprintf(out + end, QUOTED_SIZE - end, plain ? "%c" : "\\x%02x", byte);
+    }
+    out[end++] = '\'';
+    out[end] = '\0';
+    return out;
+}

@@ -1,0 +1,23 @@
+#include "module/core/server_api.h"
+
+server_api api;
+
+/* What of a context a module may look at: the function that finds all others. */
+typedef struct context_head {
+    int (*get_api)(const char *name, void *function);
+} context_head;
+
+const char *server_api_load(server_context *context)
+{
+    const context_head *head = (const context_head *)(const void *)context;
+    const char *missing = NULL;
+#define X(required, result, name, arguments)                                                       \
+    head->get_api("RedisModule_" #name, (void *)&api.name);                                        \
+    if ((required) && !api.name && !missing)                                                       \
+        missing = #name;
+    SERVER_FUNCTIONS(X)
+#undef X
+    void *own; /* Valkey has every function under a name of its own as well */
+    api.is_valkey = head->get_api("ValkeyModule_CreateCommand", (void *)&own) == SERVER_OK;
+    return missing;
+}

@@ -1,0 +1,158 @@
+#include "module/core/settings.h"
+
+#include "module/core/typed_numbers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define REDIS_8 0x00080000 /* as GetServerVersion() tells it */
+#define DEFAULT_MAX_KEY_BYTES (256LL << 20)
+#define MOST_KEY_BYTES (1LL << 40)
+
+static long long max_key_bytes = DEFAULT_MAX_KEY_BYTES;
+
+uint64_t settings_max_key_bytes(void)
+{
+    return (uint64_t)max_key_bytes;
+}
+
+/* Half as much again: an object may have passed the limit a little, and takes other steps when it
+ * is loaded. */
+uint64_t settings_load_ceiling(void)
+{
+    return (uint64_t)(max_key_bytes + max_key_bytes / 2);
+}
+
+/* ---- whole numbers and choices ------------------------------------------------------------- */
+
+static long long get_number(const char *name, void *data)
+{
+    (void)name;
+    return *(long long *)data;
+}
+
+static int set_number(const char *name, long long value, void *data, server_string **problem)
+{
+    (void)name;
+    (void)problem;
+    *(long long *)data = value;
+    return SERVER_OK;
+}
+
+int settings_register_count(server_context *context, const char *name, long long preset,
+                            long long least, long long most, long long *setting)
+{
+    return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_DEFAULT, least, most,
+                                     get_number, set_number, NULL, setting);
+}
+
+/* Servers that do not know the flag log a line about it, so they are not asked. A name that
+ * somebody else has is refused; then ours goes in front. */
+static bool may_be_unprefixed(void)
+{
+    return !api.is_valkey && api.GetServerVersion && api.GetServerVersion() >= REDIS_8;
+}
+
+int settings_register_known_count(server_context *context, const char *name, long long preset,
+                                  long long least, long long most, long long *setting)
+{
+    if (may_be_unprefixed() &&
+        api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, least, most,
+                                  get_number, set_number, NULL, setting) == SERVER_OK)
+        return SERVER_OK;
+    return settings_register_count(context, name, preset, least, most, setting);
+}
+
+int settings_register_bytes(server_context *context, const char *name, long long preset,
+                            long long least, long long most, long long *setting)
+{
+    return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_MEMORY, least, most,
+                                     get_number, set_number, NULL, setting);
+}
+
+static int get_choice(const char *name, void *data)
+{
+    (void)name;
+    return *(int *)data;
+}
+
+static int set_choice(const char *name, int value, void *data, server_string **problem)
+{
+    (void)name;
+    (void)problem;
+    *(int *)data = value;
+    return SERVER_OK;
+}
+
+int settings_register_choice(server_context *context, const char *name, int preset,
+                             const char **names, const int *values, int count, int *setting)
+{
+    return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_DEFAULT, names, values,
+                                  count, get_choice, set_choice, NULL, setting);
+}
+
+int settings_register_choice_at_start(server_context *context, const char *name, int preset,
+                                      const char **names, const int *values, int count,
+                                      int *setting)
+{
+    return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_IMMUTABLE, names, values,
+                                  count, get_choice, set_choice, NULL, setting);
+}
+
+/* ---- shares -------------------------------------------------------------------------------- */
+
+static server_string *get_share(const char *name, void *data)
+{
+    (void)name;
+    return ((share_setting *)data)->text;
+}
+
+static int set_share(const char *name, server_string *value, void *data, server_string **problem)
+{
+    share_setting *setting = data;
+    char line[160];
+    size_t len;
+    const char *text = api.StringPtrLen(value, &len);
+    double share;
+    const char *wrong = typed_share(text, len, &share);
+    if (!wrong && share >= setting->least && share <= setting->most) {
+        server_string *kept = api.CreateString(NULL, text, len);
+        if (setting->text)
+            api.FreeString(NULL, setting->text);
+        setting->text = kept;
+        setting->value = share;
+        return SERVER_OK;
+    }
+    if (wrong)
+        snprintf(line, sizeof line, "%s %s", name, wrong);
+    else
+        snprintf(line, sizeof line, "%s is not between %g and %g", name, setting->least,
+                 setting->most);
+    *problem = api.CreateString(NULL, line, strlen(line));
+    return SERVER_ERR;
+}
+
+int settings_register_share(server_context *context, const char *name, const char *preset,
+                            share_setting *setting)
+{
+    return api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_DEFAULT, get_share,
+                                    set_share, NULL, setting);
+}
+
+int settings_register_known_share(server_context *context, const char *name, const char *preset,
+                                  share_setting *setting)
+{
+    if (may_be_unprefixed() &&
+        api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, get_share,
+                                 set_share, NULL, setting) == SERVER_OK)
+        return SERVER_OK;
+    return settings_register_share(context, name, preset, setting);
+}
+
+/* ---- all families -------------------------------------------------------------------------- */
+
+int settings_register(server_context *context)
+{
+    return settings_register_bytes(context, "max-key-bytes", DEFAULT_MAX_KEY_BYTES, 1 << 16,
+                                   MOST_KEY_BYTES, &max_key_bytes);
+}

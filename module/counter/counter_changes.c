@@ -1,0 +1,347 @@
+/*
+ * COUNTER.INCRBY, MINCRBY, DEL, and what of them is replicated (counter_type.h says why so). One
+ * batch of the library for each command: all of it is done, or none.
+ */
+#include "module/core/arguments.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+#include "module/counter/counter_type.h"
+
+#include <limits.h>
+
+enum { SMALL = 16, ARGUMENTS_EACH = 3 };
+
+/* What a command says, in the order it says it: counter, delta, id, any number of times. */
+typedef struct counting {
+    server_string **argv; /* of these */
+    size_t n;
+    uint64_t now;
+    bry_counter_op *ops;
+    bry_counter_op small[SMALL];
+} counting;
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* False: the client has been told. Ids are hashed later, when the table is known. */
+static bool read_operations(server_context *context, counting *self, int from)
+{
+    char text[QUOTED_SIZE];
+    size_t record = BRY_COUNTER_BATCH_HEAD;
+    for (size_t i = 0; i < self->n; i++) {
+        server_string **words = self->argv + i * ARGUMENTS_EACH;
+        bry_counter_op *op = &self->ops[i];
+        long long delta;
+        op->name = api.StringPtrLen(words[0], &op->name_len);
+        if (op->name_len > BRY_COUNTER_NAME_MAX) {
+            reply_error(context, "RANGE", "counter %s has a name of %zu bytes; %u are the most",
+                        quoted(words[0], text), op->name_len, BRY_COUNTER_NAME_MAX);
+            return false;
+        }
+        if (api.StringToLongLong(words[1], &delta) != SERVER_OK) {
+            reply_error(context, "ERR", "delta %s is not an integer of 64 bits (argument %zu)",
+                        quoted(words[1], text), (size_t)from + i * ARGUMENTS_EACH + 1);
+            return false;
+        }
+        op->delta = delta;
+        record += BRY_COUNTER_BATCH_OP + op->name_len;
+        if (record > BRY_COUNTER_BATCH_MAX) {
+            reply_error(context, "RANGE",
+                        "the names are more than 16 MB together; use several "
+                        "commands");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool counting_open(server_context *context, counting *self, server_string **argv, int argc,
+                          int from)
+{
+    self->argv = argv + from;
+    self->n = (size_t)(argc - from) / ARGUMENTS_EACH;
+    self->ops = self->small;
+    if (self->n > SMALL)
+        self->ops = api.TryAlloc(self->n * sizeof *self->ops);
+    if (!self->ops) {
+        reply_status(context, BRY_E_NOMEM);
+        return false;
+    }
+    return read_operations(context, self, from);
+}
+
+static void counting_close(counting *self)
+{
+    if (self->ops && self->ops != self->small)
+        api.Free(self->ops);
+}
+
+static void hash_ids(counting *self, const counter_table *table)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        bry_counter_op *op = &self->ops[i];
+        op->id = counter_id(table, op->name, op->name_len, self->argv[i * ARGUMENTS_EACH + 2]);
+    }
+}
+
+/* ---- what is replicated -------------------------------------------------------------------- */
+
+/* `before`: the table's time before the command. */
+static void replicate_apply(server_context *context, server_string *key, const counting *self,
+                            uint64_t before)
+{
+    if (self->now <= before) {
+        api.ReplicateVerbatim(context);
+        return;
+    }
+    api.Replicate(context, "COUNTER.APPLY", "slv", key, (long long)self->now, self->argv,
+                  self->n * ARGUMENTS_EACH);
+}
+
+static void replicate_touch(server_context *context, server_string *key, uint64_t now, int refused)
+{
+    api.Replicate(context, "COUNTER.TOUCH", "sll", key, (long long)now, (long long)refused);
+}
+
+/* ---- the ceiling --------------------------------------------------------------------------- */
+
+/* Of the whole key, for a client's command. */
+static uint64_t ceiling_of(const counter_table *table)
+{
+    uint64_t limit = settings_max_key_bytes();
+    return table->max_bytes && table->max_bytes < limit ? table->max_bytes : limit;
+}
+
+/* BRY_E_FULL where the ceiling was in the way; then nothing has changed. */
+static bry_status apply_below(counter_table *table, counting *self, uint64_t ceiling)
+{
+    table->ceiling = ceiling;
+    table->denied = false;
+    bry_status status =
+        bry_counter_apply_n(table->counters, self->ops, sizeof *self->ops, self->n, self->now);
+    table->ceiling = 0;
+    return status == BRY_E_NOMEM && table->denied ? BRY_E_FULL : status;
+}
+
+static bool all_are_repeats(const counter_table *table, const counting *self)
+{
+    size_t i = 0;
+    while (i < self->n &&
+           bry_counter_has(table->counters, self->ops[i].id, self->now) == BRY_PRESENT)
+        i++;
+    return i == self->n;
+}
+
+/*
+ * The ceiling is in the way. It binds neither repeats nor time: else a full table could never get
+ * to the point where it has room again. So time moves, which gives back what has become too old,
+ * and then comes the second try. What is refused even then is counted.
+ */
+static bry_status apply_at_ceiling(server_context *context, server_string *key,
+                                   counter_table *table, counting *self, uint64_t ceiling)
+{
+    if (all_are_repeats(table, self))
+        return apply_below(table, self, 0);
+    bry_status status = bry_counter_advance(table->counters, self->now);
+    if (status != BRY_OK)
+        return status;
+    status = apply_below(table, self, ceiling);
+    if (status == BRY_E_FULL)
+        table->refused++;
+    if (status != BRY_OK)
+        replicate_touch(context, key, self->now, status == BRY_E_FULL);
+    return status;
+}
+
+/* ---- INCRBY, MINCRBY, APPLY ---------------------------------------------------------------- */
+
+/* Adds up what was done, and tells those who listen where something was. */
+static void count_outcomes(server_context *context, server_string *key, held_object *object,
+                           const counting *self)
+{
+    size_t applied = 0;
+    for (size_t i = 0; i < self->n; i++)
+        applied += self->ops[i].outcome == BRY_COUNTER_APPLIED;
+    counter_family.totals.repeats += self->n - applied;
+    object_recount(object);
+    object_count(object, self->n);
+    if (applied)
+        object_changed(context, key, "counter.incrby", false);
+}
+
+static void reply_outcome(server_context *context, const bry_counter_op *op)
+{
+    api.ReplyWithArray(context, 2);
+    api.ReplyWithLongLong(context, op->value);
+    api.ReplyWithLongLong(context, op->outcome == BRY_COUNTER_APPLIED);
+}
+
+static int reply_refusal(server_context *context, const counter_table *table, bry_status status)
+{
+    counter_family.totals.refused++;
+    if (status == BRY_E_FULL && ceiling_of(table) != table->max_bytes)
+        return reply_error(context, "FULL",
+                           "the key would pass bloomery.max-key-bytes, so nothing was changed");
+    if (status == BRY_E_FULL)
+        return reply_error(context, "FULL",
+                           "the table would pass its MAXMEM, so nothing was changed");
+    if (status == BRY_E_OVERFLOW)
+        return reply_error(context, "RANGE",
+                           "a counter would pass 64 bits, so nothing was changed");
+    return reply_status(context, status);
+}
+
+static int count_for_client(server_context *context, server_string *key, held_object *object,
+                            counting *self, bool many)
+{
+    counter_table *table = table_of(object);
+    hash_ids(self, table);
+    uint64_t ceiling = ceiling_of(table), before = bry_counter_time(table->counters);
+    self->now = (uint64_t)api.Milliseconds();
+    bry_status status = apply_below(table, self, ceiling);
+    if (status == BRY_E_FULL)
+        status = apply_at_ceiling(context, key, table, self, ceiling);
+    if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table has counted either */
+        replicate_apply(context, key, self, before);
+    if (status != BRY_OK)
+        return reply_refusal(context, table, status);
+    count_outcomes(context, key, object, self);
+    if (many)
+        api.ReplyWithArray(context, (long)self->n);
+    for (size_t i = 0; i < self->n; i++)
+        reply_outcome(context, &self->ops[i]);
+    return SERVER_OK;
+}
+
+/* As a master has done it; a master that had the memory is not followed where this node has none,
+ * and nobody but the log can be told. */
+static int count_as_told(server_context *context, server_string *key, held_object *object,
+                         counting *self)
+{
+    hash_ids(self, table_of(object));
+    bry_status status = apply_below(table_of(object), self, 0);
+    if (status == BRY_OK)
+        count_outcomes(context, key, object, self);
+    else if (status != BRY_E_OVERFLOW)
+        api.Log(context, "warning", "a counter's change could not be repeated here: %s",
+                bry_status_text(status));
+    api.ReplicateVerbatim(context);
+    return reply_ok(context);
+}
+
+static int count(server_context *context, server_string **argv, int argc, bool many)
+{
+    counting told;
+    opened_key opened;
+    if (counting_open(context, &told, argv, argc, 2) &&
+        object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
+        if (!opened.object) {
+            family_reply_missing(context, &counter_family);
+        } else if (is_replayed(context)) {
+            told.now = bry_counter_time(table_of(opened.object)->counters);
+            count_as_told(context, argv[1], opened.object, &told);
+        } else {
+            count_for_client(context, argv[1], opened.object, &told, many);
+        }
+        object_close(&opened);
+    }
+    counting_close(&told);
+    return SERVER_OK;
+}
+
+int counter_command_incrby(server_context *context, server_string **argv, int argc)
+{
+    if (argc != 2 + ARGUMENTS_EACH)
+        return api.WrongArity(context);
+    return count(context, argv, argc, false);
+}
+
+int counter_command_mincrby(server_context *context, server_string **argv, int argc)
+{
+    if (argc < 2 + ARGUMENTS_EACH || (argc - 2) % ARGUMENTS_EACH != 0)
+        return api.WrongArity(context);
+    return count(context, argv, argc, true);
+}
+
+/* False: the client has been told that this command is not for it, or that the time is none. */
+static bool is_for_replicas(server_context *context, server_string *time, uint64_t *now)
+{
+    long long number;
+    if (!is_replayed(context)) {
+        reply_internal(context);
+        return false;
+    }
+    if (!read_integer(context, time, "time", 0, LLONG_MAX, &number))
+        return false;
+    *now = (uint64_t)number;
+    return true;
+}
+
+int counter_command_apply(server_context *context, server_string **argv, int argc)
+{
+    counting told;
+    opened_key opened;
+    if (argc < 3 + ARGUMENTS_EACH || argc % ARGUMENTS_EACH != 0)
+        return api.WrongArity(context);
+    if (!is_for_replicas(context, argv[2], &told.now))
+        return SERVER_OK;
+    if (counting_open(context, &told, argv, argc, 3) &&
+        object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
+        if (opened.object) {
+            count_as_told(context, argv[1], opened.object, &told);
+        } else {
+            family_reply_missing(context, &counter_family);
+        }
+        object_close(&opened);
+    }
+    counting_close(&told);
+    return SERVER_OK;
+}
+
+int counter_command_touch(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t now;
+    long long refused;
+    if (argc != 4)
+        return api.WrongArity(context);
+    if (!is_for_replicas(context, argv[2], &now) ||
+        !read_integer(context, argv[3], "refused", 0, 1, &refused) ||
+        !object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (opened.object) {
+        table_of(opened.object)->refused += (uint64_t)refused;
+        bry_counter_advance(table_of(opened.object)->counters, now);
+        api.ReplicateVerbatim(context);
+    }
+    object_close(&opened);
+    return reply_ok(context);
+}
+
+/* ---- DEL ----------------------------------------------------------------------------------- */
+
+int counter_command_del(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    size_t deleted = 0;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    counter_family.totals.operations += (uint64_t)argc - 2;
+    api.ReplyWithArray(context, argc - 2);
+    for (int i = 2; i < argc; i++) {
+        bry_answer was = BRY_ABSENT;
+        size_t len;
+        const char *name = api.StringPtrLen(argv[i], &len);
+        if (opened.object) /* without a folder it cannot fail */
+            bry_counter_del(table_of(opened.object)->counters, name, len, &was);
+        api.ReplyWithLongLong(context, was == BRY_PRESENT);
+        deleted += was == BRY_PRESENT;
+    }
+    if (deleted) {
+        object_recount(opened.object);
+        object_changed(context, argv[1], "counter.del", true);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}

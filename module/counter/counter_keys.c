@@ -1,0 +1,170 @@
+/* COUNTER.CREATE, INFO: whole tables. */
+#include "module/core/arguments.h"
+#include "module/core/number_text.h"
+#include "module/core/replies.h"
+#include "module/counter/counter_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
+
+/* False: the client has been told. */
+static bool read_wish(server_context *context, server_string **argv, int argc,
+                      bry_counter_options *wish)
+{
+    *wish = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    command_option options[] = {
+        option_span("WINDOW", &wish->window),
+        option_error(BRY_COUNTER_ERROR_MIN, &wish->error),
+        option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &wish->max_bytes),
+        option_capacity(&wish->capacity),
+        option_seed(&wish->seed),
+    };
+    if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0], NULL,
+                      NULL))
+        return false;
+    if (!wish->window) {
+        reply_error(context, "ERR",
+                    "WINDOW is missing: for how long a retry is to be recognised, longer than any "
+                    "client retries");
+        return false;
+    }
+    return true;
+}
+
+/* With all parameters: defaults are those of one version of the module, and the seed is random. */
+static void replicate_creation(server_context *context, server_string *name,
+                               const bry_counter_options *options)
+{
+    char window[24], error[NUMBER_SIZE], capacity[24], seed[24], max_bytes[24];
+    snprintf(window, sizeof window, "%" PRIu64, options->window);
+    number_text(options->error, error);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
+    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+    snprintf(max_bytes, sizeof max_bytes, "%" PRIu64, options->max_bytes);
+    api.Replicate(context, "COUNTER.CREATE", options->max_bytes ? "scccccccccc" : "scccccccc", name,
+                  "WINDOW", window, "ERROR", error, "CAPACITY", capacity, "SEED", seed, "MAXMEM",
+                  max_bytes);
+}
+
+/* Whether the ceilings leave room for a new table and, where CAPACITY was `asked` for, its plan,
+ * as far as a client's command is concerned. */
+static bool has_room(server_context *context, const bry_counter_options *options,
+                     const held_object *made, const bry_counter_shape *shape, bool asked)
+{
+    /* A quarter more for what the server's allocator rounds up. */
+    uint64_t first = shape->bytes_least - shape->bytes_empty;
+    uint64_t bytes = made->account.bytes + first + first / 4, planned = asked ? shape->bytes : 0;
+    if (is_replayed(context))
+        return true;
+    if (options->max_bytes && options->max_bytes < bytes) {
+        reply_error(context, "RANGE",
+                    "MAXMEM %" PRIu64 " is too little: a table with one counter takes %" PRIu64
+                    " bytes",
+                    options->max_bytes, bytes);
+        return false;
+    }
+    if (!options->max_bytes && !object_may_grow(context, NULL, planned)) {
+        reply_error(context, "RANGE",
+                    "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes",
+                    planned);
+        return false;
+    }
+    return true;
+}
+
+/* Without a CAPACITY, the default, or less where that leaves no room for a very small ERROR. */
+static bry_status plan(bry_counter_options *options, bry_counter_shape *shape)
+{
+    bool asked = options->capacity != 0;
+    if (!asked)
+        options->capacity = counter_default_capacity();
+    bry_counter_options planned = *options;
+    planned.max_bytes = 0; /* has_room() looks at that */
+    bry_status status = bry_counter_plan(&planned, shape);
+    while (status == BRY_E_RANGE && !asked && planned.capacity >= 10) {
+        options->capacity = planned.capacity /= 10;
+        status = bry_counter_plan(&planned, shape);
+    }
+    return status;
+}
+
+static int put_new(server_context *context, server_string *key, opened_key *target,
+                   bry_counter_options *options)
+{
+    bool asked = options->capacity != 0;
+    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    held_object *made;
+    bry_status status = plan(options, &shape);
+    if (status == BRY_E_RANGE)
+        return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
+    if (status == BRY_OK)
+        status = counter_create(options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    if (!has_room(context, options, made, &shape, asked)) {
+        object_free(made);
+        return SERVER_OK;
+    }
+    object_put(target, made);
+    replicate_creation(context, key, options);
+    object_changed(context, key, "counter.create", false);
+    return reply_ok(context);
+}
+
+int counter_command_create(server_context *context, server_string **argv, int argc)
+{
+    bry_counter_options wish;
+    opened_key target;
+    if (argc < 2)
+        return api.WrongArity(context);
+    if (!read_wish(context, argv, argc, &wish) ||
+        !object_open_free(context, &counter_family, argv[1], &target))
+        return SERVER_OK;
+    put_new(context, argv[1], &target, &wish);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- COUNTER.INFO -------------------------------------------------------------------------- */
+
+#define INFO_PAIRS 20
+
+static int reply_info(server_context *context, const held_object *object)
+{
+    const counter_table *table = table_of(object);
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counter_options_like(table->counters, &options);
+    bry_counter_stats stats = BRY_COUNTER_STATS;
+    char seed[24];
+    bry_counter_get_stats(table->counters, &stats);
+    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
+    api.ReplyWithMap(context, INFO_PAIRS);
+    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(context, "window", stats.window);
+    reply_pair_count(context, "covered", stats.covered);
+    reply_pair_count(context, "time", stats.time);
+    reply_pair_ahead(context, stats.time);
+    reply_pair_count(context, "capacity", options.capacity);
+    reply_pair_text(context, "seed", seed);
+    reply_pair_count(context, "counters", stats.counters);
+    reply_pair_count(context, "ids", stats.ids);
+    reply_pair_count(context, "applied", stats.applied);
+    reply_pair_count(context, "repeats", stats.repeats);
+    reply_pair_number(context, "expected_lost", stats.expected_lost);
+    reply_pair_count(context, "refused_full", table->refused);
+    reply_pair_count(context, "refused_overflow", stats.refused_overflow);
+    reply_pair_number(context, "promised_error", stats.promised_error);
+    reply_pair_number(context, "estimated_error", stats.estimated_error);
+    reply_pair_count(context, "max_bytes", table->max_bytes);
+    reply_pair_count(context, "bytes", object->account.bytes);
+    reply_pair_count(context, "bytes_ids", stats.bytes_window);
+    reply_pair_count(context, "bytes_counters", stats.bytes - stats.bytes_window);
+    return SERVER_OK;
+}
+
+int counter_command_info(server_context *context, server_string **argv, int argc)
+{
+    return object_tell(context, argv, argc, &counter_family, reply_info);
+}

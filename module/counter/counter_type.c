@@ -1,0 +1,234 @@
+/*
+ * The type COUNTER. Its payload, encoding 1: the table as the library saves it (doc/format.md, kind
+ * CNTR). Its note has MAXMEM and the number of commands refused with FULL, u64 each, little-endian.
+ */
+#include "module/counter/counter_type.h"
+
+#include "module/core/little_endian.h"
+#include "module/core/settings.h"
+
+#include <string.h>
+
+enum { NOTE_SIZE = 16 };
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* What a block really takes is known when it is there. */
+static void *alloc_below_ceiling(void *opaque, size_t size)
+{
+    counter_table *self = opaque;
+    void *block = NULL;
+    if (!self->ceiling || size <= self->ceiling)
+        block = account_alloc(self->account, size);
+    if (self->ceiling &&
+        (size > self->ceiling || (block && self->account->bytes > self->ceiling))) {
+        if (block)
+            account_free(self->account, block, size);
+        self->denied = true;
+        return NULL;
+    }
+    return block;
+}
+
+static void free_counted(void *opaque, void *block, size_t size)
+{
+    account_free(((counter_table *)opaque)->account, block, size);
+}
+
+static counter_table *table_new(account *bill)
+{
+    counter_table *made = account_alloc(bill, sizeof *made);
+    if (!made)
+        return NULL;
+    memset(made, 0, sizeof *made);
+    made->account = bill;
+    return made;
+}
+
+static void table_free(counter_table *self)
+{
+    account_free(self->account, self, sizeof *self);
+}
+
+static bry_allocator allocator_of(counter_table *self)
+{
+    return (bry_allocator){alloc_below_ceiling, free_counted, self};
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* More than the library's own: a server's tables are large, an id beyond what was planned for takes
+ * a byte more, and memory is taken as ids come in any case. */
+#define DEFAULT_CAPACITY 1000000
+
+static long long default_capacity = DEFAULT_CAPACITY;
+
+static int configure(server_context *context)
+{
+    return settings_register_count(context, "counter-capacity", DEFAULT_CAPACITY, 1,
+                                   (long long)BRY_CAPACITY_MAX, &default_capacity);
+}
+
+uint64_t counter_default_capacity(void)
+{
+    return (uint64_t)default_capacity;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status counter_create(bry_counter_options *options, held_object **object)
+{
+    uint64_t max_bytes = options->max_bytes;
+    held_object *made = object_new(&counter_family);
+    counter_table *table = made ? table_new(&made->account) : NULL;
+    if (!table) {
+        object_free(made);
+        return BRY_E_NOMEM;
+    }
+    bry_allocator allocator = allocator_of(table);
+    options->allocator = &allocator;
+    options->max_bytes = 0;
+    bry_status status = bry_counter_create(options, &table->counters);
+    options->allocator = NULL;
+    if (status == BRY_OK)
+        status = bry_counter_options_like(table->counters, options);
+    options->max_bytes = table->max_bytes = max_bytes;
+    if (status != BRY_OK) {
+        table_free(table);
+        object_free(made);
+        return status;
+    }
+    made->thing = table;
+    *object = made;
+    return BRY_OK;
+}
+
+bry_hash counter_id(const counter_table *table, const void *name, size_t name_len,
+                    const server_string *id)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(id, &len);
+    uint64_t seed = bry_hash_key(bry_counter_seed(table->counters), name, name_len).lo;
+    return bry_hash_key(seed, bytes, len);
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    const counter_table *table = thing;
+    unsigned char note[NOTE_SIZE];
+    store64(note, table->max_bytes);
+    store64(note + 8, table->refused);
+    bry_save how = BRY_SAVE;
+    how.note = note;
+    how.note_len = sizeof note;
+    return bry_counter_save(table->counters, sink, &how);
+}
+
+/* Whether the library refuses what this module lets through: it keeps the ceiling itself, and its
+ * replicas repeat what a master has accepted without asking whether they would. */
+static bool is_limited(const bry_counter *counters)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counter_options_like(counters, &options);
+    return options.max_bytes || options.max_skew;
+}
+
+/* load->allocator is that of the object's account (object_load()). */
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    bry_buffer note = BRY_BUFFER;
+    const bry_allocator *given = load->allocator;
+    counter_table *table = table_new(given->opaque);
+    if (!table)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = allocator_of(table);
+    load->allocator = &allocator;
+    load->note = &note;
+    load->note_max = NOTE_SIZE;
+    bry_status status = bry_counter_load(source, load, &table->counters);
+    load->allocator = given;
+    load->note = NULL;
+    if (status == BRY_OK && (note.len != NOTE_SIZE || is_limited(table->counters))) {
+        bry_counter_destroy(table->counters);
+        load->problem = note.len == NOTE_SIZE ? "a table of a server has no limits of its own"
+                                              : "the table's ceiling is missing";
+        status = BRY_E_BADDATA;
+    }
+    if (status == BRY_OK) {
+        table->max_bytes = load64(note.bytes);
+        table->refused = load64(note.bytes + 8);
+        *thing = table;
+    } else {
+        table_free(table);
+    }
+    bry_buffer_free(&note);
+    return status;
+}
+
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    const counter_table *from = thing;
+    counter_table *made = table_new(bill);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = allocator_of(made);
+    bry_status status = bry_counter_clone(from->counters, &allocator, &made->counters);
+    if (status != BRY_OK) {
+        table_free(made);
+        return status;
+    }
+    made->max_bytes = from->max_bytes;
+    made->refused = from->refused;
+    *copy = made;
+    return BRY_OK;
+}
+
+static void destroy(void *thing)
+{
+    counter_table *table = thing;
+    bry_counter_destroy(table->counters);
+    table_free(table);
+}
+
+static uint64_t items(const void *thing)
+{
+    return bry_counter_items(((const counter_table *)thing)->counters);
+}
+
+static void errors(const void *thing, double *promised, double *estimated)
+{
+    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
+    *promised = stats.promised_error;
+    *estimated = stats.estimated_error;
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &counter_family);
+}
+
+int counter_command_load(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &counter_family);
+}
+
+command_family counter_family = {
+    .name = "counter",
+    .type_name = "bloom-cnt",
+    .encoding = 1,
+    .restore_command = "COUNTER.LOAD",
+    .made_by = "COUNTER.CREATE makes a table",
+    .commands = counter_commands,
+    .command_count = &counter_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .clone = clone,
+    .destroy = destroy,
+    .items = items,
+    .errors = errors,
+};

@@ -1,0 +1,377 @@
+/*
+ * INDEX.ADD, LOCATE, EXISTS, DEL: items of one index. n items asked, n answers in order. What is
+ * added is added whole or not at all: whether a unit has room is known before, and what the library
+ * refuses after that is taken back.
+ */
+#include "module/core/item_batch.h"
+#include "module/core/replies.h"
+#include "module/index/index_type.h"
+
+#include <inttypes.h>
+
+static int reply_answers(server_context *context, const item_batch *self, bry_answer yes)
+{
+    api.ReplyWithArray(context, (long)self->n);
+    batch_reply(context, self, yes);
+    return SERVER_OK;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+#define FEW 8u /* candidates that are found at the first asking */
+
+/* Some items of INDEX.LOCATE, each hash asked for once, and what was found. */
+typedef struct location {
+    const held_index *held;
+    bry_hash hashes[BATCH_SMALL]; /* no two alike */
+    uint32_t *all[BATCH_SMALL]; /* candidates past FEW, where the list is kept */
+    size_t totals[BATCH_SMALL];
+    uint32_t units[BATCH_SMALL * FEW];
+    size_t n;
+    uint8_t which[BATCH_SMALL]; /* of each item: its place among the hashes … */
+    uint8_t uses[BATCH_SMALL]; /* … and how many items are still to be answered from there */
+} location;
+
+static void locate_once(location *self, const item_batch *items)
+{
+    self->n = 0;
+    for (size_t i = 0; i < items->n; i++) {
+        size_t at = 0;
+        while (at < self->n && (self->hashes[at].lo != items->hashes[i].lo ||
+                                self->hashes[at].hi != items->hashes[i].hi))
+            at++;
+        if (at == self->n) {
+            self->hashes[self->n] = items->hashes[i];
+            self->uses[self->n] = 0;
+            self->all[self->n++] = NULL;
+        }
+        self->which[i] = (uint8_t)at;
+        self->uses[at]++;
+    }
+    bry_index_locate_n(self->held->index, self->hashes, self->n, self->units, FEW, self->totals);
+}
+
+/* All candidates of a hash; NULL: no memory. */
+static const uint32_t *list_units(location *self, size_t at)
+{
+    size_t total = self->totals[at];
+    if (total <= FEW)
+        return self->units + at * FEW;
+    if (!self->all[at] && (self->all[at] = api.TryAlloc(total * sizeof(uint32_t))))
+        bry_index_locate(self->held->index, self->hashes[at], self->all[at], total);
+    return self->all[at];
+}
+
+static void reply_units(server_context *context, location *self, size_t at)
+{
+    const uint32_t *units = list_units(self, at);
+    if (units) {
+        api.ReplyWithArray(context, (long)self->totals[at]);
+        for (size_t i = 0; i < self->totals[at]; i++) {
+            uint64_t tag = 0;
+            bry_index_get_tag(self->held->index, units[i], &tag);
+            api.ReplyWithLongLong(context, (long long)tag);
+        }
+    } else {
+        reply_status(context, BRY_E_NOMEM);
+    }
+    if (--self->uses[at] == 0 && self->all[at])
+        api.Free(self->all[at]);
+}
+
+static void locate_some(server_context *context, const held_index *held, server_string **items,
+                        size_t n)
+{
+    item_batch part;
+    location found = {.held = held};
+    batch_open(&part, items, n);
+    batch_hash(&part, bry_index_seed(held->index));
+    locate_once(&found, &part);
+    for (size_t i = 0; i < n; i++)
+        reply_units(context, &found, found.which[i]);
+}
+
+int index_command_locate(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
+        size_t here = n - done < BATCH_SMALL ? n - done : BATCH_SMALL;
+        if (opened.object)
+            locate_some(context, index_of(opened.object), argv + 2 + done, here);
+        for (size_t i = 0; i < here && !opened.object; i++)
+            api.ReplyWithArray(context, 0);
+    }
+    if (opened.object)
+        index_count(opened.object, n);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+int index_command_exists(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    size_t n = (size_t)argc - 2;
+    if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (!opened.object) {
+        object_close(&opened);
+        return reply_zeros(context, n);
+    }
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
+        item_batch part;
+        const held_index *held = index_of(opened.object);
+        batch_open_part(&part, argv + 2, n, done);
+        batch_hash(&part, bry_index_seed(held->index));
+        bry_index_has_n(held->index, part.hashes, part.n, part.answers);
+        batch_reply(context, &part, BRY_PRESENT);
+    }
+    index_count(opened.object, n);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.ADD ----------------------------------------------------------------------------- */
+
+/* One INDEX.ADD. */
+typedef struct addition {
+    server_context *context;
+    server_string **argv;
+    held_object *object;
+    uint64_t number;
+    uint32_t unit; /* of the library; INDEX_NO_UNIT until it is opened */
+    bool opened; /* by this command */
+    item_batch *batch;
+} addition;
+
+/* How many items the unit does not answer for yet. */
+static size_t count_absent(const addition *self)
+{
+    const held_index *held = index_of(self->object);
+    size_t absent = 0;
+    for (size_t i = 0; i < self->batch->n; i++)
+        absent += self->unit == INDEX_NO_UNIT ||
+                  bry_index_unit_has(held->index, self->batch->hashes[i], self->unit) == BRY_ABSENT;
+    return absent;
+}
+
+/*
+ * How many more items an index of a fixed size takes: units that were made apart may have brought
+ * more than their share. Where it takes no further unit either, the client hears of that.
+ */
+static uint64_t room_of_index(const addition *self)
+{
+    const held_index *held = index_of(self->object);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
+    uint64_t most = options.units * options.unit_capacity, items = self->object->items;
+    if (held->dba || !options.fixed ||
+        (self->unit == INDEX_NO_UNIT && held->numbers.used >= options.units))
+        return UINT64_MAX;
+    return most > items ? most - items : 0;
+}
+
+/*
+ * Whether the unit takes the items, and the key the memory. Only where one of them is short it is
+ * asked which items are new; one that is named twice counts twice. False: the client has been told.
+ */
+static bool may_add(const addition *self)
+{
+    const held_index *held = index_of(self->object);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
+    uint64_t room = options.unit_capacity;
+    size_t n = self->batch->n;
+    bry_index_unit unit = BRY_INDEX_UNIT;
+    if (self->unit != INDEX_NO_UNIT) {
+        bry_index_get_unit(held->index, self->unit, &unit);
+        if (unit.sealed) {
+            index_family.totals.refused++;
+            reply_error(self->context, "RANGE",
+                        "unit %" PRIu64 " is sealed: it takes no more items", self->number);
+            return false;
+        }
+        room = unit.capacity > unit.elements ? unit.capacity - unit.elements : 0;
+    }
+    uint64_t whole = room_of_index(self);
+    if (whole < room)
+        room = whole;
+    bool fits = n <= room;
+    bool small = object_may_grow(self->context, self->object, n * sizeof(bry_hash));
+    if (fits && small)
+        return true;
+    size_t absent = count_absent(self);
+    if (absent > room) {
+        index_family.totals.refused++;
+        reply_error(self->context, "FULL", "unit %" PRIu64 " takes %" PRIu64 " more items",
+                    self->number, room);
+        return false;
+    }
+    if (!small && absent > 0) {
+        object_too_large(self->context, &index_family);
+        return false;
+    }
+    return true;
+}
+
+/* Opens the unit that was named. False: the client has been told. */
+static bool open_unit(addition *self)
+{
+    held_index *held = index_of(self->object);
+    uint32_t unit = INDEX_NO_UNIT;
+    if (!index_takes_unit(self->context, held, self->number))
+        return false;
+    bry_status status = index_numbers_reserve(&held->numbers);
+    if (status == BRY_OK)
+        status = bry_index_open(held->index, self->number, &unit);
+    if (status != BRY_OK) {
+        status = object_let_go(self->object, status);
+        object_refused(self->context, &index_family, status);
+        return false;
+    }
+    index_numbers_put(&held->numbers, self->number, unit);
+    held->untidy = held->dba;
+    self->unit = unit;
+    self->opened = true;
+    return true;
+}
+
+static void take_back(addition *self, size_t done)
+{
+    held_index *held = index_of(self->object);
+    for (size_t i = done; i-- > 0;)
+        if (self->batch->answers[i] == BRY_ABSENT)
+            bry_index_del(held->index, self->batch->hashes[i], self->unit, NULL);
+    if (self->opened) { /* its number in the library too, which the next one gets elsewhere */
+        index_numbers_del(&held->numbers, self->number);
+        bry_index_unopen(held->index, self->unit);
+    }
+}
+
+static int add_all(addition *self)
+{
+    held_index *held = index_of(self->object);
+    item_batch *batch = self->batch;
+    if (batch->n > 1 &&
+        !held->dba) /* for what it fetches into the cache; dba would ask all units */
+        bry_index_has_n(held->index, batch->hashes, batch->n, batch->answers);
+    for (size_t i = 0; i < batch->n; i++) {
+        bry_answer was;
+        bry_status status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
+        if (status != BRY_OK) {
+            take_back(self, i);
+            status = object_let_go(self->object, status);
+            return object_refused(self->context, &index_family, status);
+        }
+        batch->answers[i] = (uint8_t)was;
+    }
+    size_t added = batch_count(batch, BRY_ABSENT);
+    index_tidy(held, batch->n);
+    index_changed(self->object);
+    index_count(self->object, batch->n);
+    index_family.totals.repeats += batch->n - added;
+    if (added > 0 || self->opened)
+        object_changed(self->context, self->argv[1], "index.add", true);
+    return reply_answers(self->context, batch, BRY_ABSENT);
+}
+
+static void add(addition *self)
+{
+    const held_index *held = index_of(self->object);
+    batch_hash(self->batch, bry_index_seed(held->index));
+    self->unit = index_numbers_find(&held->numbers, self->number);
+    if (!may_add(self))
+        return;
+    object_hold(self->context, self->object);
+    if (self->unit != INDEX_NO_UNIT || open_unit(self))
+        add_all(self);
+    object_let_go(self->object, BRY_OK);
+}
+
+int index_command_add(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    item_batch batch;
+    addition change = {.context = context, .argv = argv, .batch = &batch};
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!index_read_unit(context, argv[2], &change.number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    change.object = opened.object;
+    if (!opened.object) {
+        family_reply_missing(context, &index_family);
+    } else {
+        if (batch_open(&batch, argv + 3, (size_t)argc - 3))
+            add(&change);
+        else
+            reply_status(context, BRY_E_NOMEM);
+        batch_close(&batch);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.DEL ----------------------------------------------------------------------------- */
+
+static int del_all(server_context *context, server_string **argv, held_object *object,
+                   uint32_t unit, item_batch *batch)
+{
+    held_index *held = index_of(object);
+    uint64_t before = bry_index_items(held->index);
+    batch_hash(batch, bry_index_seed(held->index));
+    bry_index_del_n(held->index, batch->hashes, batch->n, unit, batch->answers);
+    index_changed(object);
+    index_count(object, batch->n);
+    if (before != bry_index_items(held->index))
+        object_changed(context, argv[1], "index.del", true);
+    return reply_answers(context, batch, BRY_PRESENT);
+}
+
+static int del_from(server_context *context, server_string **argv, held_object *object,
+                    uint64_t number, item_batch *batch)
+{
+    const held_index *held = index_of(object);
+    if (held->dba) {
+        index_family.totals.refused++;
+        return reply_error(context, "UNSUPPORTED",
+                           "engine dba cannot delete one item without being given the others "
+                           "again: INDEX.DROP the unit, or use engine compact");
+    }
+    uint32_t unit = index_numbers_find(&held->numbers, number);
+    if (unit == INDEX_NO_UNIT) {
+        index_count(object, batch->n);
+        return reply_zeros(context, batch->n);
+    }
+    return del_all(context, argv, object, unit, batch);
+}
+
+int index_command_del(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    item_batch batch;
+    uint64_t number;
+    if (argc < 4)
+        return api.WrongArity(context);
+    size_t n = (size_t)argc - 3;
+    if (!index_read_unit(context, argv[2], &number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (!batch_open(&batch, argv + 3, n))
+        reply_status(context, BRY_E_NOMEM);
+    else if (!opened.object)
+        reply_zeros(context, n);
+    else
+        del_from(context, argv, opened.object, number, &batch);
+    batch_close(&batch);
+    object_close(&opened);
+    return SERVER_OK;
+}

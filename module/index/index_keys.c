@@ -1,0 +1,199 @@
+/* INDEX.CREATE, INFO: whole indexes. */
+#include "module/core/arguments.h"
+#include "module/core/replies.h"
+#include "module/index/index_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- INDEX.CREATE -------------------------------------------------------------------------- */
+
+/* What INDEX.CREATE says. */
+typedef struct index_wish {
+    bry_index_options options;
+    int engine; /* a place in the words; -1: not given */
+    uint64_t units, group;
+    server_string *like;
+} index_wish;
+
+static const char *const engine_words[] = {"auto", "compact", "dba", NULL};
+static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
+
+/* Groups are engine dba's, so one that was named names it, too. */
+static void choose_engine(index_wish *wish)
+{
+    bry_index_options *index = &wish->options;
+    if (wish->engine >= 0)
+        index->engine = engines[wish->engine];
+    bool open = wish->engine < 0 || index->engine == BRY_ENGINE_AUTO;
+    if (open && wish->group)
+        index->engine = BRY_ENGINE_DBA;
+    if (index->engine == BRY_ENGINE_DBA)
+        index->fixed = true; /* see index_type.h */
+}
+
+/* Arguments that only make sense together. False: the client has been told. */
+static bool check_wish(server_context *context, const index_wish *wish, size_t given)
+{
+    uint64_t group = wish->group;
+    bool power = (group & (group - 1)) == 0;
+    if (wish->like && given > 1)
+        reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
+    else if (group && (!power || group == 2 || group == 4))
+        reply_error(context, "RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512");
+    else if (group && wish->options.engine != BRY_ENGINE_DBA)
+        reply_error(context, "UNSUPPORTED", "GROUP is of engine dba");
+    else
+        return true;
+    return false;
+}
+
+/* False: the client has been told. */
+static bool read_wish(server_context *context, server_string **argv, int argc, index_wish *wish)
+{
+    bry_index_options *index = &wish->options;
+    *wish = (index_wish){.options = index_options_default(), .engine = -1};
+    wish->units = index->units;
+    command_option options[] = {
+        option_count("UNITS", BRY_INDEX_UNITS_MAX, &wish->units),
+        option_capacity(&index->unit_capacity),
+        option_error(BRY_INDEX_ERROR_MIN, &index->error),
+        option_word("ENGINE", engine_words, &wish->engine),
+        option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &wish->group),
+        option_flag("NOGROW", &index->fixed),
+        option_string("LIKE", &wish->like),
+        option_seed(&index->seed),
+    };
+    size_t count = sizeof options / sizeof options[0];
+    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+        return false;
+    index->units = (uint32_t)wish->units;
+    index->dba.group = (uint32_t)wish->group;
+    choose_engine(wish);
+    return check_wish(context, wish, options_given(options, count));
+}
+
+static int put_new(server_context *context, server_string **argv, opened_key *target,
+                   bry_index_options *options)
+{
+    bry_index_shape shape = BRY_INDEX_SHAPE;
+    held_object *made;
+    bry_status status = bry_index_plan(options, &shape);
+    if (status == BRY_E_RANGE)
+        return reply_error(context, "RANGE",
+                           "ERROR cannot be had with so many UNITS of this CAPACITY");
+    if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes))
+        return reply_error(context, "RANGE",
+                           "UNITS, CAPACITY and ERROR make %" PRIu64
+                           " bytes, more than bloomery.max-key-bytes",
+                           shape.bytes);
+    if (status == BRY_OK)
+        status = index_create(options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    object_put(target, made);
+    index_replicate_creation(context, argv[1], options);
+    object_changed(context, argv[1], "index.create", false);
+    return reply_ok(context);
+}
+
+static int put_like(server_context *context, server_string **argv, opened_key *target,
+                    server_string *like)
+{
+    const held_object *other = object_like(context, &index_family, like);
+    if (!other)
+        return SERVER_OK;
+    bry_index_options options = index_options_of(index_of(other));
+    return put_new(context, argv, target, &options);
+}
+
+int index_command_create(server_context *context, server_string **argv, int argc)
+{
+    index_wish wish;
+    opened_key target;
+    if (are_like_keys_told(context, argv, argc))
+        return SERVER_OK;
+    if (argc < 2)
+        return api.WrongArity(context);
+    if (!read_wish(context, argv, argc, &wish) ||
+        !object_open_free(context, &index_family, argv[1], &target))
+        return SERVER_OK;
+    if (wish.like)
+        put_like(context, argv, &target, wish.like);
+    else
+        put_new(context, argv, &target, &wish.options);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.INFO ---------------------------------------------------------------------------- */
+
+#define INFO_PAIRS 18
+
+static int reply_info(server_context *context, const held_object *object)
+{
+    const held_index *held = index_of(object);
+    bry_index_options options = index_options_of(held);
+    bry_index_stats stats = BRY_INDEX_STATS;
+    char seed[24];
+    bry_index_get_stats(held->index, &stats);
+    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
+    api.ReplyWithMap(context, INFO_PAIRS);
+    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(context, "units", held->numbers.used);
+    reply_pair_count(context, "planned_units", options.units);
+    reply_pair_count(context, "grows", !options.fixed);
+    reply_pair_count(context, "capacity", options.unit_capacity);
+    reply_pair_count(context, "items", object->items);
+    reply_pair_count(context, "deletes", !held->dba);
+    reply_pair_text(context, "supplier", held->dba ? "none" : "not needed");
+    reply_pair_text(context, "seed", seed);
+    reply_pair_number(context, "promised_error", stats.promised_error);
+    reply_pair_number(context, "estimated_error", stats.estimated_error);
+    reply_pair_number(context, "full_error", stats.full_error);
+    reply_pair_number(context, "fill", stats.fill);
+    reply_pair_count(context, "group", options.dba.group);
+    reply_pair_count(context, "groups", stats.groups);
+    reply_pair_count(context, "widest_group", stats.group);
+    reply_pair_count(context, "dropped_items", stats.dropped);
+    reply_pair_count(context, "bytes", object->account.bytes);
+    return SERVER_OK;
+}
+
+#define UNIT_PAIRS 5
+
+static int reply_unit(server_context *context, const held_index *held, uint64_t number)
+{
+    uint32_t unit = index_numbers_find(&held->numbers, number);
+    bry_index_unit info = BRY_INDEX_UNIT;
+    if (unit == INDEX_NO_UNIT)
+        return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
+    bry_index_get_unit(held->index, unit, &info);
+    api.ReplyWithMap(context, UNIT_PAIRS);
+    reply_pair_count(context, "unit", number);
+    reply_pair_count(context, "items", info.elements);
+    reply_pair_count(context, "capacity", info.capacity);
+    reply_pair_count(context, "sealed", info.sealed);
+    reply_pair_number(context, "estimated_error", info.error);
+    return SERVER_OK;
+}
+
+int index_command_info(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t number = 0;
+    if (argc != 2 && argc != 3)
+        return api.WrongArity(context);
+    if (argc == 3 && !index_read_unit(context, argv[2], &number))
+        return SERVER_OK;
+    if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (!opened.object)
+        family_reply_missing(context, &index_family);
+    else if (argc == 3)
+        reply_unit(context, index_of(opened.object), number);
+    else
+        reply_info(context, opened.object);
+    object_close(&opened);
+    return SERVER_OK;
+}

@@ -1,0 +1,215 @@
+/* The commands INDEX.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+#include "module/core/table_parts.h"
+#include "module/index/index_type.h"
+
+#define INDEX KEY_OF("index")
+#define UNIT                                                                                       \
+    ARG("unit", SERVER_ARG_INTEGER, NULL, 0,                                                       \
+        "Number of a unit, yours to choose, a plain whole number from 0 to 2^63 - 1.")
+
+static server_command_arg engines[] = {
+    WORD("auto", "auto", 0, "Engine compact, or dba where GROUP is given."),
+    WORD("compact", "compact", 0,
+         "Fingerprint and unit of each item: takes more units than planned, and INDEX.DEL works."),
+    WORD("dba", "dba", 0,
+         "A bit-sliced array of Bloom filters: UNITS units and no more, and no INDEX.DEL."),
+    {0},
+};
+
+static server_command_arg create_args[] = {
+    NEW_KEY("index"),
+    OPTION("units", SERVER_ARG_INTEGER, "UNITS",
+           "Units to plan for, a count from 1 to " UNITS_MOST "." PRESET("index-units", "64")),
+    CAPACITY("Items that each unit takes; more are refused with FULL",
+             PRESET("index-capacity", "65,536")),
+    ERROR_SHARE("Chance that an item which is in no unit has any candidate", BRY_INDEX_ERROR_MIN,
+                PRESET("index-error", "0.001")),
+    CHOICE("engine", "ENGINE", engines,
+           "What the index is made of." PRESET("index-engine", "auto")),
+    OPTION("group", SERVER_ARG_INTEGER, "GROUP",
+           "Of engine dba alone, units that are asked in one step: 1, 8, 16, 32, 64, 128, 256 or "
+           "512. Left out: it follows the number of units."),
+    ORIGIN("Units of one can be installed in the other. No other argument goes with it."),
+    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
+         "Units past UNITS are refused with FULL, as always in engine dba; in compact it saves one "
+         "bit an item. Left out: compact takes more units, its error kept."),
+    {0},
+};
+static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
+static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
+static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
+static server_command_arg install_args[] = {
+    INDEX,
+    UNIT,
+    ARG("frame", SERVER_ARG_STRING, NULL, 0,
+        "The unit, in the bytes of INDEX.EXPORT or bry_index_save_unit()."),
+    {0},
+};
+static server_command_arg info_args[] = {
+    INDEX,
+    OPTION("unit", SERVER_ARG_INTEGER, NULL,
+           "Number of a unit, a plain whole number. Left out: the whole index."),
+    {0},
+};
+
+static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
+static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
+static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
+static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
+
+const module_command index_commands[] = {
+    {
+        .name = "INDEX.CREATE",
+        .run = index_command_create,
+        .flags = "write deny-oom getkeys-api",
+        .categories = "write bloomery",
+        .arity = -2,
+        .key_specs = create_keys,
+        .args = create_args,
+        .summary = "Creates an empty index, planned for UNITS units of CAPACITY items each. ERROR "
+                   "is the chance that an item which is in no unit has any candidate.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "INDEX.CREATE where UNITS 16 CAPACITY 10k ERROR 0.1%",
+    },
+    {
+        .name = "INDEX.ADD",
+        .run = index_command_add,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = change_keys,
+        .args = unit_items_args,
+        .summary = "Adds items to a unit, all or none, and opens it when there is none of that "
+                   "number; answers 1 for each that the unit did not answer for yet.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 3 b c",
+    },
+    {
+        .name = "INDEX.LOCATE",
+        .run = index_command_locate,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = -3,
+        .key_specs = read_keys,
+        .args = items_args,
+        .summary = "Returns, for each item, the units that may hold it, the one opened last first. "
+                   "One that was added is always among them.",
+        .complexity = "O(n + c log c), n items, c units that hold them, dropped ones not yet "
+                      "cleared away included; in engine dba also n times the units by the width "
+                      "of a group. The reply has no limit: an item in 100,000 units takes 10 ms, "
+                      "and half as long for each repetition of it in the same command",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
+                   "INDEX.LOCATE where a b z",
+    },
+    {
+        .name = "INDEX.EXISTS",
+        .run = index_command_exists,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = -3,
+        .key_specs = look_keys,
+        .args = items_args,
+        .summary = "Tells which items any unit may hold.",
+        .complexity = "O(n), n items, and the dropped units not yet cleared away that held them; "
+                      "in engine dba n times the units by the width of a group: 64 items in "
+                      "200,000 units take 3 ms, but with GROUP 1 a second",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.EXISTS where a z",
+    },
+    {
+        .name = "INDEX.DEL",
+        .run = index_command_del,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = del_keys,
+        .args = unit_items_args,
+        .summary = "Deletes items that were added to a unit; answers 1 for each that was there. "
+                   "Engine compact alone.",
+        .complexity = "O(n), n items",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.DEL where 3 b z",
+    },
+    {
+        .name = "INDEX.SEAL",
+        .run = index_command_seal,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = 3,
+        .key_specs = change_keys,
+        .args = unit_args,
+        .summary = "Seals a unit, which takes no more items from then on; answers 1, or 0 when it "
+                   "was sealed before.",
+        .complexity = "O(1)",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.SEAL where 3",
+    },
+    {
+        .name = "INDEX.DROP",
+        .run = index_command_drop,
+        .flags = "write",
+        .categories = "write bloomery",
+        .arity = 3,
+        .key_specs = del_keys,
+        .args = unit_args,
+        .summary = "Drops a unit with its items; answers 1, or 0 when there is none of that "
+                   "number. The number may be used again.",
+        .complexity = "O(1): memory comes back in steps, with this and later changes",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.DROP where 3\n"
+                   "INDEX.LOCATE where a",
+    },
+    {
+        .name = "INDEX.EXPORT",
+        .run = index_command_export,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = 3,
+        .key_specs = read_keys,
+        .args = unit_args,
+        .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another server, into "
+                   "an index that has the same engine, seed and shape; null when there is none.",
+        .complexity =
+            "O(n), n items of the whole index, each looked at twice; in engine dba n bytes "
+            "of the unit",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.EXPORT where 3",
+    },
+    {
+        .name = "INDEX.INSTALL",
+        .run = index_command_install,
+        .flags = "write deny-oom",
+        .categories = "write bloomery",
+        .arity = 4,
+        .key_specs = change_keys,
+        .args = install_args,
+        .summary = "Adds a unit that was made apart, by INDEX.EXPORT from an index created LIKE "
+                   "this one, or by the library's bry_index_save_unit(); returns how many items "
+                   "it has. Which number it had there does not matter.",
+        .complexity = "O(n), n items of the unit; of the whole index where items of dropped units "
+                      "have to make room first",
+        .since = SINCE,
+        .example = "INDEX.CREATE where\nINDEX.INSTALL where 3 damaged",
+    },
+    {
+        .name = "INDEX.INFO",
+        .run = index_command_info,
+        .flags = "readonly",
+        .categories = "read bloomery",
+        .arity = -2,
+        .key_specs = look_keys,
+        .args = info_args,
+        .summary = "Tells what an index is made of, what it holds, and its error as promised, as "
+                   "estimated, and as it will be when all its units are full; or the same of one "
+                   "unit.",
+        .complexity = "O(n), n units; in engine dba n bytes",
+        .since = SINCE,
+        .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
+    },
+    COMMAND_RESTORE("INDEX.LOAD", index_command_load),
+};
+const size_t index_command_count = sizeof index_commands / sizeof index_commands[0];

@@ -1,0 +1,346 @@
+#include "module/index/index_type.h"
+
+#include "module/core/arguments.h"
+#include "module/core/number_text.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static long long default_units = 64, default_capacity = 65536;
+static share_setting default_error = {
+    .value = 0.001, .least = BRY_INDEX_ERROR_MIN, .most = BRY_ERROR_MAX};
+static int default_engine = BRY_ENGINE_AUTO;
+
+static int configure(server_context *context)
+{
+    static const char *names[] = {"auto", "compact", "dba"};
+    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
+    if (settings_register_count(context, "index-units", 64, 1, (long long)BRY_INDEX_UNITS_MAX,
+                                &default_units) ||
+        settings_register_count(context, "index-capacity", 65536, 1, (long long)BRY_CAPACITY_MAX,
+                                &default_capacity) ||
+        settings_register_share(context, "index-error", "0.001", &default_error) ||
+        settings_register_choice(context, "index-engine", BRY_ENGINE_AUTO, names, engines, 3,
+                                 &default_engine))
+        return SERVER_ERR;
+    return SERVER_OK;
+}
+
+bry_index_options index_options_default(void)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    options.units = (uint32_t)default_units;
+    options.unit_capacity = (uint64_t)default_capacity;
+    options.error = default_error.value;
+    options.engine = (bry_engine)default_engine;
+    return options;
+}
+
+/* The library's options_like() names the shape of the next unit, which past the last one is
+ * another; the shape that an index begins with follows from the rest. */
+bry_index_options index_options_of(const held_index *held)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
+    options.dba.unit_bits = 0;
+    options.dba.hashes = 0;
+    return options;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static void release(held_index *held, const bry_allocator *allocator)
+{
+    index_numbers_free(&held->numbers);
+    bry_index_destroy(held->index);
+    allocator->free(allocator->opaque, held, sizeof *held);
+}
+
+static void destroy(void *thing)
+{
+    held_index *held = thing;
+    bry_allocator allocator = held->numbers.allocator;
+    release(held, &allocator);
+}
+
+/* Takes the index over; NULL, and the index is gone, when there is no memory. */
+static held_index *hold(bry_index *index, const bry_allocator *allocator)
+{
+    held_index *held = allocator->alloc(allocator->opaque, sizeof *held);
+    if (!held) {
+        bry_index_destroy(index);
+        return NULL;
+    }
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(index, &options);
+    *held = (held_index){.index = index, .dba = options.engine == BRY_ENGINE_DBA};
+    held->untidy = held->dba;
+    index_numbers_init(&held->numbers, bry_index_seed(index), allocator);
+    return held;
+}
+
+static void look(held_object *object)
+{
+    held_index *held = index_of(object);
+    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_get_stats(held->index, &stats);
+    object->promised = stats.promised_error;
+    object->estimated = stats.estimated_error;
+    held->looked_at = object->items;
+}
+
+bry_status index_create(bry_index_options *options, held_object **object)
+{
+    held_object *made = object_new(&index_family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_index_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
+    bry_index *index = NULL;
+    bry_status status = bry_index_create(&with_allocator, &index);
+    if (status == BRY_OK && !(made->thing = hold(index, &allocator)))
+        status = BRY_E_NOMEM;
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    *options = index_options_of(index_of(made));
+    look(made);
+    *object = made;
+    return BRY_OK;
+}
+
+/* The shape of engine dba follows from these, as it does here: that is what a plan is. */
+void index_replicate_creation(server_context *context, server_string *name,
+                              const bry_index_options *options)
+{
+    char units[16], capacity[24], error[NUMBER_SIZE], seed[24], group[16];
+    snprintf(units, sizeof units, "%" PRIu32, options->units);
+    snprintf(capacity, sizeof capacity, "%" PRIu64, options->unit_capacity);
+    number_text(options->error, error);
+    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+    snprintf(group, sizeof group, "%" PRIu32, options->dba.group);
+    const char *format = options->dba.group ? "sccccccccccccc" : "sccccccccccc";
+    if (!options->fixed)
+        format = "scccccccccc";
+    api.Replicate(context, "INDEX.CREATE", format, name, "UNITS", units, "CAPACITY", capacity,
+                  "ERROR", error, "ENGINE", bry_engine_name(options->engine), "SEED", seed,
+                  "NOGROW", "GROUP", group);
+}
+
+/* ---- units and numbers --------------------------------------------------------------------- */
+
+bool index_takes_unit(server_context *context, held_index *held, uint64_t number)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(held->index, &options);
+    uint64_t most = options.fixed ? options.units : BRY_INDEX_UNITS_MAX;
+    if (held->numbers.used < most)
+        return true;
+    index_family.totals.refused++;
+    reply_error(context, "FULL",
+                "unit %" PRIu64 " would be one more than the %" PRIu64 " that this index takes%s",
+                number, most,
+                held->dba ? ": engine dba has nobody here to give it its items again, which it "
+                            "needs to grow"
+                          : "");
+    return false;
+}
+
+bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number)
+{
+    return read_plain(context, argument, "unit", 0, INDEX_MOST_NUMBER, number);
+}
+
+#define LEAST_WORK UINT64_C(4096) /* of engine dba, as much as copying a megabyte */
+#define WORK_AN_ITEM UINT64_C(16)
+#define SWEEP_AN_ITEM UINT64_C(16)
+#define SWEEP_MOST UINT64_C(65536) /* entries: about two milliseconds */
+#define SMALL_UNIT 32u
+
+void index_tidy(held_index *held, size_t n)
+{
+    uint64_t left = 0;
+    if (held->untidy &&
+        bry_index_step(held->index, NULL, LEAST_WORK + WORK_AN_ITEM * n, &left) == BRY_OK)
+        held->untidy = left != 0;
+}
+
+/*
+ * The library looks at a segment of some hundred entries at least, which is much for a unit of a
+ * few: then it is done with one such unit in so many. Additions sweep along by themselves. Without
+ * memory for it, it is left for the next time.
+ */
+void index_sweep(held_index *held, uint64_t n)
+{
+    if (held->dba || (n < SMALL_UNIT && held->numbers.used % SMALL_UNIT != 0))
+        return;
+    uint64_t most = SWEEP_MOST / SWEEP_AN_ITEM;
+    bry_index_step(held->index, NULL, n < most ? n * SWEEP_AN_ITEM + 1 : SWEEP_MOST, NULL);
+}
+
+/* Lists all units; NULL where there are none, or no memory for the list. */
+static uint32_t *list_units(const held_index *held, size_t *count)
+{
+    const bry_allocator *allocator = &held->numbers.allocator;
+    *count = bry_index_units(held->index, NULL, 0);
+    uint32_t *units = *count ? allocator->alloc(allocator->opaque, *count * sizeof *units) : NULL;
+    if (units)
+        bry_index_units(held->index, units, *count);
+    return units;
+}
+
+static void free_list(const held_index *held, uint32_t *units, size_t count)
+{
+    const bry_allocator *allocator = &held->numbers.allocator;
+    if (units)
+        allocator->free(allocator->opaque, units, count * sizeof *units);
+}
+
+void index_drop(held_object *object, uint64_t number, uint32_t unit)
+{
+    held_index *held = index_of(object);
+    bry_index_unit was = BRY_INDEX_UNIT;
+    bry_index_get_unit(held->index, unit, &was);
+    index_numbers_del(&held->numbers, number);
+    bry_index_drop(held->index, unit);
+    held->untidy = held->dba;
+    index_tidy(held, 0);
+    index_sweep(held, was.elements);
+    index_changed(object);
+}
+
+void index_changed(held_object *object)
+{
+    held_index *held = index_of(object);
+    object_recount(object);
+    uint64_t now = object->items, then = held->looked_at;
+    uint64_t difference = now > then ? now - then : then - now;
+    if (difference > then / 16 + 64)
+        look(object);
+}
+
+void index_count(held_object *object, size_t n)
+{
+    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
+        look(object);
+    object_count(object, n);
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    return bry_index_save(((const held_index *)thing)->index, sink, NULL);
+}
+
+/* Enters the numbers of all units. What is wrong goes into *problem. */
+static bry_status enter_numbers(held_index *held, const uint32_t *units, size_t count,
+                                const char **problem)
+{
+    for (size_t i = 0; i < count; i++) {
+        bry_index_unit unit = BRY_INDEX_UNIT;
+        bry_index_get_unit(held->index, units[i], &unit);
+        if (unit.tag > INDEX_MOST_NUMBER ||
+            index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {
+            *problem = "the number of a unit is out of range, or there is another of that number";
+            return BRY_E_BADDATA;
+        }
+        if (index_numbers_reserve(&held->numbers) != BRY_OK) {
+            *problem = "no memory for the numbers of the units";
+            return BRY_E_NOMEM;
+        }
+        index_numbers_put(&held->numbers, unit.tag, units[i]);
+    }
+    return BRY_OK;
+}
+
+static bry_status know_units(held_index *held, const char **problem)
+{
+    size_t count;
+    uint32_t *units = list_units(held, &count);
+    if (!units && count > 0) {
+        *problem = "no memory for the numbers of the units";
+        return BRY_E_NOMEM;
+    }
+    bry_status status = enter_numbers(held, units, count, problem);
+    free_list(held, units, count);
+    return status;
+}
+
+/* load->allocator is that of the object's account (object_load()). */
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    const bry_allocator *allocator = load->allocator;
+    bry_index *index;
+    bry_status status = bry_index_load(source, load, &index);
+    if (status != BRY_OK)
+        return status;
+    held_index *held = hold(index, allocator);
+    if (!held) {
+        load->problem = "no memory for the index";
+        return BRY_E_NOMEM;
+    }
+    status = know_units(held, &load->problem);
+    if (status == BRY_OK)
+        *thing = held;
+    else
+        release(held, allocator);
+    return status;
+}
+
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    const held_index *from = thing;
+    bry_allocator allocator = account_allocator(bill);
+    bry_index *index;
+    bry_status status = bry_index_clone(from->index, &allocator, &index);
+    if (status != BRY_OK)
+        return status;
+    held_index *held = hold(index, &allocator);
+    if (!held)
+        return BRY_E_NOMEM;
+    status = index_numbers_clone(&from->numbers, &held->numbers);
+    if (status == BRY_OK)
+        *copy = held;
+    else
+        release(held, &allocator);
+    return status;
+}
+
+static uint64_t items(const void *thing)
+{
+    return bry_index_items(((const held_index *)thing)->index);
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &index_family);
+}
+
+int index_command_load(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &index_family);
+}
+
+command_family index_family = {
+    .name = "index",
+    .type_name = "bloom-idx",
+    .encoding = 1,
+    .restore_command = "INDEX.LOAD",
+    .made_by = "INDEX.CREATE makes an index",
+    .commands = index_commands,
+    .command_count = &index_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .clone = clone,
+    .destroy = destroy,
+    .items = items,
+};

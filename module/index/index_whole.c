@@ -1,0 +1,231 @@
+/* INDEX.SEAL, DROP, EXPORT, INSTALL: whole units. */
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+#include "module/index/index_type.h"
+
+#include <inttypes.h>
+
+static int reply_no_unit(server_context *context, uint64_t number)
+{
+    return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
+}
+
+/* ---- INDEX.SEAL ---------------------------------------------------------------------------- */
+
+static int seal(server_context *context, server_string **argv, const held_index *held,
+                uint64_t number)
+{
+    uint32_t unit = index_numbers_find(&held->numbers, number);
+    bry_index_unit was = BRY_INDEX_UNIT;
+    if (unit == INDEX_NO_UNIT)
+        return reply_no_unit(context, number);
+    bry_index_get_unit(held->index, unit, &was);
+    if (!was.sealed) {
+        bry_index_seal(held->index, unit);
+        object_changed(context, argv[1], "index.seal", true);
+    }
+    return api.ReplyWithLongLong(context, !was.sealed);
+}
+
+int index_command_seal(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t number;
+    if (argc != 3)
+        return api.WrongArity(context);
+    if (!index_read_unit(context, argv[2], &number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        seal(context, argv, index_of(opened.object), number);
+    else
+        family_reply_missing(context, &index_family);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.DROP ---------------------------------------------------------------------------- */
+
+int index_command_drop(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t number;
+    uint32_t unit = INDEX_NO_UNIT;
+    if (argc != 3)
+        return api.WrongArity(context);
+    if (!index_read_unit(context, argv[2], &number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        unit = index_numbers_find(&index_of(opened.object)->numbers, number);
+    if (unit != INDEX_NO_UNIT) {
+        index_drop(opened.object, number, unit);
+        object_changed(context, argv[1], "index.drop", true);
+    }
+    object_close(&opened);
+    return api.ReplyWithLongLong(context, unit != INDEX_NO_UNIT);
+}
+
+/* ---- INDEX.EXPORT -------------------------------------------------------------------------- */
+
+static int export_unit(server_context *context, const held_index *held, uint64_t number)
+{
+    uint32_t unit = index_numbers_find(&held->numbers, number);
+    if (unit == INDEX_NO_UNIT)
+        return api.ReplyWithNull(context);
+    bry_buffer frame = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&frame);
+    bry_status status = bry_index_save_unit(held->index, unit, &sink, NULL);
+    if (status == BRY_OK)
+        api.ReplyWithStringBuffer(context, (const char *)frame.bytes, frame.len);
+    else
+        reply_status(context, status);
+    bry_buffer_free(&frame);
+    return SERVER_OK;
+}
+
+int index_command_export(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t number;
+    if (argc != 3)
+        return api.WrongArity(context);
+    if (!index_read_unit(context, argv[2], &number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        export_unit(context, index_of(opened.object), number);
+    else
+        api.ReplyWithNull(context);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- INDEX.INSTALL ------------------------------------------------------------------------- */
+
+/* One INDEX.INSTALL. */
+typedef struct installation {
+    server_context *context;
+    held_object *object;
+    uint64_t number;
+    const char *bytes;
+    size_t len;
+    bry_load load;
+} installation;
+
+/* Reads the frame into an index as a further unit. */
+static bry_status read_frame(installation *self, bry_index *index, uint32_t *unit)
+{
+    bry_view view = {self->bytes, self->len, 0};
+    bry_source source = bry_view_source(&view);
+    self->load = (bry_load)BRY_LOAD;
+    self->load.max_bytes = is_replayed(self->context) ? 0 : settings_load_ceiling();
+    bry_status status = bry_index_install_unit(index, &source, &self->load, unit);
+    if (status == BRY_OK && view.at != view.len) {
+        self->load.problem = "more bytes than the unit has";
+        self->load.offset = view.at;
+        return BRY_E_BADDATA;
+    }
+    return status;
+}
+
+/*
+ * Whether the frame is one for this index, tried out in an empty one like it: the library validates
+ * while it reads, and what it has read until it comes upon something wrong would have to be taken
+ * back out of an index that is in use. What a master has accepted was tried out there.
+ */
+static bry_status try_frame(installation *self)
+{
+    bry_index_options options = index_options_of(index_of(self->object));
+    held_object *trial;
+    uint32_t unit;
+    if (is_replayed(self->context))
+        return BRY_OK;
+    bry_status status = index_create(&options, &trial);
+    if (status != BRY_OK)
+        return status;
+    status = read_frame(self, index_of(trial)->index, &unit);
+    object_free(trial);
+    return status;
+}
+
+static int reply_refusal(const installation *self, bry_status status)
+{
+    server_context *context = self->context;
+    index_family.totals.refused++;
+    if (status == BRY_E_MISMATCH)
+        return reply_error(context, "MISMATCH",
+                           "the frame is of another engine, seed or shape: make it with an index "
+                           "that was created LIKE this one");
+    if (status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT)
+        return reply_error(context, bry_status_word(status),
+                           "the frame is refused: %s at byte %" PRIu64, self->load.problem,
+                           self->load.offset);
+    return reply_status(context, status);
+}
+
+static bry_status put_unit(installation *self)
+{
+    held_index *held = index_of(self->object);
+    uint32_t unit = INDEX_NO_UNIT;
+    bry_index_unit info = BRY_INDEX_UNIT;
+    object_hold(self->context, self->object);
+    bry_status status = index_numbers_reserve(&held->numbers);
+    if (status == BRY_OK)
+        status = read_frame(self, held->index, &unit);
+    status = object_let_go(self->object, status);
+    if (status != BRY_OK)
+        return status;
+    bry_index_set_tag(held->index, unit, self->number);
+    index_numbers_put(&held->numbers, self->number, unit);
+    bry_index_get_unit(held->index, unit, &info);
+    held->untidy = held->dba;
+    index_tidy(held, 0);
+    index_sweep(held, info.elements);
+    index_changed(self->object);
+    index_count(self->object, info.elements);
+    return BRY_OK;
+}
+
+static int install(installation *self, server_string **argv)
+{
+    server_context *context = self->context;
+    held_index *held = index_of(self->object);
+    if (index_numbers_find(&held->numbers, self->number) != INDEX_NO_UNIT)
+        return reply_error(context, "ERR", "unit %" PRIu64 " is there already: INDEX.DROP it first",
+                           self->number);
+    if (!index_takes_unit(context, held, self->number))
+        return SERVER_OK;
+    if (!object_may_grow(context, self->object, self->len))
+        return object_too_large(context, &index_family);
+    bry_status status = try_frame(self);
+    if (status != BRY_OK)
+        return reply_refusal(self, status);
+    uint64_t before = self->object->items;
+    status = put_unit(self);
+    if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within its limit */
+        return object_refused(context, &index_family, status);
+    if (status != BRY_OK)
+        return reply_refusal(self, status);
+    object_changed(context, argv[1], "index.install", true);
+    return api.ReplyWithLongLong(context, (long long)(self->object->items - before));
+}
+
+int index_command_install(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    installation change = {.context = context};
+    if (argc != 4)
+        return api.WrongArity(context);
+    if (!index_read_unit(context, argv[2], &change.number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    change.object = opened.object;
+    change.bytes = api.StringPtrLen(argv[3], &change.len);
+    if (opened.object)
+        install(&change, argv);
+    else
+        family_reply_missing(context, &index_family);
+    object_close(&opened);
+    return SERVER_OK;
+}

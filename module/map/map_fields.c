@@ -1,0 +1,413 @@
+/*
+ * MAP.SET, GET, UPDATE, DEL, EXISTS: fields of one map. n fields asked, n answers in order; one
+ * batch of the library for each command, so a change is done for all fields or for none.
+ */
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+#include "module/map/map_type.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SMALL 64u
+
+/* What a command says of its fields, in the order it says it. */
+typedef struct field_batch {
+    size_t n;
+    uint64_t bytes; /* of all values */
+    bry_hash *hashes;
+    bry_map_value *values;
+    uint8_t *answers;
+    void *heap; /* where the command has more fields than these */
+    bry_hash small_hashes[SMALL];
+    bry_map_value small_values[SMALL];
+    uint8_t small_answers[SMALL];
+} field_batch;
+
+static bool batch_open(field_batch *self, size_t n)
+{
+    self->n = n;
+    self->bytes = 0;
+    self->heap = NULL;
+    self->hashes = self->small_hashes;
+    self->values = self->small_values;
+    self->answers = self->small_answers;
+    if (n <= SMALL) {
+        memset(self->answers, BRY_ABSENT, n);
+        return true;
+    }
+    self->heap = api.TryAlloc(n * (sizeof *self->hashes + sizeof *self->values + 1));
+    if (!self->heap)
+        return false;
+    self->hashes = self->heap;
+    self->values = (bry_map_value *)(void *)(self->hashes + n);
+    self->answers = (uint8_t *)(self->values + n);
+    memset(self->answers, BRY_ABSENT, n);
+    return true;
+}
+
+static void batch_close(field_batch *self)
+{
+    if (self->heap)
+        api.Free(self->heap);
+}
+
+static void hash_fields(field_batch *self, const bry_map *map, server_string **fields, size_t step)
+{
+    uint64_t seed = bry_map_seed(map);
+    for (size_t i = 0; i < self->n; i++)
+        self->hashes[i] = string_hash(seed, fields[i * step]);
+}
+
+/* The values of "field value …", as the map takes them. False: the client has been told. */
+static bool read_values(server_context *context, field_batch *self, const bry_map *map,
+                        server_string **pairs)
+{
+    char text[QUOTED_SIZE];
+    uint32_t bits = map_value_bits(map);
+    for (size_t i = 0; i < self->n; i++) {
+        const server_string *value = pairs[2 * i + 1];
+        size_t len;
+        const char *bytes = api.StringPtrLen(value, &len);
+        long long number;
+        if (bits) {
+            if (api.StringToLongLong(value, &number) != SERVER_OK || number < 0 || number >> bits) {
+                reply_error(context, "RANGE",
+                            "value %s of field %s is not an integer of %u bits (argument %zu)",
+                            quoted(value, text), quoted(pairs[2 * i], (char[QUOTED_SIZE]){0}), bits,
+                            2 * i + 3);
+                return false;
+            }
+            self->values[i] = bry_map_value_number((uint64_t)number);
+            continue;
+        }
+        if (len > BRY_MAP_VALUE_MAX) {
+            reply_error(context, "RANGE", "the value of field %s has %zu bytes; %u are the most",
+                        quoted(pairs[2 * i], text), len, BRY_MAP_VALUE_MAX);
+            return false;
+        }
+        self->values[i] = bry_map_value_bytes(bytes, len);
+        self->bytes += len;
+    }
+    return true;
+}
+
+static size_t count_answers(const field_batch *self, bry_answer answer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->n; i++)
+        count += self->answers[i] == answer;
+    return count;
+}
+
+/* For each answer: `yes` where it is the one that counts as 1. */
+static int reply_answers(server_context *context, const field_batch *self, bry_answer yes)
+{
+    api.ReplyWithArray(context, (long)self->n);
+    for (size_t i = 0; i < self->n; i++) {
+        if (self->answers[i] == BRY_UNSURE) {
+            map_family.totals.unsure++;
+            reply_status(context, BRY_E_UNSURE);
+        } else {
+            api.ReplyWithLongLong(context, self->answers[i] == yes);
+        }
+    }
+    return SERVER_OK;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+/* Asks for a part of the command's fields; without a map all are absent, as a batch begins. */
+static void ask(const bry_map *map, server_string **fields, field_batch *self)
+{
+    if (!map)
+        return;
+    hash_fields(self, map, fields, 1);
+    bry_map_get_n(map, self->hashes, self->n, self->values, self->answers);
+}
+
+static void reply_value(server_context *context, const field_batch *self, size_t i, bool raw)
+{
+    if (self->answers[i] == BRY_ABSENT) {
+        api.ReplyWithNull(context);
+    } else if (self->answers[i] == BRY_UNSURE) {
+        map_family.totals.unsure++;
+        reply_status(context, BRY_E_UNSURE);
+    } else if (raw) {
+        api.ReplyWithLongLong(context, (long long)self->values[i].number);
+    } else {
+        api.ReplyWithStringBuffer(context, self->values[i].bytes, self->values[i].len);
+    }
+}
+
+static int ask_all(server_context *context, server_string **argv, int argc, bool values)
+{
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &map_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    const bry_map *map = opened.object ? map_of(opened.object) : NULL;
+    bool raw = map && map_value_bits(map) != 0;
+    size_t n = (size_t)argc - 2;
+    if (opened.object)
+        object_count(opened.object, n);
+    else
+        map_family.totals.operations += n;
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n; done += SMALL) {
+        field_batch part;
+        batch_open(&part, n - done < SMALL ? n - done : SMALL);
+        ask(map, argv + 2 + done, &part);
+        for (size_t i = 0; i < part.n; i++) {
+            if (values || part.answers[i] == BRY_UNSURE)
+                reply_value(context, &part, i, raw);
+            else
+                api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
+        }
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+int map_command_get(server_context *context, server_string **argv, int argc)
+{
+    return ask_all(context, argv, argc, true);
+}
+
+int map_command_exists(server_context *context, server_string **argv, int argc)
+{
+    return ask_all(context, argv, argc, false);
+}
+
+/* ---- refusing ------------------------------------------------------------------------------ */
+
+/* Of several limits the one that was met. `more`: fields that would have been new. */
+static int reply_full(server_context *context, const bry_map *map, size_t more, size_t values)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map, &options);
+    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_get_stats(map, &stats);
+    if (options.fixed && stats.items + more > options.capacity)
+        return reply_error(context, "FULL",
+                           "this map was made NOGROW: %" PRIu64 " of %" PRIu64 " fields are there",
+                           stats.items, options.capacity);
+    if (stats.engine == BRY_ENGINE_KBF && values > stats.values_left)
+        return reply_error(context, "FULL",
+                           "the map has had %" PRIu64 " different values and VALUES lets it have "
+                           "%" PRIu64 "; with engine kbf they come back when it is empty",
+                           stats.values, stats.values + stats.values_left);
+    return reply_error(context, "FULL", "the map has grown as far as its ERROR allows");
+}
+
+/* What bloomery.max-key-bytes refuses, and what may help. */
+static int refuse_size(server_context *context, const held_object *object)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map_of(object), &options);
+    const char *help = "";
+    if (options.value_bits == 0 && object->items > 0)
+        help = options.engine == BRY_ENGINE_KBF
+                   ? "; with engine kbf values come back when the map is empty"
+                   : "; MAP.COMPRESS gives back values that no field has any more";
+    map_family.totals.refused++;
+    return reply_error(context, "FULL",
+                       "the key would pass bloomery.max-key-bytes, which is %" PRIu64 "%s",
+                       settings_max_key_bytes(), help);
+}
+
+/* What the library refused, to be replicated unless the map is a new one. */
+static int refuse(server_context *context, const held_object *object, const field_batch *self,
+                  bry_status status, bool is_new)
+{
+    if (status == BRY_E_LIMIT)
+        return refuse_size(context, object);
+    if (status != BRY_E_FULL)
+        return is_new ? object_refused_here(context, &map_family, status)
+                      : object_refused(context, &map_family, status);
+    map_family.totals.refused++;
+    if (!is_new)
+        api.ReplicateVerbatim(context);
+    bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
+    return reply_full(context, map_of(object), count_answers(self, BRY_ABSENT), self->n);
+}
+
+/* ---- changing ------------------------------------------------------------------------------ */
+
+/*
+ * Whether the values may be set under the limit of a key's size. An upper bound of what they add is
+ * what they weigh; at the limit, fields that are there may still get other values, up to an eighth
+ * more.
+ */
+static bool may_set(server_context *context, const held_object *object, field_batch *self)
+{
+    uint64_t more = self->n * sizeof(bry_hash) + self->bytes;
+    if (object_may_grow(context, object, more))
+        return true;
+    if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
+        return false;
+    bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
+    return count_answers(self, BRY_PRESENT) == self->n;
+}
+
+/* Sets all; `created` where the object is new and not yet under the key. */
+static int set_all(server_context *context, server_string **argv, opened_key *opened,
+                   field_batch *self, held_object *object, const bry_map_options *created)
+{
+    hash_fields(self, map_of(object), argv + 2, 2);
+    if (!may_set(context, object, self))
+        return refuse_size(context, object);
+    object_hold(context, object);
+    bry_status status =
+        bry_map_set_n(map_of(object), self->hashes, self->values, self->n, self->answers);
+    status = object_let_go(object, status);
+    if (status != BRY_OK)
+        return refuse(context, object, self, status, created != NULL);
+    object_recount(object);
+    object_count(object, self->n);
+    if (created) {
+        object_put(opened, object);
+        map_replicate_creation(context, argv[1], created);
+        object_changed(context, argv[1], "map.create", false);
+    }
+    object_changed(context, argv[1], "map.set", true);
+    return reply_answers(context, self, BRY_ABSENT);
+}
+
+static int set_or_create(server_context *context, server_string **argv, opened_key *opened,
+                         field_batch *self)
+{
+    bry_map_options options = map_options_default();
+    held_object *object = opened->object;
+    bry_status status = BRY_OK;
+    if (!object)
+        status = map_create(&options, &object);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    if (read_values(context, self, map_of(object), argv + 2))
+        set_all(context, argv, opened, self, object, opened->object ? NULL : &options);
+    if (!opened->object) /* it was not put there */
+        object_free(object);
+    return SERVER_OK;
+}
+
+int map_command_set(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    field_batch batch;
+    if (argc < 4 || argc % 2 != 0)
+        return api.WrongArity(context);
+    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (batch_open(&batch, ((size_t)argc - 2) / 2))
+        set_or_create(context, argv, &opened, &batch);
+    else
+        reply_status(context, BRY_E_NOMEM);
+    batch_close(&batch);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* Brings the fields that are there to the front, sets those, and puts their answers back. */
+static bry_status update_present(bry_map *map, field_batch *self, uint8_t *was, size_t *present)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        if (self->answers[i] != BRY_PRESENT)
+            continue;
+        self->hashes[count] = self->hashes[i];
+        self->values[count++] = self->values[i];
+    }
+    *present = count;
+    if (count == 0)
+        return BRY_OK;
+    bry_status status = bry_map_set_n(map, self->hashes, self->values, count, was);
+    for (size_t i = 0, next = 0; i < self->n && status == BRY_OK; i++)
+        if (self->answers[i] == BRY_PRESENT)
+            self->answers[i] = was[next++];
+    return status;
+}
+
+static int update_all(server_context *context, server_string **argv, held_object *object,
+                      field_batch *self)
+{
+    bry_map *map = map_of(object);
+    if (!read_values(context, self, map, argv + 2))
+        return SERVER_OK;
+    hash_fields(self, map, argv + 2, 2);
+    bry_map_get_n(map, self->hashes, self->n, NULL, self->answers);
+    if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
+        return refuse_size(context, object);
+    uint8_t small[SMALL], *was = self->n > SMALL ? api.TryAlloc(self->n) : small;
+    if (!was)
+        return reply_status(context, BRY_E_NOMEM);
+    size_t present;
+    object_hold(context, object);
+    bry_status status = update_present(map, self, was, &present);
+    status = object_let_go(object, status);
+    if (was != small)
+        api.Free(was);
+    if (status != BRY_OK) {
+        self->n = present; /* those in front; the others had no part in it */
+        return refuse(context, object, self, status, false);
+    }
+    object_count(object, self->n);
+    if (present > 0)
+        object_changed(context, argv[1], "map.update", true);
+    return reply_answers(context, self, BRY_PRESENT);
+}
+
+int map_command_update(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    field_batch batch;
+    if (argc < 4 || argc % 2 != 0)
+        return api.WrongArity(context);
+    size_t n = ((size_t)argc - 2) / 2;
+    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (!batch_open(&batch, n))
+        reply_status(context, BRY_E_NOMEM);
+    else if (!opened.object)
+        reply_zeros(context, n);
+    else
+        update_all(context, argv, opened.object, &batch);
+    batch_close(&batch);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+static int del_all(server_context *context, server_string **argv, held_object *object,
+                   field_batch *self)
+{
+    hash_fields(self, map_of(object), argv + 2, 1);
+    bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
+    if (status != BRY_OK)
+        return object_refused(context, &map_family, status);
+    object_recount(object);
+    object_count(object, self->n);
+    if (count_answers(self, BRY_ABSENT) < self->n)
+        object_changed(context, argv[1], "map.del", true);
+    return reply_answers(context, self, BRY_PRESENT);
+}
+
+int map_command_del(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    field_batch batch;
+    if (argc < 3)
+        return api.WrongArity(context);
+    size_t n = (size_t)argc - 2;
+    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (!batch_open(&batch, n))
+        reply_status(context, BRY_E_NOMEM);
+    else if (!opened.object)
+        reply_zeros(context, n);
+    else
+        del_all(context, argv, opened.object, &batch);
+    batch_close(&batch);
+    object_close(&opened);
+    return SERVER_OK;
+}

@@ -1,0 +1,222 @@
+/* MAP.CREATE, JOIN, COMPRESS, INFO: whole maps. */
+#include "module/core/arguments.h"
+#include "module/core/replies.h"
+#include "module/map/map_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- MAP.CREATE ---------------------------------------------------------------------------- */
+
+/* What MAP.CREATE says. */
+typedef struct map_wish {
+    bry_map_options options;
+    int engine;
+    uint64_t raw;
+    server_string *like;
+} map_wish;
+
+static const char *const engine_words[] = {"auto", "compact", "kbf", NULL};
+static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
+
+/* False: the client has been told. */
+static bool read_wish(server_context *context, server_string **argv, int argc, map_wish *wish)
+{
+    bry_map_options *map = &wish->options;
+    *wish = (struct map_wish){.options = map_options_default(), .engine = -1};
+    command_option options[] = {
+        option_capacity(&map->capacity),
+        option_error(BRY_MAP_ERROR_MIN, &map->error),
+        option_word("ENGINE", engine_words, &wish->engine),
+        option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
+        option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &wish->raw),
+        option_string("LIKE", &wish->like),
+        option_seed(&map->seed),
+        option_flag("NOGROW", &map->fixed),
+    };
+    size_t count = sizeof options / sizeof options[0];
+    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+        return false;
+    if (wish->like && options_given(options, count) > 1) {
+        reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
+        return false;
+    }
+    if (map->values && wish->raw) {
+        reply_error(context, "ERR", "VALUES and RAW exclude each other");
+        return false;
+    }
+    if (wish->engine >= 0)
+        map->engine = engines[wish->engine];
+    map->value_bits = (uint32_t)wish->raw;
+    return true;
+}
+
+/* An empty map with the codes of the other's values, too: so the two can be merged. */
+static bry_status create_like(const held_object *other, held_object **out)
+{
+    held_object *made = object_new(&map_family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_map *map;
+    bry_status status = bry_map_create_like(map_of(other), &allocator, &map);
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    made->thing = map;
+    *out = made;
+    return BRY_OK;
+}
+
+static int put_like(server_context *context, server_string **argv, opened_key *target,
+                    server_string *like)
+{
+    held_object *made;
+    const held_object *other = object_like(context, &map_family, like);
+    if (!other)
+        return SERVER_OK;
+    bry_status status = create_like(other, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    return object_put_like(context, argv[1], target, made, "map.create");
+}
+
+static int put_new(server_context *context, server_string **argv, opened_key *target,
+                   bry_map_options *options)
+{
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    held_object *made;
+    bry_status status = bry_map_plan(options, &shape);
+    if (status == BRY_E_RANGE)
+        return reply_error(context, "RANGE",
+                           "ERROR cannot be had at this CAPACITY, or VALUES or RAW is more than "
+                           "engine %s has",
+                           bry_engine_name(options->engine));
+    if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes))
+        return reply_error(context, "RANGE",
+                           "CAPACITY and ERROR make %" PRIu64
+                           " bytes, more than bloomery.max-key-bytes",
+                           shape.bytes);
+    if (status == BRY_OK)
+        status = map_create(options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    object_put(target, made);
+    map_replicate_creation(context, argv[1], options);
+    object_changed(context, argv[1], "map.create", false);
+    return reply_ok(context);
+}
+
+int map_command_create(server_context *context, server_string **argv, int argc)
+{
+    map_wish wish;
+    opened_key target;
+    if (are_like_keys_told(context, argv, argc))
+        return SERVER_OK;
+    if (argc < 2)
+        return api.WrongArity(context);
+    if (!read_wish(context, argv, argc, &wish) ||
+        !object_open_free(context, &map_family, argv[1], &target))
+        return SERVER_OK;
+    if (wish.like)
+        put_like(context, argv, &target, wish.like);
+    else
+        put_new(context, argv, &target, &wish.options);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- MAP.JOIN ------------------------------------------------------------------------------ */
+
+static bry_status merge(void *into, const void *from)
+{
+    return bry_map_merge(into, from);
+}
+
+int map_command_join(server_context *context, server_string **argv, int argc)
+{
+    static const object_merging how = {
+        .family = &map_family, .merge = merge, .event = "map.join", .creates = true};
+    return object_merge(context, argv, argc, &how);
+}
+
+/* ---- MAP.COMPRESS -------------------------------------------------------------------------- */
+
+static int compress(server_context *context, server_string **argv, held_object *object)
+{
+    size_t before = object->account.bytes;
+    bry_status status = bry_map_compress(map_of(object), 0);
+    if (status != BRY_OK)
+        return object_refused(context, &map_family, status);
+    object_recount(object);
+    object_changed(context, argv[1], "map.compress", true);
+    size_t after = object->account.bytes;
+    return api.ReplyWithLongLong(context, before > after ? (long long)(before - after) : 0);
+}
+
+int map_command_compress(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        compress(context, argv, opened.object);
+    else
+        reply_no_key(context);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- MAP.INFO ------------------------------------------------------------------------------ */
+
+static void reply_errors(server_context *context, const char *what, const bry_map_errors *errors)
+{
+    char name[48];
+    const char *const kinds[] = {"false_positive", "false_negative", "incorrect"};
+    const double values[] = {errors->false_positive, errors->false_negative, errors->incorrect};
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s_%s", what, kinds[i]);
+        reply_pair_number(context, name, values[i]);
+    }
+}
+
+#define INFO_PAIRS 23
+
+static int reply_info(server_context *context, const held_object *object)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map_of(object), &options);
+    bry_map_stats stats = BRY_MAP_STATS;
+    char seed[24];
+    bry_map_get_stats(map_of(object), &stats);
+    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
+    api.ReplyWithMap(context, INFO_PAIRS);
+    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(context, "items", stats.items);
+    reply_pair_count(context, "capacity", stats.capacity);
+    reply_pair_count(context, "grows", !options.fixed);
+    reply_pair_number(context, "error", options.error);
+    reply_pair_text(context, "seed", seed);
+    reply_pair_count(context, "value_bits", options.value_bits);
+    reply_pair_count(context, "values", stats.values);
+    reply_pair_count(context, "values_left", stats.values_left);
+    reply_pair_count(context, "tables", stats.tables);
+    reply_pair_number(context, "load", stats.load);
+    reply_errors(context, "promised", &stats.promised);
+    reply_errors(context, "estimated", &stats.estimated);
+    reply_pair_count(context, "refused_unsure", stats.refused_unsure);
+    reply_pair_count(context, "refused_full", stats.refused_full);
+    reply_pair_count(context, "ghosts", stats.ghosts);
+    reply_pair_count(context, "bytes", object->account.bytes);
+    reply_pair_count(context, "bytes_keys", stats.bytes_main);
+    reply_pair_count(context, "bytes_values", stats.bytes_secondary + stats.bytes_dictionary);
+    return SERVER_OK;
+}
+
+int map_command_info(server_context *context, server_string **argv, int argc)
+{
+    return object_tell(context, argv, argc, &map_family, reply_info);
+}

@@ -1,0 +1,150 @@
+#include "module/map/map_type.h"
+
+#include "module/core/number_text.h"
+#include "module/core/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static long long default_capacity = 1000;
+static share_setting default_error = {
+    .value = 0.001, .least = BRY_MAP_ERROR_MIN, .most = BRY_ERROR_MAX};
+static int default_engine = BRY_ENGINE_AUTO;
+
+static int configure(server_context *context)
+{
+    static const char *names[] = {"auto", "compact", "kbf"};
+    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
+    if (settings_register_count(context, "map-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
+                                &default_capacity) ||
+        settings_register_share(context, "map-error", "0.001", &default_error) ||
+        settings_register_choice(context, "map-engine", BRY_ENGINE_AUTO, names, engines, 3,
+                                 &default_engine))
+        return SERVER_ERR;
+    return SERVER_OK;
+}
+
+bry_map_options map_options_default(void)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.capacity = (uint64_t)default_capacity;
+    options.error = default_error.value;
+    options.engine = (bry_engine)default_engine;
+    return options;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status map_create(bry_map_options *options, held_object **out)
+{
+    held_object *made = object_new(&map_family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_map_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
+    bry_map *map;
+    bry_status status = bry_map_create(&with_allocator, &map);
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    bry_map_options_like(map, options);
+    made->thing = map;
+    *out = made;
+    return BRY_OK;
+}
+
+/* The shape of engine kbf follows from these, as it does here: that is what a plan is. */
+void map_replicate_creation(server_context *context, server_string *name,
+                            const bry_map_options *options)
+{
+    char capacity[24], error[NUMBER_SIZE], values[24], seed[24];
+    bool raw = options->value_bits != 0;
+    snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
+    number_text(options->error, error);
+    snprintf(values, sizeof values, "%" PRIu64, raw ? options->value_bits : options->values);
+    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+    api.Replicate(context, "MAP.CREATE", options->fixed ? "sccccccccccc" : "scccccccccc", name,
+                  "CAPACITY", capacity, "ERROR", error, "ENGINE", bry_engine_name(options->engine),
+                  raw ? "RAW" : "VALUES", values, "SEED", seed, "NOGROW");
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    return bry_map_save(thing, sink, NULL);
+}
+
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    bry_map *map;
+    bry_status status = bry_map_load(source, load, &map);
+    if (status == BRY_OK)
+        *thing = map;
+    return status;
+}
+
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    bry_allocator allocator = account_allocator(bill);
+    bry_map *made;
+    bry_status status = bry_map_clone(thing, &allocator, &made);
+    if (status == BRY_OK)
+        *copy = made;
+    return status;
+}
+
+static void destroy(void *thing)
+{
+    bry_map_destroy(thing);
+}
+
+static uint64_t items(const void *thing)
+{
+    return bry_map_items(thing);
+}
+
+/* A field that is not there may be answered as one that is; one that is there as another, or with
+ * engine kbf as none. A client asks for either, so the larger chance counts. */
+static void errors(const void *thing, double *promised, double *estimated)
+{
+    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_get_stats(thing, &stats);
+    double present = stats.estimated.false_negative + stats.estimated.incorrect;
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(thing, &options);
+    *promised = options.error;
+    *estimated =
+        stats.estimated.false_positive > present ? stats.estimated.false_positive : present;
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &map_family);
+}
+
+int map_command_load(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &map_family);
+}
+
+command_family map_family = {
+    .name = "map",
+    .type_name = "bloom-map",
+    .encoding = 1,
+    .restore_command = "MAP.LOAD",
+    .commands = map_commands,
+    .command_count = &map_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .clone = clone,
+    .destroy = destroy,
+    .items = items,
+    .errors = errors,
+};

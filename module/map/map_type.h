@@ -1,0 +1,43 @@
+/* The family MAP: its type, its settings, and what its files share. */
+#ifndef BLOOMERY_MODULE_MAP_TYPE_H
+#define BLOOMERY_MODULE_MAP_TYPE_H
+
+#include "module/core/object.h"
+
+#include <bloomery/map.h>
+
+extern command_family map_family;
+extern const module_command map_commands[];
+extern const size_t map_command_count;
+
+/* 0: its values are byte strings. */
+static inline uint32_t map_value_bits(const bry_map *map)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map, &options);
+    return options.value_bits;
+}
+
+static inline bry_map *map_of(const held_object *object)
+{
+    return object->thing;
+}
+
+/* Options as the settings say, for a map that nobody described. */
+bry_map_options map_options_default(void);
+
+/*
+ * An object with a new map. Options without a seed get one here, so that *options is all there is
+ * to know about the map. What bry_map_create() returns.
+ */
+bry_status map_create(bry_map_options *options, held_object **out);
+
+/* Replicates the creation of a map with all its parameters. */
+void map_replicate_creation(server_context *context, server_string *name,
+                            const bry_map_options *options);
+
+server_command_function map_command_create, map_command_set, map_command_get, map_command_update,
+    map_command_del, map_command_exists, map_command_join, map_command_compress, map_command_info,
+    map_command_load;
+
+#endif

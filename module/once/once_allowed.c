@@ -1,0 +1,219 @@
+/*
+ * Which commands ONCE calls: those that the server flags as writing, that name at least one key,
+ * and that neither wait nor bring other servers or whole keys into it.
+ *
+ * The flags are the server's own, from COMMAND INFO, which knows the commands of all modules too.
+ * It takes far longer than most commands, so what it said is kept until a module comes or goes.
+ */
+#include "module/core/arguments.h"
+#include "module/core/replies.h"
+#include "module/once/once_run.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Beside what their flags tell, and as our own commands for logs and replicas: these bring whole
+ * keys from elsewhere, and may answer with an error after they changed something. ONCE within ONCE
+ * has one id too many. */
+static const char *const refused_names[] = {"once", "migrate", "restore", "restore-asking"};
+
+/* ---- what the server tells of a command ---------------------------------------------------- */
+
+enum { IS_KNOWN = 1, IS_WRITE = 2, IS_BLOCKING = 4, IS_NOT_FOR_SCRIPTS = 8, HAS_PARTS = 16 };
+
+enum { NAME_SIZE = 96, SLOTS = 128 };
+
+typedef struct known_command {
+    size_t len;
+    char name[NAME_SIZE]; /* in small letters */
+    unsigned traits;
+} known_command;
+
+/* A name has one place here, and whoever comes last has it. */
+static known_command known[SLOTS];
+
+static void forget_commands(server_context *context, server_event event, uint64_t what, void *data)
+{
+    (void)context;
+    (void)event;
+    (void)what;
+    (void)data;
+    memset(known, 0, sizeof known);
+}
+
+int once_watch_commands(server_context *context)
+{
+    server_event modules = {SERVER_EVENT_MODULES, 1};
+    return api.SubscribeToServerEvent(context, modules, forget_commands);
+}
+
+static bool is_flag(server_reply *reply, const char *flag)
+{
+    size_t len;
+    const char *text = api.CallReplyStringPtr(reply, &len);
+    return text && len == strlen(flag) && memcmp(text, flag, len) == 0;
+}
+
+/* A command in the reply of COMMAND INFO: name, arity, flags, and six things more before its parts,
+ * which XGROUP CREATE is one of. */
+static unsigned traits_of(server_reply *about)
+{
+    enum { AT_FLAGS = 2, AT_PARTS = 9 };
+    server_reply *flags = about ? api.CallReplyArrayElement(about, AT_FLAGS) : NULL;
+    if (!flags)
+        return 0;
+    unsigned traits = IS_KNOWN;
+    for (size_t i = 0; i < api.CallReplyLength(flags); i++) {
+        server_reply *flag = api.CallReplyArrayElement(flags, i);
+        traits |= is_flag(flag, "write") ? IS_WRITE : 0;
+        traits |= is_flag(flag, "blocking") ? IS_BLOCKING : 0;
+        traits |= is_flag(flag, "noscript") ? IS_NOT_FOR_SCRIPTS : 0;
+    }
+    server_reply *parts = api.CallReplyArrayElement(about, AT_PARTS);
+    if (parts && api.CallReplyLength(parts) > 0)
+        traits |= HAS_PARTS;
+    return traits;
+}
+
+static unsigned ask_server(server_context *context, const char *name, size_t len)
+{
+    server_reply *reply = api.Call(context, "COMMAND", "cb", "INFO", name, len);
+    unsigned traits = 0;
+    if (reply && api.CallReplyType(reply) == SERVER_REPLY_ARRAY) {
+        server_reply *about = api.CallReplyArrayElement(reply, 0);
+        if (about && api.CallReplyType(about) == SERVER_REPLY_ARRAY)
+            traits = traits_of(about);
+    }
+    if (reply)
+        api.FreeCallReply(reply);
+    return traits;
+}
+
+/* 0: there is no such command. Only those that are there are kept. */
+static unsigned look_up(server_context *context, const char *name, size_t len)
+{
+    known_command *place = &known[bry_hash_key(0, name, len).lo % SLOTS];
+    if (place->len == len && memcmp(place->name, name, len) == 0)
+        return place->traits;
+    unsigned traits = ask_server(context, name, len);
+    if (traits) {
+        place->len = len;
+        place->traits = traits;
+        memcpy(place->name, name, len);
+    }
+    return traits;
+}
+
+/* Adds a word to a name, in small letters. False: no command is called that long. */
+static bool append(char name[NAME_SIZE], size_t *end, const server_string *word)
+{
+    size_t len;
+    const char *bytes = api.StringPtrLen(word, &len);
+    if (len > NAME_SIZE - *end)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        char byte = bytes[i];
+        name[(*end)++] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+    }
+    return true;
+}
+
+/* Of the command, or of the part of it that the second word names; not IS_KNOWN where there is none
+ * of that name. */
+static unsigned traits(server_context *context, const once_wish *wish)
+{
+    char name[NAME_SIZE];
+    size_t len = 0;
+    if (!append(name, &len, wish->words[0]))
+        return 0;
+    unsigned found = look_up(context, name, len);
+    if (!(found & HAS_PARTS) || wish->n < 2 || len == NAME_SIZE)
+        return found;
+    name[len++] = '|';
+    unsigned part = append(name, &len, wish->words[1]) ? look_up(context, name, len) : 0;
+    return part ? part : HAS_PARTS;
+}
+
+/* ---- what ONCE makes of it ----------------------------------------------------------------- */
+
+static bool is_refused_by_name(const server_string *name)
+{
+    for (size_t i = 0; i < sizeof refused_names / sizeof refused_names[0]; i++)
+        if (is_word(name, refused_names[i]))
+            return true;
+    return family_is_internal(name);
+}
+
+static bool check_traits(server_context *context, const once_wish *wish)
+{
+    char text[QUOTED_SIZE];
+    unsigned found = traits(context, wish);
+    const char *name = quoted(wish->words[0], text);
+    if (!(found & IS_KNOWN))
+        reply_error(context, "ERR", "unknown %s %s", found ? "subcommand of" : "command", name);
+    else if (!(found & IS_WRITE))
+        reply_error(context, "ERR", "ONCE is for commands that write, and %s is none", name);
+    else if (found & (IS_BLOCKING | IS_NOT_FOR_SCRIPTS))
+        reply_error(context, "ERR", "ONCE cannot call %s, which may wait or is not for scripts",
+                    name);
+    else if (is_refused_by_name(wish->words[0]))
+        reply_error(context, "ERR", "ONCE does not call %s", name);
+    else
+        return true;
+    return false;
+}
+
+static bool is_equal(const server_string *a, const server_string *b)
+{
+    size_t a_len, b_len;
+    const char *a_bytes = api.StringPtrLen(a, &a_len), *b_bytes = api.StringPtrLen(b, &b_len);
+    return a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
+}
+
+static bool check_keys(server_context *context, const once_wish *wish)
+{
+    char text[QUOTED_SIZE];
+    const char *name = quoted(wish->words[0], text);
+    int n = 0;
+    errno = 0;
+    int *places = api.GetCommandKeysWithFlags(context, wish->words, wish->n, &n, NULL);
+    bool names_guard = false;
+    for (int i = 0; places && i < n; i++)
+        names_guard = names_guard || is_equal(wish->words[places[i]], wish->guard);
+    if (!places && errno == ENOENT)
+        reply_error(context, "ERR", "unknown command %s", name);
+    else if (!places && errno == EINVAL)
+        reply_error(context, "ERR", "wrong number of arguments for %s", name);
+    else if (!places)
+        reply_error(context, "ERR", "ONCE is for commands with keys, and %s names none here", name);
+    else if (names_guard)
+        reply_error(context, "ERR", "%s names the guard, and a command in ONCE may not", name);
+    bool may = places && !names_guard;
+    if (places)
+        api.Free(places);
+    return may;
+}
+
+bool once_may_call(server_context *context, const once_wish *wish)
+{
+    return check_traits(context, wish) && check_keys(context, wish);
+}
+
+/*
+ * With what the command does to each key, as far as the server tells it: Redis 7.0 tells it of few,
+ * and without it access control wants any right to the key here, and the right one in the call.
+ * ONCE within ONCE is refused, and here it ends: else a long row of them would need as much stack.
+ */
+void once_declare_keys(server_context *context, server_string **words, int n, int from)
+{
+    int *flags = NULL, count = 0;
+    if (n < 1 || is_word(words[0], "once"))
+        return;
+    int *places = api.GetCommandKeysWithFlags(context, words, n, &count, &flags);
+    for (int i = 0; places && i < count; i++)
+        api.KeyAtPosWithFlags(context, from + places[i], flags[i]);
+    if (places)
+        api.Free(places);
+    if (flags)
+        api.Free(flags);
+}

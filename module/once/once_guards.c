@@ -1,0 +1,133 @@
+/* ONCE.CREATE, ONCE.INFO: guards; and the family ONCE, which has no data type of its own. */
+#include "module/core/arguments.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+#include "module/once/once_run.h"
+
+#include <stdio.h>
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* As of a table of counters, and for the same reasons: a new id that is taken for a repeat is a
+ * write that is lost, so the error is small; and a guard is planned for many, as memory is taken
+ * when ids come in any case and those beyond the plan take more. */
+static share_setting default_error = {
+    .value = 1e-9, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
+static long long default_capacity = 1000000;
+
+static int configure(server_context *context)
+{
+    if (settings_register_share(context, "once-error", "1e-9", &default_error) ||
+        settings_register_count(context, "once-capacity", 1000000, 1, (long long)BRY_CAPACITY_MAX,
+                                &default_capacity))
+        return SERVER_ERR;
+    return SERVER_OK;
+}
+
+bry_window_options once_options_default(void)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.engine = BRY_ENGINE_COMPACT;
+    options.capacity = (uint64_t)default_capacity;
+    options.error = default_error.value;
+    return options;
+}
+
+/*
+ * A guard is an ordinary window, and what is saved of one does not tell. INFO counts it apart once
+ * this server has made it by ONCE.CREATE or has used it in ONCE.
+ */
+void once_is_guard(held_object *object)
+{
+    if (object->totals != &once_family.totals)
+        object_count_among(object, &once_family.totals);
+}
+
+/* ---- ONCE.CREATE --------------------------------------------------------------------------- */
+
+/* False: the client has been told. */
+static bool read_options(server_context *context, server_string **argv, int argc,
+                         bry_window_options *window)
+{
+    *window = once_options_default();
+    command_option options[] = {
+        option_span("WINDOW", &window->window),
+        option_capacity(&window->capacity),
+        option_error(BRY_WINDOW_ERROR_MIN, &window->error),
+        option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
+        option_seed(&window->seed),
+    };
+    size_t count = sizeof options / sizeof options[0];
+    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+        return false;
+    window->refuse = window->max_bytes != 0;
+    if (window->window)
+        return true;
+    reply_error(context, "ERR",
+                "WINDOW is missing: the time that ids are remembered, longer than "
+                "any client retries");
+    return false;
+}
+
+int once_command_create(server_context *context, server_string **argv, int argc)
+{
+    bry_window_options options;
+    opened_key target;
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!read_options(context, argv, argc, &options) ||
+        !object_open_free(context, &window_family, argv[1], &target))
+        return SERVER_OK;
+    window_put_new(context, argv, &target, &options);
+    if (target.object)
+        once_is_guard(target.object);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- ONCE.INFO ----------------------------------------------------------------------------- */
+
+#define GUARD_PAIRS 4
+
+int once_command_info(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    if (argc != 2)
+        return api.WrongArity(context);
+    if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    const held_object *object = opened.object;
+    if (object) {
+        bry_window_stats stats = BRY_WINDOW_STATS;
+        bry_window_get_stats(window_of(object), &stats);
+        api.ReplyWithMap(context, WINDOW_INFO_PAIRS + GUARD_PAIRS);
+        reply_pair_count(context, "applied", object->once.applied);
+        reply_pair_count(context, "repeated", object->once.repeated);
+        reply_pair_number(context, "expected_lost", object->once.expected_lost);
+        reply_pair_number(context, "expected_lost_at_most",
+                          (double)stats.items * stats.promised_error);
+        window_reply_pairs(context, object);
+    } else {
+        once_reply_no_guard(context);
+    }
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static void info(server_info *info)
+{
+    api.InfoAddFieldULongLong(info, "once_applied", once_total.applied);
+    api.InfoAddFieldULongLong(info, "once_repeated", once_total.repeated);
+    api.InfoAddFieldULongLong(info, "once_failed", once_total.failed);
+    api.InfoAddFieldULongLong(info, "once_refused", once_total.refused);
+}
+
+command_family once_family = {
+    .name = "once",
+    .commands = once_commands,
+    .command_count = &once_command_count,
+    .configure = configure,
+    .info = info,
+};

@@ -1,0 +1,257 @@
+/* WINDOW.CREATE, ADVANCE, MERGE, INFO: whole windows. */
+#include "module/core/arguments.h"
+#include "module/core/replies.h"
+#include "module/window/window_type.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- WINDOW.CREATE ------------------------------------------------------------------------- */
+
+/* What WINDOW.CREATE says. */
+typedef struct window_wish {
+    bry_window_options options;
+    int engine, mode; /* places in the words; -1: not given */
+    bool by_events;
+    server_string *like;
+} window_wish;
+
+static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
+static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
+const char *const window_mode_words[] = {"improved", "paper", "paper-simple", NULL};
+
+/* Modes are engine fbf's, so one that was named names it, too. */
+static void choose_engine(window_wish *wish)
+{
+    bry_window_options *window = &wish->options;
+    if (wish->engine >= 0)
+        window->engine = engines[wish->engine];
+    if (wish->mode >= 0)
+        window->fbf.mode = (bry_window_mode)wish->mode;
+    bool open = wish->engine < 0 || window->engine == BRY_ENGINE_AUTO;
+    if (open && window->fbf.mode != BRY_WINDOW_IMPROVED)
+        window->engine = BRY_ENGINE_FBF;
+}
+
+/* Arguments that only make sense together. False: the client has been told. */
+static bool check_wish(server_context *context, const window_wish *wish, size_t given)
+{
+    const bry_window_options *window = &wish->options;
+    const char *problem = NULL;
+    if (wish->like && given > (window->window ? 2u : 1u))
+        problem = "LIKE copies everything: no other argument but WINDOW goes with it";
+    else if (!wish->like && !window->window)
+        problem = "WINDOW is missing: the time that items are remembered";
+    else if (wish->by_events && !window->max_skew)
+        problem = "EVENTTIME needs SKEW: how far one event may be ahead of all others";
+    else if (!wish->by_events && window->max_skew)
+        problem = "SKEW goes with EVENTTIME";
+    if (problem)
+        reply_error(context, "ERR", "%s", problem);
+    return !problem;
+}
+
+/* False: the client has been told. */
+static bool read_wish(server_context *context, server_string **argv, int argc, window_wish *wish)
+{
+    bry_window_options *window = &wish->options;
+    *wish = (window_wish){.options = window_options_default(), .engine = -1, .mode = -1};
+    command_option options[] = {
+        option_span("WINDOW", &window->window),
+        option_capacity(&window->capacity),
+        option_error(BRY_WINDOW_ERROR_MIN, &window->error),
+        option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
+        option_word("ENGINE", engine_words, &wish->engine),
+        option_word("MODE", window_mode_words, &wish->mode),
+        option_flag("REFRESH", &window->refresh),
+        option_flag("EVENTTIME", &wish->by_events),
+        option_span("SKEW", &window->max_skew),
+        option_string("LIKE", &wish->like),
+        option_seed(&window->seed),
+    };
+    size_t count = sizeof options / sizeof options[0];
+    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+        return false;
+    choose_engine(wish);
+    window->refuse = window->max_bytes != 0;
+    return check_wish(context, wish, options_given(options, count));
+}
+
+static int put_like(server_context *context, server_string **argv, opened_key *target,
+                    const window_wish *wish)
+{
+    char text[QUOTED_SIZE];
+    held_object *made;
+    const held_object *other = object_like(context, &window_family, wish->like);
+    if (!other)
+        return SERVER_OK;
+    bry_window_options options = window_like(window_of(other));
+    if (wish->options.window && wish->options.window != options.window)
+        return reply_error(context, "ERR", "WINDOW is not that of %s, which is %" PRIu64 " ms",
+                           quoted(wish->like, text), options.window);
+    bry_status status = window_create(&options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    return object_put_like(context, argv[1], target, made, "window.create");
+}
+
+/* Why there is no plan for these options. */
+static int reply_no_plan(server_context *context, const bry_window_options *options,
+                         bry_status status)
+{
+    bry_window_options without = *options;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    without.max_bytes = 0;
+    if (status == BRY_E_UNSUPPORTED)
+        return reply_error(context, "UNSUPPORTED", "MODE %s is one of engine fbf",
+                           window_mode_words[options->fbf.mode]);
+    if (status != BRY_E_RANGE)
+        return reply_status(context, status);
+    if (options->max_bytes && bry_window_plan(&without, &shape) == BRY_OK)
+        return reply_error(context, "RANGE",
+                           "MAXMEM is too little: this window takes at least %" PRIu64 " bytes",
+                           shape.bytes_least);
+    return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
+}
+
+int window_put_new(server_context *context, server_string **argv, opened_key *target,
+                   bry_window_options *options)
+{
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    held_object *made;
+    bry_status status = bry_window_plan(options, &shape);
+    if (status != BRY_OK)
+        return reply_no_plan(context, options, status);
+    uint64_t bytes = shape.bytes;
+    if (options->max_bytes && options->max_bytes < bytes)
+        bytes = options->max_bytes;
+    if (!object_may_grow(context, NULL, bytes))
+        return reply_error(
+            context, "RANGE",
+            "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes", bytes);
+    status = window_create(options, &made);
+    if (status != BRY_OK)
+        return reply_status(context, status);
+    object_put(target, made);
+    window_replicate_creation(context, argv[1], options);
+    object_changed(context, argv[1], "window.create", false);
+    return reply_ok(context);
+}
+
+int window_command_create(server_context *context, server_string **argv, int argc)
+{
+    window_wish wish;
+    opened_key target;
+    if (are_like_keys_told(context, argv, argc))
+        return SERVER_OK;
+    if (argc < 4)
+        return api.WrongArity(context);
+    if (!read_wish(context, argv, argc, &wish) ||
+        !object_open_free(context, &window_family, argv[1], &target))
+        return SERVER_OK;
+    if (wish.like)
+        put_like(context, argv, &target, &wish);
+    else
+        window_put_new(context, argv, &target, &wish.options);
+    object_close(&target);
+    return SERVER_OK;
+}
+
+/* ---- WINDOW.ADVANCE ------------------------------------------------------------------------ */
+
+static int advance(server_context *context, server_string **argv, held_object *object, uint64_t at)
+{
+    bry_window *window = window_of(object);
+    bry_window_options options = window_like(window);
+    uint64_t now, before = bry_window_time(window);
+    if (!window_moment(context, &options, at, &now))
+        return SERVER_OK;
+    bry_status status = bry_window_advance(window, now);
+    if (status != BRY_OK)
+        return object_refused_here(context, &window_family, status);
+    window_changed(object, &options, before);
+    api.Replicate(context, "WINDOW.ADVANCE", "scl", argv[1], "AT", (long long)now);
+    object_changed(context, argv[1], "window.advance", false);
+    return api.ReplyWithLongLong(context, (long long)object->items);
+}
+
+int window_command_advance(server_context *context, server_string **argv, int argc)
+{
+    opened_key opened;
+    uint64_t at = 0;
+    command_option options[] = {
+        option_whole("AT", OPTION_MOMENT, WINDOW_MOST_TIME, &at),
+    };
+    if (argc < 2)
+        return api.WrongArity(context);
+    if (!options_read(context, argv, argc, 2, options, 1, NULL, NULL) ||
+        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (opened.object)
+        advance(context, argv, opened.object, at);
+    else
+        family_reply_missing(context, &window_family);
+    object_close(&opened);
+    return SERVER_OK;
+}
+
+/* ---- WINDOW.MERGE -------------------------------------------------------------------------- */
+
+static bry_status merge(void *into, const void *from)
+{
+    return bry_window_merge(into, from);
+}
+
+int window_command_merge(server_context *context, server_string **argv, int argc)
+{
+    static const object_merging how = {
+        .family = &window_family, .merge = merge, .event = "window.merge"};
+    return object_merge(context, argv, argc, &how);
+}
+
+/* ---- WINDOW.INFO --------------------------------------------------------------------------- */
+
+void window_reply_pairs(server_context *context, const held_object *object)
+{
+    const bry_window *window = window_of(object);
+    bry_window_options options = window_like(window);
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    char seed[24];
+    bry_window_get_stats(window, &stats);
+    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
+    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
+    reply_pair_text(context, "mode", window_mode_words[stats.mode]);
+    reply_pair_count(context, "window", stats.window);
+    reply_pair_count(context, "capacity", options.capacity);
+    reply_pair_count(context, "refresh", options.refresh);
+    reply_pair_count(context, "eventtime", is_by_events(&options));
+    reply_pair_count(context, "skew", options.max_skew);
+    reply_pair_text(context, "seed", seed);
+    reply_pair_count(context, "time", stats.time);
+    reply_pair_ahead(context, is_by_events(&options) ? 0 : stats.time);
+    reply_pair_count(context, "covered", stats.covered);
+    reply_pair_count(context, "items", stats.items);
+    reply_pair_count(context, "generations", stats.generations);
+    reply_pair_count(context, "ended_early", stats.ended_early);
+    reply_pair_count(context, "resizes", stats.resizes);
+    reply_pair_number(context, "promised_error", stats.promised_error);
+    reply_pair_number(context, "estimated_error", stats.estimated_error);
+    reply_pair_number(context, "predicted_error", stats.predicted_error);
+    reply_pair_count(context, "refused_full", stats.refused_full);
+    reply_pair_count(context, "refused_time", stats.refused_time);
+    reply_pair_count(context, "at_ceiling", stats.at_ceiling);
+    reply_pair_count(context, "maxmem", stats.max_bytes);
+    reply_pair_count(context, "bytes", object->account.bytes);
+}
+
+static int reply_info(server_context *context, const held_object *object)
+{
+    api.ReplyWithMap(context, WINDOW_INFO_PAIRS);
+    window_reply_pairs(context, object);
+    return SERVER_OK;
+}
+
+int window_command_info(server_context *context, server_string **argv, int argc)
+{
+    return object_tell(context, argv, argc, &window_family, reply_info);
+}

@@ -1,0 +1,225 @@
+#include "module/window/window_type.h"
+
+#include "module/core/number_text.h"
+#include "module/core/replies.h"
+#include "module/core/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+static long long default_capacity = 1000;
+static share_setting default_error = {
+    .value = 0.001, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
+static int default_engine = BRY_ENGINE_AUTO;
+
+static int configure(server_context *context)
+{
+    static const char *names[] = {"auto", "compact", "fbf"};
+    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
+    if (settings_register_count(context, "window-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
+                                &default_capacity) ||
+        settings_register_share(context, "window-error", "0.001", &default_error) ||
+        settings_register_choice(context, "window-engine", BRY_ENGINE_AUTO, names, engines, 3,
+                                 &default_engine))
+        return SERVER_ERR;
+    return SERVER_OK;
+}
+
+bry_window_options window_options_default(void)
+{
+    bry_window_options options = BRY_WINDOW_OPTIONS;
+    options.capacity = (uint64_t)default_capacity;
+    options.error = default_error.value;
+    options.engine = (bry_engine)default_engine;
+    return options;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status window_create(bry_window_options *options, held_object **object)
+{
+    held_object *made = object_new(&window_family);
+    if (!made)
+        return BRY_E_NOMEM;
+    bry_allocator allocator = account_allocator(&made->account);
+    bry_window_options with_allocator = *options;
+    with_allocator.allocator = &allocator;
+    bry_window *window;
+    bry_status status = bry_window_create(&with_allocator, &window);
+    if (status != BRY_OK) {
+        object_free(made);
+        return status;
+    }
+    made->thing = window;
+    bry_window_options_like(window, options);
+    window_look(made);
+    *object = made;
+    return BRY_OK;
+}
+
+#define MOST_WORDS 20
+
+/* Words of a command that is being put together. */
+typedef struct word_list {
+    server_context *context;
+    server_string *word[MOST_WORDS];
+    size_t n;
+} word_list;
+
+static void say(word_list *self, const char *word)
+{
+    self->word[self->n++] = api.CreateString(self->context, word, strlen(word));
+}
+
+static void say_count(word_list *self, const char *name, uint64_t count)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, count);
+    say(self, name);
+    say(self, text);
+}
+
+/* The shape of engine fbf follows from these, as it does here: that is what a plan is. */
+void window_replicate_creation(server_context *context, server_string *name,
+                               const bry_window_options *options)
+{
+    word_list words = {.context = context};
+    char error[NUMBER_SIZE];
+    number_text(options->error, error);
+    say_count(&words, "WINDOW", options->window);
+    say_count(&words, "CAPACITY", options->capacity);
+    say(&words, "ERROR");
+    say(&words, error);
+    say(&words, "ENGINE");
+    say(&words, bry_engine_name(options->engine));
+    say(&words, "MODE");
+    say(&words, window_mode_words[options->fbf.mode]);
+    say_count(&words, "SEED", options->seed);
+    if (options->max_bytes)
+        say_count(&words, "MAXMEM", options->max_bytes);
+    if (options->refresh)
+        say(&words, "REFRESH");
+    if (options->max_skew) {
+        say(&words, "EVENTTIME");
+        say_count(&words, "SKEW", options->max_skew);
+    }
+    api.Replicate(context, "WINDOW.CREATE", "sv", name, words.word, words.n);
+    for (size_t i = 0; i < words.n; i++)
+        api.FreeString(context, words.word[i]);
+}
+
+/* ---- time and numbers ---------------------------------------------------------------------- */
+
+bool window_moment(server_context *context, const bry_window_options *options, uint64_t at,
+                   uint64_t *now)
+{
+    if (is_by_events(options) && !at) {
+        reply_error(context, "ERR", "AT is missing: this window goes by the times of its events");
+        return false;
+    }
+    if (!is_by_events(options) && at && !is_replayed(context)) {
+        reply_error(context, "ERR",
+                    "AT is for windows created with EVENTTIME: this one goes by the clock");
+        return false;
+    }
+    *now = at ? at : (uint64_t)api.Milliseconds();
+    return true;
+}
+
+void window_look(held_object *object)
+{
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_get_stats(window_of(object), &stats);
+    object->promised = stats.promised_error;
+    object->estimated = stats.estimated_error;
+    object_recount(object);
+}
+
+/* Generations are no shorter than this. */
+bool window_same_generation(const bry_window_options *options, uint64_t a, uint64_t b)
+{
+    uint64_t length = options->window / options->generations;
+    return length > 0 && a / length == b / length;
+}
+
+void window_changed(held_object *object, const bry_window_options *options, uint64_t before)
+{
+    bool cheap = options->engine == BRY_ENGINE_COMPACT; /* whose error is known at once */
+    if (cheap || !window_same_generation(options, before, bry_window_time(window_of(object))))
+        window_look(object);
+    else
+        object_recount(object);
+}
+
+void window_count(held_object *object, size_t n)
+{
+    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
+        window_look(object);
+    object_count(object, n);
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static bry_status save(const void *thing, const bry_sink *sink)
+{
+    return bry_window_save(thing, sink, NULL);
+}
+
+static bry_status load(const bry_source *source, bry_load *load, void **thing)
+{
+    bry_window *window;
+    bry_status status = bry_window_load(source, load, &window);
+    if (status == BRY_OK)
+        *thing = window;
+    return status;
+}
+
+static bry_status clone(const void *thing, account *bill, void **copy)
+{
+    bry_allocator allocator = account_allocator(bill);
+    bry_window *made;
+    bry_status status = bry_window_clone(thing, &allocator, &made);
+    if (status == BRY_OK)
+        *copy = made;
+    return status;
+}
+
+static void destroy(void *thing)
+{
+    bry_window_destroy(thing);
+}
+
+static uint64_t items(const void *thing)
+{
+    return bry_window_items(thing);
+}
+
+static void *rdb_load(server_io *io, int encoding)
+{
+    return object_rdb_load(io, encoding, &window_family);
+}
+
+int window_command_load(server_context *context, server_string **argv, int argc)
+{
+    return object_restore(context, argv, argc, &window_family);
+}
+
+command_family window_family = {
+    .name = "window",
+    .type_name = "bloom-win",
+    .encoding = 1,
+    .restore_command = "WINDOW.LOAD",
+    .made_by = "WINDOW.CREATE makes a window",
+    .commands = window_commands,
+    .command_count = &window_command_count,
+    .configure = configure,
+    .rdb_load = rdb_load,
+    .save = save,
+    .load = load,
+    .clone = clone,
+    .destroy = destroy,
+    .items = items,
+};
