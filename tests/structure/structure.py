@@ -27,6 +27,16 @@ INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
 KNOWS_TABLES = pathlib.PurePath("lib/window/compact_levels.h")
 # These see the public headers and their own files only.
 SURFACES = ("cli", "module", "apps", "examples")
+# Surface → its folders → which of its other folders each may include. Files beside the folders, such
+# as the one with the entry point, may include them all, and no folder includes those.
+SURFACE_FOLDERS = {
+    "module": {
+        "core": (),
+        "map": ("core",), "window": ("core",), "counter": ("core",), "index": ("core",),
+        "bf": ("core",),
+        "once": ("core", "window"),  # a guard is a window
+    },
+}
 
 CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
@@ -75,6 +85,21 @@ def check_lib_include(path, kind, target, root):
     return None
 
 
+def check_surface_include(path, target, root):
+    top = path.parts[0]
+    folders = SURFACE_FOLDERS.get(top)
+    if ".." in target:
+        return f'"{target}" leaves its folder'
+    if folders and len(path.parts) > 2 and target.startswith(top + "/"):
+        folder, other = path.parts[1], target.split("/")[1]
+        if other != folder and other not in folders.get(folder, ()):
+            return f"{top}/{folder} must not include {target}"
+    near = (root / path).parent / target
+    if not near.is_file() and not (target.startswith(top + "/") and (root / target).is_file()):
+        return f'"{target}" is neither public nor a file of {top}/'
+    return None
+
+
 def check_include(path, kind, target, root):
     """What is wrong with this include, or None."""
     top = path.parts[0]
@@ -90,11 +115,7 @@ def check_include(path, kind, target, root):
     elif top == "lib" and len(path.parts) > 2:
         return check_lib_include(path, kind, target, root)
     elif top in SURFACES and kind == '"':
-        if ".." in target:
-            return f'"{target}" leaves its folder'
-        near = (root / path).parent / target
-        if not near.is_file() and not (target.startswith(top + "/") and (root / target).is_file()):
-            return f'"{target}" is neither public nor a file of {top}/'
+        return check_surface_include(path, target, root)
     return None
 
 
@@ -106,6 +127,14 @@ def check_includes(root, files):
             problem = check_include(path, kind, target, root)
             if problem:
                 yield f"{path}: {problem}"
+
+
+def check_folders(files):
+    """A folder of a surface has its line in SURFACE_FOLDERS."""
+    unknown = {path.parts[:2] for path in files if path.parts[0] in SURFACE_FOLDERS
+               and len(path.parts) > 2 and path.parts[1] not in SURFACE_FOLDERS[path.parts[0]]}
+    for top, folder in sorted(unknown):
+        yield f"{top}/{folder} has no place in the hierarchy"
 
 
 def check_names(files):
@@ -192,6 +221,7 @@ def check_headers(root, files):
 def check_tree(root):
     files = files_of(root)
     yield from check_includes(root, files)
+    yield from check_folders(files)
     yield from check_names(files)
     yield from check_text(root, files)
     yield from check_headers(root, files)

@@ -29,6 +29,11 @@ GOOD = {
     "cli/sub/part.c": '#include "cli/cli.h"\n',
     "cli/cli.h": "\n",
     "cli/CMakeLists.txt": "\n",
+    "module/module.c": '#include "module/map/map_type.h"\n',
+    "module/core/object.h": "\n",
+    "module/map/map_type.h": '#include "module/core/object.h"\n',
+    "module/window/window_type.h": "\n",
+    "module/once/once_run.c": '#include "module/window/window_type.h"\n',
     "lib/CMakeLists.txt": "\n",
     "out/CMakeCache.txt": "\n",
     "out/main.c": '#include "bloom/bloom.h"\n',
@@ -79,6 +84,21 @@ class Tree(unittest.TestCase):
 
     def test_surface_climbs(self):
         self.one({"cli/peek.c": '#include "../lib/bloom/bloom.h"\n'}, "leaves its folder")
+
+    def test_core_of_a_surface_includes_a_family(self):
+        self.one({"module/core/object.c": '#include "module/map/map_type.h"\n'},
+                 "module/core must not include module/map/map_type.h")
+
+    def test_families_apart(self):
+        self.one({"module/map/map.c": '#include "module/window/window_type.h"\n'},
+                 "module/map must not include module/window/window_type.h")
+
+    def test_folder_includes_the_top(self):
+        self.one({"module/module.h": "", "module/map/map.c": '#include "module/module.h"\n'},
+                 "module/map must not include module/module.h")
+
+    def test_unknown_folder_of_a_surface(self):
+        self.one({"module/odd/odd.c": ""}, "module/odd has no place")
 
     def test_public_includes_private(self):
         self.one({"include/bloomery/x.h": "#include <xxhash.h>\n"}, "xxhash.h")
