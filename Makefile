@@ -43,12 +43,11 @@ examples:
 	@scripts/npm-packages build/clients-node
 	@scripts/run-server build/bloomery scripts/run-clients build
 
-# doc/commands.md, from what a server with the module tells of its commands; completions/, from the
-# program's help.
+# doc/commands/, from what a server with the module reports; completions/, from the program's help.
 docs:
 	@scripts/packages docs
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
-	@scripts/command-docs build/bloomery.so doc/commands.md
+	@scripts/command-docs build/bloomery.so doc/commands
 	@scripts/completions build/bloomery completions
 
 # What the tests compare the headers and the library with: for changes that are meant.
@@ -133,7 +132,7 @@ help:
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        measures, beside other libraries; writes the README's table"
-	@echo "make docs         writes doc/commands.md and completions/ anew"
+	@echo "make docs         generates doc/commands/ and completions/"
 	@echo "make interface    writes down the interface anew, which the tests compare"
 	@echo "make figures      the figures of the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
