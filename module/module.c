@@ -1,10 +1,10 @@
 /*
  * bloomery.so: the library for every language that has a Redis client. A module for Redis 7 and
- * Valkey; server_api.h declares what it needs of them, family.h says how it is put together and how
- * a family of commands is added.
+ * Valkey; server_api.h declares what it needs of them, command_family.h says how it is put together
+ * and how a family of commands is added.
  */
 #include "module/bf/bf_type.h"
-#include "module/core/family.h"
+#include "module/core/command_family.h"
 #include "module/core/settings.h"
 #include "module/counter/counter_type.h"
 #include "module/index/index_type.h"

@@ -14,7 +14,7 @@
  * Adding is done item by item as far as there is room, and an item that is there already changes
  * nothing; so what was not new need not be replicated, nor what a fixed filter has refused.
  *
- * Changes are replicated and logged as FILTER.*, which every node has (bf_effects.c); whether a
+ * Changes are replicated and logged as FILTER.*, which every node has (bf_replication.c); whether a
  * node has BF.* decides who may ask there, and nothing else.
  */
 #ifndef BLOOMERY_MODULE_BF_TYPE_H
@@ -83,7 +83,8 @@ void bf_replicate(server_context *context, const char *effect, server_string **a
 /* An error whose text is not ours; nothing in front of it. */
 int bf_error(server_context *context, const char *line);
 
-/* ---- whether there are commands BF.* (bf_names.c) ------------------------------------------- */
+/* ---- whether there are commands BF.* (bf_register.c) -------------------------------------------
+ */
 
 /* Reads the module's arguments, pairs of a name and a value: `bf auto|yes|no`, and what RedisBloom
  * takes. False after a line in the log. */

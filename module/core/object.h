@@ -15,9 +15,9 @@
 #ifndef BLOOMERY_MODULE_OBJECT_H
 #define BLOOMERY_MODULE_OBJECT_H
 
-#include "module/core/account.h"
-#include "module/core/chunks.h"
-#include "module/core/family.h"
+#include "module/core/chunk_list.h"
+#include "module/core/command_family.h"
+#include "module/core/memory_account.h"
 
 #include <bloomery/hash.h>
 

@@ -2,7 +2,7 @@
  * The family INDEX: its type, its settings, and what its files share.
  *
  * Numbers. A unit has the number that its user gives it, from 0 to 2^63 - 1, in no order and with
- * any gaps: it is the library's tag (index_numbers.h). INDEX.ADD to a number that is not there
+ * any gaps: it is the library's tag (index_unit_numbers.h). INDEX.ADD to a number that is not there
  * opens a unit, so nobody has to say beforehand which ones there will be.
  *
  * What nobody supplies. Engine dba keeps its error past the units it was planned for, and forgets
@@ -23,7 +23,7 @@
 #define BLOOMERY_MODULE_INDEX_TYPE_H
 
 #include "module/core/object.h"
-#include "module/index/index_numbers.h"
+#include "module/index/index_unit_numbers.h"
 
 #include <bloomery/index.h>
 

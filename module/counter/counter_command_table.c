@@ -1,6 +1,6 @@
 /* The commands COUNTER.* as data: what the server registers, and COMMAND DOCS and the manual show.
  */
-#include "module/core/table_parts.h"
+#include "module/core/command_table_parts.h"
 #include "module/counter/counter_type.h"
 
 #define TABLE KEY_CALLED("table", 0, NULL, 0, "Key of the table.")

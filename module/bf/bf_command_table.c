@@ -1,6 +1,6 @@
 /* The commands BF.* as data: what the server registers, and COMMAND DOCS and the manual show. */
 #include "module/bf/bf_type.h"
-#include "module/core/table_parts.h"
+#include "module/core/command_table_parts.h"
 
 #define FILTER KEY_OF("filter")
 /* Numbers of these commands are plain, as clients of RedisBloom send them. */

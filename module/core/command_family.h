@@ -9,8 +9,8 @@
  *     rdb_load (calls object_rdb_load() with it) and the handler of WINDOW.LOAD (calls
  *     object_restore()). Everything else of a data type — RDB, AOF, COPY, digest, memory, freeing —
  *     is in object_type.c and works on any family.
- *  2. window_table.c holds the commands as an array of module_command, which window_family.commands
- *     points to, WINDOW.LOAD among them (COMMAND_RESTORE() writes that row).
+ *  2. window_command_table.c holds the commands as an array of module_command, which
+ * window_family.commands points to, WINDOW.LOAD among them (COMMAND_RESTORE() writes that row).
  *  3. Handlers, in files of their own: check all arguments first (arguments.h), then object_open(),
  *     act, reply, object_close(), and say what happened with object_changed() or, where the library
  *     would not, object_refused(). Effects are replicated so that replaying them gives the same
@@ -25,7 +25,7 @@
 #ifndef BLOOMERY_MODULE_FAMILY_H
 #define BLOOMERY_MODULE_FAMILY_H
 
-#include "module/core/account.h"
+#include "module/core/memory_account.h"
 #include "module/core/server_api.h"
 
 #include <bloomery/base.h>

@@ -1,6 +1,6 @@
 /* The commands WINDOW.* as data: what the server registers, and COMMAND DOCS and the manual show.
  */
-#include "module/core/table_parts.h"
+#include "module/core/command_table_parts.h"
 #include "module/window/window_type.h"
 
 #define WINDOW KEY_OF("window")

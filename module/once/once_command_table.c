@@ -1,6 +1,6 @@
 /* The commands ONCE and ONCE.* as data: what the server registers, and COMMAND DOCS and the manual
  * show. */
-#include "module/core/table_parts.h"
+#include "module/core/command_table_parts.h"
 #include "module/once/once_run.h"
 
 #define GUARD KEY_CALLED("guard", 0, NULL, 0, "Key of the guard; NOGUARD where there is none.")

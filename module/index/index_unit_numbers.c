@@ -1,4 +1,4 @@
-#include "module/index/index_numbers.h"
+#include "module/index/index_unit_numbers.h"
 
 #include <bloomery/hash.h>
 

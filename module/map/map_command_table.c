@@ -1,5 +1,5 @@
 /* The commands MAP.* as data: what the server registers, and COMMAND DOCS and the manual show. */
-#include "module/core/table_parts.h"
+#include "module/core/command_table_parts.h"
 #include "module/map/map_type.h"
 
 #define MAP KEY_OF("map")

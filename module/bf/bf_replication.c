@@ -1,15 +1,15 @@
 /*
  * FILTER.*: what changes of filters are replicated and logged as, and how they are carried out.
  *
- * The names BF.* may be another module's on the next node, or nobody's (bf_names.c). These are
+ * The names BF.* may be another module's on the next node, or nobody's (bf_register.c). These are
  * there on every node that has the type, so that a replica and a log never need the others. They
  * are the handlers of BF.* over again, which come to the same bytes; clients are told that they are
  * not for them, and at a limit of memory they are carried out as everything that a master has done.
  */
 #include "module/bf/bf_type.h"
 
+#include "module/core/command_table_parts.h"
 #include "module/core/replies.h"
-#include "module/core/table_parts.h"
 
 void bf_replicate(server_context *context, const char *effect, server_string **argv, int argc)
 {

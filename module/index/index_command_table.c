@@ -1,5 +1,5 @@
 /* The commands INDEX.* as data: what the server registers, and COMMAND DOCS and the manual show. */
-#include "module/core/table_parts.h"
+#include "module/core/command_table_parts.h"
 #include "module/index/index_type.h"
 
 #define INDEX KEY_OF("index")

@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_MODULE_TABLE_PARTS_H
 #define BLOOMERY_MODULE_TABLE_PARTS_H
 
-#include "module/core/family.h"
+#include "module/core/command_family.h"
 #include "module/core/limit_texts.h"
 
 /* ---- arguments: each tells in a sentence what it means and may be, and what holds without it - */

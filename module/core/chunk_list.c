@@ -1,4 +1,4 @@
-#include "module/core/chunks.h"
+#include "module/core/chunk_list.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "module/core/account.h"
+#include "module/core/memory_account.h"
 
 #include "module/core/replies.h"
 

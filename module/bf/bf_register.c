@@ -2,7 +2,7 @@
  * Whether there are commands BF.*, which is asked when the module is loaded: `bf yes`, `bf no`, or
  * `bf auto`, the preset, for servers where another module may have these names: then ours are left
  * out. Filters are kept, saved and restored in any case, and changed as the master says, for none
- * of that goes by these names (bf_effects.c); without the commands no client can ask or change
+ * of that goes by these names (bf_replication.c); without the commands no client can ask or change
  * them.
  */
 #include "module/bf/bf_type.h"

@@ -1,4 +1,4 @@
-#include "module/core/family.h"
+#include "module/core/command_family.h"
 
 #include "module/core/arguments.h"
 #include "module/core/number_text.h"
