@@ -20,7 +20,7 @@ static command_family *const families[] = {&map_family,    &filter_family, &coun
                                            &window_family, &index_family,  &once_family};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
-static void info(server_info *info, int for_crash)
+static void module_info(server_info *info, int for_crash)
 {
     (void)for_crash;
     api.InfoAddSection(info, ""); /* the module's name alone */
@@ -30,7 +30,7 @@ static void info(server_info *info, int for_crash)
         family_info(info, families[i]);
 }
 
-static int register_all(server_context *context)
+static int module_register_all(server_context *context)
 {
     if (api.AddACLCategory)
         api.AddACLCategory(context, MODULE_NAME);
@@ -40,7 +40,7 @@ static int register_all(server_context *context)
         if (family_register(context, families[i]) != SERVER_OK)
             return SERVER_ERR;
     if (api.LoadConfigs(context) != SERVER_OK || bf_register_commands(context) != SERVER_OK ||
-        api.RegisterInfoFunc(context, info) != SERVER_OK)
+        api.RegisterInfoFunc(context, module_info) != SERVER_OK)
         return SERVER_ERR;
     /* The last, after which nothing fails: Redis 7.0 goes on to call those who listen to its events
      * when their module has been refused and is gone. */
@@ -66,5 +66,5 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
         return SERVER_ERR;
     api.SetModuleOptions(context, SERVER_HANDLES_IO_ERRORS | SERVER_HANDLES_ASYNC_LOADING |
                                       SERVER_HANDLES_SLOT_MIGRATION);
-    return register_all(context);
+    return module_register_all(context);
 }

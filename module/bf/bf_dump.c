@@ -50,7 +50,7 @@ typedef struct state_sink {
     char bytes[HASHED_BYTES];
 } state_sink;
 
-static bry_status write_state(void *opaque, const void *bytes, size_t len)
+static bry_status state_sink_write(void *opaque, const void *bytes, size_t len)
 {
     state_sink *self = opaque;
     const char *from = bytes;
@@ -69,12 +69,12 @@ static bry_status write_state(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-static uint64_t state_end(state_sink *self)
+static uint64_t state_sink_end(state_sink *self)
 {
     return bry_hash_key(self->state, self->bytes, self->len).lo;
 }
 
-static void state_begin(state_sink *self)
+static void state_sink_begin(state_sink *self)
 {
     self->length = self->state = 0;
     self->len = 0;
@@ -87,7 +87,7 @@ typedef struct slice_sink {
     size_t len, room;
 } slice_sink;
 
-static bry_status write_slice(void *opaque, const void *bytes, size_t len)
+static bry_status slice_sink_write(void *opaque, const void *bytes, size_t len)
 {
     slice_sink *self = opaque;
     size_t over = self->skip < len ? (size_t)self->skip : len;
@@ -104,14 +104,14 @@ typedef struct chunk_head {
     uint64_t offset, length, state, check;
 } chunk_head;
 
-static uint64_t check_of(const char *sent, size_t len)
+static uint64_t chunk_checksum(const char *sent, size_t len)
 {
     uint64_t head = bry_hash_key(0, sent, HEAD_BYTES - 8).lo;
     return bry_hash_key(head, sent + HEAD_BYTES, len).lo;
 }
 
 /* What comes with the chunk at this offset, and asks for the next. */
-static uint64_t iterator_of(uint64_t state, uint64_t offset)
+static uint64_t chunk_iterator(uint64_t state, uint64_t offset)
 {
     return (state & STATE_MASK) << NUMBER_BITS | (offset / CHUNK_BYTES + 1);
 }
@@ -121,7 +121,8 @@ static size_t chunk_len(uint64_t length, uint64_t offset)
     return (size_t)(length - offset < CHUNK_BYTES ? length - offset : CHUNK_BYTES);
 }
 
-static int reply_chunk(server_context *context, uint64_t iterator, const char *bytes, size_t len)
+static int dump_reply_chunk(server_context *context, uint64_t iterator, const char *bytes,
+                            size_t len)
 {
     api.ReplyWithArray(context, 2);
     api.ReplyWithLongLong(context, (long long)iterator);
@@ -130,41 +131,41 @@ static int reply_chunk(server_context *context, uint64_t iterator, const char *b
 
 /* ---- BF.SCANDUMP --------------------------------------------------------------------------- */
 
-static int dump_at(server_context *context, const held_object *object, const state_sink *whole,
-                   uint64_t state, uint64_t offset)
+static int dump_chunk_at(server_context *context, const held_object *object,
+                         const state_sink *whole, uint64_t state, uint64_t offset)
 {
     size_t len = chunk_len(whole->length, offset);
     char *sent = api.TryAlloc(HEAD_BYTES + len);
     if (!sent)
         return reply_status(context, BRY_E_NOMEM);
     slice_sink slice = {.skip = offset, .bytes = sent + HEAD_BYTES, .room = len};
-    bry_sink sink = {write_slice, &slice};
+    bry_sink sink = {slice_sink_write, &slice};
     object_save(object, &sink);
     memcpy(sent, magic, sizeof magic);
     store64(sent + 8, offset);
     store64(sent + 16, whole->length);
     store64(sent + 24, state);
-    store64(sent + 32, check_of(sent, len));
-    reply_chunk(context, iterator_of(state, offset), sent, HEAD_BYTES + len);
+    store64(sent + 32, chunk_checksum(sent, len));
+    dump_reply_chunk(context, chunk_iterator(state, offset), sent, HEAD_BYTES + len);
     api.Free(sent);
     return SERVER_OK;
 }
 
-static int dump(server_context *context, const held_object *object, uint64_t iterator)
+static int dump_chunk(server_context *context, const held_object *object, uint64_t iterator)
 {
     state_sink whole;
-    bry_sink sink = {write_state, &whole};
-    state_begin(&whole);
+    bry_sink sink = {state_sink_write, &whole};
+    state_sink_begin(&whole);
     object_save(object, &sink);
-    uint64_t state = state_end(&whole);
+    uint64_t state = state_sink_end(&whole);
     uint64_t number = iterator & NUMBER_MASK;
     if (iterator != 0 && iterator >> NUMBER_BITS != (state & STATE_MASK))
         return reply_error(context, "ERR",
                            "the filter is not what it was when this dump began: begin again at 0, "
                            "or dump a COPY of it");
     if (number * CHUNK_BYTES >= whole.length)
-        return reply_chunk(context, 0, "", 0);
-    return dump_at(context, object, &whole, state, number * CHUNK_BYTES);
+        return dump_reply_chunk(context, 0, "", 0);
+    return dump_chunk_at(context, object, &whole, state, number * CHUNK_BYTES);
 }
 
 int bf_command_scandump(server_context *context, server_string **argv, int argc)
@@ -180,7 +181,7 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
     else if (api.StringToLongLong(argv[2], &iterator) != SERVER_OK || iterator < 0)
         bf_error(context, "Second argument must be numeric");
     else
-        dump(context, opened.object, (uint64_t)iterator);
+        dump_chunk(context, opened.object, (uint64_t)iterator);
     object_close(&opened);
     return SERVER_OK;
 }
@@ -188,7 +189,7 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
 /* ---- BF.LOADCHUNK -------------------------------------------------------------------------- */
 
 /* Whether this is a chunk, whole, and the one that this iterator came with. */
-static bool read_chunk(const char *sent, size_t len, uint64_t iterator, chunk_head *head)
+static bool loadchunk_parse(const char *sent, size_t len, uint64_t iterator, chunk_head *head)
 {
     if (len <= HEAD_BYTES || memcmp(sent, magic, sizeof magic) != 0)
         return false;
@@ -196,18 +197,19 @@ static bool read_chunk(const char *sent, size_t len, uint64_t iterator, chunk_he
     return head->offset < head->length && head->offset % CHUNK_BYTES == 0 &&
            head->offset / CHUNK_BYTES + 1 < (uint64_t)1 << NUMBER_BITS &&
            len - HEAD_BYTES == chunk_len(head->length, head->offset) &&
-           iterator == iterator_of(head->state, head->offset) &&
-           head->check == check_of(sent, len - HEAD_BYTES);
+           iterator == chunk_iterator(head->state, head->offset) &&
+           head->check == chunk_checksum(sent, len - HEAD_BYTES);
 }
 
 /* All pieces are there: the filter is made of them. */
-static bry_status finish(server_context *context, held_object *object, const chunk_head *head)
+static bry_status loadchunk_finish(server_context *context, held_object *object,
+                                   const chunk_head *head)
 {
     state_sink whole;
-    bry_sink sink = {write_state, &whole};
-    state_begin(&whole);
+    bry_sink sink = {state_sink_write, &whole};
+    state_sink_begin(&whole);
     chunks_write(&object->pieces, &sink);
-    if (state_end(&whole) != head->state)
+    if (state_sink_end(&whole) != head->state)
         return BRY_E_BADDATA;
     bry_source source = chunks_source(&object->pieces);
     bry_load load = BRY_LOAD;
@@ -223,13 +225,13 @@ static bry_status finish(server_context *context, held_object *object, const chu
     return status;
 }
 
-static int reply_unfinished(server_context *context, bry_status status)
+static int loadchunk_refused(server_context *context, bry_status status)
 {
     return status == BRY_E_BADDATA || status == BRY_E_VERSION ? bf_error(context, bad_data)
                                                               : reply_status(context, status);
 }
 
-static void taken(server_context *context, server_string **argv)
+static void loadchunk_replicate(server_context *context, server_string **argv)
 {
     bf_replicate(context, BF_EFFECT_CHUNK, argv, 4);
     object_changed(context, argv[1], "bf.loadchunk", false);
@@ -237,8 +239,8 @@ static void taken(server_context *context, server_string **argv)
 
 /* The first chunk begins a new object. One that is also the last takes the key's place when it has
  * proved good; with several, what the key held is gone from now on. */
-static int take_first(server_context *context, server_string **argv, opened_key *opened,
-                      const chunk_head *head, const char *bytes, size_t len)
+static int loadchunk_first(server_context *context, server_string **argv, opened_key *opened,
+                           const chunk_head *head, const char *bytes, size_t len)
 {
     if (!object_may_grow(context, NULL, len))
         return object_too_large(context, &filter_family);
@@ -246,18 +248,18 @@ static int take_first(server_context *context, server_string **argv, opened_key 
     bry_status status = made ? chunks_append(&made->pieces, bytes, len) : BRY_E_NOMEM;
     bool last = len == head->length;
     if (status == BRY_OK && last)
-        status = finish(context, made, head);
+        status = loadchunk_finish(context, made, head);
     if (status != BRY_OK) {
         object_free(made);
-        return reply_unfinished(context, status);
+        return loadchunk_refused(context, status);
     }
     object_put(opened, made);
-    taken(context, argv);
+    loadchunk_replicate(context, argv);
     return reply_ok(context);
 }
 
-static int take_next(server_context *context, server_string **argv, opened_key *opened,
-                     const chunk_head *head, const char *bytes, size_t len)
+static int loadchunk_next(server_context *context, server_string **argv, opened_key *opened,
+                          const chunk_head *head, const char *bytes, size_t len)
 {
     held_object *object = opened->object;
     if (!object || object->thing || object->pieces.len != head->offset)
@@ -268,13 +270,13 @@ static int take_next(server_context *context, server_string **argv, opened_key *
     if (status != BRY_OK)
         return reply_status(context, status);
     if (object->pieces.len == head->length)
-        status = finish(context, object, head);
+        status = loadchunk_finish(context, object, head);
     if (status != BRY_OK) {
         api.DeleteKey(opened->key);
         api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no ceiling: no second try */
-        return reply_unfinished(context, status);
+        return loadchunk_refused(context, status);
     }
-    taken(context, argv);
+    loadchunk_replicate(context, argv);
     return reply_ok(context);
 }
 
@@ -296,12 +298,12 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
         reply_wrong_type(context);
     else if (!there && ((uint64_t)iterator & NUMBER_MASK) != 1)
         bf_error(context, "ERR not found"); /* whatever it is, it is not a first chunk */
-    else if (!read_chunk(sent, len, (uint64_t)iterator, &head))
+    else if (!loadchunk_parse(sent, len, (uint64_t)iterator, &head))
         bf_error(context, bad_data);
     else if (head.offset == 0)
-        take_first(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
+        loadchunk_first(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
     else
-        take_next(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
+        loadchunk_next(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
     object_close(&opened);
     return SERVER_OK;
 }

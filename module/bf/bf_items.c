@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-static bool any_absent(const item_batch *self, size_t n)
+static bool bf_any_absent(const item_batch *self, size_t n)
 {
     return memchr(self->answers, BRY_ABSENT, n) != NULL;
 }
 
-static int reply_absent(server_context *context, size_t n)
+static int bf_reply_absent(server_context *context, size_t n)
 {
     api.ReplyWithArray(context, (long)n);
     for (size_t i = 0; i < n; i++)
@@ -52,7 +52,7 @@ int bf_command_mexists(server_context *context, server_string **argv, int argc)
     size_t n = (size_t)argc - 2;
     if (!opened.object) {
         object_close(&opened);
-        return reply_absent(context, n);
+        return bf_reply_absent(context, n);
     }
     const bry_filter *filter = bf_of(opened.object)->filter;
     object_count(opened.object, n);
@@ -81,7 +81,7 @@ typedef struct bf_adding {
 } bf_adding;
 
 /* Adds in order until one is refused; *status says why. How many were done. */
-static size_t add_in_order(bry_filter *filter, item_batch *batch, bry_status *status)
+static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status *status)
 {
     if (batch->n > 1) {
         *status = bry_filter_add_n(filter, batch->hashes, batch->n, batch->answers);
@@ -99,7 +99,7 @@ static size_t add_in_order(bry_filter *filter, item_batch *batch, bry_status *st
 }
 
 /* The first n items. Most commands have one, and the server makes a line of single words faster. */
-static void replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
+static void bf_replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
 {
     if (n == 1)
         api.Replicate(self->context, BF_EFFECT_ADD, "ss", self->argv[1], batch->items[0]);
@@ -107,7 +107,8 @@ static void replicate_added(const bf_adding *self, const item_batch *batch, size
         api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
 }
 
-static void reply_added(const bf_adding *self, const item_batch *batch, size_t done, bool is_full)
+static void bf_reply_added(const bf_adding *self, const item_batch *batch, size_t done,
+                           bool is_full)
 {
     bool all = done == batch->n;
     if (self->many)
@@ -122,31 +123,31 @@ static void reply_added(const bf_adding *self, const item_batch *batch, size_t d
 }
 
 /* At the limit of a key's size those that are there may be added still, for that adds nothing. */
-static bool may_add(const bf_adding *self, const held_object *object, item_batch *batch)
+static bool bf_may_add(const bf_adding *self, const held_object *object, item_batch *batch)
 {
     if (object_may_grow(self->context, object, batch->n * sizeof(uint64_t)))
         return true;
     bry_filter_has_n(bf_of(object)->filter, batch->hashes, batch->n, batch->answers);
-    return !any_absent(batch, batch->n);
+    return !bf_any_absent(batch, batch->n);
 }
 
 /* An object that is new is not yet the key's: it becomes that with its first item. */
-static int add_all(const bf_adding *self, opened_key *opened, held_object *object,
-                   item_batch *batch)
+static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *object,
+                      item_batch *batch)
 {
     bool is_new = !opened->object;
     bf_filter *thing = bf_of(object);
     bry_status status = BRY_OK;
     batch_hash(batch, bry_filter_seed(thing->filter));
-    if (!may_add(self, object, batch)) {
+    if (!bf_may_add(self, object, batch)) {
         if (is_new)
             object_free(object);
         return object_too_large(self->context, &filter_family);
     }
-    object_hold(self->context, object);
-    size_t done = add_in_order(thing->filter, batch, &status);
-    status = object_let_go(object, status);
-    bool fixed = thing->made.expansion == 0, changed = any_absent(batch, done);
+    object_limit_begin(self->context, object);
+    size_t done = bf_add_in_order(thing->filter, batch, &status);
+    status = object_limit_end(object, status);
+    bool fixed = thing->made.expansion == 0, changed = bf_any_absent(batch, done);
     /* One that grows finds out while it adds that it is full; then what was added and taken back
      * may show in its bytes. */
     bool stirred = !fixed && status == BRY_E_FULL;
@@ -161,16 +162,16 @@ static int add_all(const bf_adding *self, opened_key *opened, held_object *objec
         object_changed(self->context, self->argv[1], "bf.add", false);
     }
     if (changed || stirred)
-        replicate_added(self, batch, stirred ? batch->n : done);
+        bf_replicate_added(self, batch, stirred ? batch->n : done);
     if (is_new && !changed)
         object_free(object);
     if (done == 0 && status == BRY_E_LIMIT)
         return object_too_large(self->context, &filter_family);
-    reply_added(self, batch, done, fixed && status == BRY_E_FULL);
+    bf_reply_added(self, batch, done, fixed && status == BRY_E_FULL);
     return SERVER_OK;
 }
 
-static int add(bf_adding *self, server_string **items, size_t n)
+static int bf_add_items(bf_adding *self, server_string **items, size_t n)
 {
     opened_key opened;
     item_batch batch;
@@ -185,7 +186,7 @@ static int add(bf_adding *self, server_string **items, size_t n)
         made = bf_create(self->context, &self->parameters);
     held_object *object = missing ? made : opened.object;
     if (object && batch_open(&batch, items, n)) {
-        add_all(self, &opened, object, &batch);
+        bf_add_all(self, &opened, object, &batch);
         batch_close(&batch);
     } else if (object) {
         object_free(made);
@@ -200,7 +201,7 @@ int bf_command_add(server_context *context, server_string **argv, int argc)
     bf_adding adding = {.context = context, .argv = argv, .parameters = bf_default_parameters()};
     if (argc != 3)
         return api.WrongArity(context);
-    return add(&adding, argv + 2, 1);
+    return bf_add_items(&adding, argv + 2, 1);
 }
 
 int bf_command_madd(server_context *context, server_string **argv, int argc)
@@ -209,27 +210,27 @@ int bf_command_madd(server_context *context, server_string **argv, int argc)
         .context = context, .argv = argv, .parameters = bf_default_parameters(), .many = true};
     if (argc < 3)
         return api.WrongArity(context);
-    return add(&adding, argv + 2, (size_t)argc - 2);
+    return bf_add_items(&adding, argv + 2, (size_t)argc - 2);
 }
 
 /* Where the filter was made, that was replicated before. */
-int bf_add_as_told(server_context *context, server_string **argv, int argc)
+int bf_add_replayed(server_context *context, server_string **argv, int argc)
 {
     bf_adding adding = {.context = context, .argv = argv, .no_create = true, .many = true};
     if (argc < 3)
         return api.WrongArity(context);
-    return add(&adding, argv + 2, (size_t)argc - 2);
+    return bf_add_items(&adding, argv + 2, (size_t)argc - 2);
 }
 
 /* ---- BF.INSERT ----------------------------------------------------------------------------- */
 
-typedef struct insert_wish {
+typedef struct insert_request {
     bf_parameters parameters;
     bool no_create, non_scaling;
-} insert_wish;
+} insert_request;
 
-static bool is_number(const server_string *argument, long long least, uint64_t most,
-                      uint64_t *number)
+static bool bf_parse_number(const server_string *argument, long long least, uint64_t most,
+                            uint64_t *number)
 {
     long long read;
     if (api.StringToLongLong(argument, &read) != SERVER_OK || read < least || (uint64_t)read > most)
@@ -238,45 +239,48 @@ static bool is_number(const server_string *argument, long long least, uint64_t m
     return true;
 }
 
-static bool is_error_rate(const server_string *argument, double *error)
+static bool bf_parse_error_rate(const server_string *argument, double *error)
 {
     return api.StringToDouble(argument, error) == SERVER_OK && *error > 0 && *error < 1;
 }
 
 /* An option that has a value; NULL, or what is wrong. */
-static const char *read_valued(const server_string *name, const server_string *value,
-                               insert_wish *wish)
+static const char *bf_insert_read_option(const server_string *name, const server_string *value,
+                                         insert_request *request)
 {
     if (is_word(name, "CAPACITY"))
-        return is_number(value, 1, BRY_CAPACITY_MAX, &wish->parameters.capacity) ? NULL
-                                                                                 : "Bad capacity";
+        return bf_parse_number(value, 1, BRY_CAPACITY_MAX, &request->parameters.capacity)
+                   ? NULL
+                   : "Bad capacity";
     if (is_word(name, "ERROR"))
-        return is_error_rate(value, &wish->parameters.error) ? NULL : "Bad error rate";
-    return is_number(value, 0, BF_MOST_EXPANSION, &wish->parameters.expansion) ? NULL
-                                                                               : "Bad expansion";
+        return bf_parse_error_rate(value, &request->parameters.error) ? NULL : "Bad error rate";
+    return bf_parse_number(value, 0, BF_MOST_EXPANSION, &request->parameters.expansion)
+               ? NULL
+               : "Bad expansion";
 }
 
-static bool has_value(const server_string *name)
+static bool bf_insert_has_value(const server_string *name)
 {
     return is_word(name, "CAPACITY") || is_word(name, "ERROR") || is_word(name, "EXPANSION");
 }
 
 /* Reads up to the items; 0 when the client has been told what is wrong. */
-static int read_wish(server_context *context, server_string **argv, int argc, insert_wish *wish)
+static int bf_insert_read(server_context *context, server_string **argv, int argc,
+                          insert_request *request)
 {
     int at = 2;
     for (; at < argc && !is_word(argv[at], "ITEMS"); at++) {
         const char *problem = NULL;
-        bool valued = has_value(argv[at]);
+        bool valued = bf_insert_has_value(argv[at]);
         if (valued && at + 1 == argc)
             break;
         if (valued) {
-            problem = read_valued(argv[at], argv[at + 1], wish);
+            problem = bf_insert_read_option(argv[at], argv[at + 1], request);
             at++;
         } else if (is_word(argv[at], "NOCREATE")) {
-            wish->no_create = true;
+            request->no_create = true;
         } else if (is_word(argv[at], "NONSCALING")) {
-            wish->non_scaling = true;
+            request->non_scaling = true;
         } else {
             problem = "Unknown argument received";
         }
@@ -289,31 +293,31 @@ static int read_wish(server_context *context, server_string **argv, int argc, in
         api.WrongArity(context);
         return 0;
     }
-    if (wish->non_scaling) /* whatever EXPANSION says */
-        wish->parameters.expansion = 0;
+    if (request->non_scaling) /* whatever EXPANSION says */
+        request->parameters.expansion = 0;
     return at + 1;
 }
 
 int bf_command_insert(server_context *context, server_string **argv, int argc)
 {
-    insert_wish wish = {.parameters = bf_default_parameters()};
+    insert_request request = {.parameters = bf_default_parameters()};
     if (argc < 4)
         return api.WrongArity(context);
-    int from = read_wish(context, argv, argc, &wish);
+    int from = bf_insert_read(context, argv, argc, &request);
     if (from == 0)
         return SERVER_OK;
     bf_adding adding = {.context = context,
                         .argv = argv,
-                        .parameters = wish.parameters,
-                        .no_create = wish.no_create,
+                        .parameters = request.parameters,
+                        .no_create = request.no_create,
                         .many = true};
-    return add(&adding, argv + from, (size_t)(argc - from));
+    return bf_add_items(&adding, argv + from, (size_t)(argc - from));
 }
 
 /* ---- deleting ------------------------------------------------------------------------------ */
 
-static int del_all(server_context *context, server_string **argv, held_object *object,
-                   item_batch *batch)
+static int bf_del_all(server_context *context, server_string **argv, held_object *object,
+                      item_batch *batch)
 {
     bry_filter *filter = bf_of(object)->filter;
     size_t removed = 0;
@@ -348,9 +352,9 @@ int bf_command_del(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     size_t n = (size_t)argc - 2;
     if (!opened.object) {
-        reply_absent(context, n);
+        bf_reply_absent(context, n);
     } else if (batch_open(&batch, argv + 2, n)) {
-        del_all(context, argv, opened.object, &batch);
+        bf_del_all(context, argv, opened.object, &batch);
         batch_close(&batch);
     } else {
         reply_status(context, BRY_E_NOMEM);

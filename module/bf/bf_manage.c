@@ -16,7 +16,7 @@
 
 /* Options of BF.RESERVE are looked for, and words that are none of them passed over, as clients of
  * RedisBloom expect. Where a word stands behind the fixed arguments, or 0. */
-static int find_word(server_string **argv, int argc, const char *word)
+static int bf_find_word(server_string **argv, int argc, const char *word)
 {
     for (int at = 4; at < argc; at++)
         if (is_word(argv[at], word))
@@ -25,11 +25,11 @@ static int find_word(server_string **argv, int argc, const char *word)
 }
 
 /* NULL, or what is wrong. */
-static const char *read_expansion(server_string **argv, int argc, uint64_t *expansion)
+static const char *bf_read_expansion(server_string **argv, int argc, uint64_t *expansion)
 {
     long long number;
-    bool fixed = find_word(argv, argc, "NONSCALING") != 0;
-    int at = find_word(argv, argc, "EXPANSION");
+    bool fixed = bf_find_word(argv, argc, "NONSCALING") != 0;
+    int at = bf_find_word(argv, argc, "EXPANSION");
     if (fixed)
         *expansion = 0;
     if (at == 0)
@@ -47,7 +47,7 @@ static const char *read_expansion(server_string **argv, int argc, uint64_t *expa
     return NULL;
 }
 
-static const char *read_plan(server_string **argv, bf_parameters *parameters)
+static const char *bf_read_plan(server_string **argv, bf_parameters *parameters)
 {
     long long capacity;
     double error;
@@ -66,18 +66,18 @@ static const char *read_plan(server_string **argv, bf_parameters *parameters)
 }
 
 /* False: the client has been told. */
-static bool read_reserve(server_context *context, server_string **argv, int argc,
-                         bf_parameters *parameters)
+static bool bf_read_reserve(server_context *context, server_string **argv, int argc,
+                            bf_parameters *parameters)
 {
-    int seed = find_word(argv, argc, "SEED");
+    int seed = bf_find_word(argv, argc, "SEED");
     *parameters = bf_default_parameters();
     if (argc > (seed ? RESERVE_MOST + 2 : RESERVE_MOST) || seed + 1 == argc) {
         api.WrongArity(context);
         return false;
     }
-    const char *problem = read_plan(argv, parameters);
+    const char *problem = bf_read_plan(argv, parameters);
     if (!problem)
-        problem = read_expansion(argv, argc, &parameters->expansion);
+        problem = bf_read_expansion(argv, argc, &parameters->expansion);
     if (problem)
         bf_error(context, problem);
     return !problem &&
@@ -90,7 +90,7 @@ int bf_command_reserve(server_context *context, server_string **argv, int argc)
     opened_key target;
     if (argc < 4)
         return api.WrongArity(context);
-    if (!read_reserve(context, argv, argc, &parameters) ||
+    if (!bf_read_reserve(context, argv, argc, &parameters) ||
         !object_open(context, &filter_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
         return SERVER_OK;
     if (target.object) {
@@ -127,7 +127,7 @@ typedef struct filter_chain {
     uint64_t capacity, filters;
 } filter_chain;
 
-static filter_chain chain_of(const bf_parameters *made, uint64_t items)
+static filter_chain bf_chain_of(const bf_parameters *made, uint64_t items)
 {
     filter_chain chain = {made->capacity, 1};
     uint64_t next = made->capacity;
@@ -152,10 +152,10 @@ static const char *const info_words[INFO_FIELDS] = {"CAPACITY", "SIZE", "FILTERS
 static const char *const info_names[INFO_FIELDS] = {"Capacity", "Size", "Number of filters",
                                                     "Number of items inserted", "Expansion rate"};
 
-static void reply_field(server_context *context, const held_object *object, int field)
+static void bf_reply_field(server_context *context, const held_object *object, int field)
 {
     const bf_parameters *made = &bf_of(object)->made;
-    filter_chain chain = chain_of(made, object->items);
+    filter_chain chain = bf_chain_of(made, object->items);
     uint64_t values[INFO_FIELDS] = {chain.capacity, object->account.bytes, chain.filters,
                                     object->items, made->expansion};
     if (info_words[field][0] == 'E' && made->expansion == 0)
@@ -164,24 +164,24 @@ static void reply_field(server_context *context, const held_object *object, int 
         api.ReplyWithLongLong(context, (long long)values[field]);
 }
 
-static void reply_pairs(server_context *context, const held_object *object, int from, int to)
+static void bf_reply_pairs(server_context *context, const held_object *object, int from, int to)
 {
     api.ReplyWithMap(context, to - from);
     for (int i = from; i < to; i++) {
         api.ReplyWithSimpleString(context, info_names[i]);
-        reply_field(context, object, i);
+        bf_reply_field(context, object, i);
     }
 }
 
 /* One field: its value alone, or, to clients that know maps, a map of it. */
-static void reply_one(server_context *context, const held_object *object, int field)
+static void bf_reply_one(server_context *context, const held_object *object, int field)
 {
     if (api.GetContextFlags(context) & SERVER_CLIENT_RESP3) {
-        reply_pairs(context, object, field, field + 1);
+        bf_reply_pairs(context, object, field, field + 1);
         return;
     }
     api.ReplyWithArray(context, 1);
-    reply_field(context, object, field);
+    bf_reply_field(context, object, field);
 }
 
 int bf_command_info(server_context *context, server_string **argv, int argc)
@@ -199,9 +199,9 @@ int bf_command_info(server_context *context, server_string **argv, int argc)
     else if (field == INFO_FIELDS)
         bf_error(context, "Invalid information value");
     else if (argc == 3)
-        reply_one(context, opened.object, field);
+        bf_reply_one(context, opened.object, field);
     else
-        reply_pairs(context, opened.object, 0, INFO_FIELDS);
+        bf_reply_pairs(context, opened.object, 0, INFO_FIELDS);
     object_close(&opened);
     return SERVER_OK;
 }
@@ -211,27 +211,27 @@ int bf_command_info(server_context *context, server_string **argv, int argc)
 #define DEBUG_SIZE 200
 #define HASH_BITS 64
 
-static int reply_debug_line(server_context *context, const char *line)
+static int bf_reply_debug_line(server_context *context, const char *line)
 {
     return api.ReplyWithStringBuffer(context, line, strlen(line));
 }
 
 /* The number of items, then a line for each filter of RedisBloom's chain. Here there is one table,
  * whatever BF.INFO counts. */
-static int tell_debug(server_context *context, const held_object *object)
+static int bf_reply_debug(server_context *context, const held_object *object)
 {
     const bf_parameters *made = &bf_of(object)->made;
     char line[DEBUG_SIZE], error[NUMBER_SIZE];
     size_t bytes = object->account.bytes;
     api.ReplyWithArray(context, 2);
     snprintf(line, sizeof line, "size:%" PRIu64, object->items);
-    reply_debug_line(context, line);
+    bf_reply_debug_line(context, line);
     snprintf(line, sizeof line,
              "bytes:%zu bits:%zu hashes:1 hashwidth:%d capacity:%" PRIu64 " size:%" PRIu64
              " ratio:%s",
-             bytes, bytes * CHAR_BIT, HASH_BITS, chain_of(made, object->items).capacity,
+             bytes, bytes * CHAR_BIT, HASH_BITS, bf_chain_of(made, object->items).capacity,
              object->items, number_text(made->error, error));
-    return reply_debug_line(context, line);
+    return bf_reply_debug_line(context, line);
 }
 
 int bf_command_debug(server_context *context, server_string **argv, int argc)
@@ -242,7 +242,7 @@ int bf_command_debug(server_context *context, server_string **argv, int argc)
     if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     if (opened.object)
-        tell_debug(context, opened.object);
+        bf_reply_debug(context, opened.object);
     else
         bf_error(context, "ERR not found");
     object_close(&opened);
@@ -251,7 +251,7 @@ int bf_command_debug(server_context *context, server_string **argv, int argc)
 
 /* ---- BF.MERGE ------------------------------------------------------------------------------ */
 
-static bry_status merge(void *into, const void *from)
+static bry_status bf_merge_one(void *into, const void *from)
 {
     return bry_filter_merge(((bf_filter *)into)->filter, ((const bf_filter *)from)->filter);
 }
@@ -262,7 +262,7 @@ int bf_command_merge(server_context *context, server_string **argv, int argc)
 {
     static const object_merging how = {
         .family = &filter_family,
-        .merge = merge,
+        .merge = bf_merge_one,
         .event = "bf.merge",
         .creates = true,
         .effect = BF_EFFECT_MERGE,

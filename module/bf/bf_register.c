@@ -16,7 +16,7 @@ enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
 static const char *const choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
 static int choice = BF_AUTO;
 
-static bool read_choice(const server_string *value)
+static bool bf_read_choice(const server_string *value)
 {
     int found = 0;
     while (found < BF_CHOICES && !is_word(value, choices[found]))
@@ -27,7 +27,7 @@ static bool read_choice(const server_string *value)
 }
 
 /* RedisBloom's own for the filters that are not here. */
-static bool read_expansions(const server_string *value)
+static bool bf_ignore_expansions(const server_string *value)
 {
     long long number;
     return api.StringToLongLong(value, &number) == SERVER_OK && number >= 1;
@@ -39,19 +39,19 @@ static const struct {
     bool (*read)(const server_string *value);
     const char *range;
 } arguments[] = {
-    {"bf", read_choice, "auto, yes or no"},
+    {"bf", bf_read_choice, "auto, yes or no"},
     {"INITIAL_SIZE", bf_preset_capacity, "a whole number from 1 to " CAPACITY_MOST},
     {"bf-initial-size", bf_preset_capacity, "a whole number from 1 to " CAPACITY_MOST},
     {"ERROR_RATE", bf_preset_error, "a number from " TEXT(BRY_FILTER_ERROR_MIN) " to 0.99"},
     {"bf-error-rate", bf_preset_error, "a number from " TEXT(BRY_FILTER_ERROR_MIN) " to 0.99"},
     {"bf-expansion-factor", bf_preset_expansion, "a whole number from 0 to 2^32 - 1"},
-    {"CF_MAX_EXPANSIONS", read_expansions, "a whole number from 1"},
-    {"cf-max-expansions", read_expansions, "a whole number from 1"},
+    {"CF_MAX_EXPANSIONS", bf_ignore_expansions, "a whole number from 1"},
+    {"cf-max-expansions", bf_ignore_expansions, "a whole number from 1"},
 };
 #define ARGUMENTS (sizeof arguments / sizeof arguments[0])
 
-static bool read_argument(server_context *context, const server_string *name,
-                          const server_string *value)
+static bool bf_read_argument(server_context *context, const server_string *name,
+                             const server_string *value)
 {
     char text[QUOTED_SIZE];
     size_t i = 0;
@@ -75,7 +75,7 @@ static bool read_argument(server_context *context, const server_string *name,
 bool bf_read_arguments(server_context *context, server_string **argv, int argc)
 {
     for (int at = 0; at < argc; at += 2)
-        if (!read_argument(context, argv[at], at + 1 < argc ? argv[at + 1] : NULL))
+        if (!bf_read_argument(context, argv[at], at + 1 < argc ? argv[at + 1] : NULL))
             return false;
     return true;
 }
@@ -89,7 +89,7 @@ int bf_register_choice(server_context *context)
 }
 
 /* The server describes a command that there is, whoever has it, and says nil for others. */
-static bool is_taken(server_context *context, const char *name)
+static bool bf_is_name_taken(server_context *context, const char *name)
 {
     server_reply *reply = api.Call(context, "COMMAND", "cc", "INFO", name);
     bool taken = reply && api.CallReplyType(reply) == SERVER_REPLY_ARRAY &&
@@ -100,17 +100,17 @@ static bool is_taken(server_context *context, const char *name)
     return taken;
 }
 
-static const char *taken_name(server_context *context)
+static const char *bf_taken_name(server_context *context)
 {
     for (size_t i = 0; i < bf_command_count; i++)
-        if (is_taken(context, bf_commands[i].name))
+        if (bf_is_name_taken(context, bf_commands[i].name))
             return bf_commands[i].name;
     return NULL;
 }
 
 int bf_register_commands(server_context *context)
 {
-    const char *taken = choice == BF_NO ? NULL : taken_name(context);
+    const char *taken = choice == BF_NO ? NULL : bf_taken_name(context);
     if (taken && choice == BF_YES) {
         api.Log(context, "warning",
                 "bf yes: another module has %s; load bloomery without it, or with bf auto or no",

@@ -16,40 +16,40 @@ void bf_replicate(server_context *context, const char *effect, server_string **a
     api.Replicate(context, effect, "v", argv + 1, (size_t)argc - 1);
 }
 
-static int carry_out(server_context *context, server_string **argv, int argc,
-                     server_command_function *command)
+static int filter_run_replayed(server_context *context, server_string **argv, int argc,
+                               server_command_function *command)
 {
     if (!is_replayed(context))
         return reply_internal(context);
     return command(context, argv, argc);
 }
 
-static int create(server_context *context, server_string **argv, int argc)
+static int filter_command_create(server_context *context, server_string **argv, int argc)
 {
-    return carry_out(context, argv, argc, bf_command_reserve);
+    return filter_run_replayed(context, argv, argc, bf_command_reserve);
 }
 
-static int add(server_context *context, server_string **argv, int argc)
+static int filter_command_add(server_context *context, server_string **argv, int argc)
 {
-    return carry_out(context, argv, argc, bf_add_as_told);
+    return filter_run_replayed(context, argv, argc, bf_add_replayed);
 }
 
-static int del(server_context *context, server_string **argv, int argc)
+static int filter_command_del(server_context *context, server_string **argv, int argc)
 {
-    return carry_out(context, argv, argc, bf_command_del);
+    return filter_run_replayed(context, argv, argc, bf_command_del);
 }
 
-static int merge(server_context *context, server_string **argv, int argc)
+static int filter_command_merge(server_context *context, server_string **argv, int argc)
 {
-    return carry_out(context, argv, argc, bf_command_merge);
+    return filter_run_replayed(context, argv, argc, bf_command_merge);
 }
 
-static int load_chunk(server_context *context, server_string **argv, int argc)
+static int filter_command_chunk(server_context *context, server_string **argv, int argc)
 {
-    return carry_out(context, argv, argc, bf_command_loadchunk);
+    return filter_run_replayed(context, argv, argc, bf_command_loadchunk);
 }
 
-static int restore(server_context *context, server_string **argv, int argc)
+static int filter_command_load(server_context *context, server_string **argv, int argc)
 {
     return object_restore(context, argv, argc, &filter_family);
 }
@@ -60,7 +60,7 @@ static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), 
 const module_command filter_commands[] = {
     {
         .name = BF_EFFECT_CREATE,
-        .run = create,
+        .run = filter_command_create,
         .flags = "write fast",
         .categories = "write fast bloomery",
         .arity = -4,
@@ -71,7 +71,7 @@ const module_command filter_commands[] = {
     },
     {
         .name = BF_EFFECT_ADD,
-        .run = add,
+        .run = filter_command_add,
         .flags = "write fast",
         .categories = "write fast bloomery",
         .arity = -3,
@@ -82,7 +82,7 @@ const module_command filter_commands[] = {
     },
     {
         .name = BF_EFFECT_DEL,
-        .run = del,
+        .run = filter_command_del,
         .flags = "write fast",
         .categories = "write fast bloomery",
         .arity = -3,
@@ -93,7 +93,7 @@ const module_command filter_commands[] = {
     },
     {
         .name = BF_EFFECT_MERGE,
-        .run = merge,
+        .run = filter_command_merge,
         .flags = "write",
         .categories = "write bloomery",
         .arity = -3,
@@ -104,7 +104,7 @@ const module_command filter_commands[] = {
     },
     {
         .name = BF_EFFECT_CHUNK,
-        .run = load_chunk,
+        .run = filter_command_chunk,
         .flags = "write",
         .categories = "write bloomery",
         .arity = 4,
@@ -113,6 +113,6 @@ const module_command filter_commands[] = {
         .complexity = "O(n), n bytes",
         .since = SINCE,
     },
-    COMMAND_RESTORE("FILTER.LOAD", restore),
+    COMMAND_RESTORE("FILTER.LOAD", filter_command_load),
 };
 const size_t filter_command_count = sizeof filter_commands / sizeof filter_commands[0];

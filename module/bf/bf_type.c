@@ -30,8 +30,8 @@ static share_setting default_error = {
     .value = 0.01, .least = BRY_FILTER_ERROR_MIN, .most = MOST_PRESET};
 static long long default_expansion = 2;
 
-static bool preset_number(const server_string *value, long long least, uint64_t most,
-                          long long *preset)
+static bool bf_preset_number(const server_string *value, long long least, uint64_t most,
+                             long long *preset)
 {
     long long number;
     if (api.StringToLongLong(value, &number) != SERVER_OK || number < least ||
@@ -43,12 +43,12 @@ static bool preset_number(const server_string *value, long long least, uint64_t 
 
 bool bf_preset_capacity(const server_string *value)
 {
-    return preset_number(value, 1, BRY_CAPACITY_MAX, &default_capacity);
+    return bf_preset_number(value, 1, BRY_CAPACITY_MAX, &default_capacity);
 }
 
 bool bf_preset_expansion(const server_string *value)
 {
-    return preset_number(value, 0, BF_MOST_EXPANSION, &default_expansion);
+    return bf_preset_number(value, 0, BF_MOST_EXPANSION, &default_expansion);
 }
 
 bool bf_preset_error(const server_string *value)
@@ -63,7 +63,7 @@ bool bf_preset_error(const server_string *value)
 
 /* RedisBloom's names, and where the server lets a module have settings without its name in front,
  * none is. */
-static int configure(server_context *context)
+static int bf_type_configure(server_context *context)
 {
     char error[NUMBER_SIZE];
     number_text(default_error.value, error);
@@ -85,7 +85,7 @@ bf_parameters bf_default_parameters(void)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static bry_filter_options options_of(const bf_parameters *made)
+static bry_filter_options bf_options_of(const bf_parameters *made)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.engine = BRY_ENGINE_COMPACT;
@@ -98,7 +98,7 @@ static bry_filter_options options_of(const bf_parameters *made)
     return options;
 }
 
-static bf_filter *filter_new(account *bill)
+static bf_filter *bf_filter_new(account *bill)
 {
     bf_filter *made = account_alloc(bill, sizeof *made);
     if (made)
@@ -106,16 +106,16 @@ static bf_filter *filter_new(account *bill)
     return made;
 }
 
-static void filter_free(bf_filter *self)
+static void bf_filter_free(bf_filter *self)
 {
     account_free(self->account, self, sizeof *self);
 }
 
-static bry_status create(bf_parameters *parameters, const bry_filter_options *options,
-                         held_object **object)
+static bry_status bf_create_object(bf_parameters *parameters, const bry_filter_options *options,
+                                   held_object **object)
 {
     held_object *made = object_new(&filter_family);
-    bf_filter *thing = made ? filter_new(&made->account) : NULL;
+    bf_filter *thing = made ? bf_filter_new(&made->account) : NULL;
     if (!thing) {
         object_free(made);
         return BRY_E_NOMEM;
@@ -125,7 +125,7 @@ static bry_status create(bf_parameters *parameters, const bry_filter_options *op
     with_allocator.allocator = &allocator;
     bry_status status = bry_filter_create(&with_allocator, &thing->filter);
     if (status != BRY_OK) {
-        filter_free(thing);
+        bf_filter_free(thing);
         object_free(made);
         return status;
     }
@@ -138,7 +138,7 @@ static bry_status create(bf_parameters *parameters, const bry_filter_options *op
 
 held_object *bf_create(server_context *context, bf_parameters *parameters)
 {
-    bry_filter_options options = options_of(parameters);
+    bry_filter_options options = bf_options_of(parameters);
     bry_filter_shape shape = BRY_FILTER_SHAPE;
     held_object *made = NULL;
     if (parameters->error < BRY_FILTER_ERROR_MIN) {
@@ -153,7 +153,7 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
         object_too_large(context, &filter_family);
         return NULL;
     }
-    bry_status status = create(parameters, &options, &made);
+    bry_status status = bf_create_object(parameters, &options, &made);
     if (status != BRY_OK)
         reply_status(context, status);
     return made;
@@ -177,12 +177,12 @@ void bf_replicate_creation(server_context *context, server_string *name,
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-static uint64_t items(const void *thing)
+static uint64_t bf_type_items(const void *thing)
 {
     return bry_filter_items(((const bf_filter *)thing)->filter);
 }
 
-static void errors(const void *thing, double *promised, double *estimated)
+static void bf_type_errors(const void *thing, double *promised, double *estimated)
 {
     bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
@@ -192,7 +192,7 @@ static void errors(const void *thing, double *promised, double *estimated)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status save(const void *thing, const bry_sink *sink)
+static bry_status bf_type_save(const void *thing, const bry_sink *sink)
 {
     const bf_filter *self = thing;
     unsigned char note[NOTE_SIZE];
@@ -207,7 +207,7 @@ static bry_status save(const void *thing, const bry_sink *sink)
     return bry_filter_save(self->filter, sink, &how);
 }
 
-static bool read_note(const bry_buffer *note, bf_parameters *made)
+static bool bf_read_note(const bry_buffer *note, bf_parameters *made)
 {
     if (note->len != NOTE_SIZE)
         return false;
@@ -220,26 +220,27 @@ static bool read_note(const bry_buffer *note, bf_parameters *made)
 }
 
 /* Whether the filter is one that these parameters make, with this plan or another version's. */
-static bool is_of(const bry_filter *filter, const bf_parameters *made)
+static bool bf_matches_note(const bry_filter *filter, const bf_parameters *made)
 {
-    bry_filter_options is = BRY_FILTER_OPTIONS, planned = options_of(made);
+    bry_filter_options is = BRY_FILTER_OPTIONS, planned = bf_options_of(made);
     bry_filter_options_like(filter, &is);
     return is.engine == planned.engine && is.fixed == planned.fixed && is.error == planned.error &&
            (is.fixed ? is.capacity == made->capacity : is.capacity >= made->capacity);
 }
 
 /* load->allocator is that of the object's account (object_load()). */
-static bry_status load(const bry_source *source, bry_load *load, void **thing)
+static bry_status bf_type_load(const bry_source *source, bry_load *load, void **thing)
 {
     bry_buffer note = BRY_BUFFER;
-    bf_filter *read = filter_new(load->allocator->opaque);
+    bf_filter *read = bf_filter_new(load->allocator->opaque);
     if (!read)
         return BRY_E_NOMEM;
     load->note = &note;
     load->note_max = NOTE_SIZE;
     bry_status status = bry_filter_load(source, load, &read->filter);
     load->note = NULL;
-    if (status == BRY_OK && !(read_note(&note, &read->made) && is_of(read->filter, &read->made))) {
+    if (status == BRY_OK &&
+        !(bf_read_note(&note, &read->made) && bf_matches_note(read->filter, &read->made))) {
         bry_filter_destroy(read->filter);
         load->problem = "the filter is not what was reserved";
         load->offset = 0;
@@ -247,7 +248,7 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     }
     bry_buffer_free(&note);
     if (status != BRY_OK) {
-        filter_free(read);
+        bf_filter_free(read);
         return status;
     }
     read->made.seed = bry_filter_seed(read->filter);
@@ -255,16 +256,16 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return BRY_OK;
 }
 
-static bry_status clone(const void *thing, account *bill, void **copy)
+static bry_status bf_type_clone(const void *thing, account *bill, void **copy)
 {
     const bf_filter *from = thing;
-    bf_filter *made = filter_new(bill);
+    bf_filter *made = bf_filter_new(bill);
     if (!made)
         return BRY_E_NOMEM;
     bry_allocator allocator = account_allocator(bill);
     bry_status status = bry_filter_clone(from->filter, &allocator, &made->filter);
     if (status != BRY_OK) {
-        filter_free(made);
+        bf_filter_free(made);
         return status;
     }
     made->made = from->made;
@@ -272,14 +273,14 @@ static bry_status clone(const void *thing, account *bill, void **copy)
     return BRY_OK;
 }
 
-static void destroy(void *thing)
+static void bf_type_destroy(void *thing)
 {
     bf_filter *self = thing;
     bry_filter_destroy(self->filter);
-    filter_free(self);
+    bf_filter_free(self);
 }
 
-static void *rdb_load(server_io *io, int encoding)
+static void *bf_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &filter_family);
 }
@@ -291,12 +292,12 @@ command_family filter_family = {
     .restore_command = "FILTER.LOAD",
     .commands = filter_commands,
     .command_count = &filter_command_count,
-    .configure = configure,
-    .rdb_load = rdb_load,
-    .save = save,
-    .load = load,
-    .clone = clone,
-    .destroy = destroy,
-    .items = items,
-    .errors = errors,
+    .configure = bf_type_configure,
+    .rdb_load = bf_type_rdb_load,
+    .save = bf_type_save,
+    .load = bf_type_load,
+    .clone = bf_type_clone,
+    .destroy = bf_type_destroy,
+    .items = bf_type_items,
+    .errors = bf_type_errors,
 };

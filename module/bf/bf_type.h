@@ -99,6 +99,6 @@ int bf_register_commands(server_context *context);
 
 server_command_function bf_command_reserve, bf_command_add, bf_command_madd, bf_command_insert,
     bf_command_exists, bf_command_mexists, bf_command_del, bf_command_card, bf_command_info,
-    bf_command_debug, bf_command_merge, bf_command_scandump, bf_command_loadchunk, bf_add_as_told;
+    bf_command_debug, bf_command_merge, bf_command_scandump, bf_command_loadchunk, bf_add_replayed;
 
 #endif

@@ -19,7 +19,7 @@ bool is_word(const server_string *argument, const char *word)
 
 /* The first LIKE: it is no value of any option, so where it is not the option itself, the command
  * is refused. */
-bool are_like_keys_told(server_context *context, server_string **argv, int argc)
+bool report_like_keys(server_context *context, server_string **argv, int argc)
 {
     if (!api.IsKeysPositionRequest(context))
         return false;
@@ -35,16 +35,16 @@ bool are_like_keys_told(server_context *context, server_string **argv, int argc)
 
 /* ---- one number ---------------------------------------------------------------------------- */
 
-static bool refuse(server_context *context, const server_string *argument, const char *name,
-                   const char *problem)
+static bool argument_refuse(server_context *context, const server_string *argument,
+                            const char *name, const char *problem)
 {
     char text[QUOTED_SIZE];
     reply_error(context, "ERR", "%s %s %s", name, quoted(argument, text), problem);
     return false;
 }
 
-static bool in_range(server_context *context, const server_string *argument, const char *name,
-                     uint64_t least, uint64_t most, uint64_t value)
+static bool argument_in_range(server_context *context, const server_string *argument,
+                              const char *name, uint64_t least, uint64_t most, uint64_t value)
 {
     char text[QUOTED_SIZE];
     if (value >= least && value <= most)
@@ -56,16 +56,17 @@ static bool in_range(server_context *context, const server_string *argument, con
 
 typedef const char *typed_whole(const char *text, size_t len, uint64_t *value);
 
-static bool read_whole(server_context *context, const server_string *argument, const char *name,
-                       typed_whole *typed, uint64_t least, uint64_t most, uint64_t *value)
+static bool argument_read_whole(server_context *context, const server_string *argument,
+                                const char *name, typed_whole *typed, uint64_t least, uint64_t most,
+                                uint64_t *value)
 {
     size_t len;
     const char *bytes = api.StringPtrLen(argument, &len);
     uint64_t read;
     const char *problem = typed(bytes, len, &read);
     if (problem)
-        return refuse(context, argument, name, problem);
-    if (!in_range(context, argument, name, least, most, read))
+        return argument_refuse(context, argument, name, problem);
+    if (!argument_in_range(context, argument, name, least, most, read))
         return false;
     *value = read;
     return true;
@@ -74,19 +75,19 @@ static bool read_whole(server_context *context, const server_string *argument, c
 bool read_count(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *count)
 {
-    return read_whole(context, argument, name, typed_count, least, most, count);
+    return argument_read_whole(context, argument, name, typed_count, least, most, count);
 }
 
 bool read_plain(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *number)
 {
-    return read_whole(context, argument, name, typed_plain, least, most, number);
+    return argument_read_whole(context, argument, name, typed_plain, least, most, number);
 }
 
 bool read_span(server_context *context, const server_string *argument, const char *name,
                uint64_t least, uint64_t most, uint64_t *milliseconds)
 {
-    return read_whole(context, argument, name, typed_span, least, most, milliseconds);
+    return argument_read_whole(context, argument, name, typed_span, least, most, milliseconds);
 }
 
 bool read_share(server_context *context, const server_string *argument, const char *name,
@@ -98,7 +99,7 @@ bool read_share(server_context *context, const server_string *argument, const ch
     double read;
     const char *problem = typed_share(bytes, len, &read);
     if (problem)
-        return refuse(context, argument, name, problem);
+        return argument_refuse(context, argument, name, problem);
     if (!(read >= least && read <= most)) {
         reply_error(context, "RANGE", "%s %s is not between %g and %g", name,
                     quoted(argument, text), least, most);
@@ -114,7 +115,7 @@ bool read_integer(server_context *context, const server_string *argument, const 
     char text[QUOTED_SIZE];
     long long read;
     if (api.StringToLongLong(argument, &read) != SERVER_OK)
-        return refuse(context, argument, name, "is not an integer");
+        return argument_refuse(context, argument, name, "is not an integer");
     if (read < least || read > most) {
         reply_error(context, "RANGE", "%s %s is not between %lld and %lld", name,
                     quoted(argument, text), least, most);
@@ -126,8 +127,8 @@ bool read_integer(server_context *context, const server_string *argument, const 
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static bool read_choice(server_context *context, const command_option *option,
-                        const server_string *argument)
+static bool option_read_word(server_context *context, const command_option *option,
+                             const server_string *argument)
 {
     for (int i = 0; option->words[i]; i++)
         if (is_word(argument, option->words[i])) {
@@ -146,30 +147,30 @@ static bool read_choice(server_context *context, const command_option *option,
     return false;
 }
 
-static bool read_value(server_context *context, const command_option *option,
-                       server_string *argument)
+static bool option_read_value(server_context *context, const command_option *option,
+                              server_string *argument)
 {
     switch (option->kind) {
     case OPTION_COUNT:
-        return read_whole(context, argument, option->name, typed_count, option->least, option->most,
-                          option->into);
+        return argument_read_whole(context, argument, option->name, typed_count, option->least,
+                                   option->most, option->into);
     case OPTION_PLAIN:
-        return read_whole(context, argument, option->name, typed_plain, option->least, option->most,
-                          option->into);
+        return argument_read_whole(context, argument, option->name, typed_plain, option->least,
+                                   option->most, option->into);
     case OPTION_MOMENT:
-        return read_whole(context, argument, option->name, typed_moment, option->least,
-                          option->most, option->into);
+        return argument_read_whole(context, argument, option->name, typed_moment, option->least,
+                                   option->most, option->into);
     case OPTION_BYTES:
-        return read_whole(context, argument, option->name, typed_bytes, option->least, option->most,
-                          option->into);
+        return argument_read_whole(context, argument, option->name, typed_bytes, option->least,
+                                   option->most, option->into);
     case OPTION_SPAN:
-        return read_whole(context, argument, option->name, typed_span, option->least, option->most,
-                          option->into);
+        return argument_read_whole(context, argument, option->name, typed_span, option->least,
+                                   option->most, option->into);
     case OPTION_SHARE:
         return read_share(context, argument, option->name, option->least_share, option->most_share,
                           option->into);
     case OPTION_WORD:
-        return read_choice(context, option, argument);
+        return option_read_word(context, option, argument);
     case OPTION_STRING:
         *(server_string **)option->into = argument;
         return true;
@@ -179,7 +180,8 @@ static bool read_value(server_context *context, const command_option *option,
     return true;
 }
 
-static command_option *find(command_option *options, size_t count, const server_string *argument)
+static command_option *option_find(command_option *options, size_t count,
+                                   const server_string *argument)
 {
     for (size_t i = 0; i < count; i++)
         if (is_word(argument, options[i].name))
@@ -193,7 +195,7 @@ bool options_read(server_context *context, server_string **argv, int argc, int f
     char text[QUOTED_SIZE];
     int at = from;
     for (; at < argc && !(stop && is_word(argv[at], stop)); at++) {
-        command_option *found = find(options, count, argv[at]);
+        command_option *found = option_find(options, count, argv[at]);
         if (!found) {
             reply_error(context, "ERR", "unknown argument %s", quoted(argv[at], text));
             return false;
@@ -211,7 +213,7 @@ bool options_read(server_context *context, server_string **argv, int argc, int f
             reply_error(context, "ERR", "%s needs a value", found->name);
             return false;
         }
-        if (!read_value(context, found, argv[at]))
+        if (!option_read_value(context, found, argv[at]))
             return false;
     }
     if (end)

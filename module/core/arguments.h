@@ -94,7 +94,7 @@ static inline command_option option_span(const char *name, uint64_t *into)
  * nothing but the places of its keys, and has now been told. Redis 7.0 routes and answers COMMAND
  * GETKEYS by what it is told here, and knows nothing of the key spec that says the same.
  */
-bool are_like_keys_told(server_context *context, server_string **argv, int argc);
+bool report_like_keys(server_context *context, server_string **argv, int argc);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@ void chunks_init(chunks *self, bry_allocator allocator)
     *self = (chunks){.allocator = allocator};
 }
 
-static void drop_first(chunks *self)
+static void chunks_drop_first(chunks *self)
 {
     chunk *gone = self->first;
     self->first = gone->next;
@@ -29,7 +29,7 @@ static void drop_first(chunks *self)
 void chunks_free(chunks *self)
 {
     while (self->first)
-        drop_first(self);
+        chunks_drop_first(self);
 }
 
 bry_status chunks_append(chunks *self, const void *bytes, size_t len)
@@ -64,21 +64,21 @@ bry_status chunks_append(chunks *self, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-static bry_status write_chunks(void *opaque, const void *bytes, size_t len)
+static bry_status chunks_sink_write(void *opaque, const void *bytes, size_t len)
 {
     return chunks_append(opaque, bytes, len);
 }
 
 bry_sink chunks_sink(chunks *self)
 {
-    return (bry_sink){write_chunks, self};
+    return (bry_sink){chunks_sink_write, self};
 }
 
-static bry_status read_chunks(void *opaque, void *bytes, size_t len, size_t *got)
+static bry_status chunks_source_read(void *opaque, void *bytes, size_t len, size_t *got)
 {
     chunks *self = opaque;
     while (self->first && self->at == self->first->len)
-        drop_first(self);
+        chunks_drop_first(self);
     if (!self->first) {
         *got = 0;
         return BRY_OK;
@@ -93,7 +93,7 @@ static bry_status read_chunks(void *opaque, void *bytes, size_t len, size_t *got
 
 bry_source chunks_source(chunks *self)
 {
-    return (bry_source){read_chunks, self};
+    return (bry_source){chunks_source_read, self};
 }
 
 bry_status chunks_write(const chunks *self, const bry_sink *sink)

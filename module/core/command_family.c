@@ -16,7 +16,7 @@
 
 #define LONGEST_NAME 63u /* of a command */
 
-static int failed(server_context *context, const char *what, const char *name)
+static int register_failed(server_context *context, const char *what, const char *name)
 {
     api.Log(context, "warning", "%s %s cannot be registered", what, name);
     return SERVER_ERR;
@@ -40,7 +40,7 @@ static int register_command(server_context *context, const module_command *comma
     char name[LONGEST_NAME + 1];
     lower_case(command->name, name);
     if (api.CreateCommand(context, name, command->run, command->flags, 1, 1, 1) != SERVER_OK)
-        return failed(context, "command", command->name);
+        return register_failed(context, "command", command->name);
     server_command *made = api.GetCommand(context, name);
     server_command_info info = {.version = &version,
                                 .summary = command->summary,
@@ -50,10 +50,10 @@ static int register_command(server_context *context, const module_command *comma
                                 .key_specs = command->key_specs,
                                 .args = command->args};
     if (!made || api.SetCommandInfo(made, &info) != SERVER_OK)
-        return failed(context, "the description of command", command->name);
+        return register_failed(context, "the description of command", command->name);
     if (api.SetCommandACLCategories && api.AddACLCategory &&
         api.SetCommandACLCategories(made, command->categories) != SERVER_OK)
-        return failed(context, "the categories of command", command->name);
+        return register_failed(context, "the categories of command", command->name);
     return SERVER_OK;
 }
 
@@ -62,7 +62,7 @@ static int register_type(server_context *context, command_family *self)
     server_type_methods methods = object_type_methods(self);
     self->encoding -= BLOOMERY_ENCODINGS_BACK;
     self->type = api.CreateDataType(context, self->type_name, self->encoding, &methods);
-    return self->type ? SERVER_OK : failed(context, "type", self->type_name);
+    return self->type ? SERVER_OK : register_failed(context, "type", self->type_name);
 }
 
 /* All tables that were registered. */
@@ -76,7 +76,7 @@ static size_t table_count;
 int family_add_commands(server_context *context, const module_command *commands, size_t count)
 {
     if (table_count == MOST_TABLES)
-        return failed(context, "one more table of commands, with", commands->name);
+        return register_failed(context, "one more table of commands, with", commands->name);
     tables[table_count].commands = commands;
     tables[table_count++].count = count;
     for (size_t i = 0; i < count; i++)
@@ -110,7 +110,8 @@ int family_reply_missing(server_context *context, const command_family *self)
     return reply_error(context, "ERR", "no such key: %s", self->made_by);
 }
 
-static void add(server_info *info, const command_family *self, const char *what, uint64_t value)
+static void info_add_count(server_info *info, const command_family *self, const char *what,
+                           uint64_t value)
 {
     char name[64];
     snprintf(name, sizeof name, "%s_%s", self->name, what);
@@ -118,35 +119,37 @@ static void add(server_info *info, const command_family *self, const char *what,
 }
 
 /* As text: the server would print more digits than mean anything. */
-static void add_share(server_info *info, const command_family *self, const char *what, double share)
+static void info_add_fraction(server_info *info, const command_family *self, const char *what,
+                              double share)
 {
     char name[64], text[NUMBER_SIZE];
     snprintf(name, sizeof name, "%s_%s", self->name, what);
     api.InfoAddFieldCString(info, name, number_rounded(share, text));
 }
 
-static void add_keys(server_info *info, const command_family *self)
+static void info_add_keys(server_info *info, const command_family *self)
 {
     const family_totals *totals = &self->totals;
-    add(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
-    add(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
-    add(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
+    info_add_count(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
+    info_add_count(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
+    info_add_count(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
     if (totals->judged > 0) { /* the mean of what was asked */
-        add_share(info, self, "promised_error", totals->promised / (double)totals->judged);
-        add_share(info, self, "estimated_error", totals->estimated / (double)totals->judged);
+        info_add_fraction(info, self, "promised_error", totals->promised / (double)totals->judged);
+        info_add_fraction(info, self, "estimated_error",
+                          totals->estimated / (double)totals->judged);
     }
 }
 
 void family_info(server_info *info, const command_family *self)
 {
     const family_totals *totals = &self->totals;
-    add_keys(info, self);
+    info_add_keys(info, self);
     if (self->info) {
         self->info(info);
         return;
     }
-    add(info, self, "operations", totals->operations);
-    add(info, self, "refused", totals->refused);
-    add(info, self, "unsure", totals->unsure);
-    add(info, self, "repeats", totals->repeats);
+    info_add_count(info, self, "operations", totals->operations);
+    info_add_count(info, self, "refused", totals->refused);
+    info_add_count(info, self, "unsure", totals->unsure);
+    info_add_count(info, self, "repeats", totals->repeats);
 }

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-static void count(account *self, size_t bytes)
+static void account_count(account *self, size_t bytes)
 {
     self->bytes += bytes;
     self->blocks++;
     atomic_fetch_add_explicit(self->sum, bytes, memory_order_relaxed);
 }
 
-static void uncount(account *self, size_t bytes)
+static void account_uncount(account *self, size_t bytes)
 {
     self->bytes -= bytes;
     self->blocks--;
@@ -21,7 +21,7 @@ static void uncount(account *self, size_t bytes)
 /* A command that takes more than this also looks at the server's own limit. */
 #define LARGE_GROWTH ((size_t)1 << 20)
 
-static bool is_beyond(const account *self, size_t size)
+static bool account_exceeds_ceiling(const account *self, size_t size)
 {
     return self->ceiling && (self->bytes > self->ceiling || size > self->ceiling - self->bytes);
 }
@@ -30,7 +30,7 @@ static bool is_beyond(const account *self, size_t size)
  * The server looks at maxmemory before a command and not while it runs. One that takes megabytes at
  * once is refused where it would pass maxmemory, unless the server makes room by evicting keys.
  */
-static bool is_beyond_server(const account *self, size_t size)
+static bool account_exceeds_maxmemory(const account *self, size_t size)
 {
     if (!self->asking || !self->ceiling || self->bytes + size < self->before + LARGE_GROWTH)
         return false;
@@ -44,26 +44,26 @@ static bool is_beyond_server(const account *self, size_t size)
 void *account_alloc(void *opaque, size_t size)
 {
     account *self = opaque;
-    if (is_beyond(self, size) && self->asking && is_replayed(self->asking))
+    if (account_exceeds_ceiling(self, size) && self->asking && is_replayed(self->asking))
         self->ceiling = 0;
-    if (is_beyond(self, size)) {
+    if (account_exceeds_ceiling(self, size)) {
         self->denied = true;
         return NULL;
     }
     void *block = api.TryAlloc(size);
-    if (block && is_beyond_server(self, size) && !is_replayed(self->asking)) {
+    if (block && account_exceeds_maxmemory(self, size) && !is_replayed(self->asking)) {
         api.Free(block);
         return NULL;
     }
     if (block)
-        count(self, api.MallocSize(block));
+        account_count(self, api.MallocSize(block));
     return block;
 }
 
 void account_free(void *opaque, void *block, size_t size)
 {
     (void)size;
-    uncount(opaque, api.MallocSize(block));
+    account_uncount(opaque, api.MallocSize(block));
     api.Free(block);
 }
 
@@ -86,13 +86,13 @@ void *account_open(size_t size, atomic_ullong *sum)
         return NULL;
     memset(block, 0, size);
     block->sum = sum;
-    count(block, api.MallocSize(block));
+    account_count(block, api.MallocSize(block));
     return block;
 }
 
 void account_close(void *block)
 {
     account *self = block;
-    uncount(self, api.MallocSize(block));
+    account_uncount(self, api.MallocSize(block));
     api.Free(block);
 }

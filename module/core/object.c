@@ -20,7 +20,7 @@ held_object *object_new(command_family *family)
     return made;
 }
 
-static void set_items(held_object *self, uint64_t items)
+static void object_set_items(held_object *self, uint64_t items)
 {
     /* a sum of differences, each modulo 2^64 */
     atomic_fetch_add_explicit(&self->totals->items, items - self->items, memory_order_relaxed);
@@ -29,18 +29,18 @@ static void set_items(held_object *self, uint64_t items)
 
 void object_recount(held_object *self)
 {
-    set_items(self, self->family->items(self->thing));
+    object_set_items(self, self->family->items(self->thing));
 }
 
 void object_count_among(held_object *self, family_totals *totals)
 {
     uint64_t items = self->items;
-    set_items(self, 0);
+    object_set_items(self, 0);
     atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&totals->keys, 1, memory_order_relaxed);
     account_move(&self->account, &totals->bytes);
     self->totals = totals;
-    set_items(self, items);
+    object_set_items(self, items);
 }
 
 /* Asking the library takes some microseconds, so it is done before a command of many items, and
@@ -48,7 +48,7 @@ void object_count_among(held_object *self, family_totals *totals)
 #define LOOK_LEAST 256u
 #define LOOK_MOST 4096u
 
-static void look_when_due(held_object *self, size_t n)
+static void object_refresh_errors(held_object *self, size_t n)
 {
     uint64_t after = LOOK_LEAST + self->items / 64;
     if (after > LOOK_MOST)
@@ -64,7 +64,7 @@ static void look_when_due(held_object *self, size_t n)
 void object_count(held_object *self, size_t n)
 {
     if (self->family->errors)
-        look_when_due(self, n);
+        object_refresh_errors(self, n);
     family_totals *totals = self->totals;
     totals->operations += n;
     totals->judged += n;
@@ -76,7 +76,7 @@ void object_free(held_object *self)
 {
     if (!self)
         return;
-    set_items(self, 0);
+    object_set_items(self, 0);
     if (self->thing)
         self->family->destroy(self->thing);
     chunks_free(&self->pieces);
@@ -90,7 +90,7 @@ bry_status object_save(const held_object *self, const bry_sink *sink)
 }
 
 /* What is loaded is as large as it may be: also what a family keeps beside the library. */
-static bry_status check_loaded(held_object *self, bry_load *load, size_t before)
+static bry_status object_check_loaded(held_object *self, bry_load *load, size_t before)
 {
     if (!load->max_bytes || self->account.bytes <= before + load->max_bytes)
         return BRY_OK;
@@ -109,9 +109,9 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
         self->account.ceiling = before + load->max_bytes + LOAD_BUFFERS;
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
-    status = object_let_go(self, status);
+    status = object_limit_end(self, status);
     if (status == BRY_OK)
-        status = check_loaded(self, load, before);
+        status = object_check_loaded(self, load, before);
     if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
         load->problem = "there is no memory for it"; /* for a family's own parts */
     if (status == BRY_OK)
@@ -228,8 +228,8 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
     return reply_ok(context);
 }
 
-int object_tell(server_context *context, server_string **argv, int argc, command_family *family,
-                int (*tell)(server_context *context, const held_object *object))
+int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
+                    int (*tell)(server_context *context, const held_object *object))
 {
     opened_key opened;
     if (argc != 2)
@@ -265,7 +265,7 @@ bool object_may_grow(server_context *context, const held_object *object, uint64_
     return (now <= limit && more <= limit - now) || is_replayed(context);
 }
 
-void object_hold(server_context *context, held_object *object)
+void object_limit_begin(server_context *context, held_object *object)
 {
     account *memory = &object->account;
     uint64_t limit = settings_max_key_bytes();
@@ -274,7 +274,7 @@ void object_hold(server_context *context, held_object *object)
     memory->asking = context;
 }
 
-bry_status object_let_go(held_object *object, bry_status status)
+bry_status object_limit_end(held_object *object, bry_status status)
 {
     account *memory = &object->account;
     bool denied = memory->denied;

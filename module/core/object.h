@@ -122,21 +122,21 @@ int object_refused_here(server_context *context, command_family *family, bry_sta
 bool object_may_grow(server_context *context, const held_object *object, uint64_t more);
 
 /*
- * For commands that add to an object: from object_hold() to object_let_go() the object gets no
- * memory beyond the limit (or beyond what it has, where that is more) and an eighth, nor megabytes
- * beyond the server's maxmemory. A replayed command gets what it needs. object_let_go() returns the
- * status of what was done meanwhile: BRY_E_LIMIT for BRY_E_NOMEM where the limit of a key was the
- * reason, which object_refused() answers like object_too_large().
+ * For commands that add to an object: from object_limit_begin() to object_limit_end() the object
+ * gets no memory beyond the limit (or beyond what it has, where that is more) and an eighth, nor
+ * megabytes beyond the server's maxmemory. A replayed command gets what it needs.
+ * object_limit_end() returns the status of what was done meanwhile: BRY_E_LIMIT for BRY_E_NOMEM
+ * where the limit of a key was the reason, which object_refused() answers like object_too_large().
  */
-void object_hold(server_context *context, held_object *object);
-bry_status object_let_go(held_object *object, bry_status status);
+void object_limit_begin(server_context *context, held_object *object);
+bry_status object_limit_end(held_object *object, bry_status status);
 
 /* Counts and answers what that limit refuses. */
 int object_too_large(server_context *context, command_family *family);
 
 /* The handler of a command KEY that only tells of what there is. */
-int object_tell(server_context *context, server_string **argv, int argc, command_family *family,
-                int (*tell)(server_context *context, const held_object *object));
+int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
+                    int (*tell)(server_context *context, const held_object *object));
 
 /* ---- merging ------------------------------------------------------------------------------- */
 

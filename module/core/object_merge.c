@@ -6,8 +6,9 @@
 #include "module/core/replies.h"
 
 /* The sources that exist, in order. False: the client has been told. */
-static bool open_sources(server_context *context, const object_merging *how, server_string **names,
-                         size_t n, const held_object *target, held_object **sources, size_t *count)
+static bool merge_open_sources(server_context *context, const object_merging *how,
+                               server_string **names, size_t n, const held_object *target,
+                               held_object **sources, size_t *count)
 {
     char text[QUOTED_SIZE];
     *count = 0;
@@ -47,10 +48,10 @@ static bry_status merge_all(server_context *context, const object_merging *how, 
         status = object_copy(target, &into);
     if (status != BRY_OK)
         return status;
-    object_hold(context, into);
+    object_limit_begin(context, into);
     for (; next < count && status == BRY_OK; next++)
         status = how->merge(into->thing, sources[next]->thing);
-    status = object_let_go(into, status);
+    status = object_limit_end(into, status);
     if (status == BRY_OK)
         *result = into;
     else if (into != target)
@@ -58,8 +59,8 @@ static bry_status merge_all(server_context *context, const object_merging *how, 
     return status;
 }
 
-static void replicate(server_context *context, server_string **argv, int argc,
-                      const object_merging *how)
+static void merge_replicate(server_context *context, server_string **argv, int argc,
+                            const object_merging *how)
 {
     if (how->effect)
         api.Replicate(context, how->effect, "v", argv + 1, (size_t)argc - 1);
@@ -68,19 +69,20 @@ static void replicate(server_context *context, server_string **argv, int argc,
 }
 
 /* What the library counts is replicated, as object_refused() would. */
-static int refuse(server_context *context, server_string **argv, int argc,
-                  const object_merging *how, bry_status status)
+static int merge_refused(server_context *context, server_string **argv, int argc,
+                         const object_merging *how, bry_status status)
 {
     if (status == BRY_E_FULL || status == BRY_E_UNSURE)
-        replicate(context, argv, argc, how);
+        merge_replicate(context, argv, argc, how);
     if (status != BRY_E_MISMATCH || !how->mismatch)
         return object_refused_here(context, how->family, status);
     how->family->totals.refused++;
     return reply_error(context, bry_status_word(status), "%s", how->mismatch);
 }
 
-static int merge(server_context *context, server_string **argv, int argc, const object_merging *how,
-                 opened_key *target, held_object **sources, size_t count)
+static int merge_run(server_context *context, server_string **argv, int argc,
+                     const object_merging *how, opened_key *target, held_object **sources,
+                     size_t count)
 {
     command_family *family = how->family;
     uint64_t more = 0;
@@ -94,12 +96,12 @@ static int merge(server_context *context, server_string **argv, int argc, const 
         return object_too_large(context, family);
     bry_status status = merge_all(context, how, target->object, sources, count, &result);
     if (status != BRY_OK)
-        return refuse(context, argv, argc, how, status);
+        return merge_refused(context, argv, argc, how, status);
     object_recount(result);
     family->totals.operations += result->items;
     if (result != target->object)
         object_put(target, result);
-    replicate(context, argv, argc, how);
+    merge_replicate(context, argv, argc, how);
     object_changed(context, argv[1], how->event, false);
     return api.ReplyWithLongLong(context, (long long)result->items);
 }
@@ -118,8 +120,8 @@ int object_merge(server_context *context, server_string **argv, int argc, const 
         reply_status(context, BRY_E_NOMEM);
     else if (!target.object && !how->creates)
         family_reply_missing(context, how->family);
-    else if (open_sources(context, how, argv + 2, n, target.object, sources, &count))
-        merge(context, argv, argc, how, &target, sources, count);
+    else if (merge_open_sources(context, how, argv + 2, n, target.object, sources, &count))
+        merge_run(context, argv, argc, how, &target, sources, count);
     if (sources)
         api.Free(sources);
     object_close(&target);

@@ -39,7 +39,7 @@ typedef struct piece_cutter {
     char bytes[PIECE_SIZE];
 } piece_cutter;
 
-static void begin(piece_cutter *self, void (*emit)(const piece_cutter *, bool), void *target)
+static void cutter_begin(piece_cutter *self, void (*emit)(const piece_cutter *, bool), void *target)
 {
     self->emit = emit;
     self->target = target;
@@ -49,7 +49,7 @@ static void begin(piece_cutter *self, void (*emit)(const piece_cutter *, bool), 
     self->len = 0; /* the bytes stay as they are: clearing them would cost more than a small map */
 }
 
-static bry_status write_cutter(void *opaque, const void *bytes, size_t len)
+static bry_status cutter_write(void *opaque, const void *bytes, size_t len)
 {
     piece_cutter *self = opaque;
     const char *from = bytes;
@@ -72,9 +72,9 @@ static bry_status write_cutter(void *opaque, const void *bytes, size_t len)
  * Where there is none the process ends, as it does when the server itself finds none: a snapshot
  * that failed is better than one that ends in the middle and is not found out until it is needed.
  */
-static void cut(const held_object *object, piece_cutter *cutter)
+static void cutter_save_object(const held_object *object, piece_cutter *cutter)
 {
-    bry_sink sink = {write_cutter, cutter};
+    bry_sink sink = {cutter_write, cutter};
     bry_status status = object_save(object, &sink);
     if (status != BRY_OK) {
         api.Log(NULL, "warning", "bloomery cannot save a key: %s", bry_status_text(status));
@@ -85,20 +85,20 @@ static void cut(const held_object *object, piece_cutter *cutter)
 
 /* ---- RDB ----------------------------------------------------------------------------------- */
 
-static void emit_rdb(const piece_cutter *self, bool last)
+static void rdb_emit_piece(const piece_cutter *self, bool last)
 {
     (void)last;
     api.SaveUnsigned(self->target, 1);
     api.SaveStringBuffer(self->target, self->bytes, self->len);
 }
 
-static void rdb_save(server_io *io, void *value)
+static void object_rdb_save(server_io *io, void *value)
 {
     const held_object *object = value;
     piece_cutter cutter;
-    begin(&cutter, emit_rdb, io);
+    cutter_begin(&cutter, rdb_emit_piece, io);
     api.SaveUnsigned(io, object->thing != NULL);
-    cut(object, &cutter);
+    cutter_save_object(object, &cutter);
     api.SaveUnsigned(io, 0);
 }
 
@@ -109,7 +109,7 @@ typedef struct rdb_source {
     bool ended;
 } rdb_source;
 
-static void drop_string(rdb_source *self)
+static void rdb_drop_string(rdb_source *self)
 {
     if (self->bytes)
         api.Free(self->bytes);
@@ -117,11 +117,11 @@ static void drop_string(rdb_source *self)
     self->len = self->at = 0;
 }
 
-static bry_status read_rdb(void *opaque, void *bytes, size_t len, size_t *got)
+static bry_status rdb_read(void *opaque, void *bytes, size_t len, size_t *got)
 {
     rdb_source *self = opaque;
     while (!self->ended && self->at == self->len) {
-        drop_string(self);
+        rdb_drop_string(self);
         uint64_t mark = api.LoadUnsigned(self->io);
         if (api.IsIOError(self->io) || mark > 1)
             return mark > 1 ? BRY_E_BADDATA : BRY_E_IO;
@@ -140,7 +140,7 @@ static bry_status read_rdb(void *opaque, void *bytes, size_t len, size_t *got)
     return BRY_OK;
 }
 
-static bry_status load_pieces(held_object *object, const bry_source *source, bool from_client)
+static bry_status rdb_load_pieces(held_object *object, const bry_source *source, bool from_client)
 {
     char bytes[4096];
     size_t got;
@@ -159,14 +159,14 @@ static bry_status load_pieces(held_object *object, const bry_source *source, boo
  * A client that sends RESTORE gets no larger object than it could have made; what a server has
  * written, or a master has accepted, is loaded whatever its size.
  */
-static bool is_from_client(server_io *io)
+static bool rdb_is_from_client(server_io *io)
 {
     int flags = api.GetContextFlags(api.GetContextFromIO(io));
     return (flags & SERVER_IS_MASTER) && !(flags & (SERVER_IS_LOADING | SERVER_IS_LOADING_ASIDE));
 }
 
-static bry_status load_whole(held_object *object, const bry_source *source, bool from_client,
-                             bry_load *load)
+static bry_status rdb_load_whole(held_object *object, const bry_source *source, bool from_client,
+                                 bry_load *load)
 {
     load->max_bytes = from_client ? settings_load_ceiling() : 0;
     bry_status status = object_load(object, source, load);
@@ -200,12 +200,12 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     if (!made)
         return NULL;
     rdb_source strings = {.io = io};
-    bry_source source = {read_rdb, &strings};
+    bry_source source = {rdb_read, &strings};
     bry_load load = BRY_LOAD;
-    bool from_client = is_from_client(io);
-    bry_status status = whole ? load_whole(made, &source, from_client, &load)
-                              : load_pieces(made, &source, from_client);
-    drop_string(&strings);
+    bool from_client = rdb_is_from_client(io);
+    bry_status status = whole ? rdb_load_whole(made, &source, from_client, &load)
+                              : rdb_load_pieces(made, &source, from_client);
+    rdb_drop_string(&strings);
     if (status == BRY_OK)
         return made;
     object_free(made);
@@ -218,7 +218,7 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
 
 /* ---- log ----------------------------------------------------------------------------------- */
 
-static void emit_log(const piece_cutter *self, bool last)
+static void aof_emit_piece(const piece_cutter *self, bool last)
 {
     const char *command = self->family->restore_command;
     if (last)
@@ -229,19 +229,20 @@ static void emit_log(const piece_cutter *self, bool last)
                     self->len);
 }
 
-static void aof_rewrite(server_io *io, server_string *key, void *value)
+static void object_aof_rewrite(server_io *io, server_string *key, void *value)
 {
     const held_object *object = value;
     piece_cutter cutter;
-    begin(&cutter, emit_log, io);
+    cutter_begin(&cutter, aof_emit_piece, io);
     cutter.key = key;
     cutter.family = object->family;
-    cut(object, &cutter);
+    cutter_save_object(object, &cutter);
 }
 
 /* Nobody reads the reply to a command of the log, so what is wrong with one goes to the server's
  * log. */
-static int refuse_piece(server_context *context, const command_family *family, const char *why)
+static int restore_refuse_piece(server_context *context, const command_family *family,
+                                const char *why)
 {
     api.Log(context, "warning", "a piece of %s %s is refused: %s", article(family->name),
             family->name, why);
@@ -249,7 +250,7 @@ static int refuse_piece(server_context *context, const command_family *family, c
 }
 
 /* The pieces are all there: they become the object, or the key goes. */
-static int finish(server_context *context, server_string **argv, opened_key *opened)
+static int restore_finish(server_context *context, server_string **argv, opened_key *opened)
 {
     held_object *object = opened->object;
     bry_source source = chunks_source(&object->pieces);
@@ -273,7 +274,8 @@ static int finish(server_context *context, server_string **argv, opened_key *ope
 }
 
 /* NULL, or why this piece cannot be the next; what has come so far is in opened->object. */
-static const char *why_no_piece(opened_key *opened, const command_family *family, uint64_t offset)
+static const char *restore_piece_problem(opened_key *opened, const command_family *family,
+                                         uint64_t offset)
 {
     if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
         return offset == 0 ? NULL : "the first piece has not come";
@@ -286,8 +288,8 @@ static const char *why_no_piece(opened_key *opened, const command_family *family
     return offset == 0 || offset == there->pieces.len ? NULL : "it is not the next one";
 }
 
-static int take_piece(server_context *context, server_string **argv, opened_key *opened,
-                      command_family *family, bool first, bool last)
+static int restore_add_piece(server_context *context, server_string **argv, opened_key *opened,
+                             command_family *family, bool first, bool last)
 {
     size_t len;
     const char *bytes = api.StringPtrLen(argv[3], &len);
@@ -295,12 +297,12 @@ static int take_piece(server_context *context, server_string **argv, opened_key 
     if (!object || chunks_append(&object->pieces, bytes, len) != BRY_OK) {
         if (first)
             object_free(object);
-        return refuse_piece(context, family, "there is no memory for it");
+        return restore_refuse_piece(context, family, "there is no memory for it");
     }
     if (first)
         object_put(opened, object);
     if (last)
-        return finish(context, argv, opened);
+        return restore_finish(context, argv, opened);
     api.ReplicateVerbatim(context);
     return reply_ok(context);
 }
@@ -312,51 +314,52 @@ int object_restore(server_context *context, server_string **argv, int argc, comm
         return reply_internal(context);
     if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
         api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)
-        return refuse_piece(context, family, "its arguments are not key offset bytes [LAST]");
+        return restore_refuse_piece(context, family,
+                                    "its arguments are not key offset bytes [LAST]");
     opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
-    const char *why = why_no_piece(&opened, family, (uint64_t)offset);
+    const char *why = restore_piece_problem(&opened, family, (uint64_t)offset);
     if (why)
-        refuse_piece(context, family, why);
+        restore_refuse_piece(context, family, why);
     else
-        take_piece(context, argv, &opened, family, offset == 0, argc == 5);
+        restore_add_piece(context, argv, &opened, family, offset == 0, argc == 5);
     object_close(&opened);
     return SERVER_OK;
 }
 
 /* ---- the other methods --------------------------------------------------------------------- */
 
-static void emit_digest(const piece_cutter *self, bool last)
+static void digest_emit_piece(const piece_cutter *self, bool last)
 {
     (void)last;
     api.DigestAddStringBuffer(self->target, self->bytes, self->len);
 }
 
-static void digest(server_digest *digest, void *value)
+static void object_digest(server_digest *digest, void *value)
 {
     piece_cutter cutter;
-    begin(&cutter, emit_digest, digest);
-    cut(value, &cutter);
+    cutter_begin(&cutter, digest_emit_piece, digest);
+    cutter_save_object(value, &cutter);
     api.DigestEndSequence(digest);
 }
 
-static size_t mem_usage(const void *value)
+static size_t object_mem_usage(const void *value)
 {
     return ((const held_object *)value)->account.bytes;
 }
 
 /* Above 64 the server frees in another thread. */
-static size_t free_effort(server_string *key, const void *value)
+static size_t object_free_effort(server_string *key, const void *value)
 {
     (void)key;
     return ((const held_object *)value)->account.blocks;
 }
 
-static void free_value(void *value)
+static void object_free_value(void *value)
 {
     object_free(value);
 }
 
-static void *copy_value(server_string *from, server_string *to, const void *value)
+static void *object_copy_value(server_string *from, server_string *to, const void *value)
 {
     (void)from;
     (void)to;
@@ -370,12 +373,12 @@ server_type_methods object_type_methods(const command_family *family)
     return (server_type_methods){
         .version = SERVER_TYPE_METHODS_VERSION,
         .rdb_load = family->rdb_load,
-        .rdb_save = rdb_save,
-        .aof_rewrite = aof_rewrite,
-        .mem_usage = mem_usage,
-        .digest = digest,
-        .free = free_value,
-        .free_effort = free_effort,
-        .copy = copy_value,
+        .rdb_save = object_rdb_save,
+        .aof_rewrite = object_aof_rewrite,
+        .mem_usage = object_mem_usage,
+        .digest = object_digest,
+        .free = object_free_value,
+        .free_effort = object_free_effort,
+        .copy = object_copy_value,
     };
 }

@@ -25,13 +25,14 @@ uint64_t settings_load_ceiling(void)
 
 /* ---- whole numbers and choices ------------------------------------------------------------- */
 
-static long long get_number(const char *name, void *data)
+static long long setting_get_number(const char *name, void *data)
 {
     (void)name;
     return *(long long *)data;
 }
 
-static int set_number(const char *name, long long value, void *data, server_string **problem)
+static int setting_set_number(const char *name, long long value, void *data,
+                              server_string **problem)
 {
     (void)name;
     (void)problem;
@@ -43,7 +44,7 @@ int settings_register_count(server_context *context, const char *name, long long
                             long long least, long long most, long long *setting)
 {
     return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_DEFAULT, least, most,
-                                     get_number, set_number, NULL, setting);
+                                     setting_get_number, setting_set_number, NULL, setting);
 }
 
 /* Servers that do not know the flag log a line about it, so they are not asked. A name that
@@ -58,7 +59,8 @@ int settings_register_known_count(server_context *context, const char *name, lon
 {
     if (may_be_unprefixed() &&
         api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, least, most,
-                                  get_number, set_number, NULL, setting) == SERVER_OK)
+                                  setting_get_number, setting_set_number, NULL,
+                                  setting) == SERVER_OK)
         return SERVER_OK;
     return settings_register_count(context, name, preset, least, most, setting);
 }
@@ -67,16 +69,16 @@ int settings_register_bytes(server_context *context, const char *name, long long
                             long long least, long long most, long long *setting)
 {
     return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_MEMORY, least, most,
-                                     get_number, set_number, NULL, setting);
+                                     setting_get_number, setting_set_number, NULL, setting);
 }
 
-static int get_choice(const char *name, void *data)
+static int setting_get_choice(const char *name, void *data)
 {
     (void)name;
     return *(int *)data;
 }
 
-static int set_choice(const char *name, int value, void *data, server_string **problem)
+static int setting_set_choice(const char *name, int value, void *data, server_string **problem)
 {
     (void)name;
     (void)problem;
@@ -88,7 +90,7 @@ int settings_register_choice(server_context *context, const char *name, int pres
                              const char **names, const int *values, int count, int *setting)
 {
     return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_DEFAULT, names, values,
-                                  count, get_choice, set_choice, NULL, setting);
+                                  count, setting_get_choice, setting_set_choice, NULL, setting);
 }
 
 int settings_register_choice_at_start(server_context *context, const char *name, int preset,
@@ -96,18 +98,19 @@ int settings_register_choice_at_start(server_context *context, const char *name,
                                       int *setting)
 {
     return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_IMMUTABLE, names, values,
-                                  count, get_choice, set_choice, NULL, setting);
+                                  count, setting_get_choice, setting_set_choice, NULL, setting);
 }
 
 /* ---- shares -------------------------------------------------------------------------------- */
 
-static server_string *get_share(const char *name, void *data)
+static server_string *setting_get_share(const char *name, void *data)
 {
     (void)name;
     return ((share_setting *)data)->text;
 }
 
-static int set_share(const char *name, server_string *value, void *data, server_string **problem)
+static int setting_set_share(const char *name, server_string *value, void *data,
+                             server_string **problem)
 {
     share_setting *setting = data;
     char line[160];
@@ -135,16 +138,16 @@ static int set_share(const char *name, server_string *value, void *data, server_
 int settings_register_share(server_context *context, const char *name, const char *preset,
                             share_setting *setting)
 {
-    return api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_DEFAULT, get_share,
-                                    set_share, NULL, setting);
+    return api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_DEFAULT, setting_get_share,
+                                    setting_set_share, NULL, setting);
 }
 
 int settings_register_known_share(server_context *context, const char *name, const char *preset,
                                   share_setting *setting)
 {
     if (may_be_unprefixed() &&
-        api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, get_share,
-                                 set_share, NULL, setting) == SERVER_OK)
+        api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, setting_get_share,
+                                 setting_set_share, NULL, setting) == SERVER_OK)
         return SERVER_OK;
     return settings_register_share(context, name, preset, setting);
 }

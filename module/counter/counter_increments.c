@@ -23,7 +23,7 @@ typedef struct counting {
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* False: the client has been told. Ids are hashed later, when the table is known. */
-static bool read_operations(server_context *context, counting *self, int from)
+static bool counting_read(server_context *context, counting *self, int from)
 {
     char text[QUOTED_SIZE];
     size_t record = BRY_COUNTER_BATCH_HEAD;
@@ -66,7 +66,7 @@ static bool counting_open(server_context *context, counting *self, server_string
         reply_status(context, BRY_E_NOMEM);
         return false;
     }
-    return read_operations(context, self, from);
+    return counting_read(context, self, from);
 }
 
 static void counting_close(counting *self)
@@ -75,7 +75,7 @@ static void counting_close(counting *self)
         api.Free(self->ops);
 }
 
-static void hash_ids(counting *self, const counter_table *table)
+static void counting_hash_ids(counting *self, const counter_table *table)
 {
     for (size_t i = 0; i < self->n; i++) {
         bry_counter_op *op = &self->ops[i];
@@ -86,8 +86,8 @@ static void hash_ids(counting *self, const counter_table *table)
 /* ---- what is replicated -------------------------------------------------------------------- */
 
 /* `before`: the table's time before the command. */
-static void replicate_apply(server_context *context, server_string *key, const counting *self,
-                            uint64_t before)
+static void counter_replicate_apply(server_context *context, server_string *key,
+                                    const counting *self, uint64_t before)
 {
     if (self->now <= before) {
         api.ReplicateVerbatim(context);
@@ -97,7 +97,8 @@ static void replicate_apply(server_context *context, server_string *key, const c
                   self->n * ARGUMENTS_EACH);
 }
 
-static void replicate_touch(server_context *context, server_string *key, uint64_t now, int refused)
+static void counter_replicate_touch(server_context *context, server_string *key, uint64_t now,
+                                    int refused)
 {
     api.Replicate(context, "COUNTER.TOUCH", "sll", key, (long long)now, (long long)refused);
 }
@@ -105,14 +106,14 @@ static void replicate_touch(server_context *context, server_string *key, uint64_
 /* ---- the ceiling --------------------------------------------------------------------------- */
 
 /* Of the whole key, for a client's command. */
-static uint64_t ceiling_of(const counter_table *table)
+static uint64_t counter_ceiling(const counter_table *table)
 {
     uint64_t limit = settings_max_key_bytes();
     return table->max_bytes && table->max_bytes < limit ? table->max_bytes : limit;
 }
 
 /* BRY_E_FULL where the ceiling was in the way; then nothing has changed. */
-static bry_status apply_below(counter_table *table, counting *self, uint64_t ceiling)
+static bry_status counter_apply_below(counter_table *table, counting *self, uint64_t ceiling)
 {
     table->ceiling = ceiling;
     table->denied = false;
@@ -122,7 +123,7 @@ static bry_status apply_below(counter_table *table, counting *self, uint64_t cei
     return status == BRY_E_NOMEM && table->denied ? BRY_E_FULL : status;
 }
 
-static bool all_are_repeats(const counter_table *table, const counting *self)
+static bool counter_all_repeats(const counter_table *table, const counting *self)
 {
     size_t i = 0;
     while (i < self->n &&
@@ -136,27 +137,27 @@ static bool all_are_repeats(const counter_table *table, const counting *self)
  * to the point where it has room again. So time moves, which gives back what has become too old,
  * and then comes the second try. What is refused even then is counted.
  */
-static bry_status apply_at_ceiling(server_context *context, server_string *key,
-                                   counter_table *table, counting *self, uint64_t ceiling)
+static bry_status counter_apply_at_ceiling(server_context *context, server_string *key,
+                                           counter_table *table, counting *self, uint64_t ceiling)
 {
-    if (all_are_repeats(table, self))
-        return apply_below(table, self, 0);
+    if (counter_all_repeats(table, self))
+        return counter_apply_below(table, self, 0);
     bry_status status = bry_counter_advance(table->counters, self->now);
     if (status != BRY_OK)
         return status;
-    status = apply_below(table, self, ceiling);
+    status = counter_apply_below(table, self, ceiling);
     if (status == BRY_E_FULL)
         table->refused++;
     if (status != BRY_OK)
-        replicate_touch(context, key, self->now, status == BRY_E_FULL);
+        counter_replicate_touch(context, key, self->now, status == BRY_E_FULL);
     return status;
 }
 
 /* ---- INCRBY, MINCRBY, APPLY ---------------------------------------------------------------- */
 
 /* Adds up what was done, and tells those who listen where something was. */
-static void count_outcomes(server_context *context, server_string *key, held_object *object,
-                           const counting *self)
+static void counter_count_outcomes(server_context *context, server_string *key, held_object *object,
+                                   const counting *self)
 {
     size_t applied = 0;
     for (size_t i = 0; i < self->n; i++)
@@ -168,17 +169,18 @@ static void count_outcomes(server_context *context, server_string *key, held_obj
         object_changed(context, key, "counter.incrby", false);
 }
 
-static void reply_outcome(server_context *context, const bry_counter_op *op)
+static void counter_reply_outcome(server_context *context, const bry_counter_op *op)
 {
     api.ReplyWithArray(context, 2);
     api.ReplyWithLongLong(context, op->value);
     api.ReplyWithLongLong(context, op->outcome == BRY_COUNTER_APPLIED);
 }
 
-static int reply_refusal(server_context *context, const counter_table *table, bry_status status)
+static int counter_reply_refused(server_context *context, const counter_table *table,
+                                 bry_status status)
 {
     counter_family.totals.refused++;
-    if (status == BRY_E_FULL && ceiling_of(table) != table->max_bytes)
+    if (status == BRY_E_FULL && counter_ceiling(table) != table->max_bytes)
         return reply_error(context, "FULL",
                            "the key would pass bloomery.max-key-bytes, so nothing was changed");
     if (status == BRY_E_FULL)
@@ -190,37 +192,37 @@ static int reply_refusal(server_context *context, const counter_table *table, br
     return reply_status(context, status);
 }
 
-static int count_for_client(server_context *context, server_string *key, held_object *object,
-                            counting *self, bool many)
+static int counter_count_for_client(server_context *context, server_string *key,
+                                    held_object *object, counting *self, bool many)
 {
     counter_table *table = table_of(object);
-    hash_ids(self, table);
-    uint64_t ceiling = ceiling_of(table), before = bry_counter_time(table->counters);
+    counting_hash_ids(self, table);
+    uint64_t ceiling = counter_ceiling(table), before = bry_counter_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
-    bry_status status = apply_below(table, self, ceiling);
+    bry_status status = counter_apply_below(table, self, ceiling);
     if (status == BRY_E_FULL)
-        status = apply_at_ceiling(context, key, table, self, ceiling);
+        status = counter_apply_at_ceiling(context, key, table, self, ceiling);
     if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table has counted either */
-        replicate_apply(context, key, self, before);
+        counter_replicate_apply(context, key, self, before);
     if (status != BRY_OK)
-        return reply_refusal(context, table, status);
-    count_outcomes(context, key, object, self);
+        return counter_reply_refused(context, table, status);
+    counter_count_outcomes(context, key, object, self);
     if (many)
         api.ReplyWithArray(context, (long)self->n);
     for (size_t i = 0; i < self->n; i++)
-        reply_outcome(context, &self->ops[i]);
+        counter_reply_outcome(context, &self->ops[i]);
     return SERVER_OK;
 }
 
 /* As a master has done it; a master that had the memory is not followed where this node has none,
  * and nobody but the log can be told. */
-static int count_as_told(server_context *context, server_string *key, held_object *object,
-                         counting *self)
+static int counter_count_replayed(server_context *context, server_string *key, held_object *object,
+                                  counting *self)
 {
-    hash_ids(self, table_of(object));
-    bry_status status = apply_below(table_of(object), self, 0);
+    counting_hash_ids(self, table_of(object));
+    bry_status status = counter_apply_below(table_of(object), self, 0);
     if (status == BRY_OK)
-        count_outcomes(context, key, object, self);
+        counter_count_outcomes(context, key, object, self);
     else if (status != BRY_E_OVERFLOW)
         api.Log(context, "warning", "a counter's change could not be repeated here: %s",
                 bry_status_text(status));
@@ -228,7 +230,7 @@ static int count_as_told(server_context *context, server_string *key, held_objec
     return reply_ok(context);
 }
 
-static int count(server_context *context, server_string **argv, int argc, bool many)
+static int counter_count(server_context *context, server_string **argv, int argc, bool many)
 {
     counting told;
     opened_key opened;
@@ -238,9 +240,9 @@ static int count(server_context *context, server_string **argv, int argc, bool m
             family_reply_missing(context, &counter_family);
         } else if (is_replayed(context)) {
             told.now = bry_counter_time(table_of(opened.object)->counters);
-            count_as_told(context, argv[1], opened.object, &told);
+            counter_count_replayed(context, argv[1], opened.object, &told);
         } else {
-            count_for_client(context, argv[1], opened.object, &told, many);
+            counter_count_for_client(context, argv[1], opened.object, &told, many);
         }
         object_close(&opened);
     }
@@ -252,18 +254,18 @@ int counter_command_incrby(server_context *context, server_string **argv, int ar
 {
     if (argc != 2 + ARGUMENTS_EACH)
         return api.WrongArity(context);
-    return count(context, argv, argc, false);
+    return counter_count(context, argv, argc, false);
 }
 
 int counter_command_mincrby(server_context *context, server_string **argv, int argc)
 {
     if (argc < 2 + ARGUMENTS_EACH || (argc - 2) % ARGUMENTS_EACH != 0)
         return api.WrongArity(context);
-    return count(context, argv, argc, true);
+    return counter_count(context, argv, argc, true);
 }
 
 /* False: the client has been told that this command is not for it, or that the time is none. */
-static bool is_for_replicas(server_context *context, server_string *time, uint64_t *now)
+static bool counter_is_replayed(server_context *context, server_string *time, uint64_t *now)
 {
     long long number;
     if (!is_replayed(context)) {
@@ -282,12 +284,12 @@ int counter_command_apply(server_context *context, server_string **argv, int arg
     opened_key opened;
     if (argc < 3 + ARGUMENTS_EACH || argc % ARGUMENTS_EACH != 0)
         return api.WrongArity(context);
-    if (!is_for_replicas(context, argv[2], &told.now))
+    if (!counter_is_replayed(context, argv[2], &told.now))
         return SERVER_OK;
     if (counting_open(context, &told, argv, argc, 3) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
-            count_as_told(context, argv[1], opened.object, &told);
+            counter_count_replayed(context, argv[1], opened.object, &told);
         } else {
             family_reply_missing(context, &counter_family);
         }
@@ -304,7 +306,7 @@ int counter_command_touch(server_context *context, server_string **argv, int arg
     long long refused;
     if (argc != 4)
         return api.WrongArity(context);
-    if (!is_for_replicas(context, argv[2], &now) ||
+    if (!counter_is_replayed(context, argv[2], &now) ||
         !read_integer(context, argv[3], "refused", 0, 1, &refused) ||
         !object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;

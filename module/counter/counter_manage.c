@@ -10,21 +10,21 @@
 /* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
 
 /* False: the client has been told. */
-static bool read_wish(server_context *context, server_string **argv, int argc,
-                      bry_counter_options *wish)
+static bool counter_read_create(server_context *context, server_string **argv, int argc,
+                                bry_counter_options *request)
 {
-    *wish = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    *request = (bry_counter_options)BRY_COUNTER_OPTIONS;
     command_option options[] = {
-        option_span("WINDOW", &wish->window),
-        option_error(BRY_COUNTER_ERROR_MIN, &wish->error),
-        option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &wish->max_bytes),
-        option_capacity(&wish->capacity),
-        option_seed(&wish->seed),
+        option_span("WINDOW", &request->window),
+        option_error(BRY_COUNTER_ERROR_MIN, &request->error),
+        option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &request->max_bytes),
+        option_capacity(&request->capacity),
+        option_seed(&request->seed),
     };
     if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0], NULL,
                       NULL))
         return false;
-    if (!wish->window) {
+    if (!request->window) {
         reply_error(context, "ERR",
                     "WINDOW is missing: for how long a retry is to be recognised, longer than any "
                     "client retries");
@@ -34,8 +34,8 @@ static bool read_wish(server_context *context, server_string **argv, int argc,
 }
 
 /* With all parameters: defaults are those of one version of the module, and the seed is random. */
-static void replicate_creation(server_context *context, server_string *name,
-                               const bry_counter_options *options)
+static void counter_replicate_creation(server_context *context, server_string *name,
+                                       const bry_counter_options *options)
 {
     char window[24], error[NUMBER_SIZE], capacity[24], seed[24], max_bytes[24];
     snprintf(window, sizeof window, "%" PRIu64, options->window);
@@ -50,8 +50,8 @@ static void replicate_creation(server_context *context, server_string *name,
 
 /* Whether the ceilings leave room for a new table and, where CAPACITY was `asked` for, its plan,
  * as far as a client's command is concerned. */
-static bool has_room(server_context *context, const bry_counter_options *options,
-                     const held_object *made, const bry_counter_shape *shape, bool asked)
+static bool counter_has_room(server_context *context, const bry_counter_options *options,
+                             const held_object *made, const bry_counter_shape *shape, bool asked)
 {
     /* A quarter more for what the server's allocator rounds up. */
     uint64_t first = shape->bytes_least - shape->bytes_empty;
@@ -75,13 +75,13 @@ static bool has_room(server_context *context, const bry_counter_options *options
 }
 
 /* Without a CAPACITY, the default, or less where that leaves no room for a very small ERROR. */
-static bry_status plan(bry_counter_options *options, bry_counter_shape *shape)
+static bry_status counter_plan(bry_counter_options *options, bry_counter_shape *shape)
 {
     bool asked = options->capacity != 0;
     if (!asked)
         options->capacity = counter_default_capacity();
     bry_counter_options planned = *options;
-    planned.max_bytes = 0; /* has_room() looks at that */
+    planned.max_bytes = 0; /* counter_has_room() looks at that */
     bry_status status = bry_counter_plan(&planned, shape);
     while (status == BRY_E_RANGE && !asked && planned.capacity >= 10) {
         options->capacity = planned.capacity /= 10;
@@ -90,39 +90,39 @@ static bry_status plan(bry_counter_options *options, bry_counter_shape *shape)
     return status;
 }
 
-static int put_new(server_context *context, server_string *key, opened_key *target,
-                   bry_counter_options *options)
+static int counter_put_new(server_context *context, server_string *key, opened_key *target,
+                           bry_counter_options *options)
 {
     bool asked = options->capacity != 0;
     bry_counter_shape shape = BRY_COUNTER_SHAPE;
     held_object *made;
-    bry_status status = plan(options, &shape);
+    bry_status status = counter_plan(options, &shape);
     if (status == BRY_E_RANGE)
         return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
     if (status == BRY_OK)
         status = counter_create(options, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (!has_room(context, options, made, &shape, asked)) {
+    if (!counter_has_room(context, options, made, &shape, asked)) {
         object_free(made);
         return SERVER_OK;
     }
     object_put(target, made);
-    replicate_creation(context, key, options);
+    counter_replicate_creation(context, key, options);
     object_changed(context, key, "counter.create", false);
     return reply_ok(context);
 }
 
 int counter_command_create(server_context *context, server_string **argv, int argc)
 {
-    bry_counter_options wish;
+    bry_counter_options request;
     opened_key target;
     if (argc < 2)
         return api.WrongArity(context);
-    if (!read_wish(context, argv, argc, &wish) ||
+    if (!counter_read_create(context, argv, argc, &request) ||
         !object_open_free(context, &counter_family, argv[1], &target))
         return SERVER_OK;
-    put_new(context, argv[1], &target, &wish);
+    counter_put_new(context, argv[1], &target, &request);
     object_close(&target);
     return SERVER_OK;
 }
@@ -131,7 +131,7 @@ int counter_command_create(server_context *context, server_string **argv, int ar
 
 #define INFO_PAIRS 20
 
-static int reply_info(server_context *context, const held_object *object)
+static int counter_reply_info(server_context *context, const held_object *object)
 {
     const counter_table *table = table_of(object);
     bry_counter_options options = BRY_COUNTER_OPTIONS;
@@ -166,5 +166,5 @@ static int reply_info(server_context *context, const held_object *object)
 
 int counter_command_info(server_context *context, server_string **argv, int argc)
 {
-    return object_tell(context, argv, argc, &counter_family, reply_info);
+    return object_describe(context, argv, argc, &counter_family, counter_reply_info);
 }

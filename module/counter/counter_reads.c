@@ -13,8 +13,8 @@ enum { PORTION = 64 };
 #define MOST_LISTED 8192u
 
 /* The counter's value, or null. */
-static void reply_value(server_context *context, const held_object *object,
-                        const server_string *counter)
+static void counter_reply_value(server_context *context, const held_object *object,
+                                const server_string *counter)
 {
     size_t len;
     const char *name = api.StringPtrLen(counter, &len);
@@ -25,7 +25,7 @@ static void reply_value(server_context *context, const held_object *object,
         api.ReplyWithNull(context);
 }
 
-static int ask(server_context *context, server_string **argv, int argc, bool many)
+static int counter_get_all(server_context *context, server_string **argv, int argc, bool many)
 {
     opened_key opened;
     if (!object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
@@ -34,26 +34,26 @@ static int ask(server_context *context, server_string **argv, int argc, bool man
     if (many)
         api.ReplyWithArray(context, argc - 2);
     for (int i = 2; i < argc; i++)
-        reply_value(context, opened.object, argv[i]);
+        counter_reply_value(context, opened.object, argv[i]);
     object_close(&opened);
     return SERVER_OK;
 }
 
 int counter_command_get(server_context *context, server_string **argv, int argc)
 {
-    return argc == 3 ? ask(context, argv, argc, false) : api.WrongArity(context);
+    return argc == 3 ? counter_get_all(context, argv, argc, false) : api.WrongArity(context);
 }
 
 int counter_command_mget(server_context *context, server_string **argv, int argc)
 {
-    return argc >= 3 ? ask(context, argv, argc, true) : api.WrongArity(context);
+    return argc >= 3 ? counter_get_all(context, argv, argc, true) : api.WrongArity(context);
 }
 
 /* ---- SCAN ---------------------------------------------------------------------------------- */
 
 /* Names and values in turn; returns the cursor that goes on. */
-static uint64_t reply_listing(server_context *context, const bry_counter *counters, uint64_t cursor,
-                              uint64_t count)
+static uint64_t counter_reply_listing(server_context *context, const bry_counter *counters,
+                                      uint64_t cursor, uint64_t count)
 {
     long listed = 0;
     api.ReplyWithArray(context, SERVER_POSTPONED);
@@ -76,7 +76,7 @@ static uint64_t reply_listing(server_context *context, const bry_counter *counte
  * The cursor stands before the listing in the reply and is known only after it. So the end is
  * looked up first, by a listing that nobody sees: it costs the same again and no memory.
  */
-static uint64_t cursor_after(const bry_counter *counters, uint64_t cursor, uint64_t count)
+static uint64_t counter_cursor_after(const bry_counter *counters, uint64_t cursor, uint64_t count)
 {
     do {
         bry_counter_entry entries[PORTION];
@@ -87,7 +87,8 @@ static uint64_t cursor_after(const bry_counter *counters, uint64_t cursor, uint6
 }
 
 /* False: the client has been told. */
-static bool read_cursor(server_context *context, const server_string *argument, uint64_t *cursor)
+static bool counter_read_cursor(server_context *context, const server_string *argument,
+                                uint64_t *cursor)
 {
     char quote[QUOTED_SIZE];
     size_t len;
@@ -107,7 +108,7 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
     command_option options[] = {option_count("COUNT", 1000000, &count)};
     if (argc < 3)
         return api.WrongArity(context);
-    if (!read_cursor(context, argv[2], &cursor) ||
+    if (!counter_read_cursor(context, argv[2], &cursor) ||
         !options_read(context, argv, argc, 3, options, 1, NULL, NULL) ||
         !object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
@@ -115,11 +116,11 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
         count = MOST_LISTED;
     const bry_counter *counters = opened.object ? table_of(opened.object)->counters : NULL;
     int len = snprintf(text, sizeof text, "%" PRIu64,
-                       counters ? cursor_after(counters, cursor, count) : 0);
+                       counters ? counter_cursor_after(counters, cursor, count) : 0);
     api.ReplyWithArray(context, 2);
     api.ReplyWithStringBuffer(context, text, (size_t)len);
     if (counters)
-        reply_listing(context, counters, cursor, count);
+        counter_reply_listing(context, counters, cursor, count);
     else
         api.ReplyWithArray(context, 0);
     object_close(&opened);

@@ -14,7 +14,7 @@ enum { NOTE_SIZE = 16 };
 /* ---- memory -------------------------------------------------------------------------------- */
 
 /* What a block really takes is known when it is there. */
-static void *alloc_below_ceiling(void *opaque, size_t size)
+static void *counter_alloc(void *opaque, size_t size)
 {
     counter_table *self = opaque;
     void *block = NULL;
@@ -30,12 +30,12 @@ static void *alloc_below_ceiling(void *opaque, size_t size)
     return block;
 }
 
-static void free_counted(void *opaque, void *block, size_t size)
+static void counter_free(void *opaque, void *block, size_t size)
 {
     account_free(((counter_table *)opaque)->account, block, size);
 }
 
-static counter_table *table_new(account *bill)
+static counter_table *counter_table_new(account *bill)
 {
     counter_table *made = account_alloc(bill, sizeof *made);
     if (!made)
@@ -45,14 +45,14 @@ static counter_table *table_new(account *bill)
     return made;
 }
 
-static void table_free(counter_table *self)
+static void counter_table_free(counter_table *self)
 {
     account_free(self->account, self, sizeof *self);
 }
 
-static bry_allocator allocator_of(counter_table *self)
+static bry_allocator counter_allocator(counter_table *self)
 {
-    return (bry_allocator){alloc_below_ceiling, free_counted, self};
+    return (bry_allocator){counter_alloc, counter_free, self};
 }
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -63,7 +63,7 @@ static bry_allocator allocator_of(counter_table *self)
 
 static long long default_capacity = DEFAULT_CAPACITY;
 
-static int configure(server_context *context)
+static int counter_type_configure(server_context *context)
 {
     return settings_register_count(context, "counter-capacity", DEFAULT_CAPACITY, 1,
                                    (long long)BRY_CAPACITY_MAX, &default_capacity);
@@ -80,12 +80,12 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
 {
     uint64_t max_bytes = options->max_bytes;
     held_object *made = object_new(&counter_family);
-    counter_table *table = made ? table_new(&made->account) : NULL;
+    counter_table *table = made ? counter_table_new(&made->account) : NULL;
     if (!table) {
         object_free(made);
         return BRY_E_NOMEM;
     }
-    bry_allocator allocator = allocator_of(table);
+    bry_allocator allocator = counter_allocator(table);
     options->allocator = &allocator;
     options->max_bytes = 0;
     bry_status status = bry_counter_create(options, &table->counters);
@@ -94,7 +94,7 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
         status = bry_counter_options_like(table->counters, options);
     options->max_bytes = table->max_bytes = max_bytes;
     if (status != BRY_OK) {
-        table_free(table);
+        counter_table_free(table);
         object_free(made);
         return status;
     }
@@ -114,7 +114,7 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status save(const void *thing, const bry_sink *sink)
+static bry_status counter_type_save(const void *thing, const bry_sink *sink)
 {
     const counter_table *table = thing;
     unsigned char note[NOTE_SIZE];
@@ -128,7 +128,7 @@ static bry_status save(const void *thing, const bry_sink *sink)
 
 /* Whether the library refuses what this module lets through: it keeps the ceiling itself, and its
  * replicas repeat what a master has accepted without asking whether they would. */
-static bool is_limited(const bry_counter *counters)
+static bool counter_has_limits(const bry_counter *counters)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;
     bry_counter_options_like(counters, &options);
@@ -136,21 +136,21 @@ static bool is_limited(const bry_counter *counters)
 }
 
 /* load->allocator is that of the object's account (object_load()). */
-static bry_status load(const bry_source *source, bry_load *load, void **thing)
+static bry_status counter_type_load(const bry_source *source, bry_load *load, void **thing)
 {
     bry_buffer note = BRY_BUFFER;
     const bry_allocator *given = load->allocator;
-    counter_table *table = table_new(given->opaque);
+    counter_table *table = counter_table_new(given->opaque);
     if (!table)
         return BRY_E_NOMEM;
-    bry_allocator allocator = allocator_of(table);
+    bry_allocator allocator = counter_allocator(table);
     load->allocator = &allocator;
     load->note = &note;
     load->note_max = NOTE_SIZE;
     bry_status status = bry_counter_load(source, load, &table->counters);
     load->allocator = given;
     load->note = NULL;
-    if (status == BRY_OK && (note.len != NOTE_SIZE || is_limited(table->counters))) {
+    if (status == BRY_OK && (note.len != NOTE_SIZE || counter_has_limits(table->counters))) {
         bry_counter_destroy(table->counters);
         load->problem = note.len == NOTE_SIZE ? "a table of a server has no limits of its own"
                                               : "the table's ceiling is missing";
@@ -161,22 +161,22 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
         table->refused = load64(note.bytes + 8);
         *thing = table;
     } else {
-        table_free(table);
+        counter_table_free(table);
     }
     bry_buffer_free(&note);
     return status;
 }
 
-static bry_status clone(const void *thing, account *bill, void **copy)
+static bry_status counter_type_clone(const void *thing, account *bill, void **copy)
 {
     const counter_table *from = thing;
-    counter_table *made = table_new(bill);
+    counter_table *made = counter_table_new(bill);
     if (!made)
         return BRY_E_NOMEM;
-    bry_allocator allocator = allocator_of(made);
+    bry_allocator allocator = counter_allocator(made);
     bry_status status = bry_counter_clone(from->counters, &allocator, &made->counters);
     if (status != BRY_OK) {
-        table_free(made);
+        counter_table_free(made);
         return status;
     }
     made->max_bytes = from->max_bytes;
@@ -185,19 +185,19 @@ static bry_status clone(const void *thing, account *bill, void **copy)
     return BRY_OK;
 }
 
-static void destroy(void *thing)
+static void counter_type_destroy(void *thing)
 {
     counter_table *table = thing;
     bry_counter_destroy(table->counters);
-    table_free(table);
+    counter_table_free(table);
 }
 
-static uint64_t items(const void *thing)
+static uint64_t counter_type_items(const void *thing)
 {
     return bry_counter_items(((const counter_table *)thing)->counters);
 }
 
-static void errors(const void *thing, double *promised, double *estimated)
+static void counter_type_errors(const void *thing, double *promised, double *estimated)
 {
     bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
@@ -205,7 +205,7 @@ static void errors(const void *thing, double *promised, double *estimated)
     *estimated = stats.estimated_error;
 }
 
-static void *rdb_load(server_io *io, int encoding)
+static void *counter_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &counter_family);
 }
@@ -223,12 +223,12 @@ command_family counter_family = {
     .made_by = "COUNTER.CREATE makes a table",
     .commands = counter_commands,
     .command_count = &counter_command_count,
-    .configure = configure,
-    .rdb_load = rdb_load,
-    .save = save,
-    .load = load,
-    .clone = clone,
-    .destroy = destroy,
-    .items = items,
-    .errors = errors,
+    .configure = counter_type_configure,
+    .rdb_load = counter_type_rdb_load,
+    .save = counter_type_save,
+    .load = counter_type_load,
+    .clone = counter_type_clone,
+    .destroy = counter_type_destroy,
+    .items = counter_type_items,
+    .errors = counter_type_errors,
 };

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-static int reply_answers(server_context *context, const item_batch *self, bry_answer yes)
+static int index_reply_answers(server_context *context, const item_batch *self, bry_answer yes)
 {
     api.ReplyWithArray(context, (long)self->n);
     batch_reply(context, self, yes);
@@ -32,7 +32,7 @@ typedef struct location {
     uint8_t uses[BATCH_SMALL]; /* … and how many items are still to be answered from there */
 } location;
 
-static void locate_once(location *self, const item_batch *items)
+static void location_find(location *self, const item_batch *items)
 {
     self->n = 0;
     for (size_t i = 0; i < items->n; i++) {
@@ -52,7 +52,7 @@ static void locate_once(location *self, const item_batch *items)
 }
 
 /* All candidates of a hash; NULL: no memory. */
-static const uint32_t *list_units(location *self, size_t at)
+static const uint32_t *location_units(location *self, size_t at)
 {
     size_t total = self->totals[at];
     if (total <= FEW)
@@ -62,9 +62,9 @@ static const uint32_t *list_units(location *self, size_t at)
     return self->all[at];
 }
 
-static void reply_units(server_context *context, location *self, size_t at)
+static void location_reply(server_context *context, location *self, size_t at)
 {
-    const uint32_t *units = list_units(self, at);
+    const uint32_t *units = location_units(self, at);
     if (units) {
         api.ReplyWithArray(context, (long)self->totals[at]);
         for (size_t i = 0; i < self->totals[at]; i++) {
@@ -79,16 +79,16 @@ static void reply_units(server_context *context, location *self, size_t at)
         api.Free(self->all[at]);
 }
 
-static void locate_some(server_context *context, const held_index *held, server_string **items,
-                        size_t n)
+static void index_locate_part(server_context *context, const held_index *held,
+                              server_string **items, size_t n)
 {
     item_batch part;
     location found = {.held = held};
     batch_open(&part, items, n);
     batch_hash(&part, bry_index_seed(held->index));
-    locate_once(&found, &part);
+    location_find(&found, &part);
     for (size_t i = 0; i < n; i++)
-        reply_units(context, &found, found.which[i]);
+        location_reply(context, &found, found.which[i]);
 }
 
 int index_command_locate(server_context *context, server_string **argv, int argc)
@@ -103,7 +103,7 @@ int index_command_locate(server_context *context, server_string **argv, int argc
     for (size_t done = 0; done < n; done += BATCH_SMALL) {
         size_t here = n - done < BATCH_SMALL ? n - done : BATCH_SMALL;
         if (opened.object)
-            locate_some(context, index_of(opened.object), argv + 2 + done, here);
+            index_locate_part(context, index_of(opened.object), argv + 2 + done, here);
         for (size_t i = 0; i < here && !opened.object; i++)
             api.ReplyWithArray(context, 0);
     }
@@ -153,7 +153,7 @@ typedef struct addition {
 } addition;
 
 /* How many items the unit does not answer for yet. */
-static size_t count_absent(const addition *self)
+static size_t index_count_absent(const addition *self)
 {
     const held_index *held = index_of(self->object);
     size_t absent = 0;
@@ -167,7 +167,7 @@ static size_t count_absent(const addition *self)
  * How many more items an index of a fixed size takes: units that were made apart may have brought
  * more than their share. Where it takes no further unit either, the client hears of that.
  */
-static uint64_t room_of_index(const addition *self)
+static uint64_t index_room(const addition *self)
 {
     const held_index *held = index_of(self->object);
     bry_index_options options = BRY_INDEX_OPTIONS;
@@ -183,7 +183,7 @@ static uint64_t room_of_index(const addition *self)
  * Whether the unit takes the items, and the key the memory. Only where one of them is short it is
  * asked which items are new; one that is named twice counts twice. False: the client has been told.
  */
-static bool may_add(const addition *self)
+static bool index_may_add(const addition *self)
 {
     const held_index *held = index_of(self->object);
     bry_index_options options = BRY_INDEX_OPTIONS;
@@ -201,14 +201,14 @@ static bool may_add(const addition *self)
         }
         room = unit.capacity > unit.elements ? unit.capacity - unit.elements : 0;
     }
-    uint64_t whole = room_of_index(self);
+    uint64_t whole = index_room(self);
     if (whole < room)
         room = whole;
     bool fits = n <= room;
     bool small = object_may_grow(self->context, self->object, n * sizeof(bry_hash));
     if (fits && small)
         return true;
-    size_t absent = count_absent(self);
+    size_t absent = index_count_absent(self);
     if (absent > room) {
         index_family.totals.refused++;
         reply_error(self->context, "FULL", "unit %" PRIu64 " takes %" PRIu64 " more items",
@@ -223,7 +223,7 @@ static bool may_add(const addition *self)
 }
 
 /* Opens the unit that was named. False: the client has been told. */
-static bool open_unit(addition *self)
+static bool index_open_unit(addition *self)
 {
     held_index *held = index_of(self->object);
     uint32_t unit = INDEX_NO_UNIT;
@@ -233,7 +233,7 @@ static bool open_unit(addition *self)
     if (status == BRY_OK)
         status = bry_index_open(held->index, self->number, &unit);
     if (status != BRY_OK) {
-        status = object_let_go(self->object, status);
+        status = object_limit_end(self->object, status);
         object_refused(self->context, &index_family, status);
         return false;
     }
@@ -244,7 +244,7 @@ static bool open_unit(addition *self)
     return true;
 }
 
-static void take_back(addition *self, size_t done)
+static void index_undo_add(addition *self, size_t done)
 {
     held_index *held = index_of(self->object);
     for (size_t i = done; i-- > 0;)
@@ -256,7 +256,7 @@ static void take_back(addition *self, size_t done)
     }
 }
 
-static int add_all(addition *self)
+static int index_add_all(addition *self)
 {
     held_index *held = index_of(self->object);
     item_batch *batch = self->batch;
@@ -267,8 +267,8 @@ static int add_all(addition *self)
         bry_answer was;
         bry_status status = bry_index_add(held->index, batch->hashes[i], self->unit, NULL, &was);
         if (status != BRY_OK) {
-            take_back(self, i);
-            status = object_let_go(self->object, status);
+            index_undo_add(self, i);
+            status = object_limit_end(self->object, status);
             return object_refused(self->context, &index_family, status);
         }
         batch->answers[i] = (uint8_t)was;
@@ -280,20 +280,20 @@ static int add_all(addition *self)
     index_family.totals.repeats += batch->n - added;
     if (added > 0 || self->opened)
         object_changed(self->context, self->argv[1], "index.add", true);
-    return reply_answers(self->context, batch, BRY_ABSENT);
+    return index_reply_answers(self->context, batch, BRY_ABSENT);
 }
 
-static void add(addition *self)
+static void index_add_items(addition *self)
 {
     const held_index *held = index_of(self->object);
     batch_hash(self->batch, bry_index_seed(held->index));
     self->unit = index_numbers_find(&held->numbers, self->number);
-    if (!may_add(self))
+    if (!index_may_add(self))
         return;
-    object_hold(self->context, self->object);
-    if (self->unit != INDEX_NO_UNIT || open_unit(self))
-        add_all(self);
-    object_let_go(self->object, BRY_OK);
+    object_limit_begin(self->context, self->object);
+    if (self->unit != INDEX_NO_UNIT || index_open_unit(self))
+        index_add_all(self);
+    object_limit_end(self->object, BRY_OK);
 }
 
 int index_command_add(server_context *context, server_string **argv, int argc)
@@ -311,7 +311,7 @@ int index_command_add(server_context *context, server_string **argv, int argc)
         family_reply_missing(context, &index_family);
     } else {
         if (batch_open(&batch, argv + 3, (size_t)argc - 3))
-            add(&change);
+            index_add_items(&change);
         else
             reply_status(context, BRY_E_NOMEM);
         batch_close(&batch);
@@ -322,8 +322,8 @@ int index_command_add(server_context *context, server_string **argv, int argc)
 
 /* ---- INDEX.DEL ----------------------------------------------------------------------------- */
 
-static int del_all(server_context *context, server_string **argv, held_object *object,
-                   uint32_t unit, item_batch *batch)
+static int index_del_all(server_context *context, server_string **argv, held_object *object,
+                         uint32_t unit, item_batch *batch)
 {
     held_index *held = index_of(object);
     uint64_t before = bry_index_items(held->index);
@@ -333,11 +333,11 @@ static int del_all(server_context *context, server_string **argv, held_object *o
     index_count(object, batch->n);
     if (before != bry_index_items(held->index))
         object_changed(context, argv[1], "index.del", true);
-    return reply_answers(context, batch, BRY_PRESENT);
+    return index_reply_answers(context, batch, BRY_PRESENT);
 }
 
-static int del_from(server_context *context, server_string **argv, held_object *object,
-                    uint64_t number, item_batch *batch)
+static int index_del_items(server_context *context, server_string **argv, held_object *object,
+                           uint64_t number, item_batch *batch)
 {
     const held_index *held = index_of(object);
     if (held->dba) {
@@ -351,7 +351,7 @@ static int del_from(server_context *context, server_string **argv, held_object *
         index_count(object, batch->n);
         return reply_zeros(context, batch->n);
     }
-    return del_all(context, argv, object, unit, batch);
+    return index_del_all(context, argv, object, unit, batch);
 }
 
 int index_command_del(server_context *context, server_string **argv, int argc)
@@ -370,7 +370,7 @@ int index_command_del(server_context *context, server_string **argv, int argc)
     else if (!opened.object)
         reply_zeros(context, n);
     else
-        del_from(context, argv, opened.object, number, &batch);
+        index_del_items(context, argv, opened.object, number, &batch);
     batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;

@@ -9,39 +9,39 @@
 /* ---- INDEX.CREATE -------------------------------------------------------------------------- */
 
 /* What INDEX.CREATE says. */
-typedef struct index_wish {
+typedef struct index_request {
     bry_index_options options;
     int engine; /* a place in the words; -1: not given */
     uint64_t units, group;
     server_string *like;
-} index_wish;
+} index_request;
 
 static const char *const engine_words[] = {"auto", "compact", "dba", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
 
 /* Groups are engine dba's, so one that was named names it, too. */
-static void choose_engine(index_wish *wish)
+static void index_choose_engine(index_request *request)
 {
-    bry_index_options *index = &wish->options;
-    if (wish->engine >= 0)
-        index->engine = engines[wish->engine];
-    bool open = wish->engine < 0 || index->engine == BRY_ENGINE_AUTO;
-    if (open && wish->group)
+    bry_index_options *index = &request->options;
+    if (request->engine >= 0)
+        index->engine = engines[request->engine];
+    bool open = request->engine < 0 || index->engine == BRY_ENGINE_AUTO;
+    if (open && request->group)
         index->engine = BRY_ENGINE_DBA;
     if (index->engine == BRY_ENGINE_DBA)
         index->fixed = true; /* see index_type.h */
 }
 
 /* Arguments that only make sense together. False: the client has been told. */
-static bool check_wish(server_context *context, const index_wish *wish, size_t given)
+static bool index_check_create(server_context *context, const index_request *request, size_t given)
 {
-    uint64_t group = wish->group;
+    uint64_t group = request->group;
     bool power = (group & (group - 1)) == 0;
-    if (wish->like && given > 1)
+    if (request->like && given > 1)
         reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
     else if (group && (!power || group == 2 || group == 4))
         reply_error(context, "RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512");
-    else if (group && wish->options.engine != BRY_ENGINE_DBA)
+    else if (group && request->options.engine != BRY_ENGINE_DBA)
         reply_error(context, "UNSUPPORTED", "GROUP is of engine dba");
     else
         return true;
@@ -49,32 +49,33 @@ static bool check_wish(server_context *context, const index_wish *wish, size_t g
 }
 
 /* False: the client has been told. */
-static bool read_wish(server_context *context, server_string **argv, int argc, index_wish *wish)
+static bool index_read_create(server_context *context, server_string **argv, int argc,
+                              index_request *request)
 {
-    bry_index_options *index = &wish->options;
-    *wish = (index_wish){.options = index_options_default(), .engine = -1};
-    wish->units = index->units;
+    bry_index_options *index = &request->options;
+    *request = (index_request){.options = index_options_default(), .engine = -1};
+    request->units = index->units;
     command_option options[] = {
-        option_count("UNITS", BRY_INDEX_UNITS_MAX, &wish->units),
+        option_count("UNITS", BRY_INDEX_UNITS_MAX, &request->units),
         option_capacity(&index->unit_capacity),
         option_error(BRY_INDEX_ERROR_MIN, &index->error),
-        option_word("ENGINE", engine_words, &wish->engine),
-        option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &wish->group),
+        option_word("ENGINE", engine_words, &request->engine),
+        option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &request->group),
         option_flag("NOGROW", &index->fixed),
-        option_string("LIKE", &wish->like),
+        option_string("LIKE", &request->like),
         option_seed(&index->seed),
     };
     size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    index->units = (uint32_t)wish->units;
-    index->dba.group = (uint32_t)wish->group;
-    choose_engine(wish);
-    return check_wish(context, wish, options_given(options, count));
+    index->units = (uint32_t)request->units;
+    index->dba.group = (uint32_t)request->group;
+    index_choose_engine(request);
+    return index_check_create(context, request, options_given(options, count));
 }
 
-static int put_new(server_context *context, server_string **argv, opened_key *target,
-                   bry_index_options *options)
+static int index_put_new(server_context *context, server_string **argv, opened_key *target,
+                         bry_index_options *options)
 {
     bry_index_shape shape = BRY_INDEX_SHAPE;
     held_object *made;
@@ -97,31 +98,31 @@ static int put_new(server_context *context, server_string **argv, opened_key *ta
     return reply_ok(context);
 }
 
-static int put_like(server_context *context, server_string **argv, opened_key *target,
-                    server_string *like)
+static int index_put_like(server_context *context, server_string **argv, opened_key *target,
+                          server_string *like)
 {
     const held_object *other = object_like(context, &index_family, like);
     if (!other)
         return SERVER_OK;
     bry_index_options options = index_options_of(index_of(other));
-    return put_new(context, argv, target, &options);
+    return index_put_new(context, argv, target, &options);
 }
 
 int index_command_create(server_context *context, server_string **argv, int argc)
 {
-    index_wish wish;
+    index_request request;
     opened_key target;
-    if (are_like_keys_told(context, argv, argc))
+    if (report_like_keys(context, argv, argc))
         return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
-    if (!read_wish(context, argv, argc, &wish) ||
+    if (!index_read_create(context, argv, argc, &request) ||
         !object_open_free(context, &index_family, argv[1], &target))
         return SERVER_OK;
-    if (wish.like)
-        put_like(context, argv, &target, wish.like);
+    if (request.like)
+        index_put_like(context, argv, &target, request.like);
     else
-        put_new(context, argv, &target, &wish.options);
+        index_put_new(context, argv, &target, &request.options);
     object_close(&target);
     return SERVER_OK;
 }
@@ -130,7 +131,7 @@ int index_command_create(server_context *context, server_string **argv, int argc
 
 #define INFO_PAIRS 18
 
-static int reply_info(server_context *context, const held_object *object)
+static int index_reply_info(server_context *context, const held_object *object)
 {
     const held_index *held = index_of(object);
     bry_index_options options = index_options_of(held);
@@ -162,7 +163,7 @@ static int reply_info(server_context *context, const held_object *object)
 
 #define UNIT_PAIRS 5
 
-static int reply_unit(server_context *context, const held_index *held, uint64_t number)
+static int index_reply_unit(server_context *context, const held_index *held, uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
     bry_index_unit info = BRY_INDEX_UNIT;
@@ -191,9 +192,9 @@ int index_command_info(server_context *context, server_string **argv, int argc)
     if (!opened.object)
         family_reply_missing(context, &index_family);
     else if (argc == 3)
-        reply_unit(context, index_of(opened.object), number);
+        index_reply_unit(context, index_of(opened.object), number);
     else
-        reply_info(context, opened.object);
+        index_reply_info(context, opened.object);
     object_close(&opened);
     return SERVER_OK;
 }

@@ -15,7 +15,7 @@ static share_setting default_error = {
     .value = 0.001, .least = BRY_INDEX_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
-static int configure(server_context *context)
+static int index_type_configure(server_context *context)
 {
     static const char *names[] = {"auto", "compact", "dba"};
     static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
@@ -53,22 +53,22 @@ bry_index_options index_options_of(const held_index *held)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static void release(held_index *held, const bry_allocator *allocator)
+static void index_release(held_index *held, const bry_allocator *allocator)
 {
     index_numbers_free(&held->numbers);
     bry_index_destroy(held->index);
     allocator->free(allocator->opaque, held, sizeof *held);
 }
 
-static void destroy(void *thing)
+static void index_type_destroy(void *thing)
 {
     held_index *held = thing;
     bry_allocator allocator = held->numbers.allocator;
-    release(held, &allocator);
+    index_release(held, &allocator);
 }
 
 /* Takes the index over; NULL, and the index is gone, when there is no memory. */
-static held_index *hold(bry_index *index, const bry_allocator *allocator)
+static held_index *index_wrap(bry_index *index, const bry_allocator *allocator)
 {
     held_index *held = allocator->alloc(allocator->opaque, sizeof *held);
     if (!held) {
@@ -83,7 +83,7 @@ static held_index *hold(bry_index *index, const bry_allocator *allocator)
     return held;
 }
 
-static void look(held_object *object)
+static void index_refresh_errors(held_object *object)
 {
     held_index *held = index_of(object);
     bry_index_stats stats = BRY_INDEX_STATS;
@@ -103,14 +103,14 @@ bry_status index_create(bry_index_options *options, held_object **object)
     with_allocator.allocator = &allocator;
     bry_index *index = NULL;
     bry_status status = bry_index_create(&with_allocator, &index);
-    if (status == BRY_OK && !(made->thing = hold(index, &allocator)))
+    if (status == BRY_OK && !(made->thing = index_wrap(index, &allocator)))
         status = BRY_E_NOMEM;
     if (status != BRY_OK) {
         object_free(made);
         return status;
     }
     *options = index_options_of(index_of(made));
-    look(made);
+    index_refresh_errors(made);
     *object = made;
     return BRY_OK;
 }
@@ -185,7 +185,7 @@ void index_sweep(held_index *held, uint64_t n)
 }
 
 /* Lists all units; NULL where there are none, or no memory for the list. */
-static uint32_t *list_units(const held_index *held, size_t *count)
+static uint32_t *index_list_units(const held_index *held, size_t *count)
 {
     const bry_allocator *allocator = &held->numbers.allocator;
     *count = bry_index_units(held->index, NULL, 0);
@@ -195,7 +195,7 @@ static uint32_t *list_units(const held_index *held, size_t *count)
     return units;
 }
 
-static void free_list(const held_index *held, uint32_t *units, size_t count)
+static void index_free_list(const held_index *held, uint32_t *units, size_t count)
 {
     const bry_allocator *allocator = &held->numbers.allocator;
     if (units)
@@ -222,26 +222,26 @@ void index_changed(held_object *object)
     uint64_t now = object->items, then = held->looked_at;
     uint64_t difference = now > then ? now - then : then - now;
     if (difference > then / 16 + 64)
-        look(object);
+        index_refresh_errors(object);
 }
 
 void index_count(held_object *object, size_t n)
 {
     if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
-        look(object);
+        index_refresh_errors(object);
     object_count(object, n);
 }
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status save(const void *thing, const bry_sink *sink)
+static bry_status index_type_save(const void *thing, const bry_sink *sink)
 {
     return bry_index_save(((const held_index *)thing)->index, sink, NULL);
 }
 
 /* Enters the numbers of all units. What is wrong goes into *problem. */
-static bry_status enter_numbers(held_index *held, const uint32_t *units, size_t count,
-                                const char **problem)
+static bry_status index_enter_numbers(held_index *held, const uint32_t *units, size_t count,
+                                      const char **problem)
 {
     for (size_t i = 0; i < count; i++) {
         bry_index_unit unit = BRY_INDEX_UNIT;
@@ -260,41 +260,41 @@ static bry_status enter_numbers(held_index *held, const uint32_t *units, size_t 
     return BRY_OK;
 }
 
-static bry_status know_units(held_index *held, const char **problem)
+static bry_status index_read_units(held_index *held, const char **problem)
 {
     size_t count;
-    uint32_t *units = list_units(held, &count);
+    uint32_t *units = index_list_units(held, &count);
     if (!units && count > 0) {
         *problem = "no memory for the numbers of the units";
         return BRY_E_NOMEM;
     }
-    bry_status status = enter_numbers(held, units, count, problem);
-    free_list(held, units, count);
+    bry_status status = index_enter_numbers(held, units, count, problem);
+    index_free_list(held, units, count);
     return status;
 }
 
 /* load->allocator is that of the object's account (object_load()). */
-static bry_status load(const bry_source *source, bry_load *load, void **thing)
+static bry_status index_type_load(const bry_source *source, bry_load *load, void **thing)
 {
     const bry_allocator *allocator = load->allocator;
     bry_index *index;
     bry_status status = bry_index_load(source, load, &index);
     if (status != BRY_OK)
         return status;
-    held_index *held = hold(index, allocator);
+    held_index *held = index_wrap(index, allocator);
     if (!held) {
         load->problem = "no memory for the index";
         return BRY_E_NOMEM;
     }
-    status = know_units(held, &load->problem);
+    status = index_read_units(held, &load->problem);
     if (status == BRY_OK)
         *thing = held;
     else
-        release(held, allocator);
+        index_release(held, allocator);
     return status;
 }
 
-static bry_status clone(const void *thing, account *bill, void **copy)
+static bry_status index_type_clone(const void *thing, account *bill, void **copy)
 {
     const held_index *from = thing;
     bry_allocator allocator = account_allocator(bill);
@@ -302,23 +302,23 @@ static bry_status clone(const void *thing, account *bill, void **copy)
     bry_status status = bry_index_clone(from->index, &allocator, &index);
     if (status != BRY_OK)
         return status;
-    held_index *held = hold(index, &allocator);
+    held_index *held = index_wrap(index, &allocator);
     if (!held)
         return BRY_E_NOMEM;
     status = index_numbers_clone(&from->numbers, &held->numbers);
     if (status == BRY_OK)
         *copy = held;
     else
-        release(held, &allocator);
+        index_release(held, &allocator);
     return status;
 }
 
-static uint64_t items(const void *thing)
+static uint64_t index_type_items(const void *thing)
 {
     return bry_index_items(((const held_index *)thing)->index);
 }
 
-static void *rdb_load(server_io *io, int encoding)
+static void *index_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &index_family);
 }
@@ -336,11 +336,11 @@ command_family index_family = {
     .made_by = "INDEX.CREATE makes an index",
     .commands = index_commands,
     .command_count = &index_command_count,
-    .configure = configure,
-    .rdb_load = rdb_load,
-    .save = save,
-    .load = load,
-    .clone = clone,
-    .destroy = destroy,
-    .items = items,
+    .configure = index_type_configure,
+    .rdb_load = index_type_rdb_load,
+    .save = index_type_save,
+    .load = index_type_load,
+    .clone = index_type_clone,
+    .destroy = index_type_destroy,
+    .items = index_type_items,
 };

@@ -5,20 +5,20 @@
 
 #include <inttypes.h>
 
-static int reply_no_unit(server_context *context, uint64_t number)
+static int index_reply_no_unit(server_context *context, uint64_t number)
 {
     return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
 }
 
 /* ---- INDEX.SEAL ---------------------------------------------------------------------------- */
 
-static int seal(server_context *context, server_string **argv, const held_index *held,
-                uint64_t number)
+static int index_seal_unit(server_context *context, server_string **argv, const held_index *held,
+                           uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
     bry_index_unit was = BRY_INDEX_UNIT;
     if (unit == INDEX_NO_UNIT)
-        return reply_no_unit(context, number);
+        return index_reply_no_unit(context, number);
     bry_index_get_unit(held->index, unit, &was);
     if (!was.sealed) {
         bry_index_seal(held->index, unit);
@@ -37,7 +37,7 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
         !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object)
-        seal(context, argv, index_of(opened.object), number);
+        index_seal_unit(context, argv, index_of(opened.object), number);
     else
         family_reply_missing(context, &index_family);
     object_close(&opened);
@@ -68,7 +68,7 @@ int index_command_drop(server_context *context, server_string **argv, int argc)
 
 /* ---- INDEX.EXPORT -------------------------------------------------------------------------- */
 
-static int export_unit(server_context *context, const held_index *held, uint64_t number)
+static int index_export_unit(server_context *context, const held_index *held, uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
     if (unit == INDEX_NO_UNIT)
@@ -94,7 +94,7 @@ int index_command_export(server_context *context, server_string **argv, int argc
         !object_open(context, &index_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     if (opened.object)
-        export_unit(context, index_of(opened.object), number);
+        index_export_unit(context, index_of(opened.object), number);
     else
         api.ReplyWithNull(context);
     object_close(&opened);
@@ -114,7 +114,7 @@ typedef struct installation {
 } installation;
 
 /* Reads the frame into an index as a further unit. */
-static bry_status read_frame(installation *self, bry_index *index, uint32_t *unit)
+static bry_status install_read_frame(installation *self, bry_index *index, uint32_t *unit)
 {
     bry_view view = {self->bytes, self->len, 0};
     bry_source source = bry_view_source(&view);
@@ -134,7 +134,7 @@ static bry_status read_frame(installation *self, bry_index *index, uint32_t *uni
  * while it reads, and what it has read until it comes upon something wrong would have to be taken
  * back out of an index that is in use. What a master has accepted was tried out there.
  */
-static bry_status try_frame(installation *self)
+static bry_status install_try_frame(installation *self)
 {
     bry_index_options options = index_options_of(index_of(self->object));
     held_object *trial;
@@ -144,12 +144,12 @@ static bry_status try_frame(installation *self)
     bry_status status = index_create(&options, &trial);
     if (status != BRY_OK)
         return status;
-    status = read_frame(self, index_of(trial)->index, &unit);
+    status = install_read_frame(self, index_of(trial)->index, &unit);
     object_free(trial);
     return status;
 }
 
-static int reply_refusal(const installation *self, bry_status status)
+static int install_refused(const installation *self, bry_status status)
 {
     server_context *context = self->context;
     index_family.totals.refused++;
@@ -164,16 +164,16 @@ static int reply_refusal(const installation *self, bry_status status)
     return reply_status(context, status);
 }
 
-static bry_status put_unit(installation *self)
+static bry_status install_put_unit(installation *self)
 {
     held_index *held = index_of(self->object);
     uint32_t unit = INDEX_NO_UNIT;
     bry_index_unit info = BRY_INDEX_UNIT;
-    object_hold(self->context, self->object);
+    object_limit_begin(self->context, self->object);
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)
-        status = read_frame(self, held->index, &unit);
-    status = object_let_go(self->object, status);
+        status = install_read_frame(self, held->index, &unit);
+    status = object_limit_end(self->object, status);
     if (status != BRY_OK)
         return status;
     bry_index_set_tag(held->index, unit, self->number);
@@ -187,7 +187,7 @@ static bry_status put_unit(installation *self)
     return BRY_OK;
 }
 
-static int install(installation *self, server_string **argv)
+static int index_install_unit(installation *self, server_string **argv)
 {
     server_context *context = self->context;
     held_index *held = index_of(self->object);
@@ -198,15 +198,15 @@ static int install(installation *self, server_string **argv)
         return SERVER_OK;
     if (!object_may_grow(context, self->object, self->len))
         return object_too_large(context, &index_family);
-    bry_status status = try_frame(self);
+    bry_status status = install_try_frame(self);
     if (status != BRY_OK)
-        return reply_refusal(self, status);
+        return install_refused(self, status);
     uint64_t before = self->object->items;
-    status = put_unit(self);
+    status = install_put_unit(self);
     if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within its limit */
         return object_refused(context, &index_family, status);
     if (status != BRY_OK)
-        return reply_refusal(self, status);
+        return install_refused(self, status);
     object_changed(context, argv[1], "index.install", true);
     return api.ReplyWithLongLong(context, (long long)(self->object->items - before));
 }
@@ -223,7 +223,7 @@ int index_command_install(server_context *context, server_string **argv, int arg
     change.object = opened.object;
     change.bytes = api.StringPtrLen(argv[3], &change.len);
     if (opened.object)
-        install(&change, argv);
+        index_install_unit(&change, argv);
     else
         family_reply_missing(context, &index_family);
     object_close(&opened);

@@ -24,7 +24,7 @@ typedef struct field_batch {
     uint8_t small_answers[SMALL];
 } field_batch;
 
-static bool batch_open(field_batch *self, size_t n)
+static bool field_batch_open(field_batch *self, size_t n)
 {
     self->n = n;
     self->bytes = 0;
@@ -46,13 +46,14 @@ static bool batch_open(field_batch *self, size_t n)
     return true;
 }
 
-static void batch_close(field_batch *self)
+static void field_batch_close(field_batch *self)
 {
     if (self->heap)
         api.Free(self->heap);
 }
 
-static void hash_fields(field_batch *self, const bry_map *map, server_string **fields, size_t step)
+static void field_batch_hash(field_batch *self, const bry_map *map, server_string **fields,
+                             size_t step)
 {
     uint64_t seed = bry_map_seed(map);
     for (size_t i = 0; i < self->n; i++)
@@ -60,8 +61,8 @@ static void hash_fields(field_batch *self, const bry_map *map, server_string **f
 }
 
 /* The values of "field value …", as the map takes them. False: the client has been told. */
-static bool read_values(server_context *context, field_batch *self, const bry_map *map,
-                        server_string **pairs)
+static bool field_batch_read_values(server_context *context, field_batch *self, const bry_map *map,
+                                    server_string **pairs)
 {
     char text[QUOTED_SIZE];
     uint32_t bits = map_value_bits(map);
@@ -92,7 +93,7 @@ static bool read_values(server_context *context, field_batch *self, const bry_ma
     return true;
 }
 
-static size_t count_answers(const field_batch *self, bry_answer answer)
+static size_t field_batch_count(const field_batch *self, bry_answer answer)
 {
     size_t count = 0;
     for (size_t i = 0; i < self->n; i++)
@@ -101,7 +102,7 @@ static size_t count_answers(const field_batch *self, bry_answer answer)
 }
 
 /* For each answer: `yes` where it is the one that counts as 1. */
-static int reply_answers(server_context *context, const field_batch *self, bry_answer yes)
+static int map_reply_answers(server_context *context, const field_batch *self, bry_answer yes)
 {
     api.ReplyWithArray(context, (long)self->n);
     for (size_t i = 0; i < self->n; i++) {
@@ -118,15 +119,15 @@ static int reply_answers(server_context *context, const field_batch *self, bry_a
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* Asks for a part of the command's fields; without a map all are absent, as a batch begins. */
-static void ask(const bry_map *map, server_string **fields, field_batch *self)
+static void map_get_part(const bry_map *map, server_string **fields, field_batch *self)
 {
     if (!map)
         return;
-    hash_fields(self, map, fields, 1);
+    field_batch_hash(self, map, fields, 1);
     bry_map_get_n(map, self->hashes, self->n, self->values, self->answers);
 }
 
-static void reply_value(server_context *context, const field_batch *self, size_t i, bool raw)
+static void map_reply_value(server_context *context, const field_batch *self, size_t i, bool raw)
 {
     if (self->answers[i] == BRY_ABSENT) {
         api.ReplyWithNull(context);
@@ -140,7 +141,7 @@ static void reply_value(server_context *context, const field_batch *self, size_t
     }
 }
 
-static int ask_all(server_context *context, server_string **argv, int argc, bool values)
+static int map_get_all(server_context *context, server_string **argv, int argc, bool values)
 {
     opened_key opened;
     if (argc < 3)
@@ -157,11 +158,11 @@ static int ask_all(server_context *context, server_string **argv, int argc, bool
     api.ReplyWithArray(context, (long)n);
     for (size_t done = 0; done < n; done += SMALL) {
         field_batch part;
-        batch_open(&part, n - done < SMALL ? n - done : SMALL);
-        ask(map, argv + 2 + done, &part);
+        field_batch_open(&part, n - done < SMALL ? n - done : SMALL);
+        map_get_part(map, argv + 2 + done, &part);
         for (size_t i = 0; i < part.n; i++) {
             if (values || part.answers[i] == BRY_UNSURE)
-                reply_value(context, &part, i, raw);
+                map_reply_value(context, &part, i, raw);
             else
                 api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
         }
@@ -172,18 +173,18 @@ static int ask_all(server_context *context, server_string **argv, int argc, bool
 
 int map_command_get(server_context *context, server_string **argv, int argc)
 {
-    return ask_all(context, argv, argc, true);
+    return map_get_all(context, argv, argc, true);
 }
 
 int map_command_exists(server_context *context, server_string **argv, int argc)
 {
-    return ask_all(context, argv, argc, false);
+    return map_get_all(context, argv, argc, false);
 }
 
 /* ---- refusing ------------------------------------------------------------------------------ */
 
 /* Of several limits the one that was met. `more`: fields that would have been new. */
-static int reply_full(server_context *context, const bry_map *map, size_t more, size_t values)
+static int map_reply_full(server_context *context, const bry_map *map, size_t more, size_t values)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_options_like(map, &options);
@@ -202,7 +203,7 @@ static int reply_full(server_context *context, const bry_map *map, size_t more, 
 }
 
 /* What bloomery.max-key-bytes refuses, and what may help. */
-static int refuse_size(server_context *context, const held_object *object)
+static int map_refuse_size(server_context *context, const held_object *object)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_options_like(map_of(object), &options);
@@ -218,11 +219,11 @@ static int refuse_size(server_context *context, const held_object *object)
 }
 
 /* What the library refused, to be replicated unless the map is a new one. */
-static int refuse(server_context *context, const held_object *object, const field_batch *self,
-                  bry_status status, bool is_new)
+static int map_refused(server_context *context, const held_object *object, const field_batch *self,
+                       bry_status status, bool is_new)
 {
     if (status == BRY_E_LIMIT)
-        return refuse_size(context, object);
+        return map_refuse_size(context, object);
     if (status != BRY_E_FULL)
         return is_new ? object_refused_here(context, &map_family, status)
                       : object_refused(context, &map_family, status);
@@ -230,7 +231,7 @@ static int refuse(server_context *context, const held_object *object, const fiel
     if (!is_new)
         api.ReplicateVerbatim(context);
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    return reply_full(context, map_of(object), count_answers(self, BRY_ABSENT), self->n);
+    return map_reply_full(context, map_of(object), field_batch_count(self, BRY_ABSENT), self->n);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
@@ -240,7 +241,7 @@ static int refuse(server_context *context, const held_object *object, const fiel
  * what they weigh; at the limit, fields that are there may still get other values, up to an eighth
  * more.
  */
-static bool may_set(server_context *context, const held_object *object, field_batch *self)
+static bool map_may_set(server_context *context, const held_object *object, field_batch *self)
 {
     uint64_t more = self->n * sizeof(bry_hash) + self->bytes;
     if (object_may_grow(context, object, more))
@@ -248,22 +249,22 @@ static bool may_set(server_context *context, const held_object *object, field_ba
     if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
         return false;
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    return count_answers(self, BRY_PRESENT) == self->n;
+    return field_batch_count(self, BRY_PRESENT) == self->n;
 }
 
 /* Sets all; `created` where the object is new and not yet under the key. */
-static int set_all(server_context *context, server_string **argv, opened_key *opened,
-                   field_batch *self, held_object *object, const bry_map_options *created)
+static int map_set_all(server_context *context, server_string **argv, opened_key *opened,
+                       field_batch *self, held_object *object, const bry_map_options *created)
 {
-    hash_fields(self, map_of(object), argv + 2, 2);
-    if (!may_set(context, object, self))
-        return refuse_size(context, object);
-    object_hold(context, object);
+    field_batch_hash(self, map_of(object), argv + 2, 2);
+    if (!map_may_set(context, object, self))
+        return map_refuse_size(context, object);
+    object_limit_begin(context, object);
     bry_status status =
         bry_map_set_n(map_of(object), self->hashes, self->values, self->n, self->answers);
-    status = object_let_go(object, status);
+    status = object_limit_end(object, status);
     if (status != BRY_OK)
-        return refuse(context, object, self, status, created != NULL);
+        return map_refused(context, object, self, status, created != NULL);
     object_recount(object);
     object_count(object, self->n);
     if (created) {
@@ -272,11 +273,11 @@ static int set_all(server_context *context, server_string **argv, opened_key *op
         object_changed(context, argv[1], "map.create", false);
     }
     object_changed(context, argv[1], "map.set", true);
-    return reply_answers(context, self, BRY_ABSENT);
+    return map_reply_answers(context, self, BRY_ABSENT);
 }
 
-static int set_or_create(server_context *context, server_string **argv, opened_key *opened,
-                         field_batch *self)
+static int map_set_or_create(server_context *context, server_string **argv, opened_key *opened,
+                             field_batch *self)
 {
     bry_map_options options = map_options_default();
     held_object *object = opened->object;
@@ -285,8 +286,8 @@ static int set_or_create(server_context *context, server_string **argv, opened_k
         status = map_create(&options, &object);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (read_values(context, self, map_of(object), argv + 2))
-        set_all(context, argv, opened, self, object, opened->object ? NULL : &options);
+    if (field_batch_read_values(context, self, map_of(object), argv + 2))
+        map_set_all(context, argv, opened, self, object, opened->object ? NULL : &options);
     if (!opened->object) /* it was not put there */
         object_free(object);
     return SERVER_OK;
@@ -300,17 +301,17 @@ int map_command_set(server_context *context, server_string **argv, int argc)
         return api.WrongArity(context);
     if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (batch_open(&batch, ((size_t)argc - 2) / 2))
-        set_or_create(context, argv, &opened, &batch);
+    if (field_batch_open(&batch, ((size_t)argc - 2) / 2))
+        map_set_or_create(context, argv, &opened, &batch);
     else
         reply_status(context, BRY_E_NOMEM);
-    batch_close(&batch);
+    field_batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }
 
 /* Brings the fields that are there to the front, sets those, and puts their answers back. */
-static bry_status update_present(bry_map *map, field_batch *self, uint8_t *was, size_t *present)
+static bry_status map_update_present(bry_map *map, field_batch *self, uint8_t *was, size_t *present)
 {
     size_t count = 0;
     for (size_t i = 0; i < self->n; i++) {
@@ -329,33 +330,33 @@ static bry_status update_present(bry_map *map, field_batch *self, uint8_t *was, 
     return status;
 }
 
-static int update_all(server_context *context, server_string **argv, held_object *object,
-                      field_batch *self)
+static int map_update_all(server_context *context, server_string **argv, held_object *object,
+                          field_batch *self)
 {
     bry_map *map = map_of(object);
-    if (!read_values(context, self, map, argv + 2))
+    if (!field_batch_read_values(context, self, map, argv + 2))
         return SERVER_OK;
-    hash_fields(self, map, argv + 2, 2);
+    field_batch_hash(self, map, argv + 2, 2);
     bry_map_get_n(map, self->hashes, self->n, NULL, self->answers);
     if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
-        return refuse_size(context, object);
+        return map_refuse_size(context, object);
     uint8_t small[SMALL], *was = self->n > SMALL ? api.TryAlloc(self->n) : small;
     if (!was)
         return reply_status(context, BRY_E_NOMEM);
     size_t present;
-    object_hold(context, object);
-    bry_status status = update_present(map, self, was, &present);
-    status = object_let_go(object, status);
+    object_limit_begin(context, object);
+    bry_status status = map_update_present(map, self, was, &present);
+    status = object_limit_end(object, status);
     if (was != small)
         api.Free(was);
     if (status != BRY_OK) {
         self->n = present; /* those in front; the others had no part in it */
-        return refuse(context, object, self, status, false);
+        return map_refused(context, object, self, status, false);
     }
     object_count(object, self->n);
     if (present > 0)
         object_changed(context, argv[1], "map.update", true);
-    return reply_answers(context, self, BRY_PRESENT);
+    return map_reply_answers(context, self, BRY_PRESENT);
 }
 
 int map_command_update(server_context *context, server_string **argv, int argc)
@@ -367,29 +368,29 @@ int map_command_update(server_context *context, server_string **argv, int argc)
     size_t n = ((size_t)argc - 2) / 2;
     if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (!batch_open(&batch, n))
+    if (!field_batch_open(&batch, n))
         reply_status(context, BRY_E_NOMEM);
     else if (!opened.object)
         reply_zeros(context, n);
     else
-        update_all(context, argv, opened.object, &batch);
-    batch_close(&batch);
+        map_update_all(context, argv, opened.object, &batch);
+    field_batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }
 
-static int del_all(server_context *context, server_string **argv, held_object *object,
-                   field_batch *self)
+static int map_del_all(server_context *context, server_string **argv, held_object *object,
+                       field_batch *self)
 {
-    hash_fields(self, map_of(object), argv + 2, 1);
+    field_batch_hash(self, map_of(object), argv + 2, 1);
     bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
     if (status != BRY_OK)
         return object_refused(context, &map_family, status);
     object_recount(object);
     object_count(object, self->n);
-    if (count_answers(self, BRY_ABSENT) < self->n)
+    if (field_batch_count(self, BRY_ABSENT) < self->n)
         object_changed(context, argv[1], "map.del", true);
-    return reply_answers(context, self, BRY_PRESENT);
+    return map_reply_answers(context, self, BRY_PRESENT);
 }
 
 int map_command_del(server_context *context, server_string **argv, int argc)
@@ -401,13 +402,13 @@ int map_command_del(server_context *context, server_string **argv, int argc)
     size_t n = (size_t)argc - 2;
     if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (!batch_open(&batch, n))
+    if (!field_batch_open(&batch, n))
         reply_status(context, BRY_E_NOMEM);
     else if (!opened.object)
         reply_zeros(context, n);
     else
-        del_all(context, argv, opened.object, &batch);
-    batch_close(&batch);
+        map_del_all(context, argv, opened.object, &batch);
+    field_batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }

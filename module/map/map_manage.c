@@ -9,50 +9,51 @@
 /* ---- MAP.CREATE ---------------------------------------------------------------------------- */
 
 /* What MAP.CREATE says. */
-typedef struct map_wish {
+typedef struct map_request {
     bry_map_options options;
     int engine;
     uint64_t raw;
     server_string *like;
-} map_wish;
+} map_request;
 
 static const char *const engine_words[] = {"auto", "compact", "kbf", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
 
 /* False: the client has been told. */
-static bool read_wish(server_context *context, server_string **argv, int argc, map_wish *wish)
+static bool map_read_create(server_context *context, server_string **argv, int argc,
+                            map_request *request)
 {
-    bry_map_options *map = &wish->options;
-    *wish = (struct map_wish){.options = map_options_default(), .engine = -1};
+    bry_map_options *map = &request->options;
+    *request = (map_request){.options = map_options_default(), .engine = -1};
     command_option options[] = {
         option_capacity(&map->capacity),
         option_error(BRY_MAP_ERROR_MIN, &map->error),
-        option_word("ENGINE", engine_words, &wish->engine),
+        option_word("ENGINE", engine_words, &request->engine),
         option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
-        option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &wish->raw),
-        option_string("LIKE", &wish->like),
+        option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &request->raw),
+        option_string("LIKE", &request->like),
         option_seed(&map->seed),
         option_flag("NOGROW", &map->fixed),
     };
     size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    if (wish->like && options_given(options, count) > 1) {
+    if (request->like && options_given(options, count) > 1) {
         reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
         return false;
     }
-    if (map->values && wish->raw) {
+    if (map->values && request->raw) {
         reply_error(context, "ERR", "VALUES and RAW exclude each other");
         return false;
     }
-    if (wish->engine >= 0)
-        map->engine = engines[wish->engine];
-    map->value_bits = (uint32_t)wish->raw;
+    if (request->engine >= 0)
+        map->engine = engines[request->engine];
+    map->value_bits = (uint32_t)request->raw;
     return true;
 }
 
 /* An empty map with the codes of the other's values, too: so the two can be merged. */
-static bry_status create_like(const held_object *other, held_object **out)
+static bry_status map_create_like(const held_object *other, held_object **out)
 {
     held_object *made = object_new(&map_family);
     if (!made)
@@ -69,21 +70,21 @@ static bry_status create_like(const held_object *other, held_object **out)
     return BRY_OK;
 }
 
-static int put_like(server_context *context, server_string **argv, opened_key *target,
-                    server_string *like)
+static int map_put_like(server_context *context, server_string **argv, opened_key *target,
+                        server_string *like)
 {
     held_object *made;
     const held_object *other = object_like(context, &map_family, like);
     if (!other)
         return SERVER_OK;
-    bry_status status = create_like(other, &made);
+    bry_status status = map_create_like(other, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
     return object_put_like(context, argv[1], target, made, "map.create");
 }
 
-static int put_new(server_context *context, server_string **argv, opened_key *target,
-                   bry_map_options *options)
+static int map_put_new(server_context *context, server_string **argv, opened_key *target,
+                       bry_map_options *options)
 {
     bry_map_shape shape = BRY_MAP_SHAPE;
     held_object *made;
@@ -110,26 +111,26 @@ static int put_new(server_context *context, server_string **argv, opened_key *ta
 
 int map_command_create(server_context *context, server_string **argv, int argc)
 {
-    map_wish wish;
+    map_request request;
     opened_key target;
-    if (are_like_keys_told(context, argv, argc))
+    if (report_like_keys(context, argv, argc))
         return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
-    if (!read_wish(context, argv, argc, &wish) ||
+    if (!map_read_create(context, argv, argc, &request) ||
         !object_open_free(context, &map_family, argv[1], &target))
         return SERVER_OK;
-    if (wish.like)
-        put_like(context, argv, &target, wish.like);
+    if (request.like)
+        map_put_like(context, argv, &target, request.like);
     else
-        put_new(context, argv, &target, &wish.options);
+        map_put_new(context, argv, &target, &request.options);
     object_close(&target);
     return SERVER_OK;
 }
 
 /* ---- MAP.JOIN ------------------------------------------------------------------------------ */
 
-static bry_status merge(void *into, const void *from)
+static bry_status map_merge_one(void *into, const void *from)
 {
     return bry_map_merge(into, from);
 }
@@ -137,13 +138,13 @@ static bry_status merge(void *into, const void *from)
 int map_command_join(server_context *context, server_string **argv, int argc)
 {
     static const object_merging how = {
-        .family = &map_family, .merge = merge, .event = "map.join", .creates = true};
+        .family = &map_family, .merge = map_merge_one, .event = "map.join", .creates = true};
     return object_merge(context, argv, argc, &how);
 }
 
 /* ---- MAP.COMPRESS -------------------------------------------------------------------------- */
 
-static int compress(server_context *context, server_string **argv, held_object *object)
+static int map_compress(server_context *context, server_string **argv, held_object *object)
 {
     size_t before = object->account.bytes;
     bry_status status = bry_map_compress(map_of(object), 0);
@@ -163,7 +164,7 @@ int map_command_compress(server_context *context, server_string **argv, int argc
     if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object)
-        compress(context, argv, opened.object);
+        map_compress(context, argv, opened.object);
     else
         reply_no_key(context);
     object_close(&opened);
@@ -172,7 +173,8 @@ int map_command_compress(server_context *context, server_string **argv, int argc
 
 /* ---- MAP.INFO ------------------------------------------------------------------------------ */
 
-static void reply_errors(server_context *context, const char *what, const bry_map_errors *errors)
+static void map_reply_errors(server_context *context, const char *what,
+                             const bry_map_errors *errors)
 {
     char name[48];
     const char *const kinds[] = {"false_positive", "false_negative", "incorrect"};
@@ -185,7 +187,7 @@ static void reply_errors(server_context *context, const char *what, const bry_ma
 
 #define INFO_PAIRS 23
 
-static int reply_info(server_context *context, const held_object *object)
+static int map_reply_info(server_context *context, const held_object *object)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_options_like(map_of(object), &options);
@@ -205,8 +207,8 @@ static int reply_info(server_context *context, const held_object *object)
     reply_pair_count(context, "values_left", stats.values_left);
     reply_pair_count(context, "tables", stats.tables);
     reply_pair_number(context, "load", stats.load);
-    reply_errors(context, "promised", &stats.promised);
-    reply_errors(context, "estimated", &stats.estimated);
+    map_reply_errors(context, "promised", &stats.promised);
+    map_reply_errors(context, "estimated", &stats.estimated);
     reply_pair_count(context, "refused_unsure", stats.refused_unsure);
     reply_pair_count(context, "refused_full", stats.refused_full);
     reply_pair_count(context, "ghosts", stats.ghosts);
@@ -218,5 +220,5 @@ static int reply_info(server_context *context, const held_object *object)
 
 int map_command_info(server_context *context, server_string **argv, int argc)
 {
-    return object_tell(context, argv, argc, &map_family, reply_info);
+    return object_describe(context, argv, argc, &map_family, map_reply_info);
 }

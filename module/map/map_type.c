@@ -13,7 +13,7 @@ static share_setting default_error = {
     .value = 0.001, .least = BRY_MAP_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
-static int configure(server_context *context)
+static int map_type_configure(server_context *context)
 {
     static const char *names[] = {"auto", "compact", "kbf"};
     static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
@@ -74,12 +74,12 @@ void map_replicate_creation(server_context *context, server_string *name,
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status save(const void *thing, const bry_sink *sink)
+static bry_status map_type_save(const void *thing, const bry_sink *sink)
 {
     return bry_map_save(thing, sink, NULL);
 }
 
-static bry_status load(const bry_source *source, bry_load *load, void **thing)
+static bry_status map_type_load(const bry_source *source, bry_load *load, void **thing)
 {
     bry_map *map;
     bry_status status = bry_map_load(source, load, &map);
@@ -88,7 +88,7 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return status;
 }
 
-static bry_status clone(const void *thing, account *bill, void **copy)
+static bry_status map_type_clone(const void *thing, account *bill, void **copy)
 {
     bry_allocator allocator = account_allocator(bill);
     bry_map *made;
@@ -98,19 +98,19 @@ static bry_status clone(const void *thing, account *bill, void **copy)
     return status;
 }
 
-static void destroy(void *thing)
+static void map_type_destroy(void *thing)
 {
     bry_map_destroy(thing);
 }
 
-static uint64_t items(const void *thing)
+static uint64_t map_type_items(const void *thing)
 {
     return bry_map_items(thing);
 }
 
 /* A field that is not there may be answered as one that is; one that is there as another, or with
  * engine kbf as none. A client asks for either, so the larger chance counts. */
-static void errors(const void *thing, double *promised, double *estimated)
+static void map_type_errors(const void *thing, double *promised, double *estimated)
 {
     bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(thing, &stats);
@@ -122,7 +122,7 @@ static void errors(const void *thing, double *promised, double *estimated)
         stats.estimated.false_positive > present ? stats.estimated.false_positive : present;
 }
 
-static void *rdb_load(server_io *io, int encoding)
+static void *map_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &map_family);
 }
@@ -139,12 +139,12 @@ command_family map_family = {
     .restore_command = "MAP.LOAD",
     .commands = map_commands,
     .command_count = &map_command_count,
-    .configure = configure,
-    .rdb_load = rdb_load,
-    .save = save,
-    .load = load,
-    .clone = clone,
-    .destroy = destroy,
-    .items = items,
-    .errors = errors,
+    .configure = map_type_configure,
+    .rdb_load = map_type_rdb_load,
+    .save = map_type_save,
+    .load = map_type_load,
+    .clone = map_type_clone,
+    .destroy = map_type_destroy,
+    .items = map_type_items,
+    .errors = map_type_errors,
 };

@@ -32,7 +32,8 @@ typedef struct known_command {
 /* A name has one place here, and whoever comes last has it. */
 static known_command known[SLOTS];
 
-static void forget_commands(server_context *context, server_event event, uint64_t what, void *data)
+static void once_forget_commands(server_context *context, server_event event, uint64_t what,
+                                 void *data)
 {
     (void)context;
     (void)event;
@@ -44,10 +45,10 @@ static void forget_commands(server_context *context, server_event event, uint64_
 int once_watch_commands(server_context *context)
 {
     server_event modules = {SERVER_EVENT_MODULES, 1};
-    return api.SubscribeToServerEvent(context, modules, forget_commands);
+    return api.SubscribeToServerEvent(context, modules, once_forget_commands);
 }
 
-static bool is_flag(server_reply *reply, const char *flag)
+static bool reply_is_flag(server_reply *reply, const char *flag)
 {
     size_t len;
     const char *text = api.CallReplyStringPtr(reply, &len);
@@ -56,7 +57,7 @@ static bool is_flag(server_reply *reply, const char *flag)
 
 /* A command in the reply of COMMAND INFO: name, arity, flags, and six things more before its parts,
  * which XGROUP CREATE is one of. */
-static unsigned traits_of(server_reply *about)
+static unsigned command_parse_traits(server_reply *about)
 {
     enum { AT_FLAGS = 2, AT_PARTS = 9 };
     server_reply *flags = about ? api.CallReplyArrayElement(about, AT_FLAGS) : NULL;
@@ -65,9 +66,9 @@ static unsigned traits_of(server_reply *about)
     unsigned traits = IS_KNOWN;
     for (size_t i = 0; i < api.CallReplyLength(flags); i++) {
         server_reply *flag = api.CallReplyArrayElement(flags, i);
-        traits |= is_flag(flag, "write") ? IS_WRITE : 0;
-        traits |= is_flag(flag, "blocking") ? IS_BLOCKING : 0;
-        traits |= is_flag(flag, "noscript") ? IS_NOT_FOR_SCRIPTS : 0;
+        traits |= reply_is_flag(flag, "write") ? IS_WRITE : 0;
+        traits |= reply_is_flag(flag, "blocking") ? IS_BLOCKING : 0;
+        traits |= reply_is_flag(flag, "noscript") ? IS_NOT_FOR_SCRIPTS : 0;
     }
     server_reply *parts = api.CallReplyArrayElement(about, AT_PARTS);
     if (parts && api.CallReplyLength(parts) > 0)
@@ -75,14 +76,14 @@ static unsigned traits_of(server_reply *about)
     return traits;
 }
 
-static unsigned ask_server(server_context *context, const char *name, size_t len)
+static unsigned command_ask_server(server_context *context, const char *name, size_t len)
 {
     server_reply *reply = api.Call(context, "COMMAND", "cb", "INFO", name, len);
     unsigned traits = 0;
     if (reply && api.CallReplyType(reply) == SERVER_REPLY_ARRAY) {
         server_reply *about = api.CallReplyArrayElement(reply, 0);
         if (about && api.CallReplyType(about) == SERVER_REPLY_ARRAY)
-            traits = traits_of(about);
+            traits = command_parse_traits(about);
     }
     if (reply)
         api.FreeCallReply(reply);
@@ -90,12 +91,12 @@ static unsigned ask_server(server_context *context, const char *name, size_t len
 }
 
 /* 0: there is no such command. Only those that are there are kept. */
-static unsigned look_up(server_context *context, const char *name, size_t len)
+static unsigned command_look_up(server_context *context, const char *name, size_t len)
 {
     known_command *place = &known[bry_hash_key(0, name, len).lo % SLOTS];
     if (place->len == len && memcmp(place->name, name, len) == 0)
         return place->traits;
-    unsigned traits = ask_server(context, name, len);
+    unsigned traits = command_ask_server(context, name, len);
     if (traits) {
         place->len = len;
         place->traits = traits;
@@ -105,7 +106,7 @@ static unsigned look_up(server_context *context, const char *name, size_t len)
 }
 
 /* Adds a word to a name, in small letters. False: no command is called that long. */
-static bool append(char name[NAME_SIZE], size_t *end, const server_string *word)
+static bool command_name_append(char name[NAME_SIZE], size_t *end, const server_string *word)
 {
     size_t len;
     const char *bytes = api.StringPtrLen(word, &len);
@@ -120,23 +121,25 @@ static bool append(char name[NAME_SIZE], size_t *end, const server_string *word)
 
 /* Of the command, or of the part of it that the second word names; not IS_KNOWN where there is none
  * of that name. */
-static unsigned traits(server_context *context, const once_wish *wish)
+static unsigned command_traits(server_context *context, const once_request *request)
 {
     char name[NAME_SIZE];
     size_t len = 0;
-    if (!append(name, &len, wish->words[0]))
+    if (!command_name_append(name, &len, request->words[0]))
         return 0;
-    unsigned found = look_up(context, name, len);
-    if (!(found & HAS_PARTS) || wish->n < 2 || len == NAME_SIZE)
+    unsigned found = command_look_up(context, name, len);
+    if (!(found & HAS_PARTS) || request->n < 2 || len == NAME_SIZE)
         return found;
     name[len++] = '|';
-    unsigned part = append(name, &len, wish->words[1]) ? look_up(context, name, len) : 0;
+    unsigned part = command_name_append(name, &len, request->words[1])
+                        ? command_look_up(context, name, len)
+                        : 0;
     return part ? part : HAS_PARTS;
 }
 
 /* ---- what ONCE makes of it ----------------------------------------------------------------- */
 
-static bool is_refused_by_name(const server_string *name)
+static bool once_refuses_name(const server_string *name)
 {
     for (size_t i = 0; i < sizeof refused_names / sizeof refused_names[0]; i++)
         if (is_word(name, refused_names[i]))
@@ -144,11 +147,11 @@ static bool is_refused_by_name(const server_string *name)
     return family_is_internal(name);
 }
 
-static bool check_traits(server_context *context, const once_wish *wish)
+static bool once_check_traits(server_context *context, const once_request *request)
 {
     char text[QUOTED_SIZE];
-    unsigned found = traits(context, wish);
-    const char *name = quoted(wish->words[0], text);
+    unsigned found = command_traits(context, request);
+    const char *name = quoted(request->words[0], text);
     if (!(found & IS_KNOWN))
         reply_error(context, "ERR", "unknown %s %s", found ? "subcommand of" : "command", name);
     else if (!(found & IS_WRITE))
@@ -156,30 +159,30 @@ static bool check_traits(server_context *context, const once_wish *wish)
     else if (found & (IS_BLOCKING | IS_NOT_FOR_SCRIPTS))
         reply_error(context, "ERR", "ONCE cannot call %s, which may wait or is not for scripts",
                     name);
-    else if (is_refused_by_name(wish->words[0]))
+    else if (once_refuses_name(request->words[0]))
         reply_error(context, "ERR", "ONCE does not call %s", name);
     else
         return true;
     return false;
 }
 
-static bool is_equal(const server_string *a, const server_string *b)
+static bool strings_equal(const server_string *a, const server_string *b)
 {
     size_t a_len, b_len;
     const char *a_bytes = api.StringPtrLen(a, &a_len), *b_bytes = api.StringPtrLen(b, &b_len);
     return a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
 }
 
-static bool check_keys(server_context *context, const once_wish *wish)
+static bool once_check_keys(server_context *context, const once_request *request)
 {
     char text[QUOTED_SIZE];
-    const char *name = quoted(wish->words[0], text);
+    const char *name = quoted(request->words[0], text);
     int n = 0;
     errno = 0;
-    int *places = api.GetCommandKeysWithFlags(context, wish->words, wish->n, &n, NULL);
+    int *places = api.GetCommandKeysWithFlags(context, request->words, request->n, &n, NULL);
     bool names_guard = false;
     for (int i = 0; places && i < n; i++)
-        names_guard = names_guard || is_equal(wish->words[places[i]], wish->guard);
+        names_guard = names_guard || strings_equal(request->words[places[i]], request->guard);
     if (!places && errno == ENOENT)
         reply_error(context, "ERR", "unknown command %s", name);
     else if (!places && errno == EINVAL)
@@ -194,9 +197,9 @@ static bool check_keys(server_context *context, const once_wish *wish)
     return may;
 }
 
-bool once_may_call(server_context *context, const once_wish *wish)
+bool once_may_call(server_context *context, const once_request *request)
 {
-    return check_traits(context, wish) && check_keys(context, wish);
+    return once_check_traits(context, request) && once_check_keys(context, request);
 }
 
 /*

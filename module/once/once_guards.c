@@ -15,7 +15,7 @@ static share_setting default_error = {
     .value = 1e-9, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static long long default_capacity = 1000000;
 
-static int configure(server_context *context)
+static int once_configure(server_context *context)
 {
     if (settings_register_share(context, "once-error", "1e-9", &default_error) ||
         settings_register_count(context, "once-capacity", 1000000, 1, (long long)BRY_CAPACITY_MAX,
@@ -37,7 +37,7 @@ bry_window_options once_options_default(void)
  * A guard is an ordinary window, and what is saved of one does not tell. INFO counts it apart once
  * this server has made it by ONCE.CREATE or has used it in ONCE.
  */
-void once_is_guard(held_object *object)
+void once_mark_guard(held_object *object)
 {
     if (object->totals != &once_family.totals)
         object_count_among(object, &once_family.totals);
@@ -46,8 +46,8 @@ void once_is_guard(held_object *object)
 /* ---- ONCE.CREATE --------------------------------------------------------------------------- */
 
 /* False: the client has been told. */
-static bool read_options(server_context *context, server_string **argv, int argc,
-                         bry_window_options *window)
+static bool once_read_create(server_context *context, server_string **argv, int argc,
+                             bry_window_options *window)
 {
     *window = once_options_default();
     command_option options[] = {
@@ -75,12 +75,12 @@ int once_command_create(server_context *context, server_string **argv, int argc)
     opened_key target;
     if (argc < 4)
         return api.WrongArity(context);
-    if (!read_options(context, argv, argc, &options) ||
+    if (!once_read_create(context, argv, argc, &options) ||
         !object_open_free(context, &window_family, argv[1], &target))
         return SERVER_OK;
     window_put_new(context, argv, &target, &options);
     if (target.object)
-        once_is_guard(target.object);
+        once_mark_guard(target.object);
     object_close(&target);
     return SERVER_OK;
 }
@@ -116,7 +116,7 @@ int once_command_info(server_context *context, server_string **argv, int argc)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static void info(server_info *info)
+static void once_info(server_info *info)
 {
     api.InfoAddFieldULongLong(info, "once_applied", once_total.applied);
     api.InfoAddFieldULongLong(info, "once_repeated", once_total.repeated);
@@ -128,6 +128,6 @@ command_family once_family = {
     .name = "once",
     .commands = once_commands,
     .command_count = &once_command_count,
-    .configure = configure,
-    .info = info,
+    .configure = once_configure,
+    .info = once_info,
 };

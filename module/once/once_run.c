@@ -23,11 +23,11 @@ typedef struct once_check {
 
 /* ---- guards -------------------------------------------------------------------------------- */
 
-const char *once_why_no_guard(const bry_window_options *options)
+const char *once_guard_problem(const bry_window_options *options)
 {
     if (options->engine != BRY_ENGINE_COMPACT)
         return "it has engine fbf, which cannot forget the id of a command that failed";
-    if (is_by_events(options))
+    if (window_by_events(options))
         return "it goes by the times of its events";
     if (options->refresh)
         return "it was created with REFRESH";
@@ -40,7 +40,7 @@ int once_reply_no_guard(server_context *context)
 }
 
 /* Opens the key, which must be a guard. False: the client has been told, nothing is open. */
-static bool open_guard(once_check *self, int mode, opened_key *opened)
+static bool once_open_guard(once_check *self, int mode, opened_key *opened)
 {
     if (!object_open(self->context, &window_family, self->guard, mode, opened))
         return false;
@@ -49,7 +49,7 @@ static bool open_guard(once_check *self, int mode, opened_key *opened)
     } else {
         bry_window_options options = BRY_WINDOW_OPTIONS;
         bry_window_options_like(window_of(opened->object), &options);
-        const char *why = once_why_no_guard(&options);
+        const char *why = once_guard_problem(&options);
         self->object = opened->object;
         if (!why)
             return true;
@@ -61,13 +61,13 @@ static bool open_guard(once_check *self, int mode, opened_key *opened)
 
 /* ---- what is replicated -------------------------------------------------------------------- */
 
-static void replicate_id(const once_check *self)
+static void once_replicate_id(const once_check *self)
 {
     api.Replicate(self->context, "WINDOW.ADD", "sscl", self->guard, self->id, "AT",
                   (long long)self->now);
 }
 
-static void replicate_time(const once_check *self, uint64_t time)
+static void once_replicate_time(const once_check *self, uint64_t time)
 {
     api.Replicate(self->context, "WINDOW.ADVANCE", "scl", self->guard, "AT", (long long)time);
 }
@@ -76,7 +76,7 @@ static void replicate_time(const once_check *self, uint64_t time)
 
 /* Whether the limit of a key's size leaves room for an id, if need be after what has become too old
  * is given back. */
-static bool may_remember(const once_check *self)
+static bool once_may_remember(const once_check *self)
 {
     bry_window *window = window_of(self->object);
     bry_window_options options = BRY_WINDOW_OPTIONS;
@@ -87,47 +87,47 @@ static bool may_remember(const once_check *self)
     if (self->now <= time || window_same_generation(&options, time, self->now) ||
         bry_window_advance(window, self->now) != BRY_OK)
         return false;
-    window_look(self->object);
-    replicate_time(self, self->now);
+    window_refresh_errors(self->object);
+    once_replicate_time(self, self->now);
     return object_may_grow(self->context, self->object, sizeof(bry_hash));
 }
 
-/* For remember(), with the guard open to be changed. */
-static bool remember_here(const once_check *self)
+/* For once_remember(), with the guard open to be changed. */
+static bool once_remember_id(const once_check *self)
 {
-    if (!may_remember(self)) {
+    if (!once_may_remember(self)) {
         object_too_large(self->context, &window_family);
         return false;
     }
-    object_hold(self->context, self->object);
+    object_limit_begin(self->context, self->object);
     bry_status status = bry_window_add(window_of(self->object), self->hash, self->now, NULL);
-    status = object_let_go(self->object, status);
+    status = object_limit_end(self->object, status);
     if (status == BRY_OK) {
         self->object->once.applied++;
         self->object->once.expected_lost += self->error;
-        window_look(self->object);
+        window_refresh_errors(self->object);
         return true;
     }
     if (status == BRY_E_FULL) /* replicated like a change (object.h) */
-        replicate_id(self);
+        once_replicate_id(self);
     object_refused_here(self->context, &window_family, status);
     return false;
 }
 
 /* False: the id cannot be remembered, and the client has been told. */
-static bool remember(once_check *self)
+static bool once_remember(once_check *self)
 {
     opened_key opened;
-    if (!open_guard(self, SERVER_READ | SERVER_WRITE, &opened))
+    if (!once_open_guard(self, SERVER_READ | SERVER_WRITE, &opened))
         return false;
-    bool remembered = remember_here(self);
+    bool remembered = once_remember_id(self);
     object_close(&opened);
     return remembered;
 }
 
 /* The command failed. The key is looked up anew: whoever listens to the server's events may have
  * done something to it. */
-static void take_back(once_check *self)
+static void once_forget_id(once_check *self)
 {
     opened_key opened = {.key =
                              api.OpenKey(self->context, self->guard, SERVER_READ | SERVER_WRITE)};
@@ -136,19 +136,19 @@ static void take_back(once_check *self)
         (void)bry_window_del(window_of(self->object), self->hash, self->now, NULL);
         self->object->once.applied--;
         self->object->once.expected_lost -= self->error;
-        window_look(self->object);
-        replicate_time(self, self->now);
+        window_refresh_errors(self->object);
+        once_replicate_time(self, self->now);
     }
     object_close(&opened);
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
 
-static int reply_repeat(const once_check *self)
+static int once_reply_repeat(const once_check *self)
 {
     self->object->once.repeated++;
     once_total.repeated++;
-    replicate_time(self, bry_window_time(window_of(self->object)));
+    once_replicate_time(self, bry_window_time(window_of(self->object)));
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.repeated", self->guard);
     api.ReplyWithArray(self->context, 1);
     return api.ReplyWithLongLong(self->context, 0);
@@ -156,7 +156,8 @@ static int reply_repeat(const once_check *self)
 
 /* The command's error as it is; but Redis 7.0 tells modules that access control said no in words
  * that no client looks for. */
-static int reply_failed(server_context *context, const once_wish *wish, server_reply *reply)
+static int once_reply_failed(server_context *context, const once_request *request,
+                             server_reply *reply)
 {
     static const char denial[] = "ERR acl verification failed, ";
     char name[QUOTED_SIZE];
@@ -165,27 +166,27 @@ static int reply_failed(server_context *context, const once_wish *wish, server_r
     if (!text || len < lead || len > lead + MOST_DENIAL || memcmp(text, denial, lead) != 0)
         return api.ReplyWithCallReply(context, reply);
     return reply_error(context, "NOPERM", "ONCE may not call %s for this user: %.*s",
-                       quoted(wish->words[0], name), (int)(len - lead), text + lead);
+                       quoted(request->words[0], name), (int)(len - lead), text + lead);
 }
 
 /* The id is remembered, and no key is open. */
-static int call(once_check *self, const once_wish *wish)
+static int once_call(once_check *self, const once_request *request)
 {
     /* Replicated; replies as the client's protocol has them; the caller's rights, errors as
      * replies, the memory limit, and what scripts may not call. */
-    server_reply *reply = api.Call(self->context, api.StringPtrLen(wish->words[0], NULL), "!0CEMSv",
-                                   wish->words + 1, (size_t)wish->n - 1);
+    server_reply *reply = api.Call(self->context, api.StringPtrLen(request->words[0], NULL),
+                                   "!0CEMSv", request->words + 1, (size_t)request->n - 1);
     if (!reply || api.CallReplyType(reply) == SERVER_REPLY_ERROR) {
-        take_back(self);
+        once_forget_id(self);
         once_total.failed++;
         if (!reply)
             return reply_error(self->context, "ERR", "the command cannot be called");
-        reply_failed(self->context, wish, reply);
+        once_reply_failed(self->context, request, reply);
         api.FreeCallReply(reply);
         return SERVER_OK;
     }
     once_total.applied++;
-    replicate_id(self);
+    once_replicate_id(self);
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.applied", self->guard);
     api.ReplyWithArray(self->context, 2);
     api.ReplyWithLongLong(self->context, 1);
@@ -196,24 +197,24 @@ static int call(once_check *self, const once_wish *wish)
 
 /* The guard is opened to be read first: a repeat is no change of it, and the transactions of those
  * who watch it go on. */
-static void run(once_check *self, const once_wish *wish)
+static void once_run(once_check *self, const once_request *request)
 {
     opened_key opened;
     bool is_repeat = false, remembered = false;
-    if (open_guard(self, SERVER_READ, &opened)) {
+    if (once_open_guard(self, SERVER_READ, &opened)) {
         const bry_window *window = window_of(self->object);
         self->hash = string_hash(bry_window_seed(window), self->id);
-        once_is_guard(self->object);
+        once_mark_guard(self->object);
         window_count(self->object, 1);
         is_repeat = bry_window_has(window, self->hash, self->now) == BRY_PRESENT;
         self->error = self->object->estimated;
         if (is_repeat)
-            reply_repeat(self);
+            once_reply_repeat(self);
         object_close(&opened);
-        remembered = !is_repeat && remember(self);
+        remembered = !is_repeat && once_remember(self);
     }
     if (remembered)
-        call(self, wish);
+        once_call(self, request);
     else
         once_total.refused += !is_repeat;
 }
@@ -229,13 +230,13 @@ int once_command(server_context *context, server_string **argv, int argc)
     }
     if (argc <= AT_COMMAND)
         return api.WrongArity(context);
-    once_wish wish = {argv[AT_GUARD], argv + AT_COMMAND, argc - AT_COMMAND};
+    once_request request = {argv[AT_GUARD], argv + AT_COMMAND, argc - AT_COMMAND};
     once_check check = {.context = context,
                         .guard = argv[AT_GUARD],
                         .id = argv[AT_ID],
                         .now = (uint64_t)api.Milliseconds()};
-    if (once_may_call(context, &wish))
-        run(&check, &wish);
+    if (once_may_call(context, &request))
+        once_run(&check, &request);
     else
         once_total.refused++;
     return SERVER_OK;

@@ -46,27 +46,27 @@ extern once_totals once_total;
 bry_window_options once_options_default(void);
 
 /* Whether a window can be a guard: NULL, or why not. */
-const char *once_why_no_guard(const bry_window_options *options);
+const char *once_guard_problem(const bry_window_options *options);
 
 /* Counts the window among the guards in INFO, if it is not yet. */
-void once_is_guard(held_object *object);
+void once_mark_guard(held_object *object);
 
 int once_reply_no_guard(server_context *context);
 
 /* ---- commands that ONCE calls -------------------------------------------------------------- */
 
 /* A command with its arguments, and the key that it must leave alone. */
-typedef struct once_wish {
+typedef struct once_request {
     server_string *guard;
     server_string **words;
     int n;
-} once_wish;
+} once_request;
 
 /* Makes what is known of commands follow what modules come and go. */
 int once_watch_commands(server_context *context);
 
 /* Whether ONCE may call it. False: the client has been told. */
-bool once_may_call(server_context *context, const once_wish *wish);
+bool once_may_call(server_context *context, const once_request *request);
 
 /* Declares the keys of a command that stands at `from`, for IsKeysPositionRequest(). */
 void once_declare_keys(server_context *context, server_string **words, int n, int from);

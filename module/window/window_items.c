@@ -8,8 +8,8 @@
 #include "module/window/window_type.h"
 
 /* [AT ms] from a place on, up to the word `stop`; *at stays 0 where it is not given. */
-static bool read_at(server_context *context, server_string **argv, int argc, int from,
-                    const char *stop, int *end, uint64_t *at)
+static bool window_read_at(server_context *context, server_string **argv, int argc, int from,
+                           const char *stop, int *end, uint64_t *at)
 {
     *at = 0;
     command_option options[] = {
@@ -21,10 +21,10 @@ static bool read_at(server_context *context, server_string **argv, int argc, int
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* By the clock, or, by event time, as of the newest event. */
-static uint64_t asking_time(const bry_window *window)
+static uint64_t window_query_time(const bry_window *window)
 {
     bry_window_options options = window_like(window);
-    return is_by_events(&options) ? 0 : (uint64_t)api.Milliseconds();
+    return window_by_events(&options) ? 0 : (uint64_t)api.Milliseconds();
 }
 
 int window_command_exists(server_context *context, server_string **argv, int argc)
@@ -38,7 +38,7 @@ int window_command_exists(server_context *context, server_string **argv, int arg
     if (opened.object) {
         const bry_window *window = window_of(opened.object);
         bry_hash hash = string_hash(bry_window_seed(window), argv[2]);
-        answer = bry_window_has(window, hash, asking_time(window));
+        answer = bry_window_has(window, hash, window_query_time(window));
         window_count(opened.object, 1);
     }
     object_close(&opened);
@@ -58,7 +58,7 @@ int window_command_mexists(server_context *context, server_string **argv, int ar
         return reply_zeros(context, n);
     }
     const bry_window *window = window_of(opened.object);
-    uint64_t now = asking_time(window);
+    uint64_t now = window_query_time(window);
     window_count(opened.object, n);
     api.ReplyWithArray(context, (long)n);
     for (size_t done = 0; done < n; done += BATCH_SMALL) {
@@ -91,22 +91,22 @@ typedef struct window_change {
  * The time of a change. A command that is replayed and does not tell happened when the window had
  * the time that it has.
  */
-static bool read_moment(window_change *self)
+static bool window_change_time(window_change *self)
 {
     const bry_window *window = window_of(self->object);
     self->options = window_like(window);
     self->before = bry_window_time(window);
-    if (self->at || is_by_events(&self->options) || !is_replayed(self->context))
-        return window_moment(self->context, &self->options, self->at, &self->now);
+    if (self->at || window_by_events(&self->options) || !is_replayed(self->context))
+        return window_resolve_time(self->context, &self->options, self->at, &self->now);
     self->now = self->before;
     return true;
 }
 
 /* As it came where it tells its time or the window's time has not moved, which is what nearly all
  * do and costs a fraction of making a new command; else with its time. */
-static void replicate(const window_change *self, const item_batch *batch)
+static void window_replicate_change(const window_change *self, const item_batch *batch)
 {
-    if (self->at || is_by_events(&self->options) || self->now <= self->before)
+    if (self->at || window_by_events(&self->options) || self->now <= self->before)
         api.ReplicateVerbatim(self->context);
     else if (self->many)
         api.Replicate(self->context, self->name, "sclcv", self->argv[1], "AT", (long long)self->now,
@@ -117,7 +117,8 @@ static void replicate(const window_change *self, const item_batch *batch)
 }
 
 /* What the library refused. A refusal for want of room is replicated like a change (object.h). */
-static int refused(const window_change *self, const item_batch *batch, bry_status status)
+static int window_change_refused(const window_change *self, const item_batch *batch,
+                                 bry_status status)
 {
     if (status == BRY_E_SKEW) {
         window_family.totals.refused++;
@@ -127,19 +128,19 @@ static int refused(const window_change *self, const item_batch *batch, bry_statu
                            (unsigned long long)bry_window_time(window_of(self->object)));
     }
     if (status == BRY_E_FULL)
-        replicate(self, batch);
+        window_replicate_change(self, batch);
     return object_refused_here(self->context, &window_family, status);
 }
 
 /* Lets the window forget what its time has come for, when a generation has passed. */
-static void make_room(const window_change *self)
+static void window_expire(const window_change *self)
 {
     bry_window *window = window_of(self->object);
     uint64_t time = bry_window_time(window), skew = self->options.max_skew;
     if (self->now <= time || window_same_generation(&self->options, time, self->now) ||
         (skew && self->now - time > skew) || bry_window_advance(window, self->now) != BRY_OK)
         return;
-    window_look(self->object);
+    window_refresh_errors(self->object);
     api.Replicate(self->context, "WINDOW.ADVANCE", "scl", self->argv[1], "AT",
                   (long long)self->now);
 }
@@ -149,13 +150,13 @@ static void make_room(const window_change *self)
  * remembered may be added still, for that adds nothing; where it refreshes them, up to an eighth
  * above the limit.
  */
-static bool may_add(const window_change *self, item_batch *batch)
+static bool window_may_add(const window_change *self, item_batch *batch)
 {
     const held_object *object = self->object;
     uint64_t more = batch->n * sizeof(bry_hash);
     if (object_may_grow(self->context, object, more))
         return true;
-    make_room(self);
+    window_expire(self);
     if (object_may_grow(self->context, object, more))
         return true;
     size_t bytes = object->account.bytes;
@@ -165,7 +166,7 @@ static bool may_add(const window_change *self, item_batch *batch)
     return batch_count(batch, BRY_ABSENT) == 0;
 }
 
-static bry_status add_to(bry_window *window, item_batch *batch, uint64_t now)
+static bry_status window_add_batch(bry_window *window, item_batch *batch, uint64_t now)
 {
     if (batch->n != 1)
         return bry_window_add_n(window, batch->hashes, batch->n, now, batch->answers);
@@ -176,31 +177,31 @@ static bry_status add_to(bry_window *window, item_batch *batch, uint64_t now)
     return status;
 }
 
-static bry_status add_below_limit(const window_change *self, item_batch *batch)
+static bry_status window_add_below_limit(const window_change *self, item_batch *batch)
 {
-    object_hold(self->context, self->object);
-    bry_status status = add_to(window_of(self->object), batch, self->now);
-    return object_let_go(self->object, status);
+    object_limit_begin(self->context, self->object);
+    bry_status status = window_add_batch(window_of(self->object), batch, self->now);
+    return object_limit_end(self->object, status);
 }
 
-static int add_all(const window_change *self, item_batch *batch)
+static int window_add_all(const window_change *self, item_batch *batch)
 {
     bry_window *window = window_of(self->object);
     batch_hash(batch, bry_window_seed(window));
-    if (!may_add(self, batch))
+    if (!window_may_add(self, batch))
         return object_too_large(self->context, &window_family);
-    bry_status status = add_below_limit(self, batch);
+    bry_status status = window_add_below_limit(self, batch);
     if (status == BRY_E_LIMIT) {
-        make_room(self);
-        status = add_below_limit(self, batch);
+        window_expire(self);
+        status = window_add_below_limit(self, batch);
     }
     if (status != BRY_OK)
-        return refused(self, batch, status);
+        return window_change_refused(self, batch, status);
     size_t added = batch_count(batch, BRY_ABSENT);
     window_changed(self->object, &self->options, self->before);
     window_count(self->object, batch->n);
     window_family.totals.repeats += batch->n - added;
-    replicate(self, batch);
+    window_replicate_change(self, batch);
     object_changed(self->context, self->argv[1], self->event, false);
     if (self->many)
         api.ReplyWithArray(self->context, (long)batch->n);
@@ -208,8 +209,8 @@ static int add_all(const window_change *self, item_batch *batch)
     return SERVER_OK;
 }
 
-static int add(server_context *context, server_string **argv, server_string **items, size_t n,
-               window_change *change)
+static int window_add_items(server_context *context, server_string **argv, server_string **items,
+                            size_t n, window_change *change)
 {
     opened_key opened;
     item_batch batch;
@@ -222,9 +223,9 @@ static int add(server_context *context, server_string **argv, server_string **it
     if (!opened.object) {
         family_reply_missing(context, &window_family);
     } else {
-        if (read_moment(change)) {
+        if (window_change_time(change)) {
             if (batch_open(&batch, items, n))
-                add_all(change, &batch);
+                window_add_all(change, &batch);
             else
                 reply_status(context, BRY_E_NOMEM);
             batch_close(&batch);
@@ -239,9 +240,9 @@ int window_command_add(server_context *context, server_string **argv, int argc)
     window_change change = {.name = "WINDOW.ADD"};
     if (argc < 3)
         return api.WrongArity(context);
-    if (!read_at(context, argv, argc, 3, NULL, NULL, &change.at))
+    if (!window_read_at(context, argv, argc, 3, NULL, NULL, &change.at))
         return SERVER_OK;
-    return add(context, argv, argv + 2, 1, &change);
+    return window_add_items(context, argv, argv + 2, 1, &change);
 }
 
 int window_command_madd(server_context *context, server_string **argv, int argc)
@@ -250,16 +251,16 @@ int window_command_madd(server_context *context, server_string **argv, int argc)
     int end;
     if (argc < 4)
         return api.WrongArity(context);
-    if (!read_at(context, argv, argc, 2, "ITEMS", &end, &change.at))
+    if (!window_read_at(context, argv, argc, 2, "ITEMS", &end, &change.at))
         return SERVER_OK;
     if (end >= argc - 1)
         return reply_error(context, "ERR", "ITEMS and at least one item must stand at the end");
-    return add(context, argv, argv + end + 1, (size_t)(argc - end - 1), &change);
+    return window_add_items(context, argv, argv + end + 1, (size_t)(argc - end - 1), &change);
 }
 
 /* ---- forgetting ---------------------------------------------------------------------------- */
 
-static int del(window_change *self, item_batch *batch)
+static int window_forget_item(window_change *self, item_batch *batch)
 {
     bry_window *window = window_of(self->object);
     bry_answer was;
@@ -271,26 +272,26 @@ static int del(window_change *self, item_batch *batch)
                            "engine fbf cannot forget one item: engine compact can");
     }
     if (status != BRY_OK)
-        return refused(self, batch, status);
+        return window_change_refused(self, batch, status);
     window_changed(self->object, &self->options, self->before);
     window_count(self->object, 1);
-    replicate(self, batch);
+    window_replicate_change(self, batch);
     object_changed(self->context, self->argv[1], self->event, false);
     return api.ReplyWithLongLong(self->context, was == BRY_PRESENT);
 }
 
 /* By event time it may do without AT: it happens at the window's time then. */
-static int del_at(window_change *self, item_batch *batch)
+static int window_forget_at(window_change *self, item_batch *batch)
 {
     self->options = window_like(window_of(self->object));
-    if (self->at || !is_by_events(&self->options))
-        return read_moment(self) ? del(self, batch) : SERVER_OK;
+    if (self->at || !window_by_events(&self->options))
+        return window_change_time(self) ? window_forget_item(self, batch) : SERVER_OK;
     self->now = self->before = bry_window_time(window_of(self->object));
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window_of(self->object), &stats);
     if (!stats.started) /* nothing has come yet, and this must not begin its time */
         return api.ReplyWithLongLong(self->context, 0);
-    return del(self, batch);
+    return window_forget_item(self, batch);
 }
 
 int window_command_forget(server_context *context, server_string **argv, int argc)
@@ -301,13 +302,13 @@ int window_command_forget(server_context *context, server_string **argv, int arg
     item_batch batch;
     if (argc < 3)
         return api.WrongArity(context);
-    if (!read_at(context, argv, argc, 3, NULL, NULL, &change.at) ||
+    if (!window_read_at(context, argv, argc, 3, NULL, NULL, &change.at) ||
         !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     change.object = opened.object;
     batch_open(&batch, argv + 2, 1);
     if (opened.object)
-        del_at(&change, &batch);
+        window_forget_at(&change, &batch);
     else
         api.ReplyWithLongLong(context, 0);
     batch_close(&batch);

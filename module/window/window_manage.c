@@ -9,42 +9,43 @@
 /* ---- WINDOW.CREATE ------------------------------------------------------------------------- */
 
 /* What WINDOW.CREATE says. */
-typedef struct window_wish {
+typedef struct window_request {
     bry_window_options options;
     int engine, mode; /* places in the words; -1: not given */
     bool by_events;
     server_string *like;
-} window_wish;
+} window_request;
 
 static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
 const char *const window_mode_words[] = {"improved", "paper", "paper-simple", NULL};
 
 /* Modes are engine fbf's, so one that was named names it, too. */
-static void choose_engine(window_wish *wish)
+static void window_choose_engine(window_request *request)
 {
-    bry_window_options *window = &wish->options;
-    if (wish->engine >= 0)
-        window->engine = engines[wish->engine];
-    if (wish->mode >= 0)
-        window->fbf.mode = (bry_window_mode)wish->mode;
-    bool open = wish->engine < 0 || window->engine == BRY_ENGINE_AUTO;
+    bry_window_options *window = &request->options;
+    if (request->engine >= 0)
+        window->engine = engines[request->engine];
+    if (request->mode >= 0)
+        window->fbf.mode = (bry_window_mode)request->mode;
+    bool open = request->engine < 0 || window->engine == BRY_ENGINE_AUTO;
     if (open && window->fbf.mode != BRY_WINDOW_IMPROVED)
         window->engine = BRY_ENGINE_FBF;
 }
 
 /* Arguments that only make sense together. False: the client has been told. */
-static bool check_wish(server_context *context, const window_wish *wish, size_t given)
+static bool window_check_create(server_context *context, const window_request *request,
+                                size_t given)
 {
-    const bry_window_options *window = &wish->options;
+    const bry_window_options *window = &request->options;
     const char *problem = NULL;
-    if (wish->like && given > (window->window ? 2u : 1u))
+    if (request->like && given > (window->window ? 2u : 1u))
         problem = "LIKE copies everything: no other argument but WINDOW goes with it";
-    else if (!wish->like && !window->window)
+    else if (!request->like && !window->window)
         problem = "WINDOW is missing: the time that items are remembered";
-    else if (wish->by_events && !window->max_skew)
+    else if (request->by_events && !window->max_skew)
         problem = "EVENTTIME needs SKEW: how far one event may be ahead of all others";
-    else if (!wish->by_events && window->max_skew)
+    else if (!request->by_events && window->max_skew)
         problem = "SKEW goes with EVENTTIME";
     if (problem)
         reply_error(context, "ERR", "%s", problem);
@@ -52,43 +53,44 @@ static bool check_wish(server_context *context, const window_wish *wish, size_t 
 }
 
 /* False: the client has been told. */
-static bool read_wish(server_context *context, server_string **argv, int argc, window_wish *wish)
+static bool window_read_create(server_context *context, server_string **argv, int argc,
+                               window_request *request)
 {
-    bry_window_options *window = &wish->options;
-    *wish = (window_wish){.options = window_options_default(), .engine = -1, .mode = -1};
+    bry_window_options *window = &request->options;
+    *request = (window_request){.options = window_options_default(), .engine = -1, .mode = -1};
     command_option options[] = {
         option_span("WINDOW", &window->window),
         option_capacity(&window->capacity),
         option_error(BRY_WINDOW_ERROR_MIN, &window->error),
         option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
-        option_word("ENGINE", engine_words, &wish->engine),
-        option_word("MODE", window_mode_words, &wish->mode),
+        option_word("ENGINE", engine_words, &request->engine),
+        option_word("MODE", window_mode_words, &request->mode),
         option_flag("REFRESH", &window->refresh),
-        option_flag("EVENTTIME", &wish->by_events),
+        option_flag("EVENTTIME", &request->by_events),
         option_span("SKEW", &window->max_skew),
-        option_string("LIKE", &wish->like),
+        option_string("LIKE", &request->like),
         option_seed(&window->seed),
     };
     size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    choose_engine(wish);
+    window_choose_engine(request);
     window->refuse = window->max_bytes != 0;
-    return check_wish(context, wish, options_given(options, count));
+    return window_check_create(context, request, options_given(options, count));
 }
 
-static int put_like(server_context *context, server_string **argv, opened_key *target,
-                    const window_wish *wish)
+static int window_put_like(server_context *context, server_string **argv, opened_key *target,
+                           const window_request *request)
 {
     char text[QUOTED_SIZE];
     held_object *made;
-    const held_object *other = object_like(context, &window_family, wish->like);
+    const held_object *other = object_like(context, &window_family, request->like);
     if (!other)
         return SERVER_OK;
     bry_window_options options = window_like(window_of(other));
-    if (wish->options.window && wish->options.window != options.window)
+    if (request->options.window && request->options.window != options.window)
         return reply_error(context, "ERR", "WINDOW is not that of %s, which is %" PRIu64 " ms",
-                           quoted(wish->like, text), options.window);
+                           quoted(request->like, text), options.window);
     bry_status status = window_create(&options, &made);
     if (status != BRY_OK)
         return reply_status(context, status);
@@ -96,8 +98,8 @@ static int put_like(server_context *context, server_string **argv, opened_key *t
 }
 
 /* Why there is no plan for these options. */
-static int reply_no_plan(server_context *context, const bry_window_options *options,
-                         bry_status status)
+static int window_reply_no_plan(server_context *context, const bry_window_options *options,
+                                bry_status status)
 {
     bry_window_options without = *options;
     bry_window_shape shape = BRY_WINDOW_SHAPE;
@@ -121,7 +123,7 @@ int window_put_new(server_context *context, server_string **argv, opened_key *ta
     held_object *made;
     bry_status status = bry_window_plan(options, &shape);
     if (status != BRY_OK)
-        return reply_no_plan(context, options, status);
+        return window_reply_no_plan(context, options, status);
     uint64_t bytes = shape.bytes;
     if (options->max_bytes && options->max_bytes < bytes)
         bytes = options->max_bytes;
@@ -140,31 +142,32 @@ int window_put_new(server_context *context, server_string **argv, opened_key *ta
 
 int window_command_create(server_context *context, server_string **argv, int argc)
 {
-    window_wish wish;
+    window_request request;
     opened_key target;
-    if (are_like_keys_told(context, argv, argc))
+    if (report_like_keys(context, argv, argc))
         return SERVER_OK;
     if (argc < 4)
         return api.WrongArity(context);
-    if (!read_wish(context, argv, argc, &wish) ||
+    if (!window_read_create(context, argv, argc, &request) ||
         !object_open_free(context, &window_family, argv[1], &target))
         return SERVER_OK;
-    if (wish.like)
-        put_like(context, argv, &target, &wish);
+    if (request.like)
+        window_put_like(context, argv, &target, &request);
     else
-        window_put_new(context, argv, &target, &wish.options);
+        window_put_new(context, argv, &target, &request.options);
     object_close(&target);
     return SERVER_OK;
 }
 
 /* ---- WINDOW.ADVANCE ------------------------------------------------------------------------ */
 
-static int advance(server_context *context, server_string **argv, held_object *object, uint64_t at)
+static int window_advance(server_context *context, server_string **argv, held_object *object,
+                          uint64_t at)
 {
     bry_window *window = window_of(object);
     bry_window_options options = window_like(window);
     uint64_t now, before = bry_window_time(window);
-    if (!window_moment(context, &options, at, &now))
+    if (!window_resolve_time(context, &options, at, &now))
         return SERVER_OK;
     bry_status status = bry_window_advance(window, now);
     if (status != BRY_OK)
@@ -188,7 +191,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
         !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object)
-        advance(context, argv, opened.object, at);
+        window_advance(context, argv, opened.object, at);
     else
         family_reply_missing(context, &window_family);
     object_close(&opened);
@@ -197,7 +200,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
 
 /* ---- WINDOW.MERGE -------------------------------------------------------------------------- */
 
-static bry_status merge(void *into, const void *from)
+static bry_status window_merge_one(void *into, const void *from)
 {
     return bry_window_merge(into, from);
 }
@@ -205,7 +208,7 @@ static bry_status merge(void *into, const void *from)
 int window_command_merge(server_context *context, server_string **argv, int argc)
 {
     static const object_merging how = {
-        .family = &window_family, .merge = merge, .event = "window.merge"};
+        .family = &window_family, .merge = window_merge_one, .event = "window.merge"};
     return object_merge(context, argv, argc, &how);
 }
 
@@ -224,11 +227,11 @@ void window_reply_pairs(server_context *context, const held_object *object)
     reply_pair_count(context, "window", stats.window);
     reply_pair_count(context, "capacity", options.capacity);
     reply_pair_count(context, "refresh", options.refresh);
-    reply_pair_count(context, "eventtime", is_by_events(&options));
+    reply_pair_count(context, "eventtime", window_by_events(&options));
     reply_pair_count(context, "skew", options.max_skew);
     reply_pair_text(context, "seed", seed);
     reply_pair_count(context, "time", stats.time);
-    reply_pair_ahead(context, is_by_events(&options) ? 0 : stats.time);
+    reply_pair_ahead(context, window_by_events(&options) ? 0 : stats.time);
     reply_pair_count(context, "covered", stats.covered);
     reply_pair_count(context, "items", stats.items);
     reply_pair_count(context, "generations", stats.generations);
@@ -244,7 +247,7 @@ void window_reply_pairs(server_context *context, const held_object *object)
     reply_pair_count(context, "bytes", object->account.bytes);
 }
 
-static int reply_info(server_context *context, const held_object *object)
+static int window_reply_info(server_context *context, const held_object *object)
 {
     api.ReplyWithMap(context, WINDOW_INFO_PAIRS);
     window_reply_pairs(context, object);
@@ -253,5 +256,5 @@ static int reply_info(server_context *context, const held_object *object)
 
 int window_command_info(server_context *context, server_string **argv, int argc)
 {
-    return object_tell(context, argv, argc, &window_family, reply_info);
+    return object_describe(context, argv, argc, &window_family, window_reply_info);
 }

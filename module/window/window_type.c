@@ -15,7 +15,7 @@ static share_setting default_error = {
     .value = 0.001, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
-static int configure(server_context *context)
+static int window_type_configure(server_context *context)
 {
     static const char *names[] = {"auto", "compact", "fbf"};
     static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
@@ -55,7 +55,7 @@ bry_status window_create(bry_window_options *options, held_object **object)
     }
     made->thing = window;
     bry_window_options_like(window, options);
-    window_look(made);
+    window_refresh_errors(made);
     *object = made;
     return BRY_OK;
 }
@@ -69,17 +69,17 @@ typedef struct word_list {
     size_t n;
 } word_list;
 
-static void say(word_list *self, const char *word)
+static void words_add(word_list *self, const char *word)
 {
     self->word[self->n++] = api.CreateString(self->context, word, strlen(word));
 }
 
-static void say_count(word_list *self, const char *name, uint64_t count)
+static void words_add_count(word_list *self, const char *name, uint64_t count)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, count);
-    say(self, name);
-    say(self, text);
+    words_add(self, name);
+    words_add(self, text);
 }
 
 /* The shape of engine fbf follows from these, as it does here: that is what a plan is. */
@@ -89,22 +89,22 @@ void window_replicate_creation(server_context *context, server_string *name,
     word_list words = {.context = context};
     char error[NUMBER_SIZE];
     number_text(options->error, error);
-    say_count(&words, "WINDOW", options->window);
-    say_count(&words, "CAPACITY", options->capacity);
-    say(&words, "ERROR");
-    say(&words, error);
-    say(&words, "ENGINE");
-    say(&words, bry_engine_name(options->engine));
-    say(&words, "MODE");
-    say(&words, window_mode_words[options->fbf.mode]);
-    say_count(&words, "SEED", options->seed);
+    words_add_count(&words, "WINDOW", options->window);
+    words_add_count(&words, "CAPACITY", options->capacity);
+    words_add(&words, "ERROR");
+    words_add(&words, error);
+    words_add(&words, "ENGINE");
+    words_add(&words, bry_engine_name(options->engine));
+    words_add(&words, "MODE");
+    words_add(&words, window_mode_words[options->fbf.mode]);
+    words_add_count(&words, "SEED", options->seed);
     if (options->max_bytes)
-        say_count(&words, "MAXMEM", options->max_bytes);
+        words_add_count(&words, "MAXMEM", options->max_bytes);
     if (options->refresh)
-        say(&words, "REFRESH");
+        words_add(&words, "REFRESH");
     if (options->max_skew) {
-        say(&words, "EVENTTIME");
-        say_count(&words, "SKEW", options->max_skew);
+        words_add(&words, "EVENTTIME");
+        words_add_count(&words, "SKEW", options->max_skew);
     }
     api.Replicate(context, "WINDOW.CREATE", "sv", name, words.word, words.n);
     for (size_t i = 0; i < words.n; i++)
@@ -113,14 +113,14 @@ void window_replicate_creation(server_context *context, server_string *name,
 
 /* ---- time and numbers ---------------------------------------------------------------------- */
 
-bool window_moment(server_context *context, const bry_window_options *options, uint64_t at,
-                   uint64_t *now)
+bool window_resolve_time(server_context *context, const bry_window_options *options, uint64_t at,
+                         uint64_t *now)
 {
-    if (is_by_events(options) && !at) {
+    if (window_by_events(options) && !at) {
         reply_error(context, "ERR", "AT is missing: this window goes by the times of its events");
         return false;
     }
-    if (!is_by_events(options) && at && !is_replayed(context)) {
+    if (!window_by_events(options) && at && !is_replayed(context)) {
         reply_error(context, "ERR",
                     "AT is for windows created with EVENTTIME: this one goes by the clock");
         return false;
@@ -129,7 +129,7 @@ bool window_moment(server_context *context, const bry_window_options *options, u
     return true;
 }
 
-void window_look(held_object *object)
+void window_refresh_errors(held_object *object)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window_of(object), &stats);
@@ -149,7 +149,7 @@ void window_changed(held_object *object, const bry_window_options *options, uint
 {
     bool cheap = options->engine == BRY_ENGINE_COMPACT; /* whose error is known at once */
     if (cheap || !window_same_generation(options, before, bry_window_time(window_of(object))))
-        window_look(object);
+        window_refresh_errors(object);
     else
         object_recount(object);
 }
@@ -157,18 +157,18 @@ void window_changed(held_object *object, const bry_window_options *options, uint
 void window_count(held_object *object, size_t n)
 {
     if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
-        window_look(object);
+        window_refresh_errors(object);
     object_count(object, n);
 }
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status save(const void *thing, const bry_sink *sink)
+static bry_status window_type_save(const void *thing, const bry_sink *sink)
 {
     return bry_window_save(thing, sink, NULL);
 }
 
-static bry_status load(const bry_source *source, bry_load *load, void **thing)
+static bry_status window_type_load(const bry_source *source, bry_load *load, void **thing)
 {
     bry_window *window;
     bry_status status = bry_window_load(source, load, &window);
@@ -177,7 +177,7 @@ static bry_status load(const bry_source *source, bry_load *load, void **thing)
     return status;
 }
 
-static bry_status clone(const void *thing, account *bill, void **copy)
+static bry_status window_type_clone(const void *thing, account *bill, void **copy)
 {
     bry_allocator allocator = account_allocator(bill);
     bry_window *made;
@@ -187,17 +187,17 @@ static bry_status clone(const void *thing, account *bill, void **copy)
     return status;
 }
 
-static void destroy(void *thing)
+static void window_type_destroy(void *thing)
 {
     bry_window_destroy(thing);
 }
 
-static uint64_t items(const void *thing)
+static uint64_t window_type_items(const void *thing)
 {
     return bry_window_items(thing);
 }
 
-static void *rdb_load(server_io *io, int encoding)
+static void *window_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &window_family);
 }
@@ -215,11 +215,11 @@ command_family window_family = {
     .made_by = "WINDOW.CREATE makes a window",
     .commands = window_commands,
     .command_count = &window_command_count,
-    .configure = configure,
-    .rdb_load = rdb_load,
-    .save = save,
-    .load = load,
-    .clone = clone,
-    .destroy = destroy,
-    .items = items,
+    .configure = window_type_configure,
+    .rdb_load = window_type_rdb_load,
+    .save = window_type_save,
+    .load = window_type_load,
+    .clone = window_type_clone,
+    .destroy = window_type_destroy,
+    .items = window_type_items,
 };

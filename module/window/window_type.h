@@ -42,7 +42,7 @@ static inline bry_window *window_of(const held_object *object)
     return object->thing;
 }
 
-static inline bool is_by_events(const bry_window_options *options)
+static inline bool window_by_events(const bry_window_options *options)
 {
     return options->max_skew != 0;
 }
@@ -78,8 +78,8 @@ extern const char *const window_mode_words[];
  * The time of a change: `at`, where it is not 0, or else the clock's. False when this window does
  * not take one or the other: the client has been told.
  */
-bool window_moment(server_context *context, const bry_window_options *options, uint64_t at,
-                   uint64_t *now);
+bool window_resolve_time(server_context *context, const bry_window_options *options, uint64_t at,
+                         uint64_t *now);
 
 /*
  * Brings the numbers about an object up to date after a change; `before` is the window's time
@@ -89,7 +89,7 @@ bool window_moment(server_context *context, const bry_window_options *options, u
 void window_changed(held_object *object, const bry_window_options *options, uint64_t before);
 
 /* The same, by asking. */
-void window_look(held_object *object);
+void window_refresh_errors(held_object *object);
 
 /* Counts n items that were asked for or changed. */
 void window_count(held_object *object, size_t n);
