@@ -3,10 +3,10 @@
  * compared are *_candidates.c and peer_*.c, and how it is measured is measure.h.
  */
 #include "bench/bench_runs.h"
-#include "cli/args.h"
-#include "cli/command.h"
-#include "cli/numbers.h"
-#include "cli/output.h"
+#include "cli/core/args.h"
+#include "cli/core/command.h"
+#include "cli/core/numbers.h"
+#include "cli/core/output.h"
 #include "filter/filter_object.h"
 #include "kernel/kernel.h"
 

@@ -10,7 +10,7 @@
 #include "bench/map_candidates.h"
 #include "bench/maplet_candidates.h"
 #include "bench/remote_candidates.h"
-#include "cli/json.h"
+#include "cli/core/json_write.h"
 
 typedef struct bench_settings {
     uint64_t items; /* keys added, keys looked up that are there, keys looked up that are not */

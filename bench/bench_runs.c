@@ -1,7 +1,7 @@
 #include "bench/bench_runs.h"
 
 #include "bench/readme_block.h"
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <stdlib.h>
 

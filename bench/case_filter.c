@@ -1,6 +1,6 @@
 #include "bench/bench_cases.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <math.h>
 #include <stdlib.h>

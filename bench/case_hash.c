@@ -1,7 +1,7 @@
 #include "bench/bench_cases.h"
 
-#include "cli/output.h"
-#include "cli/text_table.h"
+#include "cli/core/output.h"
+#include "cli/core/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* bench index: one index, all it can be asked. */
 #include "bench/bench_cases.h"
 
-#include "cli/args.h"
-#include "cli/output.h"
+#include "cli/core/args.h"
+#include "cli/core/output.h"
 
 #include <math.h>
 #include <stdlib.h>

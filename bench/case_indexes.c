@@ -3,7 +3,7 @@
 #include "bench/bench_cases.h"
 
 #include "bench/index_growth.h"
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 static const uint32_t groups[INDEXES_GROUPS] = {1, 8, 64, 256, 512};
 

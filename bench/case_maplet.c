@@ -4,7 +4,7 @@
  */
 #include "bench/bench_cases.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 #include "hash/derive.h"
 
 #include <math.h>

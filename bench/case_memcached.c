@@ -1,7 +1,7 @@
 #include "bench/bench_cases.h"
 
 #include "bench/peer_memcached.h"
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <math.h>
 #include <string.h>

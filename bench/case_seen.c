@@ -2,7 +2,7 @@
 #include "bench/window_cases.h"
 
 #include "bench/line_programs.h"
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <errno.h>
 #include <limits.h>

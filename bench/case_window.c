@@ -1,7 +1,7 @@
 /* One window, or several in turn: what they hold and err, and then how fast they are. */
 #include "bench/window_cases.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <math.h>
 #include <stdlib.h>

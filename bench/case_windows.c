@@ -4,7 +4,7 @@
  */
 #include "bench/window_cases.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <math.h>
 

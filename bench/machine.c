@@ -1,6 +1,6 @@
 #include "bench/machine.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <sched.h>
 #include <stdio.h>

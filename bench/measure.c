@@ -1,6 +1,6 @@
 #include "bench/measure.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <math.h>
 #include <stdlib.h>

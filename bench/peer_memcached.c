@@ -1,6 +1,6 @@
 #include "bench/peer_memcached.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "bench/readme_block.h"
 
-#include "cli/output.h"
+#include "cli/core/output.h"
 #include "frame/file.h"
 
 #include <errno.h>

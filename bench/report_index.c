@@ -1,6 +1,6 @@
 /* The reports of indexes in their forms. */
 #include "bench/bench_cases.h"
-#include "cli/text_table.h"
+#include "cli/core/text_table.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The report on `bloomery seen` in its three forms. doc/bloomery.1 explains the fields. */
 #include "bench/window_cases.h"
-#include "cli/text_table.h"
+#include "cli/core/text_table.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The report of one window, in JSON and as text. doc/bloomery.1 explains the fields. */
 #include "bench/window_cases.h"
-#include "cli/text_table.h"
+#include "cli/core/text_table.h"
 
 #include <math.h>
 

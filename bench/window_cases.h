@@ -3,7 +3,7 @@
 #define BLOOMERY_BENCH_WINDOW_CASES_H
 
 #include "bench/window_trial.h"
-#include "cli/json.h"
+#include "cli/core/json_write.h"
 
 #define WINDOW_ELEMENTS 1000000u
 #define WINDOW_ERROR 0.001

@@ -1,6 +1,6 @@
 /* The cases of windows, run and written. */
 #include "bench/bench_runs.h"
-#include "cli/output.h"
+#include "cli/core/output.h"
 
 static void open_object(cli_json *json, const bench_request *asked, const char *name)
 {

@@ -1,7 +1,7 @@
 #include "bench/window_settings.h"
 
-#include "cli/args.h"
-#include "cli/output.h"
+#include "cli/core/args.h"
+#include "cli/core/output.h"
 
 #include <string.h>
 

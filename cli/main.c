@@ -2,8 +2,8 @@
  * bloomery(1): a table of subcommands. Each has a file of its own, sees the library through its
  * public headers only, and brings the options it takes as data.
  */
-#include "command.h"
-#include "output.h"
+#include "cli/core/command.h"
+#include "cli/core/output.h"
 
 #include <bloomery/base.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 /* bloomery plan: bytes and errors by job and engine, before anything is created. */
-#include "args.h"
-#include "command.h"
-#include "json.h"
-#include "numbers.h"
-#include "output.h"
-#include "plan_jobs.h"
-#include "text_table.h"
+#include "cli/core/args.h"
+#include "cli/core/command.h"
+#include "cli/core/json_write.h"
+#include "cli/core/numbers.h"
+#include "cli/core/output.h"
+#include "cli/core/text_table.h"
+#include "cli/plan_jobs.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "plan_jobs.h"
+#include "cli/plan_jobs.h"
 
-#include "limits.h"
+#include "cli/core/limits.h"
 
 #include <math.h>
 #include <string.h>

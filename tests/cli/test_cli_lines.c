@@ -1,7 +1,7 @@
 /* Pieces that read and write lines: the line reader, JSON lines, base64. */
-#include "cli/base64.h"
-#include "cli/json_line.h"
-#include "cli/lines.h"
+#include "cli/core/base64.h"
+#include "cli/core/json_line.h"
+#include "cli/core/lines.h"
 #include "support/cmocka_all.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Pieces of the program: numbers, JSON, tables, quoting. */
-#include "cli/json.h"
-#include "cli/numbers.h"
-#include "cli/output.h"
-#include "cli/text_table.h"
+#include "cli/core/json_write.h"
+#include "cli/core/numbers.h"
+#include "cli/core/output.h"
+#include "cli/core/text_table.h"
 #include "support/cmocka_all.h"
 
 #include <float.h>

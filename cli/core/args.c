@@ -1,0 +1,138 @@
+#include "cli/core/args.h"
+
+#include "cli/core/command.h"
+#include "cli/core/numbers.h"
+#include "cli/core/output.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static int print_help(const cli_syntax *syntax)
+{
+    cli_colours use = cli_colours_of(stdout);
+    int width = (int)strlen("-h, --help");
+    for (size_t i = 0; i < syntax->option_count; i++) {
+        const cli_option *option = &syntax->options[i];
+        int here = (int)(strlen(option->name) + 3 +
+                         (option->placeholder ? strlen(option->placeholder) : 0));
+        if (option->kind != CLI_ABSENT && here > width)
+            width = here;
+    }
+    printf("%sUsage:%s bloomery %s %s\n\n%s\n\n%sOptions:%s\n", use.strong, use.off,
+           syntax->command, syntax->usage, syntax->about, use.strong, use.off);
+    for (size_t i = 0; i < syntax->option_count; i++) {
+        const cli_option *option = &syntax->options[i];
+        if (option->kind == CLI_ABSENT)
+            continue;
+        int used = printf("  %s%s %s", option->name[1] ? "--" : "-", option->name,
+                          option->placeholder ? option->placeholder : "");
+        printf("%*s  %s\n", width + 2 - used, "", option->help);
+    }
+    printf("  %-*s  %s\n", width, "-h, --help", "this text");
+    if (syntax->more)
+        printf("\n%s\n", syntax->more);
+    cli_print_examples(syntax->examples);
+    return CLI_YES;
+}
+
+static const char *dashes(const cli_option *option)
+{
+    return option->name[1] ? "--" : "-";
+}
+
+static cli_option *find(const cli_syntax *syntax, const char *name, size_t len)
+{
+    for (size_t i = 0; i < syntax->option_count; i++)
+        if (strlen(syntax->options[i].name) == len &&
+            memcmp(syntax->options[i].name, name, len) == 0)
+            return &syntax->options[i];
+    return NULL;
+}
+
+/* What is wrong with the text as a value of this option, or NULL. */
+static const char *store(const cli_option *option, const char *text)
+{
+    const char *problem;
+    uint64_t number = 0;
+    switch (option->kind) {
+    case CLI_COUNT:
+        problem = cli_parse_count(text, &number);
+        break;
+    case CLI_BYTES:
+        problem = cli_parse_bytes(text, &number);
+        break;
+    case CLI_SPAN:
+        problem = cli_parse_span(text, &number);
+        break;
+    case CLI_SHARE:
+        return cli_parse_share(text, option->value);
+    default:
+        if (!*text)
+            return "says nothing";
+        *(const char **)option->value = text;
+        return NULL;
+    }
+    if (problem || number == 0)
+        return problem ? problem : "is not above 0";
+    *(uint64_t *)option->value = number;
+    return NULL;
+}
+
+/* Reads the option in argv[at]; *at moves on where the value is the next argument. */
+static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
+{
+    bool letter = argv[*at][1] != '-';
+    const char *name = argv[*at] + (letter ? 1 : 2);
+    size_t len = strcspn(name, "=");
+    cli_option *option = (len == 1) == letter ? find(syntax, name, len) : NULL;
+    if (!option)
+        return cli_misuse(syntax->command, "there is no option %s", cli_quote(argv[*at]).text);
+    if (option->kind == CLI_ABSENT)
+        return cli_misuse(syntax->command, "%s%s: no job of this build uses it", dashes(option),
+                          option->name);
+    option->given = true;
+    if (option->kind == CLI_FLAG) {
+        if (name[len] == '=')
+            return cli_misuse(syntax->command, "%s%s takes no value", dashes(option), option->name);
+        *(bool *)option->value = true;
+        return CLI_GO_ON;
+    }
+    const char *value = name + len + 1;
+    if (name[len] != '=') {
+        if (*at + 1 == argc)
+            return cli_misuse(syntax->command, "%s%s needs a value", dashes(option), option->name);
+        value = argv[++*at];
+    }
+    const char *problem = store(option, value);
+    if (problem)
+        return cli_misuse(syntax->command, "%s%s: %s %s", dashes(option), option->name,
+                          cli_quote(value).text, problem);
+    return CLI_GO_ON;
+}
+
+int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words)
+{
+    size_t count = 0;
+    bool options_end = false;
+    for (int at = 0; at < argc; at++) {
+        const char *word = argv[at];
+        if (!options_end && strcmp(word, "--") == 0) {
+            options_end = true;
+        } else if (!options_end && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
+            return print_help(syntax);
+        } else if (!options_end && word[0] == '-' && word[1]) {
+            int code = read_option(syntax, argc, argv, &at);
+            if (code != CLI_GO_ON)
+                return code;
+        } else if (count == syntax->most_words) {
+            return cli_misuse(syntax->command, "%s is one argument too many", cli_quote(word).text);
+        } else {
+            argv[count++] = argv[at];
+        }
+    }
+    if (count < syntax->least_words)
+        return cli_misuse(syntax->command, "%s", syntax->missing);
+    *words = count;
+    return CLI_GO_ON;
+}

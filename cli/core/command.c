@@ -1,0 +1,51 @@
+#include "cli/core/command.h"
+
+#include "cli/core/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void cli_print_examples(const char *examples)
+{
+    cli_colours use = cli_colours_of(stdout);
+    printf("\n%sExamples:%s\n%s\n", use.strong, use.off, examples);
+}
+
+static int print_help(const cli_group *group)
+{
+    cli_colours use = cli_colours_of(stdout);
+    int width = 0;
+    for (size_t i = 0; i < group->count; i++)
+        if ((int)strlen(group->commands[i].name) > width)
+            width = (int)strlen(group->commands[i].name);
+    printf("%sUsage:%s bloomery %s\n\n%s\n\n%sCommands:%s\n", use.strong, use.off, group->usage,
+           group->about, use.strong, use.off);
+    for (size_t i = 0; i < group->count; i++)
+        printf("  %-*s  %s\n", width, group->commands[i].name, group->commands[i].summary);
+    printf("\n%sOptions:%s\n%s\n\n%s\n", use.strong, use.off, group->options, group->more);
+    cli_print_examples(group->examples);
+    return CLI_YES;
+}
+
+static const cli_command *find(const cli_group *group, const char *name)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (strcmp(name, group->commands[i].name) == 0)
+            return &group->commands[i];
+    return NULL;
+}
+
+int cli_run_group(const cli_group *group, int argc, char **argv)
+{
+    if (argc < 1)
+        return cli_misuse(group->name, "no command is given");
+    const cli_command *command = find(group, argv[0]);
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    if (strcmp(argv[0], "-h") != 0 && strcmp(argv[0], "--help") != 0)
+        return cli_misuse(group->name, "there is no %s %s",
+                          argv[0][0] == '-' ? "option" : "command", cli_quote(argv[0]).text);
+    if (argc > 1)
+        return cli_misuse(group->name, "%s is one argument too many", cli_quote(argv[1]).text);
+    return print_help(group);
+}

@@ -1,0 +1,190 @@
+/* bloomery index add and del: changes of an index, all of them or none. */
+#include "cli/core/saved_file.h"
+#include "cli/index/index_command.h"
+#include "cli/index/index_fill.h"
+#include "cli/index/index_paths.h"
+#include "cli/map/map_pairs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- add ----------------------------------------------------------------------------------- */
+
+int cli_index_add(int argc, char **argv)
+{
+    static const char command[] = "index add";
+    cli_paths_how how = {.command = command};
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        CLI_FILES_ROWS(&how),
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX FILE... [options]",
+        .about = "Adds files. One that the index has under the same name is read again, and what\n"
+                 "it held before is forgotten.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index add logs.idx access-new.txt\n"
+                    "  bloomery index add logs.idx -r logs --skip",
+        .more = "Past the units that an index was planned for, engine dba keeps its error by\n"
+                "reading the files again that it has: they have to be there, and unchanged.",
+        .most_words = (size_t)-1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    cli_paths files = {0};
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    how.except = argv[0];
+    if (code == CLI_GO_ON)
+        code = cli_paths_read(&files, &how, argv + 1, words - 1);
+    if (code == CLI_GO_ON)
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
+    if (code == CLI_GO_ON)
+        code = cli_index_put_all(&index, files.path, files.count, how.skip);
+    if (code == CLI_GO_ON)
+        code = cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0], NULL);
+    cli_index_close(&index);
+    cli_paths_free(&files);
+    return code;
+}
+
+/* ---- del ----------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    uint64_t gone, absent;
+} tally;
+
+static void del_file(cli_file_index *index, const char *name, tally *count)
+{
+    size_t file = cli_names_find(&index->names, name);
+    if (file == CLI_NO_FILE) {
+        cli_note("%s is not in the index", cli_quote(name).text);
+        count->absent++;
+        return;
+    }
+    cli_index_drop(index, file);
+    count->gone++;
+}
+
+/* The element is in one of the file's units, or in none. */
+static bry_status del_element(cli_file_index *index, size_t file, cli_text key, tally *count)
+{
+    cli_named_file *from = &index->names.files[file];
+    bry_hash hash = bry_hash_key(bry_index_seed(index->index), key.bytes, key.len);
+    bool any = false;
+    for (uint32_t i = 0; i < from->piece_count; i++) {
+        bry_answer was;
+        bry_status status = bry_index_del(index->index, hash, from->pieces[i].unit, &was);
+        if (status != BRY_OK)
+            return status;
+        any |= was == BRY_PRESENT;
+    }
+    if (any && !cli_index_has_stale(index, file)) /* else the index itself knows of it */
+        from->facts.changed = CLI_LINES_DELETED;
+    count->gone += any;
+    count->absent += !any;
+    return BRY_OK;
+}
+
+static int del_lines(cli_file_index *index, size_t file, char end, tally *count)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
+    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    lines.progress = &progress;
+    cli_text line;
+    int code = CLI_GO_ON;
+    while (code == CLI_GO_ON) {
+        bry_status status = cli_lines_next(&lines, &line);
+        if (status != BRY_OK) {
+            code = cli_lines_failed(&lines, status);
+        } else if (!line.bytes) {
+            break;
+        } else if ((status = del_element(index, file, line, count)) != BRY_OK) {
+            char where[40];
+            snprintf(where, sizeof where, "line %" PRIu64, lines.number);
+            code = cli_index_refused(status, index, where);
+        }
+        progress.done++;
+    }
+    cli_progress_end(&progress);
+    cli_lines_free(&lines);
+    return code;
+}
+
+static int del_elements(cli_file_index *index, const char *name, char **keys, size_t n, char end,
+                        tally *count)
+{
+    size_t file = cli_names_find(&index->names, name);
+    if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
+        return cli_misuse("index del", "--from: an index of whole files has one element a file");
+    if (file == CLI_NO_FILE)
+        return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);
+    if (n == 0)
+        return del_lines(index, file, end, count);
+    for (size_t i = 0; i < n; i++) {
+        bry_status status = del_element(index, file, (cli_text){keys[i], strlen(keys[i])}, count);
+        if (status != BRY_OK)
+            return cli_index_refused(status, index, cli_quote(keys[i]).text);
+    }
+    return CLI_GO_ON;
+}
+
+int cli_index_del(int argc, char **argv)
+{
+    static const char command[] = "index del";
+    const char *from = NULL;
+    bool nul = false;
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        {"from", CLI_TEXT, "FILE", "delete lines of this file instead", &from, 0},
+        {"0", CLI_FLAG, NULL, "with --from: keys end with a NUL instead of a newline", &nul, 0},
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX FILE... [options]\n       bloomery index del INDEX --from FILE [KEY...]",
+        .about =
+            "Takes files out. With --from, deletes lines of one file or, where none is given,\n"
+            "those on standard input. Delete only what the file held when it was read.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index del logs.idx access-old.txt\n"
+                    "  bloomery index del logs.idx --from access.txt 192.0.2.7",
+        .more =
+            "Engine compact forgets a line at once. Engine dba counts it as stale: it is found\n"
+            "until the file is read again (index refresh; index add of any file, when a quarter\n"
+            "is stale). Whichever the engine, what the file still has then is back.\n"
+            "Exit codes: 0 all were there, 1 some were not, 3 failure, INDEX is as it was.",
+        .most_words = (size_t)-1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && !from && words < 2)
+        code = cli_misuse(command, "the name of a file is needed");
+    if (code == CLI_GO_ON && nul && (!from || words > 1))
+        code = cli_misuse(command, "-0 is for keys on standard input");
+    if (code == CLI_GO_ON && from && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
+    if (code == CLI_GO_ON)
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
+    tally count = {0};
+    if (code == CLI_GO_ON && from)
+        code = del_elements(&index, from, argv + 1, words - 1, nul ? '\0' : '\n', &count);
+    for (size_t i = 1; i < words && code == CLI_GO_ON && !from; i++)
+        del_file(&index, argv[i], &count);
+    if (code == CLI_GO_ON)
+        code = count.gone == 0 ? CLI_YES : from ? cli_index_tidy(&index) : cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0], NULL);
+    cli_index_close(&index);
+    return code == CLI_YES && count.absent ? CLI_NO : code;
+}

@@ -1,0 +1,240 @@
+#include "cli/index/index_file.h"
+
+#include "cli/core/limits.h"
+#include "cli/core/note_bytes.h"
+#include "cli/core/saved_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+int cli_index_create(cli_file_index *index, uint64_t max_bytes, const bry_index_options *options,
+                     cli_elements elements)
+{
+    *index = (cli_file_index){.names = {.elements = elements}};
+    cli_memory_init(&index->memory, max_bytes);
+    bry_index_options with = *options;
+    with.allocator = &index->memory.allocator;
+    bry_status status = bry_index_create(&with, &index->index);
+    return status == BRY_OK ? CLI_GO_ON : cli_index_refused(status, index, "the index");
+}
+
+void cli_index_close(cli_file_index *index)
+{
+    bry_index_destroy(index->index);
+    cli_names_free(&index->names);
+    free(index->owners);
+    *index = (cli_file_index){0};
+}
+
+/* ---- owners -------------------------------------------------------------------------------- */
+
+static const cli_owner nobody = {UINT32_MAX, UINT32_MAX};
+
+static bry_status set_owner(cli_file_index *index, uint32_t unit, cli_owner owner)
+{
+    if (unit >= index->owner_count) {
+        size_t count = index->owner_count ? index->owner_count : 64;
+        while (count <= unit)
+            count *= 2;
+        cli_owner *owners = realloc(index->owners, count * sizeof *owners);
+        if (!owners)
+            return BRY_E_NOMEM;
+        for (size_t i = index->owner_count; i < count; i++)
+            owners[i] = nobody;
+        index->owners = owners;
+        index->owner_count = count;
+    }
+    index->owners[unit] = owner;
+    return BRY_OK;
+}
+
+bry_status cli_index_own(cli_file_index *index, size_t file, cli_piece piece)
+{
+    cli_named_file *owner = &index->names.files[file];
+    bry_status status = cli_names_add_piece(owner, piece);
+    if (status == BRY_OK)
+        status = set_owner(index, piece.unit, (cli_owner){(uint32_t)file, owner->piece_count - 1});
+    return status;
+}
+
+void cli_index_drop(cli_file_index *index, size_t file)
+{
+    const cli_named_file *named = &index->names.files[file];
+    for (uint32_t i = 0; i < named->piece_count; i++) {
+        bry_index_drop(index->index, named->pieces[i].unit);
+        index->owners[named->pieces[i].unit] = nobody;
+    }
+    cli_names_del(&index->names, file);
+}
+
+bool cli_index_has_stale(const cli_file_index *index, size_t file)
+{
+    const cli_named_file *named = &index->names.files[file];
+    for (uint32_t i = 0; i < named->piece_count; i++) {
+        bry_index_unit unit = BRY_INDEX_UNIT;
+        if (bry_index_get_unit(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
+            unit.stale > 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+typedef struct tagged {
+    uint64_t tag;
+    uint32_t unit;
+} tagged;
+
+static int by_tag(const void *a, const void *b)
+{
+    uint64_t x = ((const tagged *)a)->tag, y = ((const tagged *)b)->tag;
+    return (x > y) - (x < y);
+}
+
+/* All units with their tags, by tag; NULL when memory does not suffice. */
+static tagged *units_by_tag(const bry_index *index, size_t *count)
+{
+    *count = bry_index_units(index, NULL, 0);
+    uint32_t *units = malloc((*count + 1) * sizeof *units);
+    tagged *all = malloc((*count + 1) * sizeof *all);
+    if (units && all) {
+        bry_index_units(index, units, *count);
+        for (size_t i = 0; i < *count; i++) {
+            bry_index_unit unit = BRY_INDEX_UNIT;
+            bry_index_get_unit(index, units[i], &unit);
+            all[i] = (tagged){unit.tag, units[i]};
+        }
+        qsort(all, *count, sizeof *all, by_tag);
+    } else {
+        free(all);
+        all = NULL;
+    }
+    free(units);
+    return all;
+}
+
+/* Finds the unit of each piece. BRY_E_BADDATA: there is not exactly one for each. */
+static bry_status bind(cli_file_index *index)
+{
+    size_t count, bound = 0;
+    tagged *all = units_by_tag(index->index, &count);
+    bry_status status = all ? BRY_OK : BRY_E_NOMEM;
+    for (size_t i = 0; i < index->names.count && status == BRY_OK; i++) {
+        cli_named_file *file = &index->names.files[i];
+        for (uint32_t p = 0; p < file->piece_count && status == BRY_OK; p++) {
+            tagged wanted = {.tag = file->pieces[p].tag};
+            const tagged *found = bsearch(&wanted, all, count, sizeof *all, by_tag);
+            bool taken = found && found->unit < index->owner_count &&
+                         index->owners[found->unit].file != nobody.file;
+            if (!found || taken) {
+                status = BRY_E_BADDATA;
+                continue;
+            }
+            file->pieces[p].unit = found->unit;
+            status = set_owner(index, found->unit, (cli_owner){(uint32_t)i, p});
+            bound++;
+        }
+    }
+    free(all);
+    return status == BRY_OK && bound != count ? BRY_E_BADDATA : status;
+}
+
+static bry_status load(cli_file_index *index, cli_input *input, bry_load *how)
+{
+    bry_source source = cli_input_source(input);
+    bry_status status = bry_index_load(&source, how, &index->index);
+    if (status == BRY_OK)
+        status = cli_input_end(input, how);
+    if (status == BRY_OK)
+        status = cli_names_read(&index->names, how->note, how);
+    if (status != BRY_OK)
+        return status;
+    status = bind(index);
+    return status == BRY_OK ? BRY_OK
+                            : cli_note_fail(how, status, 0,
+                                            status == BRY_E_BADDATA ? "names and units do not agree"
+                                                                    : bry_status_text(status));
+}
+
+int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
+{
+    *index = (cli_file_index){0};
+    cli_memory_init(&index->memory, max_bytes);
+    bry_load how = cli_memory_load(&index->memory);
+    bry_buffer note = BRY_BUFFER;
+    how.note = &note;
+    how.note_max = how.max_bytes;
+    cli_input input;
+    bry_status status = cli_input_open(&input, path, &how) ? load(index, &input, &how) : BRY_E_IO;
+    cli_input_close(&input);
+    bry_buffer_free(&note);
+    return status == BRY_OK ? CLI_GO_ON
+                            : cli_load_failed(status, &how, &index->memory, path, "index");
+}
+
+int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const char *path)
+{
+    int code = cli_target_check(path, true, CLI_LOCK_WAIT);
+    return code == CLI_GO_ON ? cli_index_open(index, max_bytes, path) : code;
+}
+
+bry_index_options cli_index_options(const bry_index *index)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_options_like(index, &options);
+    return options;
+}
+
+int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
+                   cli_elements *elements)
+{
+    cli_file_index other;
+    int code = cli_index_open(&other, max_bytes, path);
+    if (code == CLI_GO_ON) {
+        *options = cli_index_options(other.index);
+        *elements = other.names.elements;
+    }
+    cli_index_close(&other);
+    return code;
+}
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+CLI_SAVER(index)
+
+int cli_index_save(const cli_file_index *index, const char *path, const char *taken)
+{
+    bry_buffer note = BRY_BUFFER;
+    bry_status status = cli_names_write(&index->names, &note);
+    int code = status == BRY_OK ? cli_target_save(path, taken, &saver, index->index, &note)
+                                : cli_index_refused(status, index, "the index");
+    bry_buffer_free(&note);
+    return code;
+}
+
+/* ---- refusals ------------------------------------------------------------------------------ */
+
+int cli_index_refused(bry_status status, const cli_file_index *index, const char *where)
+{
+    if (status == BRY_E_NOMEM && index->memory.refused)
+        return cli_fail(BRY_E_LIMIT, "%s: the index needs more than --max-bytes allows, %llu",
+                        where, (unsigned long long)index->memory.most);
+    if (status == BRY_E_FULL && index->index && cli_index_options(index->index).fixed)
+        return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
+                        cli_index_options(index->index).units);
+    if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= BRY_INDEX_UNITS_MAX)
+        return cli_fail(status,
+                        "%s: the index has " CLI_UNITS_MOST
+                        " units, and no more are possible; give each "
+                        "more --unit-capacity",
+                        where);
+    if (status == BRY_E_FULL)
+        return cli_fail(status,
+                        "%s: past its plan the index was given units made apart, and its error "
+                        "allows no more; build one with more --units",
+                        where);
+    return cli_fail(status, "%s: %s", where, bry_status_text(status));
+}

@@ -1,0 +1,278 @@
+#include "cli/index/index_fill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define BATCH 256u
+#define BUDGET 262144u /* elements that the index works on at once */
+
+/* ---- one file ------------------------------------------------------------------------------ */
+
+/* What is being put in. Its name is there twice until all is read: the old one's goes last. */
+typedef struct filling {
+    cli_file_index *index;
+    cli_element_reader reader;
+    cli_named_file file; /* its pieces */
+    cli_piece piece; /* the one that takes elements */
+    size_t n;
+    bry_hash hashes[BATCH];
+    uint64_t ends[BATCH];
+} filling;
+
+static bry_status open_piece(filling *f, uint64_t from)
+{
+    cli_piece piece = {.tag = f->index->names.next_tag, .from = from, .to = from};
+    bry_status status = bry_index_open(f->index->index, piece.tag, &piece.unit);
+    if (status == BRY_OK) {
+        f->index->names.next_tag++;
+        f->piece = piece;
+    }
+    return status;
+}
+
+static bry_status close_piece(filling *f)
+{
+    if (f->piece.to > f->reader.facts.size) /* the last line had no end mark */
+        f->piece.to = f->reader.facts.size > f->piece.from ? f->reader.facts.size : f->piece.from;
+    bry_index_seal(f->index->index, f->piece.unit);
+    return cli_names_add_piece(&f->file, f->piece);
+}
+
+/* One by one, into the next piece where one is full. */
+static bry_status add_singly(filling *f)
+{
+    bry_status status = BRY_OK;
+    for (size_t i = 0; i < f->n && status == BRY_OK; i++) {
+        status = bry_index_add(f->index->index, f->hashes[i], f->piece.unit, NULL, NULL);
+        bry_index_unit unit = BRY_INDEX_UNIT;
+        if (status == BRY_E_FULL &&
+            bry_index_get_unit(f->index->index, f->piece.unit, &unit) == BRY_OK &&
+            unit.elements >= unit.capacity) {
+            status = close_piece(f);
+            if (status == BRY_OK)
+                status = open_piece(f, f->piece.to);
+            if (status == BRY_OK)
+                status = bry_index_add(f->index->index, f->hashes[i], f->piece.unit, NULL, NULL);
+        }
+        if (status == BRY_OK)
+            f->piece.to = f->ends[i];
+    }
+    return status;
+}
+
+static bry_status add_batch(filling *f)
+{
+    bry_status status =
+        bry_index_add_n(f->index->index, f->hashes, f->n, f->piece.unit, NULL, NULL);
+    if (status == BRY_E_FULL)
+        return add_singly(f);
+    if (status == BRY_OK && f->n > 0)
+        f->piece.to = f->ends[f->n - 1];
+    return status;
+}
+
+/* All elements. *read tells whether it was the file that failed. */
+static bry_status add_all(filling *f, cli_progress *progress, bool *read)
+{
+    bool more = true;
+    while (more) {
+        bry_status status = BRY_OK;
+        for (f->n = 0; f->n < BATCH && more; f->n += more) {
+            cli_element element;
+            status = cli_elements_next(&f->reader, &element, &more);
+            if (status != BRY_OK) {
+                *read = false;
+                return status;
+            }
+            if (more) {
+                f->hashes[f->n] = element.hash;
+                f->ends[f->n] = element.end;
+            }
+        }
+        status = add_batch(f);
+        if (status != BRY_OK)
+            return status;
+        cli_progress_add(progress, f->n);
+    }
+    return BRY_OK;
+}
+
+/* Gives the pieces to the name, in place of what it had. */
+static bry_status adopt(filling *f, const char *name)
+{
+    size_t file = cli_names_find(&f->index->names, name);
+    if (file != CLI_NO_FILE)
+        cli_index_drop(f->index, file);
+    if (f->reader.facts.size == UINT64_MAX) /* a stream, of which no more is known */
+        f->reader.facts.size = f->reader.at;
+    bry_status status = cli_names_add(&f->index->names, name, f->reader.facts, &file);
+    for (uint32_t i = 0; i < f->file.piece_count && status == BRY_OK; i++)
+        status = cli_index_own(f->index, file, f->file.pieces[i]);
+    return status;
+}
+
+static void undo(filling *f)
+{
+    for (uint32_t i = 0; i < f->file.piece_count; i++)
+        bry_index_drop(f->index->index, f->file.pieces[i].unit);
+    bry_index_drop(f->index->index, f->piece.unit); /* where it is one of them, again: no harm */
+}
+
+int cli_index_put(cli_file_index *index, const char *path, const char *name, cli_fill *fill)
+{
+    filling f = {.index = index};
+    bool read = true, failed = false;
+    uint64_t seed = bry_index_seed(index->index);
+    bry_status status = BRY_OK;
+    if (fill->stream)
+        cli_elements_stream(&f.reader, index->names.elements, seed);
+    else
+        status = cli_elements_open(&f.reader, path, index->names.elements, seed);
+    if (status != BRY_OK) {
+        fill->skipped++;
+        cli_progress_end(&fill->progress);
+        int code = cli_elements_failed(&f.reader, status, path);
+        return fill->skip ? CLI_GO_ON : code;
+    }
+    int code = CLI_GO_ON;
+    f.reader.lines.progress = &fill->progress;
+    status = open_piece(&f, 0);
+    if (status == BRY_OK) {
+        status = add_all(&f, &fill->progress, &read);
+        if (status == BRY_OK)
+            status = close_piece(&f);
+        if (status == BRY_OK)
+            status = adopt(&f, name);
+        else
+            failed = true;
+    }
+    if (status != BRY_OK) {
+        cli_progress_end(&fill->progress);
+        code = read ? cli_index_refused(status, index, cli_quote(path).text)
+                    : cli_elements_failed(&f.reader, status, path);
+        if (!read && fill->skip) {
+            fill->skipped++;
+            code = CLI_GO_ON;
+        }
+    }
+    if (failed) /* now that it was said why: how many units there are is part of that */
+        undo(&f);
+    cli_elements_close(&f.reader);
+    cli_pieces_free(&f.file);
+    return code;
+}
+
+int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool skip)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += cli_path_bytes(paths[i]);
+    cli_fill fill = {.skip = skip, .progress = cli_progress_start(total, false)};
+    uint64_t first = index->names.next_tag;
+    int code = CLI_GO_ON;
+    for (size_t i = 0; i < count && code == CLI_GO_ON; i++) {
+        size_t file = cli_names_find(&index->names, paths[i]);
+        /* Of what is named twice the first is enough. */
+        if (file == CLI_NO_FILE || index->names.files[file].pieces[0].tag < first)
+            code = cli_index_put(index, paths[i], paths[i], &fill);
+    }
+    cli_progress_end(&fill.progress);
+    return code;
+}
+
+/* ---- work that was put off ------------------------------------------------------------------- */
+
+/* One file is open, and has been read up to element `next` of a unit. */
+typedef struct supply {
+    cli_file_index *index;
+    cli_element_reader reader;
+    bool open;
+    uint32_t unit;
+    uint64_t next;
+    const char *changed; /* the name of a file that is not what it was */
+} supply;
+
+static void close_supply(supply *s)
+{
+    if (s->open)
+        cli_elements_close(&s->reader);
+    s->open = false;
+}
+
+static bry_status open_supply(supply *s, uint32_t unit)
+{
+    close_supply(s);
+    cli_owner owner = s->index->owners[unit];
+    const cli_named_file *file = &s->index->names.files[owner.file];
+    const cli_piece *piece = &file->pieces[owner.piece];
+    s->changed = file->name;
+    bry_status status = cli_elements_open(&s->reader, file->name, s->index->names.elements,
+                                          bry_index_seed(s->index->index));
+    if (status != BRY_OK)
+        return BRY_E_STOPPED;
+    s->open = true;
+    s->unit = unit;
+    s->next = 0;
+    if (!cli_facts_equal(s->reader.facts, file->facts) ||
+        cli_elements_seek(&s->reader, piece->from, piece->to) != BRY_OK)
+        return BRY_E_STOPPED;
+    s->changed = NULL;
+    return BRY_OK;
+}
+
+static bry_status supply_some(void *opaque, uint32_t unit, uint64_t tag, uint64_t from,
+                              bry_hash *hashes, size_t room, size_t *got)
+{
+    supply *s = opaque;
+    bool more = true;
+    size_t n = 0;
+    (void)tag;
+    if (!s->open || s->unit != unit || s->next > from) {
+        bry_status status = open_supply(s, unit);
+        if (status != BRY_OK)
+            return status;
+    }
+    while (more && n < room) {
+        cli_element element;
+        if (cli_elements_next(&s->reader, &element, &more) != BRY_OK)
+            return BRY_E_STOPPED;
+        if (more && s->next++ >= from)
+            hashes[n++] = element.hash;
+    }
+    *got = n;
+    return BRY_OK;
+}
+
+int cli_index_tidy(cli_file_index *index)
+{
+    uint64_t left;
+    bry_status status;
+    do
+        status = bry_index_step(index->index, NULL, BUDGET, &left);
+    while (status == BRY_OK && left > 0);
+    return status == BRY_OK ? CLI_GO_ON : cli_index_refused(status, index, "the index");
+}
+
+int cli_index_settle(cli_file_index *index)
+{
+    supply from = {.index = index};
+    bry_index_supplier supplier = {supply_some, &from};
+    uint64_t left;
+    bry_status status;
+    do
+        status = bry_index_step(index->index, &supplier, BUDGET, &left);
+    while (status == BRY_OK && left > 0);
+    const char *changed = from.changed;
+    close_supply(&from);
+    if (status != BRY_OK && status != BRY_E_STOPPED)
+        return cli_index_refused(status, index, "the index");
+    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_get_stats(index->index, &stats);
+    if (status == BRY_E_STOPPED && changed &&
+        stats.full_error > stats.promised_error * (1 + 1e-6)) /* and not by rounding alone */
+        cli_note("%s is not what it was when it was read, so the index could not be rebuilt from "
+                 "it; its error is %.3g where %.3g was promised",
+                 cli_quote(changed).text, stats.full_error, stats.promised_error);
+    return CLI_GO_ON;
+}

@@ -1,0 +1,316 @@
+/* bloomery index locate: the files that may hold a line, from the arguments or standard input. */
+#include "cli/core/json_line.h"
+#include "cli/core/saved_file.h"
+#include "cli/core/words.h"
+#include "cli/index/index_command.h"
+#include "cli/index/index_confirm.h"
+#include "cli/map/map_pairs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char command[] = "index locate";
+
+#define BATCH 8192u
+#define ROOM 4u /* candidates of a key that are fetched with the batch */
+
+/* How answers are written. */
+typedef struct style {
+    bool json, confirm;
+    bool file_alone;
+    char end;
+} style;
+
+typedef struct asking {
+    const cli_file_index *index;
+    style how;
+    uint64_t found, missing;
+    bool failed; /* a file could not be read */
+    uint32_t *seen; /* by file: the key that it was printed for last, plus 1 */
+    cli_text *keys;
+    bry_hash *hashes;
+    uint32_t *units;
+    size_t *totals;
+    cli_candidate *candidates;
+    size_t count, capacity;
+} asking;
+
+static bool start(asking *a)
+{
+    a->seen = calloc(a->index->names.count + 1, sizeof *a->seen);
+    a->keys = malloc(BATCH * sizeof *a->keys);
+    a->hashes = malloc(BATCH * sizeof *a->hashes);
+    a->units = malloc(sizeof *a->units * ROOM * BATCH);
+    a->totals = malloc(BATCH * sizeof *a->totals);
+    return a->seen && a->keys && a->hashes && a->units && a->totals;
+}
+
+static void finish(asking *a)
+{
+    free(a->seen);
+    free(a->keys);
+    free(a->hashes);
+    free(a->units);
+    free(a->totals);
+    free(a->candidates);
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+static bool add_candidates(asking *a, size_t key, const uint32_t *units, size_t n)
+{
+    if (n > a->capacity - a->count) {
+        size_t capacity = a->capacity * 2 > a->count + n ? a->capacity * 2 : a->count + n;
+        cli_candidate *grown = realloc(a->candidates, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        a->candidates = grown;
+        a->capacity = capacity;
+    }
+    for (size_t i = 0; i < n; i++)
+        a->candidates[a->count++] =
+            (cli_candidate){(uint32_t)key, a->index->owners[units[i]], false};
+    return true;
+}
+
+/* For a key that has more of them than were fetched. */
+static bool add_many(asking *a, size_t key, size_t total)
+{
+    uint32_t *units = malloc(total * sizeof *units);
+    bool good = units != NULL;
+    if (good) {
+        bry_index_locate(a->index->index, a->hashes[key], units, total);
+        good = add_candidates(a, key, units, total);
+    }
+    free(units);
+    return good;
+}
+
+/* What the key hashes to; false, after a message, when it names a file that cannot be read. */
+static bool hash_key(asking *a, size_t i)
+{
+    uint64_t seed = bry_index_seed(a->index->index);
+    cli_element_kind kind = a->index->names.elements.kind;
+    if (kind == CLI_ELEMENT_WORDS && !cli_is_word(a->keys[i])) {
+        cli_fail(BRY_E_RANGE, "%s is not one word, and the elements of this index are words",
+                 cli_quote_text(a->keys[i]).text);
+        a->failed = true;
+        return false;
+    }
+    if (kind != CLI_ELEMENT_WHOLE) {
+        a->hashes[i] = bry_hash_key(seed, a->keys[i].bytes, a->keys[i].len);
+        return true;
+    }
+    cli_element_reader reader;
+    cli_element element;
+    bool more;
+    bry_status status =
+        cli_elements_open(&reader, a->keys[i].bytes, a->index->names.elements, seed);
+    if (status == BRY_OK) {
+        status = cli_elements_next(&reader, &element, &more);
+        cli_elements_close(&reader);
+    }
+    if (status != BRY_OK) {
+        cli_elements_failed(&reader, status, a->keys[i].bytes);
+        a->failed = true;
+        return false;
+    }
+    a->hashes[i] = element.hash;
+    return true;
+}
+
+static bool collect(asking *a, size_t n)
+{
+    a->count = 0;
+    bool readable[BATCH]; /* 8 KiB */
+    for (size_t i = 0; i < n; i++) {
+        readable[i] = hash_key(a, i);
+        if (!readable[i])
+            a->hashes[i] = (bry_hash){0, 0};
+    }
+    bry_index_locate_n(a->index->index, a->hashes, n, a->units, ROOM, a->totals);
+    for (size_t i = 0; i < n; i++) {
+        if (readable[i] &&
+            !(a->totals[i] > ROOM ? add_many(a, i, a->totals[i])
+                                  : add_candidates(a, i, a->units + i * ROOM, a->totals[i])))
+            return false;
+    }
+    return true;
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static void print_file(const asking *a, cli_text key, const char *name, bool first)
+{
+    if (a->how.json) {
+        fputs(first ? "{" : ",{", stdout);
+        cli_json_line_member(stdout, "name", name, strlen(name));
+        putchar('}');
+        return;
+    }
+    if (!a->how.file_alone) {
+        fwrite(key.bytes, 1, key.len, stdout);
+        putchar('\t');
+    }
+    fputs(name, stdout);
+    putchar(a->how.end);
+}
+
+/* Those of one key, each file once; *at moves behind them. */
+static void answer(asking *a, size_t key, size_t *at)
+{
+    bool first = true;
+    if (a->how.json) {
+        putchar('{');
+        cli_json_line_member(stdout, "key", a->keys[key].bytes, a->keys[key].len);
+        fputs(",\"files\":[", stdout);
+    }
+    for (; *at < a->count && a->candidates[*at].key == key; ++*at) {
+        const cli_candidate *candidate = &a->candidates[*at];
+        uint32_t file = candidate->owner.file;
+        if ((a->how.confirm && !candidate->confirmed) || a->seen[file] == key + 1)
+            continue;
+        a->seen[file] = (uint32_t)key + 1;
+        print_file(a, a->keys[key], a->index->names.files[file].name, first);
+        first = false;
+    }
+    if (a->how.json)
+        printf("]}%c", a->how.end);
+    a->found += !first;
+    a->missing += first;
+}
+
+/* The first n keys. CLI_GO_ON, or an exit code after a message. */
+static int ask(asking *a, size_t n)
+{
+    if (n == 0)
+        return CLI_GO_ON;
+    if (!collect(a, n))
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    if (a->how.confirm &&
+        cli_confirm(a->index, a->keys, a->hashes, a->candidates, a->count) != CLI_GO_ON)
+        a->failed = true;
+    memset(a->seen, 0, a->index->names.count * sizeof *a->seen);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        answer(a, i, &at);
+    return CLI_GO_ON;
+}
+
+static int ask_words(asking *a, char **words, size_t count)
+{
+    int code = CLI_GO_ON;
+    while (count > 0 && code == CLI_GO_ON) {
+        size_t n = count < BATCH ? count : BATCH;
+        for (size_t i = 0; i < n; i++)
+            a->keys[i] = (cli_text){words[i], strlen(words[i])};
+        code = ask(a, n);
+        words += n;
+        count -= n;
+    }
+    return code;
+}
+
+/* A name of a file, for an index of whole files, has to end with a NUL. */
+static bool end_key(const asking *a, cli_text *key)
+{
+    if (a->index->names.elements.kind != CLI_ELEMENT_WHOLE)
+        return true;
+    if (memchr(key->bytes, '\0', key->len))
+        return false;
+    key->bytes[key->len] = '\0';
+    return true;
+}
+
+/* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
+static int ask_lines(asking *a)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
+    cli_lines lines = CLI_LINES(STDIN_FILENO, a->how.end);
+    lines.progress = &progress;
+    int code = CLI_GO_ON;
+    bool more = true;
+    while (more && code == CLI_GO_ON && !ferror(stdout)) {
+        size_t n = 0;
+        bool readable = true;
+        bry_status status;
+        do {
+            status = cli_lines_next(&lines, &a->keys[n]);
+            more = status == BRY_OK && a->keys[n].bytes;
+            readable = !more || end_key(a, &a->keys[n]);
+            n += more && readable;
+        } while (more && readable && n < BATCH && cli_lines_ready(&lines));
+        code = ask(a, n);
+        cli_progress_add(&progress, n);
+        if (code == CLI_GO_ON && status != BRY_OK)
+            code = cli_lines_failed(&lines, status);
+        if (code == CLI_GO_ON && !readable)
+            code =
+                cli_fail(BRY_E_BADDATA, "line %" PRIu64 ": it is no name of a file", lines.number);
+        if (!cli_lines_ready(&lines))
+            fflush(stdout);
+    }
+    cli_progress_end(&progress);
+    cli_lines_free(&lines);
+    return code;
+}
+
+int cli_index_locate(int argc, char **argv)
+{
+    style how = {0};
+    bool nul = false;
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        {"confirm", CLI_FLAG, NULL, "read the candidates, and print those that hold the key",
+         &how.confirm, 0},
+        {"json", CLI_FLAG, NULL, "a line of JSON for each key, also with bytes that are not text",
+         &how.json, 0},
+        {"0", CLI_FLAG, NULL, "keys and lines end with a NUL instead of a newline", &nul, 0},
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX [KEY...] [options]",
+        .about =
+            "Prints the files that may hold one key, or lines \"key<TAB>file\" for several keys\n"
+            "or, where none is given, for those on standard input, one a line. Files that were\n"
+            "put in last come first. In an index of whole files the keys are names of files,\n"
+            "and the answers those that may have the same content.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
+                    "  bloomery index locate logs.idx --json < addresses",
+        .more =
+            "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, where what is not UTF-8\n"
+            "is named key_base64 or name_base64. A file that holds the key is always among the\n"
+            "candidates, unless it changed since it was read.\n"
+            "Exit codes: 0 all keys have a file, 1 some have none, 3 failure; a candidate that\n"
+            "--confirm cannot read is one, and the others are printed.",
+        .most_words = (size_t)-1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
+    if (code != CLI_GO_ON)
+        return code;
+    cli_file_index index;
+    code = cli_index_open(&index, max_bytes, argv[0]);
+    asking a = {.index = &index, .how = how};
+    a.how.file_alone = words == 2;
+    a.how.end = nul ? '\0' : '\n';
+    if (code == CLI_GO_ON && !start(&a))
+        code = cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    if (code == CLI_GO_ON)
+        code = words > 1 ? ask_words(&a, argv + 1, words - 1) : ask_lines(&a);
+    finish(&a);
+    cli_index_close(&index);
+    if (code != CLI_GO_ON)
+        return code;
+    return a.failed ? CLI_FAILED : a.missing ? CLI_NO : CLI_YES;
+}

@@ -1,0 +1,156 @@
+#include "cli/index/index_paths.h"
+
+#include "cli/core/args.h"
+#include "cli/core/lines.h"
+#include "cli/core/output.h"
+#include "cli/core/saved_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int out_of_memory(void)
+{
+    return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
+
+static bool keep(cli_paths *paths, char *path)
+{
+    if (paths->count == paths->capacity) {
+        size_t capacity = paths->capacity ? paths->capacity * 2 : 64;
+        char **grown = realloc(paths->path, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        paths->path = grown;
+        paths->capacity = capacity;
+    }
+    paths->path[paths->count++] = path;
+    return true;
+}
+
+static int read_list(cli_paths *paths, const char *list, int fd)
+{
+    cli_lines lines = CLI_LINES(fd, '\0');
+    cli_text line;
+    int code = CLI_GO_ON;
+    while (code == CLI_GO_ON) {
+        bry_status status = cli_lines_next(&lines, &line);
+        if (status != BRY_OK) {
+            code = cli_fail(status, "%s: %s", cli_quote(list).text,
+                            status == BRY_E_IO ? strerror(errno) : bry_status_text(status));
+        } else if (!line.bytes) {
+            break;
+        } else if (line.len == 0) {
+            code = cli_fail(BRY_E_BADDATA, "%s: name %llu is empty", cli_quote(list).text,
+                            (unsigned long long)lines.number);
+        } else {
+            char *path = strndup(line.bytes, line.len);
+            if (!path || !keep(paths, path)) {
+                free(path);
+                code = out_of_memory();
+            }
+        }
+    }
+    cli_lines_free(&lines);
+    return code;
+}
+
+static int keep_copy(cli_paths *paths, const char *path)
+{
+    char *copy = strdup(path);
+    if (copy && keep(paths, copy))
+        return CLI_GO_ON;
+    free(copy);
+    return out_of_memory();
+}
+
+/* ---- folders ------------------------------------------------------------------------------- */
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* One entry of a folder, or the word itself. */
+static int visit(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry,
+                 const struct stat *except)
+{
+    switch (entry->fts_info) {
+    case FTS_F:
+        if (entry->fts_statp->st_ino == except->st_ino &&
+            entry->fts_statp->st_dev == except->st_dev)
+            return CLI_GO_ON; /* the index itself */
+        return keep_copy(paths, entry->fts_path);
+    case FTS_DNR:
+    case FTS_ERR:
+    case FTS_NS: {
+        int code = cli_fail(BRY_E_IO, "%s: %s", cli_quote(entry->fts_path).text,
+                            strerror(entry->fts_errno));
+        return how->skip ? CLI_GO_ON : code;
+    }
+    default: /* folders are gone through; links in them, pipes and devices are passed over */
+        return CLI_GO_ON;
+    }
+}
+
+static int walk(cli_paths *paths, const cli_paths_how *how, char *word)
+{
+    char *roots[] = {word, NULL};
+    struct stat except = {0};
+    if (stat(how->except, &except) != 0)
+        except = (struct stat){0};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+    if (!tree)
+        return out_of_memory();
+    int code = CLI_GO_ON;
+    for (FTSENT *entry; code == CLI_GO_ON && (entry = fts_read(tree));)
+        code = visit(paths, how, entry, &except);
+    fts_close(tree);
+    return code;
+}
+
+static int keep_word(cli_paths *paths, const cli_paths_how *how, char *word)
+{
+    struct stat facts;
+    if (!*word)
+        return cli_misuse(how->command, "a file has no name");
+    bool folder = how->recursive && stat(word, &facts) == 0 && S_ISDIR(facts.st_mode);
+    return folder ? walk(paths, how, word) : keep_copy(paths, word);
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+static int keep_list(cli_paths *paths, const char *list)
+{
+    int fd = cli_is_stream(list) ? STDIN_FILENO : open(list, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(list).text, strerror(errno));
+    int code = read_list(paths, list, fd);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return code;
+}
+
+int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, size_t count)
+{
+    *paths = (cli_paths){0};
+    if (count == 0 && !how->list)
+        return cli_misuse(how->command, "the name of a file is needed");
+    int code = how->list ? keep_list(paths, how->list) : CLI_GO_ON;
+    for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
+        code = keep_word(paths, how, words[i]);
+    if (code == CLI_GO_ON && count > 0 && paths->count == 0)
+        code = cli_fail(BRY_E_IO, "there is no file in these folders");
+    return code;
+}
+
+void cli_paths_free(cli_paths *paths)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->path[i]);
+    free(paths->path);
+    *paths = (cli_paths){0};
+}

@@ -1,0 +1,199 @@
+/*
+ * bloomery index refresh: makes an index agree with its files again, as a whole or not at all.
+ *
+ * A file that is gone is taken out. But a program that runs in the wrong folder, or beside a disk
+ * that is not mounted, sees no files either, and an index that took that for the truth would be
+ * empty. So all files are looked at before the first is touched, and where all of them are gone, or
+ * a whole folder is, nothing is done unless --drop-gone says that it is meant.
+ */
+#include "cli/index/index_command.h"
+#include "cli/index/index_fill.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char command[] = "index refresh";
+
+typedef struct request {
+    bool all, drop_gone;
+    cli_fill fill;
+    uint64_t changes;
+    bool *gone; /* by number of the file */
+} request;
+
+/* ---- what is gone -------------------------------------------------------------------------- */
+
+static bool is_gone(const cli_named_file *file, cli_elements elements)
+{
+    cli_element_reader reader;
+    bry_status status = cli_elements_open(&reader, file->name, elements, 0);
+    if (status == BRY_OK)
+        cli_elements_close(&reader);
+    return status == BRY_E_IO && errno == ENOENT && !reader.problem;
+}
+
+/* Whether there is nothing where the file was: no folder, or an empty one, as the place of a disk
+ * is that is not mounted. */
+static bool folder_is_gone(char *name)
+{
+    char *slash = strrchr(name, '/');
+    if (!slash || slash == name)
+        return false;
+    *slash = '\0';
+    DIR *folder = opendir(name);
+    bool gone = !folder && (errno == ENOENT || errno == ENOTDIR);
+    *slash = '/';
+    if (folder) {
+        unsigned entries = 0;
+        while (entries < 3 && readdir(folder)) /* "." and ".." are always there */
+            entries++;
+        gone = entries < 3;
+        closedir(folder);
+    }
+    return gone;
+}
+
+static int survey(const cli_file_index *index, request *asked)
+{
+    const cli_names *names = &index->names;
+    size_t here = 0, gone = 0;
+    char *lost = NULL;
+    asked->gone = calloc(names->count + 1, sizeof *asked->gone);
+    if (!asked->gone)
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    for (size_t i = 0; i < names->count; i++) {
+        const cli_named_file *file = &names->files[i];
+        if (!file->name || file->apart)
+            continue;
+        asked->gone[i] = is_gone(file, names->elements);
+        here += !asked->gone[i];
+        gone += asked->gone[i];
+        if (asked->gone[i] && !lost && folder_is_gone(file->name))
+            lost = file->name;
+    }
+    if (asked->drop_gone || asked->fill.skip || gone == 0)
+        return CLI_GO_ON;
+    if (here == 0)
+        return cli_fail(BRY_E_IO,
+                        "none of the index's files is seen from this folder; --drop-gone takes "
+                        "them out all the same");
+    if (lost)
+        return cli_fail(BRY_E_IO,
+                        "%s is gone with its whole folder; --drop-gone takes such files out all "
+                        "the same",
+                        cli_quote(lost).text);
+    return CLI_GO_ON;
+}
+
+/* ---- one file ------------------------------------------------------------------------------ */
+
+/* Whether it is as it was when it was read, and so is what the index has of it. */
+static bool is_fresh(const cli_file_index *index, size_t i)
+{
+    const cli_named_file *file = &index->names.files[i];
+    cli_element_reader reader;
+    if (cli_elements_open(&reader, file->name, index->names.elements, 0) != BRY_OK)
+        return false;
+    cli_elements_close(&reader);
+    return cli_facts_equal(reader.facts, file->facts) && !cli_index_has_stale(index, i);
+}
+
+static int refresh_file(cli_file_index *index, size_t i, request *asked)
+{
+    const cli_named_file *file = &index->names.files[i];
+    bool gone = asked->gone[i];
+    if (gone && !asked->fill.skip) {
+        cli_progress_end(&asked->fill.progress);
+        cli_note("%s is gone, and taken out", cli_quote(file->name).text);
+        cli_index_drop(index, i);
+        asked->changes++;
+        return CLI_GO_ON;
+    }
+    if (!gone && !asked->all && is_fresh(index, i))
+        return CLI_GO_ON;
+    char *name = strdup(file->name); /* the name there goes while the file is put in */
+    if (!name)
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    uint64_t skipped = asked->fill.skipped;
+    int code = cli_index_put(index, name, name, &asked->fill); /* says what is wrong with it */
+    asked->changes += asked->fill.skipped == skipped;
+    free(name);
+    return code;
+}
+
+static uint64_t bytes_to_read(const cli_file_index *index, const request *asked)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < index->names.count && asked->gone; i++) {
+        const cli_named_file *file = &index->names.files[i];
+        if (file->name && !file->apart && !asked->gone[i] && (asked->all || !is_fresh(index, i)))
+            bytes += cli_path_bytes(file->name);
+    }
+    return bytes;
+}
+
+static int refresh(cli_file_index *index, request *asked)
+{
+    int code = survey(index, asked);
+    size_t count = index->names.count; /* those put in anew come behind */
+    asked->fill.progress = cli_progress_start(bytes_to_read(index, asked), false);
+    for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
+        if (index->names.files[i].name && !index->names.files[i].apart)
+            code = refresh_file(index, i, asked);
+    cli_progress_end(&asked->fill.progress);
+    free(asked->gone);
+    return code;
+}
+
+int cli_index_refresh(int argc, char **argv)
+{
+    uint64_t max_bytes = 0;
+    request asked = {0};
+    cli_option options[] = {
+        {"all", CLI_FLAG, NULL, "read all files again", &asked.all, 0},
+        {"skip", CLI_FLAG, NULL, "leave files as they were that cannot be read, or are gone",
+         &asked.fill.skip, 0},
+        {"drop-gone", CLI_FLAG, NULL, "take files out also where all, or a whole folder, are gone",
+         &asked.drop_gone, 0},
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX [options]",
+        .about =
+            "Reads those files again whose size or time of change is not what it was, or of\n"
+            "which lines were deleted (index del --from); takes out those that are gone, which\n"
+            "it names; and does the work that the index has put off. Files whose units were\n"
+            "installed are left as they are.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index refresh logs.idx\n"
+                    "  bloomery index refresh logs.idx --all --skip",
+        .more = "Where all files are gone, or a whole folder is, the program may be in the wrong\n"
+                "place: it then fails, and INDEX is as it was.",
+        .most_words = 1,
+        CLI_INDEX_FIRST_WORD,
+    };
+    size_t words;
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && asked.fill.skip && asked.drop_gone)
+        code = cli_misuse(command, "--skip keeps files that are gone, --drop-gone does not");
+    if (code == CLI_GO_ON)
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
+    if (code == CLI_GO_ON)
+        code = refresh(&index, &asked);
+    bry_index_stats stats = BRY_INDEX_STATS;
+    if (code == CLI_GO_ON)
+        bry_index_get_stats(index.index, &stats);
+    if (code == CLI_GO_ON && !asked.changes && !stats.waiting)
+        code = CLI_YES;
+    if (code == CLI_GO_ON)
+        code = cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0], NULL);
+    cli_index_close(&index);
+    return code;
+}

@@ -1,0 +1,126 @@
+#include "cli/index/index_shape.h"
+
+#include "cli/core/limits.h"
+
+#define LEAST_UNITS 8u
+#define LEAST_CAPACITY 64u
+
+static int check_elements(cli_index_shape *asked, const char *command)
+{
+    cli_elements *elements = &asked->elements;
+    if (asked->strings && (asked->whole || asked->words || asked->key))
+        return cli_misuse(command, "-0 has no meaning with --%s",
+                          asked->whole   ? "whole"
+                          : asked->words ? "words"
+                                         : "key");
+    if (asked->whole + asked->words + (asked->key != NULL) > 1)
+        return cli_misuse(command, "only one of --key, --words and --whole can be given");
+    if (asked->delimiter && !asked->key)
+        return cli_misuse(command, "--delimiter goes with --key");
+    elements->kind = asked->whole     ? CLI_ELEMENT_WHOLE
+                     : asked->words   ? CLI_ELEMENT_WORDS
+                     : asked->key     ? CLI_ELEMENT_FIELDS
+                     : asked->strings ? CLI_ELEMENT_STRINGS
+                                      : CLI_ELEMENT_LINES;
+    if (!asked->key)
+        return CLI_GO_ON;
+    int code = cli_delimiter_read(command, asked->delimiter, &elements->fields.delimiter);
+    return code == CLI_GO_ON ? cli_fields_read(&elements->fields, command, "key", asked->key)
+                             : code;
+}
+
+static int check(cli_index_shape *asked, const char *command)
+{
+    bry_index_options *options = &asked->options;
+    if (asked->engine &&
+        (bry_engine_parse(asked->engine, &options->engine) != BRY_OK ||
+         (options->engine != BRY_ENGINE_AUTO && options->engine != BRY_ENGINE_COMPACT &&
+          options->engine != BRY_ENGINE_DBA)))
+        return cli_misuse(command, "--engine: %s is none of auto, compact and dba",
+                          cli_quote(asked->engine).text);
+    if (options->engine != BRY_ENGINE_DBA && (asked->group || options->dba.segmented))
+        return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
+    if (asked->group &&
+        (asked->group > BRY_INDEX_DBA_GROUP_MAX || asked->group & (asked->group - 1) ||
+         asked->group == 2 || asked->group == 4))
+        return cli_misuse(command, "--group: %llu is none of 1, 8, 16, 32, 64, 128, 256 and 512",
+                          (unsigned long long)asked->group);
+    if (asked->units > BRY_INDEX_UNITS_MAX)
+        return cli_misuse(command, "--units: an index has at most " CLI_UNITS_MOST);
+    if (options->fixed && !asked->units)
+        return cli_misuse(command, "--fixed needs --units");
+    options->dba.group = (uint32_t)asked->group;
+    options->units = (uint32_t)asked->units;
+    if (asked->whole && !options->unit_capacity)
+        options->unit_capacity = 1;
+    int code = check_elements(asked, command);
+    if (code != CLI_GO_ON)
+        return code;
+    bry_index_shape shape = BRY_INDEX_SHAPE;
+    if (bry_index_plan(options, &shape) != BRY_OK)
+        return cli_misuse(command, "an index takes units 1 to " CLI_UNITS_MOST
+                                   ", unit-capacity 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(
+                                       BRY_INDEX_ERROR_MIN) ", and not every combination of these");
+    return CLI_GO_ON;
+}
+
+int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_option *options)
+{
+    if (!asked->like)
+        return check(asked, command);
+    for (int i = 0; i < CLI_INDEX_SHAPING; i++)
+        if (options[i].given)
+            return cli_misuse(command, "%s%s does not go with --like",
+                              options[i].name[1] ? "--" : "-", options[i].name);
+    return cli_index_like(asked->like, asked->max_bytes, &asked->options, &asked->elements);
+}
+
+/* Units that files take when each is cut into so many elements. */
+static uint64_t units_for(const uint64_t *counts, size_t n, uint64_t capacity)
+{
+    uint64_t units = 0;
+    for (size_t i = 0; i < n; i++)
+        units += counts[i] ? (counts[i] - 1) / capacity + 1 : 1;
+    return units;
+}
+
+static uint32_t with_spare(uint64_t units)
+{
+    uint64_t all = units + units / 4;
+    return (uint32_t)(all < LEAST_UNITS           ? LEAST_UNITS
+                      : all > BRY_INDEX_UNITS_MAX ? BRY_INDEX_UNITS_MAX
+                                                  : all);
+}
+
+void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t n)
+{
+    bry_index_options *options = &asked->options;
+    if (options->unit_capacity) {
+        if (!options->units)
+            options->units = with_spare(units_for(counts, n, options->unit_capacity));
+        return;
+    }
+    uint64_t most = LEAST_CAPACITY;
+    for (size_t i = 0; i < n; i++)
+        most = counts[i] > most ? counts[i] : most;
+    bry_index_options tried = *options;
+    uint64_t best = UINT64_MAX;
+    /* Words of one piece of a file are in the next one too, so such files are not cut. */
+    uint64_t least = asked->elements.kind == CLI_ELEMENT_WORDS ? most : LEAST_CAPACITY;
+    for (uint64_t capacity = most; capacity >= least; capacity -= capacity / 2) {
+        uint64_t units = units_for(counts, n, capacity);
+        tried.units = asked->units ? (uint32_t)asked->units : with_spare(units);
+        tried.unit_capacity = capacity;
+        bry_index_shape shape = BRY_INDEX_SHAPE;
+        /* More units are more work: they have to be worth it. */
+        if (bry_index_plan(&tried, &shape) == BRY_OK && shape.bytes < best / 20 * 19 &&
+            (units <= tried.units || best == UINT64_MAX)) {
+            best = shape.bytes;
+            *options = tried;
+        }
+    }
+    if (best == UINT64_MAX) { /* creating it will say why */
+        options->unit_capacity = most;
+        options->units = tried.units;
+    }
+}

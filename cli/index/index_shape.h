@@ -1,0 +1,74 @@
+/* What an index of files shall be: the options of `index build` and `index unit`. */
+#ifndef BLOOMERY_CLI_INDEX_SHAPE_H
+#define BLOOMERY_CLI_INDEX_SHAPE_H
+
+#include "cli/index/index_file.h"
+
+typedef struct cli_index_shape {
+    const char *engine, *like, *key, *delimiter;
+    uint64_t units, group;
+    uint64_t max_bytes;
+    bool strings, whole, words;
+    bry_index_options options;
+    cli_elements elements;
+} cli_index_shape;
+
+/* Rows of a table of options; of these CLI_INDEX_SHAPING at its beginning go not with --like. */
+#define CLI_INDEX_SHAPING 14
+#define CLI_INDEX_SHAPE_ROWS(asked)                                                                  \
+    {"error",                                                                                        \
+     CLI_SHARE,                                                                                      \
+     "P",                                                                                            \
+     "chance of any candidate for what is in no file (default 0.1%)",                                \
+     &(asked)->options.error,                                                                        \
+     0},                                                                                             \
+        {"engine", CLI_TEXT, "E", "compact, dba, or auto: compact (default)", &(asked)->engine, 0},  \
+        {"units", CLI_COUNT, "R", "units to plan for", &(asked)->units, 0},                          \
+        {"unit-capacity", CLI_COUNT, "C", "elements in each", &(asked)->options.unit_capacity, 0},   \
+        {"group",                                                                                    \
+         CLI_COUNT,                                                                                  \
+         "G",                                                                                        \
+         "of dba: units side by side, 1 to 512 (default: as they come)",                             \
+         &(asked)->group,                                                                            \
+         0},                                                                                         \
+        {"segmented",                                                                                \
+         CLI_FLAG,                                                                                   \
+         NULL,                                                                                       \
+         "of dba: a segment for each hash, so that more can be added",                               \
+         &(asked)->options.dba.segmented,                                                            \
+         0},                                                                                         \
+        {"fixed",                                                                                    \
+         CLI_FLAG,                                                                                   \
+         NULL,                                                                                       \
+         "refuse files past --units instead of growing",                                             \
+         &(asked)->options.fixed,                                                                    \
+         0},                                                                                         \
+        {"seed",                                                                                     \
+         CLI_COUNT,                                                                                  \
+         "S",                                                                                        \
+         "for hashing elements (default: a random one)",                                             \
+         &(asked)->options.seed,                                                                     \
+         0},                                                                                         \
+        {"0", CLI_FLAG, NULL, "elements end with a NUL instead of a newline", &(asked)->strings, 0}, \
+        {"whole", CLI_FLAG, NULL, "the content of a file is one element", &(asked)->whole, 0},       \
+        {"key",         CLI_TEXT, "FIELD", "an element is this field of a line, or fields as 1,3",   \
+         &(asked)->key, 0},                                                                          \
+        {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &(asked)->delimiter, 0},    \
+        {"delimiter", CLI_TEXT, "C", "the same", &(asked)->delimiter, 0},                            \
+        {"words",         CLI_FLAG, NULL, "each word is an element, such as an address",             \
+         &(asked)->words, 0},                                                                        \
+        {"like", CLI_TEXT, "OTHER", "shape, seed and elements of that index", &(asked)->like, 0},    \
+        CLI_INDEX_MAX_BYTES(&(asked)->max_bytes)
+
+/* Reads the words, refuses what does not go together, and opens --like. The options' table is the
+ * one that the rows are in. CLI_GO_ON, or an exit code after a message. */
+int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_option *options);
+
+/*
+ * Units and capacity, where they were not given, for files with so many elements: those that take
+ * the least memory, when a file that is larger than a unit is cut up, and with a quarter of the
+ * units to spare.
+ */
+void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t n);
+
+#endif

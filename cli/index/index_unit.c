@@ -1,0 +1,159 @@
+/*
+ * bloomery index unit and install: the units of a file, built apart and shipped to an index. What
+ * is shipped is an index of that one file.
+ */
+#include "cli/core/saved_file.h"
+#include "cli/index/index_command.h"
+#include "cli/index/index_fill.h"
+#include "cli/index/index_shape.h"
+
+#include <unistd.h>
+
+/* ---- unit ---------------------------------------------------------------------------------- */
+
+static int ship(const cli_index_shape *shape, const char *path, const char *name)
+{
+    cli_file_index index;
+    cli_fill fill = {.stream = cli_is_stream(path),
+                     .progress = cli_progress_start(cli_path_bytes(path), false)};
+    int code = cli_index_create(&index, shape->max_bytes, &shape->options, shape->elements);
+    if (code == CLI_GO_ON)
+        code = cli_index_put(&index, path, name, &fill);
+    cli_progress_end(&fill.progress);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, "-", NULL);
+    cli_index_close(&index);
+    return code;
+}
+
+int cli_index_unit(int argc, char **argv)
+{
+    static const char command[] = "index unit";
+    const char *name = NULL;
+    cli_index_shape shape = {.options = BRY_INDEX_OPTIONS};
+    cli_option options[] = {
+        CLI_INDEX_SHAPE_ROWS(&shape),
+        {"name", CLI_TEXT, "NAME", "what the file is called in the index (default FILE)", &name, 0},
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FILE --like INDEX [options] > UNITS",
+        .about =
+            "Makes the units of one file apart from the index that they are for, on another\n"
+            "machine perhaps, and writes them to standard output, for index install. With - it\n"
+            "reads standard input.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index unit access.txt --like logs.idx --name other:access > unit",
+        .more = "Instead of --like, the same --seed, --engine, --error, --units, --unit-capacity\n"
+                "and so on make units that fit; --units is 64 and --unit-capacity 65536 where\n"
+                "they are not given.",
+        .most_words = 1,
+        .least_words = 1,
+        .missing = "the name of the file is needed",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
+        code = cli_misuse(command, "--like or --seed is needed: units fit an index of their seed");
+    if (code == CLI_GO_ON && cli_is_stream(argv[0]) && !name)
+        code = cli_misuse(command, "--name is needed with \"-\"");
+    if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
+        code = cli_misuse(command, "units are not for a terminal: send them to a file or a pipe");
+    if (code == CLI_GO_ON)
+        code = cli_index_shape_read(&shape, command, options);
+    return code == CLI_GO_ON ? ship(&shape, argv[0], name ? name : argv[0]) : code;
+}
+
+/* ---- install ------------------------------------------------------------------------------- */
+
+static bry_status install_unit(cli_file_index *index, const bry_index *from, cli_piece *piece)
+{
+    bry_buffer frames = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&frames);
+    bry_status status = bry_index_save_unit(from, piece->unit, &sink, NULL);
+    if (status == BRY_OK) {
+        bry_view view = {frames.bytes, frames.len, 0};
+        bry_source source = bry_view_source(&view);
+        status = bry_index_install_unit(index->index, &source, NULL, &piece->unit);
+    }
+    bry_buffer_free(&frames);
+    return status;
+}
+
+/* A shipped file with its units, in place of what the index has under its name. */
+static bry_status install_file(cli_file_index *index, const cli_file_index *shipped,
+                               const cli_named_file *file)
+{
+    size_t number = cli_names_find(&index->names, file->name);
+    if (number != CLI_NO_FILE)
+        cli_index_drop(index, number);
+    bry_status status = cli_names_add(&index->names, file->name, file->facts, &number);
+    if (status == BRY_OK)
+        index->names.files[number].apart = true;
+    for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++) {
+        cli_piece piece = file->pieces[i];
+        status = install_unit(index, shipped->index, &piece);
+        if (status == BRY_OK) {
+            piece.tag = index->names.next_tag++;
+            status = bry_index_set_tag(index->index, piece.unit, piece.tag);
+        }
+        if (status == BRY_OK)
+            status = cli_index_own(index, number, piece);
+    }
+    return status;
+}
+
+static int install(cli_file_index *index, const char *path)
+{
+    cli_file_index shipped;
+    uint64_t left = index->memory.most - index->memory.used;
+    int code = cli_index_open(&shipped, left ? left : 1, path);
+    bry_status status = BRY_OK;
+    if (code == CLI_GO_ON && !cli_elements_equal(shipped.names.elements, index->names.elements))
+        status = BRY_E_MISMATCH;
+    for (size_t i = 0; i < shipped.names.count && code == CLI_GO_ON && status == BRY_OK; i++)
+        status = install_file(index, &shipped, &shipped.names.files[i]);
+    cli_index_close(&shipped);
+    if (status == BRY_E_MISMATCH)
+        return cli_fail(status,
+                        "%s: engine, seed, shape or elements differ from the index's; \"index unit "
+                        "--like\" makes units that fit",
+                        cli_quote(path).text);
+    return status == BRY_OK ? code : cli_index_refused(status, index, cli_quote(path).text);
+}
+
+int cli_index_install(int argc, char **argv)
+{
+    static const char command[] = "index install";
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        CLI_INDEX_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "INDEX UNITS... [options]",
+        .about = "Adds what index unit has made, in place of what the index has under the same\n"
+                 "name; - is standard input. The files of any index with the same seed and shape\n"
+                 "can be added so.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery index install logs.idx unit",
+        .most_words = (size_t)-1,
+        .least_words = 2,
+        .missing = "an index and files with units are needed",
+    };
+    size_t words;
+    cli_file_index index = {0};
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_index_open_to_change(&index, max_bytes, argv[0]);
+    for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
+        code = install(&index, argv[i]);
+    if (code == CLI_GO_ON)
+        code = cli_index_settle(&index);
+    if (code == CLI_GO_ON)
+        code = cli_index_save(&index, argv[0], NULL);
+    cli_index_close(&index);
+    return code;
+}

@@ -1,0 +1,200 @@
+/* bloomery map build: a new map from pairs. */
+#include "cli/core/limits.h"
+#include "cli/map/map_command.h"
+#include "cli/map/map_pairs.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char command[] = "map build";
+
+/* A pipe that is longer than what is looked at in advance is planned for so many times the lines of
+ * that. Planning for twice the keys costs compact one bit a key, and kbf twice the memory. */
+#define PIPE_COMPACT 16u
+#define PIPE_KBF 4u
+#define LEAST_CAPACITY 1000u
+
+#define LIMITS                                                                                     \
+    "items 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(BRY_MAP_ERROR_MIN) ", values 1 to "
+
+typedef struct request {
+    const char *path, *like;
+    const char *engine, *layout, *delimiter;
+    char between; /* key and value */
+    uint64_t raw_bits, max_bytes;
+    bool json, nul, force;
+    bry_map_options map;
+} request;
+
+/* The words of --engine and --layout, and what does not go together. */
+static int check(request *asked)
+{
+    bry_map_options *map = &asked->map;
+    if (asked->engine && (bry_engine_parse(asked->engine, &map->engine) != BRY_OK ||
+                          (map->engine != BRY_ENGINE_AUTO && map->engine != BRY_ENGINE_COMPACT &&
+                           map->engine != BRY_ENGINE_KBF)))
+        return cli_misuse(command, "--engine: %s is none of auto, compact and kbf",
+                          cli_quote(asked->engine).text);
+    if (asked->layout) {
+        bool paper = strcmp(asked->layout, "paper") == 0;
+        if (!paper && strcmp(asked->layout, "tuned") != 0)
+            return cli_misuse(command, "--layout: %s is neither tuned nor paper",
+                              cli_quote(asked->layout).text);
+        if (map->engine != BRY_ENGINE_KBF)
+            return cli_misuse(command, "--layout is for engine kbf");
+        map->kbf.layout = paper ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+    }
+    if (asked->raw_bits > BRY_MAP_VALUE_BITS_MAX)
+        return cli_misuse(command, "--raw: values have at most %u bits", BRY_MAP_VALUE_BITS_MAX);
+    map->value_bits = (uint32_t)asked->raw_bits;
+    if (asked->raw_bits && map->values)
+        return cli_misuse(command, "--values has no meaning with --raw");
+    if (map->fixed && map->capacity == 0)
+        return cli_misuse(command, "--fixed needs --items");
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    if (bry_map_plan(map, &shape) != BRY_OK)
+        return cli_misuse(command, map->engine == BRY_ENGINE_KBF
+                                       ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
+                                         " or raw 1 to " CLI_KBF_BITS_MOST
+                                         ", and not every combination of these"
+                                       : "compact takes " LIMITS CLI_VALUES_MOST
+                                         ", and not every combination of these");
+    return CLI_GO_ON;
+}
+
+/* Without --items: what the input says. */
+static int choose_capacity(request *asked, cli_lines *lines)
+{
+    uint64_t count;
+    bool exact;
+    if (asked->map.capacity)
+        return CLI_GO_ON;
+    bry_status status = cli_lines_count(lines, &count, &exact);
+    if (status != BRY_OK)
+        return cli_lines_failed(lines, status);
+    unsigned factor = asked->map.engine == BRY_ENGINE_KBF ? PIPE_KBF : PIPE_COMPACT;
+    asked->map.capacity = exact ? count : count * factor;
+    if (asked->map.capacity < LEAST_CAPACITY)
+        asked->map.capacity = LEAST_CAPACITY;
+    return CLI_GO_ON;
+}
+
+static int too_large(const cli_memory *memory)
+{
+    return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",
+                    (unsigned long long)memory->most);
+}
+
+static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map **map)
+{
+    bry_status status;
+    if (asked->like) {
+        bry_map *other;
+        int code = cli_map_load(asked->like, memory, &other, NULL);
+        if (code != CLI_GO_ON)
+            return code;
+        status = bry_map_create_like(other, NULL, map);
+        bry_map_destroy(other);
+    } else {
+        int code = choose_capacity(asked, lines);
+        if (code != CLI_GO_ON)
+            return code;
+        bry_map_options options = asked->map;
+        options.allocator = &memory->allocator;
+        /* kbf takes what is planned as soon as a few keys are in; compact only what keys need. */
+        bry_map_shape shape = BRY_MAP_SHAPE;
+        if (options.engine == BRY_ENGINE_KBF && bry_map_plan(&options, &shape) == BRY_OK &&
+            shape.bytes > memory->most)
+            return too_large(memory);
+        status = bry_map_create(&options, map);
+    }
+    if (status == BRY_E_NOMEM && memory->refused)
+        return too_large(memory);
+    if (status == BRY_OK)
+        return CLI_GO_ON;
+    return cli_fail(status, "%s: %s", cli_quote(asked->path).text, bry_status_text(status));
+}
+
+static int build(request *asked)
+{
+    cli_memory memory;
+    cli_memory_init(&memory, asked->max_bytes);
+    int code = cli_target_check(asked->path, asked->force, CLI_LOCK_WAIT);
+    if (code != CLI_GO_ON)
+        return code;
+    cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
+                       .json = asked->json,
+                       .delimiter = asked->between};
+    bry_map *map = NULL;
+    code = create(asked, &memory, &pairs.lines, &map);
+    if (code == CLI_GO_ON) {
+        pairs.value_bits = cli_map_options(map).value_bits;
+        code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
+    }
+    if (code == CLI_GO_ON)
+        code = cli_map_save(map, asked->path, asked->force ? NULL : CLI_EXISTS,
+                            &(bry_buffer)BRY_BUFFER);
+    bry_map_destroy(map);
+    cli_lines_free(&pairs.lines);
+    return code;
+}
+
+int cli_map_build(int argc, char **argv)
+{
+    request asked = {.map = BRY_MAP_OPTIONS};
+    cli_option options[] = {
+        {"error", CLI_SHARE, "P", "wrong answers to allow (default 0.1%)", &asked.map.error, 0},
+        {"items", CLI_COUNT, "N", "keys to plan for (default: see below)", &asked.map.capacity, 0},
+        {"values", CLI_COUNT, "V", "distinct values to plan for (default 1000); of kbf the most",
+         &asked.map.values, 0},
+        {"engine", CLI_TEXT, "E", "compact, kbf, or auto: compact (default)", &asked.engine, 0},
+        {"layout", CLI_TEXT, "L", "of kbf: tuned (default) or paper", &asked.layout, 0},
+        {"raw", CLI_COUNT, "BITS", "values are integers of so many bits", &asked.raw_bits, 0},
+        {"seed", CLI_COUNT, "S", "for hashing keys (default: a random one)", &asked.map.seed, 0},
+        {"fixed", CLI_FLAG, NULL, "refuse keys past --items instead of growing", &asked.map.fixed,
+         0},
+        /* Those above make the shape; the ones below go with --like too. */
+        {"like", CLI_TEXT, "OTHER", "shape, seed and codes of that map, so that both can be merged",
+         &asked.like, 0},
+        CLI_PAIR_DELIMITERS(&asked.delimiter),
+        {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",
+         &asked.json, 0},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &asked.nul, 0},
+        {"force", CLI_FLAG, NULL, "replace FILE where it exists", &asked.force, 0},
+        CLI_MAP_MAX_BYTES(&asked.max_bytes),
+    };
+    enum { SHAPING = 8 };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FILE [options] < PAIRS",
+        .about =
+            "Makes a map from lines \"key<TAB>value\" on standard input: the key is what is "
+            "before\n"
+            "the first tab, the value the rest of the line. If a key occurs twice, the last value\n"
+            "wins. With - for FILE the map goes to standard output.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
+                    "  bloomery map build users.map -d : < /etc/passwd",
+        .more =
+            "Without --items the lines are counted first where standard input is a file, or\n"
+            "ends within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines\n"
+            "of its first 4 MiB; past that the map grows, at some cost in speed and memory.\n"
+            "FILE appears when all is read, or not at all.",
+        .most_words = 1,
+        CLI_MAP_FIRST_WORD,
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    for (int i = 0; i < SHAPING && asked.like; i++)
+        if (options[i].given)
+            return cli_misuse(command, "--%s does not go with --like", options[i].name);
+    asked.path = argv[0];
+    code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
+    if (code != CLI_GO_ON)
+        return code;
+    code = asked.like ? CLI_GO_ON : check(&asked);
+    return code == CLI_GO_ON ? build(&asked) : code;
+}

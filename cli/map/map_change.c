@@ -1,0 +1,186 @@
+/* bloomery map put and map del: changes of a map in a file, all of them or none. */
+#include "cli/core/saved_file.h"
+#include "cli/map/map_command.h"
+#include "cli/map/map_pairs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, const char *key,
+                     const char *text)
+{
+    bry_map_value value;
+    uint32_t bits = cli_map_options(map).value_bits;
+    const char *problem = cli_pair_value(bits, text, strlen(text), &value);
+    if (problem)
+        return cli_misuse("map put", "%s: %s", cli_quote(text).text, problem);
+    bry_hash hash = bry_hash_key(bry_map_seed(map), key, strlen(key));
+    bry_status status = cli_map_put(map, how, hash, value);
+    return status == BRY_OK ? CLI_GO_ON : cli_map_refused(status, map, memory, cli_quote(key).text);
+}
+
+int cli_map_put_command(int argc, char **argv)
+{
+    static const char command[] = "map put";
+    bool json = false, nul = false, known_new = false;
+    const char *delimiter = NULL;
+    cli_pairs pairs = {0};
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        CLI_PAIR_DELIMITERS(&delimiter),
+        {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json,
+         0},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
+        {"new", CLI_FLAG, NULL, "the keys are not in the map: kbf does not look first", &known_new,
+         0},
+        CLI_MAP_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FILE [KEY VALUE] [options]",
+        .about =
+            "Sets the value of a key or, where none is given, those of pairs on standard input,\n"
+            "lines \"key<TAB>value\", and replaces FILE. One pair that is refused leaves FILE as\n"
+            "it was: exit code 4 where engine kbf cannot tell the key's present value.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map put paths.map /usr/bin/new package\n"
+                    "  bloomery map put paths.map < changes.tsv",
+        .more =
+            "With kbf, --new never meets exit code 4; but a key that is there after all becomes\n"
+            "one that the map cannot tell.",
+        .most_words = 3,
+        CLI_MAP_FIRST_WORD,
+    };
+    size_t words;
+    cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
+    bry_map *map;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 2)
+        code = cli_misuse(command, "the value is missing");
+    if (code == CLI_GO_ON && words == 3 && (json || nul || delimiter))
+        code =
+            cli_misuse(command, "--json-lines, --delimiter and -0 are for pairs on standard input");
+    if (code == CLI_GO_ON)
+        code = cli_pair_delimiter(command, delimiter, json, &pairs.delimiter);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "pairs");
+    if (code == CLI_GO_ON)
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
+    if (code != CLI_GO_ON)
+        return code;
+    cli_map_how how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
+    if (words == 3) {
+        code = put_words(map, &memory, how, argv[1], argv[2]);
+    } else {
+        pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
+        pairs.json = json;
+        pairs.value_bits = cli_map_options(map).value_bits;
+        code = cli_map_put_all(map, &memory, how, &pairs);
+        cli_lines_free(&pairs.lines);
+    }
+    if (code == CLI_GO_ON)
+        code = cli_map_save(map, argv[0], NULL, &note);
+    bry_map_destroy(map);
+    bry_buffer_free(&note);
+    return code;
+}
+
+/* ---- del ----------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    uint64_t deleted, absent;
+} tally;
+
+static bry_status del_key(bry_map *map, const char *key, size_t len, tally *count)
+{
+    bry_answer was;
+    bry_status status = bry_map_del(map, bry_hash_key(bry_map_seed(map), key, len), &was);
+    if (status == BRY_OK) {
+        count->deleted += was == BRY_PRESENT;
+        count->absent += was == BRY_ABSENT;
+    }
+    return status;
+}
+
+static int del_lines(bry_map *map, const cli_memory *memory, char end, tally *count)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
+    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    lines.progress = &progress;
+    cli_text line;
+    int code = CLI_GO_ON;
+    while (code == CLI_GO_ON) {
+        bry_status status = cli_lines_next(&lines, &line);
+        if (status != BRY_OK) {
+            code = cli_lines_failed(&lines, status);
+        } else if (!line.bytes) {
+            break;
+        } else if ((status = del_key(map, line.bytes, line.len, count)) != BRY_OK) {
+            char where[40];
+            snprintf(where, sizeof where, "line %" PRIu64, lines.number);
+            code = cli_map_refused(status, map, memory, where);
+        }
+        progress.done++;
+    }
+    cli_progress_end(&progress);
+    cli_lines_free(&lines);
+    return code;
+}
+
+int cli_map_del(int argc, char **argv)
+{
+    static const char command[] = "map del";
+    bool nul = false;
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        {"0", CLI_FLAG, NULL, "keys end with a NUL instead of a newline", &nul, 0},
+        CLI_MAP_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FILE [KEY...] [options]",
+        .about =
+            "Deletes keys or, where none is given, those on standard input, one a line, and\n"
+            "replaces FILE. Delete only what was put in: a key that the map takes for another\n"
+            "one, as often as its error says, deletes that one.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map del paths.map /usr/bin/old\n"
+                    "  bloomery map del paths.map -0 < keys",
+        .more =
+            "Exit codes: 0 all were there, 1 some were not, 3 failure, 4 engine kbf cannot tell\n"
+            "the value of one of them. After 3 and 4 FILE is as it was.",
+        .most_words = (size_t)-1,
+        CLI_MAP_FIRST_WORD,
+    };
+    size_t words;
+    cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
+    bry_map *map;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_check_stream(command, argv[0], "keys");
+    if (code == CLI_GO_ON)
+        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
+    if (code != CLI_GO_ON)
+        return code;
+    tally count = {0};
+    for (size_t i = 1; i < words && code == CLI_GO_ON; i++) {
+        bry_status status = del_key(map, argv[i], strlen(argv[i]), &count);
+        if (status != BRY_OK)
+            code = cli_map_refused(status, map, &memory, cli_quote(argv[i]).text);
+    }
+    if (words == 1)
+        code = del_lines(map, &memory, nul ? '\0' : '\n', &count);
+    if (code == CLI_GO_ON)
+        code = count.deleted ? cli_map_save(map, argv[0], NULL, &note) : CLI_YES;
+    bry_map_destroy(map);
+    bry_buffer_free(&note);
+    return code == CLI_YES && count.absent ? CLI_NO : code;
+}

@@ -1,0 +1,36 @@
+/*
+ * bloomery map: maps in files. Each subcommand loads a file, does one thing, and where that changed
+ * the map replaces the file whole.
+ */
+#include "cli/map/map_command.h"
+
+static const cli_command commands[] = {
+    {"build", "makes a map from pairs on standard input", cli_map_build},
+    {"get", "prints the values of keys", cli_map_get},
+    {"put", "sets the values of keys", cli_map_put_command},
+    {"del", "deletes keys", cli_map_del},
+    {"info", "tells size, load and errors", cli_map_info},
+    {"merge", "adds other maps to one", cli_map_merge},
+    {"compress", "makes a map as small as its keys allow", cli_map_compress},
+};
+
+static const cli_group group = {
+    .name = "map",
+    .usage = "map COMMAND FILE [options]",
+    .about = "Maps in files: a value for each key in a few bytes per key. The keys themselves\n"
+             "are not kept, so a map cannot list them, and errs at the rate it was made for.",
+    .commands = commands,
+    .count = sizeof commands / sizeof commands[0],
+    .options = "  -h, --help  this text; after a command, the command's",
+    .more =
+        "\"bloomery help map COMMAND\" tells the options of each. A file is replaced whole or,\n"
+        "after any failure, left as it was.",
+    .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
+                "  bloomery map get paths.map /usr/bin/awk\n"
+                "  bloomery map put paths.map /usr/bin/new package",
+};
+
+int cli_map(int argc, char **argv)
+{
+    return cli_run_group(&group, argc, argv);
+}

@@ -1,0 +1,15 @@
+/* The subcommands of `bloomery map`: the table of these is in map_command.c. */
+#ifndef BLOOMERY_CLI_MAP_COMMAND_H
+#define BLOOMERY_CLI_MAP_COMMAND_H
+
+#include "cli/core/command.h"
+
+int cli_map_build(int argc, char **argv);
+int cli_map_get(int argc, char **argv);
+int cli_map_put_command(int argc, char **argv);
+int cli_map_del(int argc, char **argv);
+int cli_map_info(int argc, char **argv);
+int cli_map_merge(int argc, char **argv);
+int cli_map_compress(int argc, char **argv);
+
+#endif

@@ -1,0 +1,76 @@
+#include "cli/map/map_file.h"
+
+#include "cli/core/saved_file.h"
+
+int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note)
+{
+    bry_load load = cli_memory_load(memory);
+    load.note = note;
+    load.note_max = load.max_bytes;
+    cli_input input;
+    bry_status status = BRY_E_IO;
+    if (cli_input_open(&input, path, &load)) {
+        bry_source source = cli_input_source(&input);
+        status = bry_map_load(&source, &load, map);
+        if (status == BRY_OK && (status = cli_input_end(&input, &load)) != BRY_OK)
+            bry_map_destroy(*map);
+    }
+    cli_input_close(&input);
+    return status == BRY_OK ? CLI_GO_ON : cli_load_failed(status, &load, memory, path, "map");
+}
+
+int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                 bry_buffer *note)
+{
+    cli_memory_init(memory, max_bytes);
+    return cli_map_load(path, memory, map, note);
+}
+
+int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                           bry_buffer *note)
+{
+    int code = cli_target_check(path, true, CLI_LOCK_WAIT);
+    return code == CLI_GO_ON ? cli_map_open(path, max_bytes, memory, map, note) : code;
+}
+
+CLI_SAVER(map)
+
+bry_map_options cli_map_options(const bry_map *map)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_options_like(map, &options);
+    return options;
+}
+
+int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note)
+{
+    return cli_target_save(path, taken, &saver, map, note);
+}
+
+int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,
+                    const char *where)
+{
+    if (status == BRY_E_FULL) {
+        bry_map_stats stats = BRY_MAP_STATS;
+        bry_map_get_stats(map, &stats);
+        bry_map_options options = BRY_MAP_OPTIONS;
+        bry_map_options_like(map, &options);
+        bool at_capacity = options.fixed && stats.items >= stats.capacity;
+        if (options.value_bits == 0 && stats.values_left == 0 && !at_capacity)
+            return cli_fail(status,
+                            "%s: no code is left for a new value; the map knows %llu values", where,
+                            (unsigned long long)stats.values);
+        if (!options.fixed)
+            return cli_fail(status,
+                            "%s: the keys would be more than the map's error allows; merged maps "
+                            "cannot be given longer fingerprints",
+                            where);
+        return cli_fail(status, "%s: the map has a fixed capacity of %llu keys, which it holds",
+                        where, (unsigned long long)stats.capacity);
+    }
+    if (status == BRY_E_NOMEM && memory->refused)
+        return cli_fail(BRY_E_LIMIT, "%s: the map needs more than --max-bytes allows, %llu", where,
+                        (unsigned long long)memory->most);
+    cli_fail(status, "%s: %s", where, bry_status_text(status));
+    return status == BRY_E_UNSURE ? CLI_UNSURE : CLI_FAILED;
+}

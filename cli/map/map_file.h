@@ -1,0 +1,41 @@
+/* Maps in files: loading, saving, and what is said when a change is refused. */
+#ifndef BLOOMERY_CLI_MAP_FILE_H
+#define BLOOMERY_CLI_MAP_FILE_H
+
+#include "cli/core/args.h"
+#include "cli/core/memory_limit.h"
+#include "cli/core/output.h"
+#include "cli/core/target_file.h"
+
+#include <bloomery/map.h>
+
+/* The row of --max-bytes. */
+#define CLI_MAP_MAX_BYTES(value) CLI_MAX_BYTES("maps", value)
+
+/* For the syntax of a command whose first word is a map's file. */
+#define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "the name of the file is needed"
+
+/* These return CLI_GO_ON, or have said what went wrong and return an exit code. */
+
+/* The note, which the map may have from another program, goes to the buffer; NULL drops it. */
+int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note);
+
+/* The memory, max_bytes as --max-bytes gave it, and the map in it. */
+int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                 bry_buffer *note);
+
+/* The same, after the file was locked for replacing it. */
+int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
+                           bry_buffer *note);
+
+/* Options that make a map like this one. */
+bry_map_options cli_map_options(const bry_map *map);
+
+/* As cli_target_save(). */
+int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note);
+
+/* Reports that a change of a map was refused; `where` names the line or the key. */
+int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,
+                    const char *where);
+
+#endif

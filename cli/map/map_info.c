@@ -1,0 +1,172 @@
+/* bloomery map info: what a map is like, for people or for programs. */
+#include "cli/core/json_write.h"
+#include "cli/core/text_table.h"
+#include "cli/map/map_command.h"
+#include "cli/map/map_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+typedef struct facts {
+    bry_map_options options;
+    bry_map_stats stats;
+    bool is_file; /* and not a pipe, which has no size */
+    uint64_t file_bytes;
+} facts;
+
+static const char *layout_of(const bry_map_options *options)
+{
+    return options->kbf.layout == BRY_MAP_PAPER ? "paper" : "tuned";
+}
+
+static void write_errors(cli_json *json, const char *name, const bry_map_errors *errors)
+{
+    cli_json_open(json, name, '{');
+    cli_json_number(json, "false_positive", errors->false_positive);
+    cli_json_number(json, "false_negative", errors->false_negative);
+    cli_json_number(json, "incorrect", errors->incorrect);
+    cli_json_close(json, '}');
+}
+
+static void print_json(const facts *f)
+{
+    const bry_map_stats *s = &f->stats;
+    bool is_kbf = s->engine == BRY_ENGINE_KBF;
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
+    cli_json json = CLI_JSON_TO(stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "engine", bry_engine_name(s->engine));
+    if (is_kbf)
+        cli_json_text(&json, "layout", layout_of(&f->options));
+    cli_json_count(&json, "items", s->items);
+    cli_json_count(&json, "capacity", s->capacity);
+    cli_json_bool(&json, "fixed", f->options.fixed);
+    cli_json_number(&json, "error", f->options.error);
+    cli_json_text(&json, "seed", seed); /* more digits than programs take for a number */
+    cli_json_count(&json, "value_bits", f->options.value_bits);
+    cli_json_count(&json, "values", s->values);
+    cli_json_count(&json, "values_left", s->values_left);
+    cli_json_count(&json, "tables", s->tables);
+    cli_json_number(&json, "load", s->load);
+    write_errors(&json, "promised", &s->promised);
+    write_errors(&json, "estimated", &s->estimated);
+    cli_json_count(&json, "refused_unsure", s->refused_unsure);
+    cli_json_count(&json, "refused_full", s->refused_full);
+    if (is_kbf) {
+        cli_json_count(&json, "ghosts", s->ghosts);
+        cli_json_open(&json, "cells", '[');
+        for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
+            cli_json_count(&json, NULL, s->cells[i]);
+        cli_json_close(&json, ']');
+    }
+    cli_json_count(&json, "bytes", s->bytes);
+    cli_json_count(&json, "bytes_main", s->bytes_main);
+    cli_json_count(&json, "bytes_secondary", s->bytes_secondary);
+    cli_json_count(&json, "bytes_dictionary", s->bytes_dictionary);
+    if (f->is_file)
+        cli_json_count(&json, "file_bytes", f->file_bytes);
+    else
+        cli_json_text(&json, "file_bytes", NULL);
+    cli_json_close(&json, '}');
+}
+
+static void print_text(const facts *f)
+{
+    const bry_map_stats *s = &f->stats;
+    bool is_kbf = s->engine == BRY_ENGINE_KBF;
+    printf("engine      %s%s%s\n", bry_engine_name(s->engine), is_kbf ? ", " : "",
+           is_kbf ? layout_of(&f->options) : "");
+    printf("keys        %" PRIu64 ", planned for %" PRIu64 "%s\n", s->items, s->capacity,
+           f->options.fixed ? " at most" : "");
+    if (f->options.value_bits)
+        printf("values      integers of %u bits\n", f->options.value_bits);
+    else
+        printf("values      %" PRIu64 " known, room for %" PRIu64 " more\n", s->values,
+               s->values_left);
+    printf("error       %g asked for\n", f->options.error);
+    printf("seed        %" PRIu64 "\n", s->seed);
+    printf("tables      %u, load %.3f\n", s->tables, s->load);
+    printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->refused_unsure,
+           s->refused_full);
+    if (is_kbf)
+        printf("ghosts      about %" PRIu64 " keys that could not be deleted\n", s->ghosts);
+    printf("bytes       %" PRIu64 ": keys %" PRIu64 ", codes of values %" PRIu64
+           ", values %" PRIu64,
+           s->bytes, s->bytes_main, s->bytes_secondary, s->bytes_dictionary);
+    if (f->is_file)
+        printf("; file %" PRIu64, f->file_bytes);
+    putchar('\n');
+    if (is_kbf) {
+        printf("cells       by keys in them:");
+        for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
+            printf(" %" PRIu64, s->cells[i]);
+        putchar('\n');
+    }
+}
+
+static int print_errors(const bry_map_stats *s)
+{
+    cli_table table = CLI_TABLE("lrr");
+    static const char *const names[] = {"false positive", "false negative", "incorrect"};
+    const double promised[] = {s->promised.false_positive, s->promised.false_negative,
+                               s->promised.incorrect};
+    const double estimated[] = {s->estimated.false_positive, s->estimated.false_negative,
+                                s->estimated.incorrect};
+    cli_table_add(&table, "errors");
+    cli_table_add(&table, "promised");
+    cli_table_add(&table, "estimated");
+    for (int i = 0; i < 3; i++) {
+        cli_table_add(&table, "%s", names[i]);
+        cli_table_add(&table, "%.3g", promised[i]);
+        cli_table_add(&table, "%.3g", estimated[i]);
+    }
+    putchar('\n');
+    bool printed = cli_table_print(&table, stdout);
+    cli_table_free(&table);
+    return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
+
+int cli_map_info(int argc, char **argv)
+{
+    static const char command[] = "map info";
+    bool as_json = false;
+    uint64_t max_bytes = 0;
+    cli_option options[] = {
+        {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json, 0},
+        CLI_MAP_MAX_BYTES(&max_bytes),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FILE [options]",
+        .about = "Tells what the map is made of, what it holds, what errors were promised for the\n"
+                 "keys it was planned for, and which are estimated for those that it holds now.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map info paths.map\n"
+                    "  bloomery map info paths.map --json",
+        .most_words = 1,
+        CLI_MAP_FIRST_WORD,
+    };
+    size_t words;
+    cli_memory memory;
+    bry_map *map;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_open(argv[0], max_bytes, &memory, &map, NULL);
+    if (code != CLI_GO_ON)
+        return code;
+    struct stat file;
+    facts f = {.options = cli_map_options(map), .stats = BRY_MAP_STATS};
+    f.is_file = stat(argv[0], &file) == 0 && S_ISREG(file.st_mode);
+    f.file_bytes = f.is_file ? (uint64_t)file.st_size : 0;
+    bry_map_get_stats(map, &f.stats);
+    bry_map_destroy(map);
+    if (as_json) {
+        print_json(&f);
+        return CLI_YES;
+    }
+    print_text(&f);
+    return print_errors(&f.stats);
+}

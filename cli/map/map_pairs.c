@@ -1,0 +1,267 @@
+#include "cli/map/map_pairs.h"
+
+#include "cli/core/base64.h"
+#include "cli/core/fields.h"
+#include "cli/core/json_line.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_LEAST ((size_t)4096)
+#define BATCH_MOST ((size_t)1 << 19)
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static const char too_long[] = "the value is longer than 65535 bytes";
+_Static_assert(BRY_MAP_VALUE_MAX == 65535, "the text above says so");
+
+static const char *number_value(uint32_t value_bits, uint64_t number, bry_map_value *value)
+{
+    if (number >> value_bits != 0)
+        return "the value has more bits than the values of this map";
+    *value = bry_map_value_number(number);
+    return NULL;
+}
+
+const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, bry_map_value *value)
+{
+    if (value_bits == 0) {
+        *value = bry_map_value_bytes(text, len);
+        return len > BRY_MAP_VALUE_MAX ? too_long : NULL;
+    }
+    uint64_t number = 0;
+    bool fits = true;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return "the value is not a whole number, as this map takes them";
+        fits = fits && !__builtin_mul_overflow(number, 10, &number) &&
+               !__builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number);
+    }
+    if (len == 0)
+        return "the value is not a whole number, as this map takes them";
+    return number_value(value_bits, fits ? number : UINT64_MAX, value);
+}
+
+int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter)
+{
+    if (text && json)
+        return cli_misuse(command, "--delimiter does not go with --json-lines");
+    return cli_delimiter_read(command, text, delimiter);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static const char *read_delimited(const cli_pairs *pairs, cli_text line, cli_pair *pair)
+{
+    char *tab = line.len ? memchr(line.bytes, pairs->delimiter, line.len) : NULL;
+    if (!tab)
+        return pairs->delimiter == '\t' ? "there is no tab between key and value"
+                                        : "there is no delimiter between key and value";
+    pair->key = (cli_text){line.bytes, (size_t)(tab - line.bytes)};
+    return cli_pair_value(pairs->value_bits, tab + 1, line.len - pair->key.len - 1, &pair->value);
+}
+
+enum { KEY, KEY_BASE64, VALUE, VALUE_BASE64, MEMBERS };
+
+/* The string of a member, or of its twin in base64. */
+static const char *read_bytes(cli_json_member *plain, cli_json_member *base64, cli_text *text,
+                              size_t *column)
+{
+    cli_json_member *member = plain->type == CLI_JSON_MISSING ? base64 : plain;
+    *column = member->column;
+    if (member->type != CLI_JSON_STRING)
+        return "a string is expected here";
+    *text = member->text;
+    if (member == base64 && !cli_base64_read(text->bytes, &text->len))
+        return "this is not base64";
+    return NULL;
+}
+
+/* Both forms of a member, or neither. */
+static bool is_twofold(const cli_json_member *plain, const cli_json_member *base64)
+{
+    return (plain->type == CLI_JSON_MISSING) == (base64->type == CLI_JSON_MISSING);
+}
+
+static const char *read_json(const cli_pairs *pairs, cli_text line, cli_pair *pair, size_t *column)
+{
+    cli_json_member members[MEMBERS] = {
+        {.name = "key"}, {.name = "key_base64"}, {.name = "value"}, {.name = "value_base64"}};
+    const char *problem = cli_json_line_read(line, members, MEMBERS, column);
+    if (problem)
+        return problem;
+    *column = 0; /* what follows may be about the line as a whole */
+    if (is_twofold(&members[KEY], &members[KEY_BASE64]))
+        return "it takes one of \"key\" and \"key_base64\"";
+    if (is_twofold(&members[VALUE], &members[VALUE_BASE64]))
+        return "it takes one of \"value\" and \"value_base64\"";
+    problem = read_bytes(&members[KEY], &members[KEY_BASE64], &pair->key, column);
+    if (problem)
+        return problem;
+    const cli_json_member *value = &members[VALUE];
+    if (pairs->value_bits) {
+        *column = value->type == CLI_JSON_MISSING ? members[VALUE_BASE64].column : value->column;
+        return value->type == CLI_JSON_WHOLE
+                   ? number_value(pairs->value_bits, value->number, &pair->value)
+                   : "the value is not a whole number, as this map takes them";
+    }
+    cli_text text;
+    problem = read_bytes(&members[VALUE], &members[VALUE_BASE64], &text, column);
+    return problem ? problem : cli_pair_value(0, text.bytes, text.len, &pair->value);
+}
+
+int cli_lines_failed(const cli_lines *lines, bry_status status)
+{
+    int problem = errno;
+    cli_place place = cli_lines_place(lines, lines->number + 1);
+    if (status == BRY_E_IO)
+        return cli_fail(status, "%s: %s",
+                        lines->name ? cli_quote(lines->name).text : "standard input",
+                        strerror(problem));
+    if (status == BRY_E_LIMIT)
+        return cli_fail(status, "%s: it is longer than %zu bytes", place.text, CLI_LINE_MAX);
+    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
+}
+
+int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more)
+{
+    cli_text line;
+    bry_status status = cli_lines_next(&pairs->lines, &line);
+    if (status != BRY_OK)
+        return cli_lines_failed(&pairs->lines, status);
+    *more = line.bytes != NULL;
+    if (!*more)
+        return CLI_GO_ON;
+    size_t column = 0;
+    const char *problem =
+        pairs->json ? read_json(pairs, line, pair, &column) : read_delimited(pairs, line, pair);
+    if (!problem)
+        return CLI_GO_ON;
+    if (column)
+        return cli_fail(BRY_E_BADDATA, "line %" PRIu64 ", column %zu: %s", pairs->lines.number,
+                        column, problem);
+    return cli_fail(BRY_E_BADDATA, "line %" PRIu64 ": %s", pairs->lines.number, problem);
+}
+
+/* ---- putting in ---------------------------------------------------------------------------- */
+
+bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_value value)
+{
+    if (how == CLI_MAP_SET)
+        return bry_map_set(map, hash, value, NULL);
+    if (how == CLI_MAP_FILL && bry_map_get(map, hash, NULL) == BRY_PRESENT) {
+        bry_status status = bry_map_set(map, hash, value, NULL);
+        if (status != BRY_E_UNSURE)
+            return status;
+    }
+    return bry_map_add(map, hash, value);
+}
+
+/*
+ * Pairs that are put at once. A map takes many keys several times as fast as one by one where they
+ * are at least a sixteenth of what it holds, so the batch grows with the map, up to a limit. Values
+ * are copied, since reading on moves the lines.
+ */
+typedef struct batch {
+    uint64_t first_line;
+    size_t n, bytes, bytes_most;
+    bry_hash *hashes;
+    bry_map_value *values; /* where their bytes are is set when all are there */
+    char *text;
+} batch;
+
+static bool make_batch(batch *b)
+{
+    *b = (batch){.bytes_most = BATCH_LEAST};
+    b->hashes = malloc(BATCH_MOST * sizeof *b->hashes);
+    b->values = malloc(BATCH_MOST * sizeof *b->values);
+    b->text = malloc(b->bytes_most);
+    return b->hashes && b->values && b->text;
+}
+
+static void free_batch(batch *b)
+{
+    free(b->hashes);
+    free(b->values);
+    free(b->text);
+}
+
+static bool add_to_batch(batch *b, bry_hash hash, bry_map_value value)
+{
+    if (value.len > b->bytes_most - b->bytes) {
+        size_t most = 2 * b->bytes_most + value.len;
+        char *text = realloc(b->text, most);
+        if (!text)
+            return false;
+        b->text = text;
+        b->bytes_most = most;
+    }
+    if (value.len > 0)
+        memcpy(b->text + b->bytes, value.bytes, value.len);
+    b->bytes += value.len;
+    b->hashes[b->n] = hash;
+    b->values[b->n++] = value;
+    return true;
+}
+
+/* Up to `most` pairs. */
+static int fill(cli_pairs *pairs, uint64_t seed, size_t most, batch *b)
+{
+    bool more = true;
+    b->n = b->bytes = 0;
+    b->first_line = pairs->lines.number + 1;
+    while (more && b->n < most) {
+        cli_pair pair = {.key = {NULL, 0}};
+        int code = cli_pairs_next(pairs, &pair, &more);
+        if (code != CLI_GO_ON)
+            return code;
+        if (more && !add_to_batch(b, bry_hash_key(seed, pair.key.bytes, pair.key.len), pair.value))
+            return cli_fail(BRY_E_NOMEM, "line %" PRIu64, pairs->lines.number);
+    }
+    const char *at = b->text;
+    for (size_t i = 0; i < b->n; at += b->values[i++].len)
+        b->values[i].bytes = b->values[i].bytes ? at : NULL;
+    return CLI_GO_ON;
+}
+
+/* Puts a batch; one that fails changed nothing: then each on its own, to find out which it is. */
+static int put_batch(bry_map *map, const cli_memory *memory, cli_map_how how, const batch *b)
+{
+    /* kbf decides key by key; compact never is unsure, and is faster in a batch. */
+    if (cli_map_options(map).engine == BRY_ENGINE_COMPACT &&
+        bry_map_set_n(map, b->hashes, b->values, b->n, NULL) == BRY_OK)
+        return CLI_GO_ON;
+    for (size_t i = 0; i < b->n; i++) {
+        bry_status status = cli_map_put(map, how, b->hashes[i], b->values[i]);
+        if (status != BRY_OK) {
+            char where[40];
+            snprintf(where, sizeof where, "line %" PRIu64, b->first_line + i);
+            return cli_map_refused(status, map, memory, where);
+        }
+    }
+    return CLI_GO_ON;
+}
+
+int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs)
+{
+    uint64_t seed = bry_map_seed(map), done = 0;
+    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
+    pairs->lines.progress = &progress;
+    batch now;
+    int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "no memory for a batch");
+    for (now.n = 1; code == CLI_GO_ON && now.n > 0; done += now.n) {
+        uint64_t most = done / 4 < BATCH_MOST ? done / 4 : BATCH_MOST;
+        code = fill(pairs, seed, most > BATCH_LEAST ? (size_t)most : BATCH_LEAST, &now);
+        if (code == CLI_GO_ON && now.n > 0)
+            code = put_batch(map, memory, how, &now);
+        if (code == CLI_GO_ON)
+            cli_progress_add(&progress, now.n);
+    }
+    free_batch(&now);
+    cli_progress_end(&progress);
+    pairs->lines.progress = NULL;
+    return code;
+}

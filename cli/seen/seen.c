@@ -1,0 +1,80 @@
+/* bloomery seen: lines that were not there in the last T. */
+#include "cli/core/args.h"
+#include "cli/core/command.h"
+#include "cli/core/output.h"
+#include "cli/seen/seen_options.h"
+#include "cli/seen/seen_report.h"
+#include "cli/seen/seen_state.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static int end_by(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+    return CLI_FAILED;
+}
+
+/* Whoever stopped the program is told so, when all is done. */
+static int end_as(const seen_tally *tally, int code)
+{
+    return tally->signal && (code = cli_finish(code)) == CLI_YES ? end_by(tally->signal) : code;
+}
+
+static int print_count(seen_tally *tally)
+{
+    printf("%llu\n", (unsigned long long)tally->written);
+    errno = 0;
+    if (fflush(stdout) == 0)
+        return CLI_YES;
+    tally->unread = errno == EPIPE;
+    clearerr(stdout); /* it is reported here */
+    return tally->unread ? CLI_FAILED : cli_fail(BRY_E_IO, "standard output: %s", strerror(errno));
+}
+
+static int report(const seen_options *asked, const seen_kept *kept, const seen_tally *tally,
+                  int code)
+{
+    (asked->json ? seen_report_json : seen_report_text)(kept, tally);
+    return ferror(stderr) ? CLI_FAILED : code; /* there is nowhere left to say so */
+}
+
+static int run(seen_options *asked, char **files)
+{
+    cli_memory memory;
+    seen_kept kept;
+    seen_inputs inputs;
+    int code = seen_inputs_look(&inputs, files, asked->files);
+    if (code != CLI_GO_ON)
+        return code;
+    asked->window.fields = &asked->how.fields;
+    asked->window.lines = inputs.lines;
+    code = seen_window_open(&asked->window, seen_command, &memory, &kept);
+    if (code != CLI_GO_ON)
+        return code;
+    seen_tally tally;
+    code = seen_stream(kept.window, &memory, &asked->how, &inputs, &tally);
+    if (kept.since == SEEN_NEVER)
+        kept.since = tally.since;
+    if (code == CLI_GO_ON && asked->window.state)
+        code = seen_state_save(&asked->window, &kept);
+    if (code == CLI_GO_ON)
+        code = CLI_YES;
+    if (asked->count && code == CLI_YES)
+        code = print_count(&tally);
+    if (asked->stats && !tally.unread)
+        code = report(asked, &kept, &tally, code);
+    bry_window_destroy(kept.window);
+    /* As other tools end in a pipeline, and without a word: it is how `| head` says enough. */
+    return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);
+}
+
+int cli_seen(int argc, char **argv)
+{
+    seen_options asked;
+    int code = seen_options_read(&asked, argc, argv);
+    return code == CLI_GO_ON ? run(&asked, argv) : code;
+}

@@ -1,0 +1,144 @@
+#include "cli/seen/seen_fields.h"
+
+#include "cli/core/args.h"
+#include "cli/core/json_find.h"
+#include "cli/core/output.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+static int read_names(seen_fields *fields, const char *command, const char *text)
+{
+    fields->key_name = text;
+    for (const char *at = text; at; fields->name_count++) {
+        size_t len = strcspn(at, ",");
+        const char *problem = fields->name_count == CLI_MOST_FIELDS ? "has more than 8 names"
+                              : len == 0                            ? "has an empty name"
+                              : len > SEEN_MOST_NAME                ? "has too long a name"
+                                                                    : NULL;
+        if (problem)
+            return cli_misuse(command, "--key: %s %s", cli_quote(text).text, problem);
+        memcpy(fields->names[fields->name_count], at, len);
+        fields->names[fields->name_count][len] = '\0';
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    return CLI_GO_ON;
+}
+
+static int read_time(seen_fields *fields, const char *command, const char *text)
+{
+    cli_fields one = {0};
+    int code = cli_fields_read(&one, command, "time", text);
+    if (code == CLI_GO_ON && one.count > 1)
+        code = cli_misuse(command, "--time: %s is more than one field", cli_quote(text).text);
+    fields->time = one.number[0];
+    return code;
+}
+
+int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
+                     const char *delimiter, const char *unit)
+{
+    if (unit && !seen_unit_parse(unit, &fields->unit))
+        return cli_misuse(command, "--time-unit: %s is none of s, ms, us and ns",
+                          cli_quote(unit).text);
+    if (fields->json) {
+        fields->time_name = time;
+        if (delimiter)
+            return cli_misuse(command, "--delimiter does not go with --json-lines");
+        if (!key && !time)
+            return cli_misuse(command, "--json-lines goes with --key or --time");
+        return key ? read_names(fields, command, key) : CLI_GO_ON;
+    }
+    if (delimiter && !key && !time)
+        return cli_misuse(command, "--delimiter goes with --key or --time");
+    int code = cli_delimiter_read(command, delimiter, &fields->key.delimiter);
+    if (code == CLI_GO_ON && key)
+        code = cli_fields_read(&fields->key, command, "key", key);
+    if (code == CLI_GO_ON && time)
+        code = read_time(fields, command, time);
+    memcpy(fields->wanted, fields->key.number, sizeof fields->key.number);
+    fields->wanted_count = fields->key.count;
+    if (fields->time)
+        fields->wanted[fields->wanted_count++] = fields->time;
+    return code;
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static bool fail(seen_problem *problem, const char *format,
+                                                       ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    va_end(arguments);
+    problem->column = 0;
+    return false;
+}
+
+/* What of a line was asked for: the parts of its key, then its time. */
+typedef struct found {
+    cli_text part[CLI_MOST_FIELDS + 1];
+    cli_text *time;
+} found;
+
+/* All fields in one pass. */
+static bool read_delimited(const seen_fields *fields, cli_text line, found *f,
+                           seen_problem *problem)
+{
+    f->time = &f->part[fields->key.count];
+    unsigned missing =
+        cli_fields_find(fields->key.delimiter, fields->wanted, fields->wanted_count, line, f->part);
+    return !missing || fail(problem, "there is no field %u", missing);
+}
+
+static bool read_member(cli_text line, const char *name, cli_text *value, seen_problem *problem)
+{
+    size_t column;
+    const char *wrong = cli_json_find(line, name, value, &column);
+    if (!wrong)
+        return true;
+    fail(problem, "%s%s%s", wrong, column ? "" : " ", column ? "" : cli_quote(name).text);
+    problem->column = column;
+    return false;
+}
+
+static bool read_members(const seen_fields *fields, cli_text line, found *f, seen_problem *problem)
+{
+    for (unsigned i = 0; i < fields->name_count; i++)
+        if (!read_member(line, fields->names[i], &f->part[i], problem))
+            return false;
+    f->time = &f->part[fields->name_count];
+    if (!fields->time_name)
+        return true;
+    if (!read_member(line, fields->time_name, f->time, problem))
+        return false;
+    if (f->time->len >= 2 && f->time->bytes[0] == '"') {
+        f->time->bytes++;
+        f->time->len -= 2;
+    }
+    return true;
+}
+
+bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scratch, cli_text *key,
+                    uint64_t *time, seen_problem *problem)
+{
+    found f;
+    size_t parts = fields->json ? fields->name_count : fields->key.count;
+    *key = line;
+    if (parts == 0 && !seen_fields_have_time(fields))
+        return true;
+    if (!(fields->json ? read_members : read_delimited)(fields, line, &f, problem))
+        return false;
+    /* Values in JSON end where they end, so that any byte will do between them. */
+    char between = fields->json ? ',' : fields->key.delimiter;
+    if (parts > 0 && !cli_join(scratch, f.part, parts, between, key))
+        return fail(problem, "%s", bry_status_text(BRY_E_NOMEM));
+    if (!seen_fields_have_time(fields))
+        return true;
+    const char *wrong = seen_time_parse(f.time->bytes, f.time->len, fields->unit, time);
+    return !wrong || fail(problem, "its time %s %s", cli_quote_text(*f.time).text, wrong);
+}

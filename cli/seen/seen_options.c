@@ -1,0 +1,150 @@
+#include "cli/seen/seen_options.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+
+#include <string.h>
+
+const char seen_command[] = "seen";
+
+/* Options as they were typed; NULL where one was not given. */
+typedef struct words {
+    const char *key, *time, *delimiter, *unit, *engine, *bad, *full;
+} words;
+
+/* The place of a word among three; -1 after a message. */
+static int choose(const char *option, const char *word, const char *const choices[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, choices[i]) == 0)
+            return i;
+    cli_misuse(seen_command, "--%s: %s is none of %s, %s and %s", option, cli_quote(word).text,
+               choices[0], choices[1], choices[2]);
+    return -1;
+}
+
+static int check_engine(const words *said, seen_options *asked)
+{
+    static const char *const fulls[] = {"fail", "pass", "err"};
+    bry_window_options *window = &asked->window.window;
+    if (said->engine &&
+        (bry_engine_parse(said->engine, &window->engine) != BRY_OK ||
+         (window->engine != BRY_ENGINE_AUTO && window->engine != BRY_ENGINE_COMPACT &&
+          window->engine != BRY_ENGINE_FBF)))
+        return cli_misuse(seen_command, "--engine: %s is none of auto, compact and fbf",
+                          cli_quote(said->engine).text);
+    int full = said->full ? choose("on-full", said->full, fulls) : 0;
+    if (full < 0)
+        return CLI_USAGE;
+    bool err = full == 2;
+    asked->how.pass_full = full == 1;
+    asked->window.bends = full != 0;
+    if (err && !window->max_bytes)
+        return cli_misuse(seen_command, "--on-full err goes with --max-bytes");
+    if (err && window->engine == BRY_ENGINE_COMPACT)
+        return cli_misuse(seen_command, "--on-full err is for engine fbf");
+    if (err)
+        window->engine = BRY_ENGINE_FBF;
+    window->refuse = window->max_bytes && !err;
+    return CLI_GO_ON;
+}
+
+static int check(const words *said, seen_options *asked)
+{
+    static const char *const bads[] = {
+        [SEEN_BAD_FAIL] = "fail", [SEEN_BAD_PASS] = "pass", [SEEN_BAD_DROP] = "drop"};
+    const bry_window_options *window = &asked->window.window;
+    if (said->time && !window->window)
+        return cli_misuse(seen_command, "--time goes with --window");
+    if (window->refresh && !window->window)
+        return cli_misuse(seen_command, "--refresh goes with --window");
+    if (asked->how.skew && !said->time)
+        return cli_misuse(seen_command, "--skew goes with --time");
+    if (said->unit && !said->time)
+        return cli_misuse(seen_command, "--time-unit goes with --time");
+    if (asked->json && !asked->stats)
+        return cli_misuse(seen_command, "--json goes with --stats");
+    int bad = said->bad ? choose("on-bad", said->bad, bads) : 0;
+    if (bad < 0)
+        return CLI_USAGE;
+    asked->how.bad = (seen_bad)bad;
+    int code = check_engine(said, asked);
+    return code != CLI_GO_ON ? code
+                             : seen_fields_read(&asked->how.fields, seen_command, said->key,
+                                                said->time, said->delimiter, said->unit);
+}
+
+int seen_options_read(seen_options *asked, int argc, char **argv)
+{
+    *asked = (seen_options){.window = {.window = BRY_WINDOW_OPTIONS}};
+    bry_window_options *window = &asked->window.window;
+    words said = {0};
+    bool nul = false;
+    cli_option options[] = {
+        {"window", CLI_SPAN, "T", "how long a line is remembered (default: to the end)",
+         &window->window, 0},
+        {"error", CLI_SHARE, "P", "new lines to drop at most (default 1e-6)", &window->error, 0},
+        {"key", CLI_TEXT, "FIELD", "lines with the same field, or fields as 1,3, are the same",
+         &said.key, 0},
+        {"time", CLI_TEXT, "FIELD", "lines tell their time there (default: when they come)",
+         &said.time, 0},
+        {"time-unit", CLI_TEXT, "U", "of a time that is a number: s (default), ms, us or ns",
+         &said.unit, 0},
+        {"skew", CLI_SPAN, "T", "a time further ahead of the latest is bad (default: none is)",
+         &asked->how.skew, 0},
+        {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &said.delimiter, 0},
+        {"delimiter", CLI_TEXT, "C", "the same", &said.delimiter, 0},
+        {"json-lines", CLI_FLAG, NULL, "fields are the members of JSON objects, one a line",
+         &asked->how.fields.json, 0},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
+        {"on-bad", CLI_TEXT, "W", "lines without their fields: fail (default), pass or drop",
+         &said.bad, 0},
+        {"only-repeats", CLI_FLAG, NULL, "print the lines that were seen before, and no others",
+         &asked->how.repeats, 0},
+        {"count", CLI_FLAG, NULL, "print how many lines it would be, and none of them",
+         &asked->count, 0},
+        {"refresh", CLI_FLAG, NULL, "a repeat is remembered anew", &window->refresh, 0},
+        {"stats", CLI_FLAG, NULL, "counts, error and memory on standard error at the end",
+         &asked->stats, 0},
+        {"json", CLI_FLAG, NULL, "those as JSON", &asked->json, 0},
+        {"state", CLI_TEXT, "FILE", "remember what earlier runs with this file have seen",
+         &asked->window.state, 0},
+        {"engine", CLI_TEXT, "E", "compact, fbf, or auto: compact (default)", &said.engine, 0},
+        {"capacity", CLI_COUNT, "N", "new lines in a window to plan for (default: see below)",
+         &window->capacity, 0},
+        {"max-bytes", CLI_BYTES, "B", "memory for the window (default 3/4 of the machine's)",
+         &window->max_bytes, 0},
+        {"max-memory", CLI_BYTES, "B", "the same", &window->max_bytes, 0},
+        {"on-full", CLI_TEXT, "W", "there: fail (default), pass what is new, or err (fbf)",
+         &said.full, 0},
+        {"seed", CLI_COUNT, "S", "for hashing lines (default: a random one)", &window->seed, 0},
+    };
+    const cli_syntax syntax = {
+        .command = seen_command,
+        .usage = "[FILE...] [options]",
+        .about =
+            "Prints lines of files, or of standard input, that come for the first time and drops\n"
+            "those that were seen within the window before: \"sort -u\" for a stream, in order, "
+            "at\n"
+            "once, and in a few bytes per line. Of the lines that are new it drops one by mistake\n"
+            "with a probability of at most P; a repeat within the window always goes.",
+        .options = options,
+        .most_words = (size_t)-1,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
+                    "  bloomery seen --state lists.seen today.txt",
+        .more =
+            "Without FILE, and for -, lines are read from standard input. Fields are counted from\n"
+            "1, or are the names of members; several with commas between them are one key. A time\n"
+            "is a number or such as 2026-11-15T12:00:00Z; a line that is behind the latest time\n"
+            "counts as of then. pass prints what cannot be told as if it were new; err lets the\n"
+            "error pass P instead. Without --capacity engine compact is planned for 16M lines, or\n"
+            "what the files may have, and fbf for 1M; past that a window grows.\n"
+            "A state that another run is using is refused.\n"
+            "Exit codes: 0 done, 3 failure; a signal ends it, the state saved.",
+    };
+    int code = cli_read_args(&syntax, argc, argv, &asked->files);
+    asked->how.end = nul ? '\0' : '\n';
+    asked->how.silent = asked->count;
+    return code == CLI_GO_ON ? check(&said, asked) : code;
+}

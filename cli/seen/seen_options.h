@@ -1,0 +1,19 @@
+/* The options of `bloomery seen`. */
+#ifndef BLOOMERY_CLI_SEEN_OPTIONS_H
+#define BLOOMERY_CLI_SEEN_OPTIONS_H
+
+#include "cli/seen/seen_stream.h"
+
+typedef struct seen_options {
+    seen_request window;
+    seen_how how;
+    bool count, stats, json;
+    size_t files; /* words that name them, at the front of argv */
+} seen_options;
+
+extern const char seen_command[];
+
+/* CLI_GO_ON, or the help or an error was printed: the exit code. */
+int seen_options_read(seen_options *asked, int argc, char **argv);
+
+#endif

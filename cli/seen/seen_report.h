@@ -1,0 +1,10 @@
+/* What a run of `bloomery seen` says at its end, on standard error. */
+#ifndef BLOOMERY_CLI_SEEN_REPORT_H
+#define BLOOMERY_CLI_SEEN_REPORT_H
+
+#include "cli/seen/seen_stream.h"
+
+void seen_report_text(const seen_kept *kept, const seen_tally *tally);
+void seen_report_json(const seen_kept *kept, const seen_tally *tally);
+
+#endif

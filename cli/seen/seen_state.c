@@ -1,0 +1,225 @@
+#include "cli/seen/seen_state.h"
+
+#include "cli/core/args.h"
+#include "cli/core/note_bytes.h"
+#include "cli/core/output.h"
+#include "cli/core/saved_file.h"
+#include "cli/core/target_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- whether it is what is asked for ------------------------------------------------------- */
+
+typedef enum key_kind { KEY_LINE = 0, KEY_FIELD = 1, KEY_MEMBER = 2 } key_kind;
+
+/* What lines and times were; the name lies in the note that was read. */
+typedef struct meaning {
+    bool times; /* in the lines; else the clock's */
+    key_kind kind;
+    cli_fields fields; /* else all 0 */
+    const char *name; /* of members, which no NUL ends */
+    size_t name_len;
+    uint64_t since;
+} meaning;
+
+static meaning meaning_of(const seen_fields *fields)
+{
+    meaning m = {.times = seen_fields_have_time(fields), .name = ""};
+    if (fields->json && fields->key_name) {
+        m.kind = KEY_MEMBER;
+        m.name = fields->key_name;
+        m.name_len = strlen(m.name);
+    } else if (fields->key.count) {
+        m.kind = KEY_FIELD;
+        m.fields = fields->key;
+    }
+    return m;
+}
+
+static int differs(const char *path, const char *option, const char *has)
+{
+    return cli_fail(BRY_E_MISMATCH, "%s: it was made with %s%s%s", cli_quote(path).text, option,
+                    *has ? " " : "", has);
+}
+
+static int differs_number(const char *path, const char *option, uint64_t has, const char *unit)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
+    return differs(path, option, text);
+}
+
+static int is_without(const char *path, const char *option)
+{
+    return cli_fail(BRY_E_MISMATCH, "%s: it was made without %s", cli_quote(path).text, option);
+}
+
+/* What was not asked for is what the window has, but for its time and what a repeat does, which
+ * would otherwise be other than the command says without a word. */
+static int check_window(const seen_request *asked, const bry_window *window)
+{
+    const bry_window_options *wants = &asked->window;
+    bry_window_options has = BRY_WINDOW_OPTIONS;
+    bry_window_options_like(window, &has);
+    uint64_t wanted = wants->window ? wants->window : SEEN_FOREVER;
+    if (has.window != wanted)
+        return has.window == SEEN_FOREVER
+                   ? is_without(asked->state, "--window")
+                   : differs_number(asked->state, "--window", has.window, "ms");
+    if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
+        return differs(asked->state, "--engine", bry_engine_name(has.engine));
+    if (wants->error != 0 && has.error != wants->error) {
+        char text[40];
+        snprintf(text, sizeof text, "%g", has.error);
+        return differs(asked->state, "--error", text);
+    }
+    if (wants->capacity && has.capacity != wants->capacity)
+        return differs_number(asked->state, "--capacity", has.capacity, "");
+    if (wants->max_bytes && has.max_bytes != wants->max_bytes)
+        return differs_number(asked->state, "--max-bytes", has.max_bytes, "");
+    if (wants->seed && has.seed != wants->seed)
+        return differs_number(asked->state, "--seed", has.seed, "");
+    if (wants->refresh != has.refresh)
+        return has.refresh ? differs(asked->state, "--refresh", "")
+                           : is_without(asked->state, "--refresh");
+    return CLI_GO_ON;
+}
+
+static int check_meaning(const seen_request *asked, const meaning *has)
+{
+    const char *path = asked->state;
+    meaning wants = meaning_of(asked->fields);
+    if (has->times != wants.times)
+        return has->times ? differs(path, "--time", "") : is_without(path, "--time");
+    if (has->kind != wants.kind && has->kind == KEY_LINE)
+        return is_without(path, "--key");
+    if (has->kind != wants.kind && wants.kind != KEY_LINE)
+        return has->kind == KEY_MEMBER ? differs(path, "--json-lines", "")
+                                       : is_without(path, "--json-lines");
+    if (has->fields.count != wants.fields.count ||
+        memcmp(has->fields.number, wants.fields.number, sizeof wants.fields.number) != 0)
+        return differs(path, "--key", cli_fields_say(&has->fields).text);
+    if (has->name_len != wants.name_len ||
+        (has->name_len > 0 && memcmp(has->name, wants.name, has->name_len) != 0)) {
+        char name[sizeof((cli_quoted *)0)->text];
+        snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
+        return differs(path, "--key", cli_quote(name).text);
+    }
+    if (has->fields.delimiter != wants.fields.delimiter)
+        return differs(path, "--delimiter", cli_quote((char[]){has->fields.delimiter, '\0'}).text);
+    return CLI_GO_ON;
+}
+
+/* ---- bytes --------------------------------------------------------------------------------- */
+
+static const char magic[8] = {'B', 'R', 'Y', 'S', 'T', 'A', 'T', 'E'};
+#define VERSION 3u
+#define MOST_NAME (1u << 20) /* more than a command line takes */
+
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 8, /* u32 */
+    AT_TIMES = 12, /* u8 */
+    AT_KIND = 13, /* u8 */
+    AT_DELIMITER = 14, /* u8; a byte of 0 follows */
+    AT_SINCE = 16, /* u64 */
+    AT_FIELDS = 24, /* CLI_FIELDS_BYTES */
+    HEAD = AT_FIELDS + CLI_FIELDS_BYTES /* the name follows */
+};
+
+static bry_status write_meaning(const meaning *m, bry_buffer *note)
+{
+    bry_sink memory = bry_buffer_sink(note);
+    unsigned char head[HEAD] = {0};
+    memcpy(head + AT_MAGIC, magic, sizeof magic);
+    cli_put(head + AT_VERSION, VERSION, 4);
+    head[AT_TIMES] = m->times;
+    head[AT_KIND] = (unsigned char)m->kind;
+    head[AT_DELIMITER] = (unsigned char)m->fields.delimiter;
+    cli_put(head + AT_SINCE, m->since, 8);
+    cli_put_fields(head + AT_FIELDS, &m->fields);
+    bry_status status = memory.write(memory.opaque, head, sizeof head);
+    return status == BRY_OK ? memory.write(memory.opaque, m->name, m->name_len) : status;
+}
+
+static bry_status read_meaning(meaning *m, const bry_buffer *note, bry_load *load)
+{
+    static const char unknown[] = "its key is of no known kind";
+    const unsigned char *head = note->bytes;
+    if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
+        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is no state of \"bloomery seen\"");
+    if (cli_get(head + AT_VERSION, 4) != VERSION)
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "it is of another version");
+    *m = (meaning){.times = head[AT_TIMES],
+                   .kind = (key_kind)head[AT_KIND],
+                   .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),
+                   .name = (const char *)head + HEAD,
+                   .name_len = note->len - HEAD,
+                   .since = cli_get(head + AT_SINCE, 8)};
+    if (head[AT_TIMES] > 1 || head[AT_KIND] > KEY_MEMBER || head[AT_DELIMITER + 1] != 0)
+        return cli_note_fail(load, BRY_E_BADDATA, AT_TIMES, unknown);
+    if ((m->kind == KEY_FIELD) != (m->fields.count != 0) ||
+        (m->kind != KEY_FIELD && m->fields.delimiter) ||
+        (m->kind == KEY_MEMBER) != (m->name_len != 0) || m->name_len > MOST_NAME ||
+        (m->name_len && memchr(m->name, 0, m->name_len)))
+        return cli_note_fail(load, BRY_E_BADDATA, AT_KIND, unknown);
+    return BRY_OK;
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+static bry_status load_file(cli_input *input, bry_load *load, meaning *has, bry_window **window)
+{
+    bry_source source = cli_input_source(input);
+    bry_status status = bry_window_load(&source, load, window);
+    if (status == BRY_OK)
+        status = cli_input_end(input, load);
+    return status == BRY_OK ? read_meaning(has, load->note, load) : status;
+}
+
+int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept *kept)
+{
+    bry_load load = cli_memory_load(memory);
+    cli_input input;
+    if (!cli_input_open(&input, asked->state, &load))
+        return cli_load_failed(BRY_E_IO, &load, memory, asked->state, "window");
+    meaning has = {0};
+    bry_buffer note = BRY_BUFFER;
+    load.note = &note;
+    load.note_max = HEAD + MOST_NAME;
+    *kept = (seen_kept){.since = SEEN_NEVER};
+    bry_status status = load_file(&input, &load, &has, &kept->window);
+    cli_input_close(&input);
+    int code = status == BRY_OK ? check_window(asked, kept->window)
+                                : cli_load_failed(status, &load, memory, asked->state, "window");
+    if (code == CLI_GO_ON)
+        code = check_meaning(asked, &has);
+    if (code == CLI_GO_ON)
+        kept->since = has.since;
+    bry_buffer_free(&note);
+    if (code != CLI_GO_ON) {
+        bry_window_destroy(kept->window);
+        kept->window = NULL;
+    }
+    return code;
+}
+
+/* ---- saving -------------------------------------------------------------------------------- */
+
+CLI_SAVER(window)
+
+int seen_state_save(const seen_request *asked, const seen_kept *kept)
+{
+    static const char taken[] =
+        "another run has created it since; the lines of this run are not in it";
+    meaning is = meaning_of(asked->fields);
+    is.since = kept->since;
+    bry_buffer note = BRY_BUFFER;
+    bry_status status = write_meaning(&is, &note);
+    int code = status == BRY_OK ? cli_target_save(asked->state, kept->fresh ? taken : NULL, &saver,
+                                                  kept->window, &note)
+                                : cli_fail(status, "%s", bry_status_text(status));
+    bry_buffer_free(&note);
+    return code;
+}

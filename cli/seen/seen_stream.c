@@ -1,0 +1,400 @@
+/*
+ * The stream of `bloomery seen`.
+ *
+ *   read a large piece ─► lines in place ─► keys, hashes ─► one add_n a batch ─► runs of lines
+ *                                                                                that go out
+ *
+ * Lines are neither copied nor moved until they are written: what goes out of a batch are runs of
+ * bytes of the piece that was read. Before a read that would wait, whatever is to go out goes out,
+ * so that a line is never held back by one that has not come.
+ *
+ * SIGINT, SIGTERM and SIGHUP end the input; the batch under way goes its way, and a state is kept:
+ * what it holds was written, and nothing else was. The program looks for them after each batch,
+ * which may take long in a large window, and before it waits for input, where none can slip in
+ * between looking and waiting. A second one ends the program.
+ */
+#include "cli/seen/seen_stream.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+#include "cli/map/map_pairs.h"
+#include "cli/seen/seen_output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+enum { BATCH = 512 };
+
+/* The error is looked at after so many lines at first, and then each time that there are an eighth
+ * more. */
+#define FIRST_LOOK 4096u
+
+typedef enum fate { FIRST, REPEAT, PASSED, DROPPED } fate; /* the last two: without being asked */
+
+/* Lines and, of those that have them, keys and times. */
+typedef struct batch {
+    size_t lines, keys;
+    uint64_t number; /* of the first line */
+    cli_text line[BATCH];
+    uint8_t fate[BATCH];
+    uint16_t place[BATCH]; /* of a key: the number of its line */
+    const void *key[BATCH];
+    size_t len[BATCH];
+    uint64_t time[BATCH];
+    bry_hash
+        hash[BATCH]; /* of keys that are put together, when they are: the next takes their room */
+    uint8_t was[BATCH];
+} batch;
+
+typedef struct stream {
+    bry_window *window;
+    const cli_memory *memory;
+    const seen_how *how;
+    seen_tally *tally;
+    seen_inputs *inputs;
+    cli_lines lines;
+    cli_scratch scratch;
+    cli_progress progress;
+    seen_output output;
+    seen_clock clock;
+    bool started; /* there is a latest time */
+    uint64_t latest;
+    uint64_t next_look; /* in lines; */
+    double error; /* what was estimated then */
+    uint64_t first_then;
+    batch now;
+} stream;
+
+/* ---- signals and waiting ------------------------------------------------------------------- */
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDS = sizeof ends / sizeof ends[0] };
+
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int number)
+{
+    stopped_by = number;
+}
+
+static void catch_signals(struct sigaction *before)
+{
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < ENDS; i++) {
+        sigaction(ends[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+}
+
+static void release_signals(const struct sigaction *before)
+{
+    for (int i = 0; i < ENDS; i++)
+        sigaction(ends[i], &before[i], NULL);
+}
+
+static bool is_readable(int fd)
+{
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(fd, &set);
+    struct timeval none = {0, 0};
+    return select(fd + 1, &set, NULL, NULL, &none) != 0;
+}
+
+/* Before each read: false when a signal came, or nobody takes what is written. */
+static bool may_read(void *context)
+{
+    stream *s = context;
+    int fd = s->lines.fd;
+    if (s->output.held > 0 && !is_readable(fd))
+        seen_output_flush(&s->output);
+    if (s->output.problem)
+        return false;
+    sigset_t held, open;
+    sigemptyset(&held);
+    for (int i = 0; i < ENDS; i++)
+        sigaddset(&held, ends[i]);
+    sigprocmask(SIG_BLOCK, &held, &open);
+    int ready = -1;
+    while (!stopped_by && ready < 0) {
+        fd_set set;
+        FD_ZERO(&set);
+        FD_SET(fd, &set);
+        ready = pselect(fd + 1, &set, NULL, NULL, NULL, &open);
+        if (ready < 0 && errno != EINTR)
+            break; /* the read will say why */
+    }
+    sigprocmask(SIG_SETMASK, &open, NULL);
+    return !stopped_by;
+}
+
+/* ---- lines into a batch -------------------------------------------------------------------- */
+
+static int bad_line(const stream *s, bry_status status, const seen_problem *problem)
+{
+    cli_place place = cli_lines_place(&s->lines, s->lines.number);
+    if (problem->column)
+        return cli_fail(status, "%s, column %zu: %s", place.text, problem->column, problem->text);
+    return cli_fail(status, "%s: %s", place.text, problem->text);
+}
+
+/* The line's time is the latest, if it is not itself later. */
+static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
+{
+    if (s->started && *time < s->latest) {
+        s->tally->late++;
+        *time = s->latest;
+    } else if (s->started && s->how->skew && *time - s->latest > s->how->skew) {
+        problem->column = 0;
+        snprintf(problem->text, sizeof problem->text,
+                 "its time lies %" PRIu64 " ms ahead, and --skew allows %" PRIu64,
+                 *time - s->latest, s->how->skew);
+        return false;
+    }
+    if (s->tally->since == SEEN_NEVER)
+        s->tally->since = *time;
+    s->started = true;
+    s->latest = *time;
+    return true;
+}
+
+/* CLI_GO_ON; or, after a message, what the command returns when the lines before are through. */
+static int take_line(stream *s, cli_text line, uint64_t now)
+{
+    batch *b = &s->now;
+    size_t place = b->lines++, at = b->keys;
+    seen_problem problem;
+    cli_text key;
+    b->line[place] = line;
+    b->time[at] = now;
+    bry_status status = BRY_OK;
+    if (!seen_fields_of(&s->how->fields, line, &s->scratch, &key, &b->time[at], &problem))
+        status = BRY_E_BADDATA;
+    else if (!settle_time(s, &b->time[at], &problem))
+        status = BRY_E_RANGE;
+    if (status == BRY_OK) {
+        b->key[at] = key.bytes;
+        b->len[at] = key.len;
+        if (seen_fields_are_several(&s->how->fields))
+            b->hash[at] = bry_hash_key(bry_window_seed(s->window), key.bytes, key.len);
+        b->place[at] = (uint16_t)place;
+        b->keys++;
+        return CLI_GO_ON;
+    }
+    s->tally->bad++;
+    b->fate[place] = s->how->bad == SEEN_BAD_PASS ? PASSED : DROPPED;
+    if (s->how->bad != SEEN_BAD_FAIL)
+        return CLI_GO_ON;
+    b->lines--;
+    return bad_line(s, status, &problem);
+}
+
+/* As many lines as are there without reading on, since that would move the ones before. */
+static int fill(stream *s)
+{
+    int code = CLI_GO_ON;
+    s->now.lines = s->now.keys = 0;
+    cli_text line;
+    bry_status status = cli_lines_next(&s->lines, &line);
+    if (status != BRY_OK)
+        return cli_lines_failed(&s->lines, status);
+    uint64_t now = seen_clock_now(&s->clock);
+    s->now.number = s->lines.number;
+    while (line.bytes) {
+        code = take_line(s, line, now);
+        if (code != CLI_GO_ON || s->now.lines == BATCH || !cli_lines_ready(&s->lines))
+            break;
+        status = cli_lines_next(&s->lines, &line);
+        if (status != BRY_OK)
+            return cli_lines_failed(&s->lines, status);
+    }
+    return code;
+}
+
+/* ---- a batch through the window ------------------------------------------------------------ */
+
+static int refused(const stream *s, bry_status status, size_t at)
+{
+    cli_place place = cli_lines_place(&s->lines, s->now.number + s->now.place[at]);
+    if (status == BRY_E_NOMEM && s->memory->refused)
+        return cli_fail(BRY_E_FULL, "%s: the window holds three quarters of the machine's memory",
+                        place.text);
+    if (status == BRY_E_FULL)
+        return cli_fail(status, "%s: the window has reached --max-bytes", place.text);
+    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
+}
+
+/* Keys from..to, which have one time. On failure the batch is cut there. */
+static int add_each(stream *s, size_t from, size_t to)
+{
+    batch *b = &s->now;
+    for (size_t i = from; i < to; i++) {
+        bry_answer was = BRY_ABSENT;
+        bry_status status = bry_window_add(s->window, b->hash[i], b->time[i], &was);
+        bool full = status == BRY_E_FULL || (status == BRY_E_NOMEM && s->memory->refused);
+        if (status != BRY_OK && !(full && s->how->pass_full)) {
+            int code = refused(s, status, i);
+            b->lines = b->place[i];
+            b->keys = i;
+            return code;
+        }
+        s->tally->unremembered += status != BRY_OK;
+        b->was[i] = (uint8_t)was;
+    }
+    return CLI_GO_ON;
+}
+
+static int add(stream *s)
+{
+    batch *b = &s->now;
+    int code = CLI_GO_ON;
+    if (!seen_fields_are_several(&s->how->fields))
+        bry_hash_key_n(bry_window_seed(s->window), b->key, b->len, b->keys, b->hash);
+    for (size_t from = 0, to; from < b->keys && code == CLI_GO_ON; from = to) {
+        for (to = from + 1; to < b->keys && b->time[to] == b->time[from];)
+            to++;
+        /* One that fails changed nothing: then each on its own, to find out which it is. */
+        if (bry_window_add_n(s->window, b->hash + from, to - from, b->time[from], b->was + from) !=
+            BRY_OK)
+            code = add_each(s, from, to);
+    }
+    for (size_t i = 0; i < b->keys; i++)
+        b->fate[b->place[i]] = b->was[i] == BRY_PRESENT ? REPEAT : FIRST;
+    return code;
+}
+
+/* First occurrences that are denied: of those since the last look, as many as the error in between
+ * makes of them. */
+static void look(stream *s)
+{
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_get_stats(s->window, &stats);
+    double error = (s->error + stats.estimated_error) / 2;
+    s->tally->false_drops += (double)(s->tally->first - s->first_then) * error / (1 - error);
+    s->error = stats.estimated_error;
+    s->first_then = s->tally->first;
+    s->next_look = s->tally->lines + s->tally->lines / 8 + FIRST_LOOK;
+}
+
+/* ---- a batch on its way out ---------------------------------------------------------------- */
+
+/* The end mark stands behind a line, but for the last of an input that has none there. */
+static bool has_end(const stream *s, cli_text line)
+{
+    return line.bytes + line.len < s->lines.buffer + s->lines.held;
+}
+
+static void put_out(stream *s)
+{
+    const batch *b = &s->now;
+    const char *run = s->lines.buffer, *stop = run; /* what is to go out */
+    bool ended = true;
+    s->tally->lines += b->lines;
+    for (size_t i = 0; i < b->lines; i++) {
+        bool first = b->fate[i] == FIRST || b->fate[i] == PASSED, repeat = b->fate[i] == REPEAT;
+        s->tally->first += first;
+        s->tally->repeats += repeat;
+        if (!(s->how->repeats ? repeat : first))
+            continue;
+        s->tally->written++;
+        if (s->how->silent)
+            continue;
+        cli_text line = b->line[i];
+        if (stop != line.bytes) {
+            seen_output_add(&s->output, run, (size_t)(stop - run));
+            run = line.bytes;
+        }
+        ended = has_end(s, line);
+        stop = line.bytes + line.len + ended;
+    }
+    seen_output_add(&s->output, run, (size_t)(stop - run));
+    if (!ended)
+        seen_output_add(&s->output, &s->how->end, 1);
+}
+
+/* One batch, from the next input where one has ended. *more: there may be another. */
+static int step(stream *s, bool *more)
+{
+    int code = fill(s);
+    int added = add(s);
+    put_out(s);
+    cli_progress_add(&s->progress, s->now.lines);
+    if (added != CLI_GO_ON)
+        code = added;
+    if (s->tally->lines >= s->next_look)
+        look(s);
+    *more = code == CLI_GO_ON && !s->output.problem && !stopped_by;
+    if (*more && s->now.lines == 0)
+        code = seen_inputs_next(s->inputs, &s->lines, more);
+    return code;
+}
+
+static int run(stream *s)
+{
+    bool more;
+    int code = seen_inputs_next(s->inputs, &s->lines, &more);
+    while (code == CLI_GO_ON && more)
+        code = step(s, &more);
+    look(s);
+    seen_output_flush(&s->output);
+    cli_progress_end(&s->progress);
+    s->tally->unread = s->output.problem == EPIPE;
+    if (s->tally->unread)
+        code = CLI_FAILED;
+    else if (s->output.problem)
+        code = cli_fail(BRY_E_IO, "standard output: %s", strerror(s->output.problem));
+    return code;
+}
+
+static void start(stream *s)
+{
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_get_stats(s->window, &stats);
+    s->lines = (cli_lines){.fd = STDIN_FILENO,
+                           .end = s->how->end,
+                           .may_read = may_read,
+                           .context = s,
+                           .progress = &s->progress};
+    s->progress = cli_progress_start(s->inputs->bytes, !s->how->silent);
+    s->clock = seen_clock_start();
+    s->latest = stats.time;
+    s->started = stats.started;
+    s->next_look = FIRST_LOOK;
+    s->error = stats.estimated_error;
+}
+
+int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
+                seen_inputs *inputs, seen_tally *tally)
+{
+    *tally = (seen_tally){.since = SEEN_NEVER};
+    stream *s = calloc(1, sizeof *s);
+    if (!s || !seen_output_init(&s->output, STDOUT_FILENO)) {
+        free(s);
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    }
+    s->window = window;
+    s->memory = memory;
+    s->how = how;
+    s->tally = tally;
+    s->inputs = inputs;
+    start(s);
+    struct sigaction before[ENDS];
+    stopped_by = 0;
+    catch_signals(before);
+    int code = run(s);
+    tally->signal = stopped_by;
+    release_signals(before);
+    cli_lines_free(&s->lines);
+    seen_output_free(&s->output);
+    free(s->scratch.bytes);
+    free(s);
+    return code;
+}

@@ -1,0 +1,275 @@
+/*
+ * bloomery serve: a Redis or Valkey server with the module, in the foreground, on this machine
+ * alone, with settings under which nothing that was acknowledged is lost.
+ *
+ * The server is the one that is installed, as it is; all that this adds is a command line
+ * (--dry-run prints it), checks beforehand whose messages name what to do, and a few lines to begin
+ * with. What --config says comes after our defaults and before what the other options say.
+ */
+#include "cli/core/args.h"
+#include "cli/core/command.h"
+#include "cli/core/memory_limit.h"
+#include "cli/core/output.h"
+#include "cli/serve/serve_child.h"
+#include "cli/serve/serve_folder.h"
+#include "cli/serve/serve_places.h"
+#include "cli/serve/serve_report.h"
+#include "cli/serve/serve_settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char command[] = "serve";
+
+#define DEFAULT_PORT 6379
+#define DEFAULT_FOLDER "bloomery-data"
+#define LOG_NAME "bloomery.log"
+
+typedef struct request {
+    uint64_t port, max_memory;
+    const char *folder, *log, *server, *module, *config, *memory;
+    const char *appendonly; /* always, everysec or no; NULL: not said */
+    bool dry_run;
+} request;
+
+/* The server's command line, and the texts that it points to. */
+typedef struct command_line {
+    char *args[64];
+    size_t count;
+    char port[8], memory[24];
+    serve_path server, module, folder, log, config;
+    serve_settings settings; /* what it all comes to */
+    int lock; /* of the folder */
+} command_line;
+
+static void add(command_line *line, const char *name, const char *value)
+{
+    line->args[line->count++] = (char *)(uintptr_t)name; /* execv() changes nothing of it */
+    line->args[line->count++] = (char *)(uintptr_t)value;
+    line->args[line->count] = NULL;
+}
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+static void add_persistence(command_line *line, const char *mode)
+{
+    if (strcmp(mode, "no") != 0) {
+        add(line, "--appendonly", "yes");
+        add(line, "--appendfsync", mode);
+        add(line, "--save", ""); /* the log is enough */
+    } else {
+        add(line, "--appendonly", "no");
+        add(line, "--save", "3600 1 300 100 60 10000");
+    }
+}
+
+static uint64_t default_memory(const request *asked)
+{
+    cli_memory memory;
+    cli_memory_init(&memory, asked->max_memory);
+    return memory.most;
+}
+
+static void make_line(command_line *line, const request *asked)
+{
+    snprintf(line->memory, sizeof line->memory, "%" PRIu64, default_memory(asked));
+    snprintf(line->port, sizeof line->port, "%" PRIu64, asked->port);
+
+    line->args[line->count++] = line->server.text;
+    /* defaults, which a configuration file may change */
+    add_persistence(line, asked->appendonly ? asked->appendonly : "always");
+    add(line, "--maxmemory", line->memory);
+    add(line, "--maxmemory-policy", "noeviction");
+    add(line, "--enable-debug-command", "no");
+    add(line, "--enable-module-command", "no");
+    if (asked->config)
+        add(line, "--include", line->config.text);
+    /* what was asked for, and what this program relies on */
+    if (asked->config && asked->appendonly)
+        add_persistence(line, asked->appendonly);
+    if (asked->config && asked->max_memory)
+        add(line, "--maxmemory", line->memory);
+    add(line, "--bind", "127.0.0.1");
+    add(line, "--port", line->port);
+    add(line, "--dir", line->folder.text);
+    add(line, "--logfile", line->log.text);
+    add(line, "--daemonize", "no");
+    add(line, "--loadmodule", line->module.text);
+}
+
+/* What the server makes of that line; the order is the same. */
+static int find_settings(const request *asked, command_line *line)
+{
+    serve_settings *settings = &line->settings;
+    serve_settings_init(settings);
+    serve_settings_persist(settings, asked->appendonly ? asked->appendonly : "always");
+    settings->memory = default_memory(asked);
+    if (!asked->config)
+        return CLI_GO_ON;
+    int code = serve_settings_read(settings, line->config.text, line->module.text);
+    if (asked->appendonly)
+        serve_settings_persist(settings, asked->appendonly);
+    if (asked->max_memory)
+        settings->memory = asked->max_memory;
+    return code;
+}
+
+/* As a shell would read it. */
+static void print_line(const command_line *line)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        const char *text = line->args[i];
+        bool plain = *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789/._-+=:,@%") == strlen(text);
+        if (i)
+            putchar(' ');
+        if (plain) {
+            fputs(text, stdout);
+            continue;
+        }
+        putchar('\'');
+        for (; *text; text++)
+            if (*text == '\'')
+                fputs("'\\''", stdout);
+            else
+                putchar(*text);
+        putchar('\'');
+    }
+    putchar('\n');
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+static void say_loading(void)
+{
+    puts("The server reads its data ...");
+    fflush(stdout);
+}
+
+static long size_of(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (long)about.st_size : 0;
+}
+
+static int run(const request *asked, const command_line *line)
+{
+    serve_child child;
+    const char *log = line->log.text;
+    long logged = size_of(log);
+    if (!serve_child_start(&child, line->args, (uint16_t)asked->port, line->lock, *log != '\0'))
+        return cli_fail(BRY_E_IO, "%s cannot be started: %s", cli_quote(line->server.text).text,
+                        strerror(errno));
+    if (serve_child_ready(&child, say_loading)) {
+        serve_say_ready(&child, &line->settings, line->folder.text, log);
+        serve_child_wait(&child);
+    } else if (!child.told) {
+        return serve_report_no_start(&child, line->server.text, log, logged);
+    }
+    int code = serve_report_end(&child);
+    if (code == CLI_YES)
+        puts("The server has ended cleanly.");
+    return code;
+}
+
+/* Nothing is made and no port is tried for a dry run. */
+static int find_folder(const request *asked, command_line *line)
+{
+    const char *folder = asked->folder ? asked->folder : DEFAULT_FOLDER;
+    if (asked->dry_run)
+        return serve_absolute("dir", folder, &line->folder);
+    int code = serve_check_port((uint16_t)asked->port);
+    if (code == CLI_GO_ON)
+        code = serve_prepare_folder(folder, &line->folder);
+    if (code == CLI_GO_ON)
+        code = serve_take_folder(&line->folder, (uint16_t)asked->port, &line->lock);
+    if (code == CLI_GO_ON)
+        code = serve_check_data(&line->folder, &line->settings);
+    return code;
+}
+
+static int find_all(const request *asked, command_line *line)
+{
+    int code = serve_find_server(asked->server, &line->server);
+    if (code == CLI_GO_ON)
+        code = serve_find_module(asked->module, &line->module);
+    if (code == CLI_GO_ON && asked->config)
+        code = serve_find_file("config", asked->config, &line->config);
+    if (code == CLI_GO_ON)
+        code = find_settings(asked, line);
+    if (code == CLI_GO_ON)
+        code = find_folder(asked, line);
+    if (code != CLI_GO_ON || (asked->log && strcmp(asked->log, "-") == 0))
+        return code; /* a server without a log file writes to standard output */
+    if (asked->log)
+        return serve_absolute("log", asked->log, &line->log);
+    return serve_join(&line->folder, LOG_NAME, &line->log);
+}
+
+int cli_serve(int argc, char **argv)
+{
+    static command_line line; /* paths are too large for comfort on the stack */
+    request asked = {.port = DEFAULT_PORT};
+    cli_option options[] = {
+        {"port", CLI_COUNT, "N", "of 127.0.0.1 (default 6379)", &asked.port, 0},
+        {"dir", CLI_TEXT, "D", "folder of the data (default bloomery-data here)", &asked.folder, 0},
+        {"appendonly", CLI_TEXT, "WHEN",
+         "the log is on disk: always, before an answer (default); everysec; no log",
+         &asked.appendonly, 0},
+        {"maxmemory", CLI_TEXT, "B",
+         "memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)", &asked.memory,
+         0},
+        {"log", CLI_TEXT, "FILE", "what the server says (default bloomery.log in D); - here",
+         &asked.log, 0},
+        {"config", CLI_TEXT, "FILE", "further settings of the server, such as users", &asked.config,
+         0},
+        {"server", CLI_TEXT, "BIN", "redis-server or valkey-server (default: the one in PATH)",
+         &asked.server, 0},
+        {"module", CLI_TEXT, "SO", "bloomery.so (default: the one beside this program)",
+         &asked.module, 0},
+        {"dry-run", CLI_FLAG, NULL, "prints the server's command line and starts nothing",
+         &asked.dry_run, 0},
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "[options]",
+        .about =
+            "Starts the installed Redis or Valkey with the module bloomery.so, in the\n"
+            "foreground, for programs on this machine. At its memory limit the server refuses\n"
+            "what would need more; it evicts nothing unless FILE has a maxmemory-policy that\n"
+            "says so. Ctrl-C or SIGTERM ends it cleanly.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery serve --dir /var/lib/bloomery\n"
+                    "  bloomery serve --port 7000 --maxmemory 4gb --dry-run",
+        .more = "Settings of FILE replace these defaults, but not what options say, nor address,\n"
+                "port, folder and log. Sizes are read as servers read them: 64mb is 64 x 2^20\n"
+                "bytes, and so is 64MiB; 64m is 64 million.",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    if (asked.port > UINT16_MAX)
+        return cli_misuse(command, "--port: %" PRIu64 " is not a port, 1 to 65535", asked.port);
+    if (asked.appendonly && strcmp(asked.appendonly, "always") != 0 &&
+        strcmp(asked.appendonly, "everysec") != 0 && strcmp(asked.appendonly, "no") != 0)
+        return cli_misuse(command, "--appendonly: %s is not always, everysec or no",
+                          cli_quote(asked.appendonly).text);
+    if (asked.memory) {
+        const char *problem = serve_parse_size(asked.memory, &asked.max_memory);
+        if (problem || asked.max_memory == 0)
+            return cli_misuse(command, "--maxmemory: %s %s", cli_quote(asked.memory).text,
+                              problem ? problem : "is not above 0");
+    }
+    if ((code = find_all(&asked, &line)) != CLI_GO_ON)
+        return code;
+    make_line(&line, &asked);
+    if (!asked.dry_run)
+        return run(&asked, &line);
+    print_line(&line);
+    return CLI_YES;
+}

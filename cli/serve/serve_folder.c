@@ -1,0 +1,252 @@
+/*
+ * The lock. Two servers on one folder write one log, and what each acknowledges the other destroys.
+ * A file in the folder has two bytes to lock: byte 0 for this program, byte 1 for its server, each
+ * by the process itself. Such locks belong to a process and outlast execv(); the kernel frees them
+ * when the process ends, however it does, and tells who has them. So a server whose starter was
+ * killed keeps its folder until it has ended; what a dead process has left bars nobody; and neither
+ * do the children that a server forks for its snapshots, which have no part in the lock. Only who
+ * has byte 0 starts a server.
+ *
+ * A process that closes any descriptor of the file loses its locks on it. Hence there is one
+ * descriptor, which is passed on through execv() and never closed.
+ *
+ * The file also has the port, for people. It is never removed: a second process could have opened
+ * it already, and then hold the lock of a file without a name.
+ */
+#include "cli/serve/serve_folder.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME ".bloomery-serve.lock"
+
+enum { OF_PROGRAM, OF_SERVER };
+
+int serve_prepare_folder(const char *named, serve_path *found)
+{
+    struct stat about;
+    cli_quoted name = cli_quote(named);
+    if (mkdir(named, 0700) != 0 && errno != EEXIST)
+        return cli_fail(BRY_E_IO, "--dir: %s: %s", name.text, strerror(errno));
+    if (!realpath(named, found->text) || stat(found->text, &about) != 0)
+        return cli_fail(BRY_E_IO, "--dir: %s: %s", name.text, strerror(errno));
+    if (!S_ISDIR(about.st_mode))
+        return cli_fail(BRY_E_IO, "--dir: %s is not a folder", name.text);
+    if (access(found->text, R_OK | W_OK | X_OK) != 0)
+        return cli_fail(BRY_E_IO, "--dir: %s: %s", name.text, strerror(errno));
+    return CLI_GO_ON;
+}
+
+/* ---- the lock ------------------------------------------------------------------------------ */
+
+static int lock_byte(int lock, int byte, int command, struct flock *about)
+{
+    *about = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return fcntl(lock, command, about);
+}
+
+/* Where the lock itself does not tell the process, it is of another container or machine. */
+static int say_taken(const serve_path *folder, int lock, const char *who, const struct flock *about)
+{
+    char port[8] = "", process[32] = "", place[32] = "";
+    ssize_t len = pread(lock, port, sizeof port - 1, 0);
+    if (len > 0 && strspn(port, "0123456789") > 0)
+        snprintf(place, sizeof place, " on port %.*s", (int)strspn(port, "0123456789"), port);
+    if (about->l_pid > 0)
+        snprintf(process, sizeof process, ", process %ld,", (long)about->l_pid);
+    return cli_fail(BRY_E_IO,
+                    "%s is in use: %s%s has it%s. A second server would destroy what the first "
+                    "has acknowledged",
+                    cli_quote(folder->text).text, who, process, place);
+}
+
+/* Below 3 it would be what a server takes for its standard streams. */
+static int open_lock(const serve_path *folder)
+{
+    serve_path path;
+    int code = serve_join(folder, LOCK_NAME, &path);
+    if (code != CLI_GO_ON)
+        return -1;
+    int low = open(path.text, O_RDWR | O_CREAT, 0600);
+    if (low > STDERR_FILENO)
+        return low;
+    int lock = low < 0 ? -1 : fcntl(low, F_DUPFD, STDERR_FILENO + 1);
+    int problem = errno;
+    if (low >= 0)
+        close(low);
+    if (lock < 0)
+        cli_fail(BRY_E_IO, "%s: %s", cli_quote(path.text).text, strerror(problem));
+    return lock;
+}
+
+int serve_take_folder(const serve_path *folder, uint16_t port, int *lock)
+{
+    struct flock about;
+    char line[8];
+    if ((*lock = open_lock(folder)) < 0)
+        return CLI_FAILED;
+    while (lock_byte(*lock, OF_PROGRAM, F_SETLK, &about) != 0) {
+        if (errno != EAGAIN && errno != EACCES)
+            return cli_fail(BRY_E_IO, "%s cannot be locked: %s", cli_quote(folder->text).text,
+                            strerror(errno));
+        if (lock_byte(*lock, OF_PROGRAM, F_GETLK, &about) == 0 && about.l_type != F_UNLCK)
+            return say_taken(folder, *lock, "another bloomery serve", &about);
+    }
+    if (lock_byte(*lock, OF_SERVER, F_GETLK, &about) == 0 && about.l_type != F_UNLCK)
+        return say_taken(folder, *lock, "a server", &about);
+    int len = snprintf(line, sizeof line, "%u\n", port);
+    bool told = ftruncate(*lock, 0) == 0 && pwrite(*lock, line, (size_t)len, 0) == len;
+    (void)told; /* on a full disk the port is not told */
+    return CLI_GO_ON;
+}
+
+bool serve_folder_hand_on(int lock)
+{
+    struct flock about;
+    return lock_byte(lock, OF_SERVER, F_SETLK, &about) == 0;
+}
+
+/* ---- what it holds ------------------------------------------------------------------------- */
+
+/* A server with a log reads the log of its name alone, one without it the snapshot of its name:
+ * each would begin empty beside other data, and later overwrite it. */
+typedef struct holding {
+    const serve_path *folder;
+    const serve_settings *settings;
+    bool log, snapshot; /* those that it would read */
+    serve_name other_log, other_snapshot; /* "": there is none */
+} holding;
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name), end_len = strlen(end);
+    return len > end_len && strcmp(name + len - end_len, end) == 0;
+}
+
+/* A log is a folder with a list of its parts; whatever else is in there without one, servers do not
+ * look at either. */
+static void look_into(holding *held, const serve_path *path, const char *name)
+{
+    DIR *parts = opendir(path->text);
+    if (!parts)
+        return;
+    const char *ours = held->settings->log_name.text;
+    for (struct dirent *part; (part = readdir(parts));) {
+        if (!ends_with(part->d_name, ".manifest") || strncmp(part->d_name, "temp-", 5) == 0)
+            continue;
+        if (strcmp(name, held->settings->log_folder.text) == 0 &&
+            strncmp(part->d_name, ours, strlen(ours)) == 0 &&
+            strcmp(part->d_name + strlen(ours), ".manifest") == 0)
+            held->log = true;
+        else
+            snprintf(held->other_log.text, sizeof held->other_log.text, "%s", name);
+    }
+    closedir(parts);
+}
+
+static bool is_snapshot(const serve_path *path, const char *name)
+{
+    char head[6] = "";
+    if (ends_with(name, ".rdb"))
+        return true;
+    int file = open(path->text, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
+        return false;
+    ssize_t len = read(file, head, sizeof head);
+    close(file);
+    return len == (ssize_t)sizeof head &&
+           (memcmp(head, "REDIS0", 6) == 0 || memcmp(head, "VALKEY", 6) == 0);
+}
+
+/* In the folder itself lie snapshots, and logs in one file, as servers wrote them before there were
+ * folders for them, and still read them. */
+static void look_at_file(holding *held, const serve_path *path, const char *name)
+{
+    const serve_settings *settings = held->settings;
+    if (strcmp(name, settings->log_name.text) == 0)
+        held->log = true;
+    else if (ends_with(name, ".aof"))
+        snprintf(held->other_log.text, sizeof held->other_log.text, "%s", name);
+    else if (strcmp(name, settings->snapshot_name.text) == 0)
+        held->snapshot = true;
+    else if (is_snapshot(path, name))
+        snprintf(held->other_snapshot.text, sizeof held->other_snapshot.text, "%s", name);
+}
+
+/* What a crash has left half-written begins with "temp-". */
+static int look(holding *held)
+{
+    DIR *folder = opendir(held->folder->text);
+    if (!folder)
+        return cli_fail(BRY_E_IO, "--dir: %s: %s", cli_quote(held->folder->text).text,
+                        strerror(errno));
+    int code = CLI_GO_ON;
+    for (struct dirent *entry; code == CLI_GO_ON && (entry = readdir(folder));) {
+        serve_path path;
+        struct stat about;
+        if (*entry->d_name == '.' || strncmp(entry->d_name, "temp-", 5) == 0)
+            continue;
+        code = serve_join(held->folder, entry->d_name, &path);
+        if (code != CLI_GO_ON || stat(path.text, &about) != 0)
+            continue;
+        if (S_ISDIR(about.st_mode))
+            look_into(held, &path, entry->d_name);
+        else if (S_ISREG(about.st_mode))
+            look_at_file(held, &path, entry->d_name);
+    }
+    closedir(folder);
+    return code;
+}
+
+/* What is wrong with what is held for a server with a log, and without. */
+static int check_with_log(const holding *held, const char *name)
+{
+    const serve_settings *settings = held->settings;
+    if (held->log)
+        return CLI_GO_ON;
+    if (*held->other_log.text)
+        return cli_fail(BRY_E_IO,
+                        "%s has a log, %s, which this server would not read: by appenddirname and "
+                        "appendfilename it looks for %s/%s",
+                        name, cli_quote(held->other_log.text).text, settings->log_folder.text,
+                        settings->log_name.text);
+    if (held->snapshot || *held->other_snapshot.text)
+        return cli_fail(BRY_E_IO,
+                        "%s has a snapshot and no log, so a server with a log would begin empty: "
+                        "start it with --appendonly no, then CONFIG SET appendonly yes",
+                        name);
+    return CLI_GO_ON;
+}
+
+static int check_without_log(const holding *held, const char *name)
+{
+    if (held->log || *held->other_log.text)
+        return cli_fail(BRY_E_IO, "%s has a log, which a server with appendonly no would not read",
+                        name);
+    if (!held->snapshot && *held->other_snapshot.text)
+        return cli_fail(BRY_E_IO,
+                        "%s has a snapshot, %s, which this server would not read: by dbfilename it "
+                        "looks for %s",
+                        name, cli_quote(held->other_snapshot.text).text,
+                        held->settings->snapshot_name.text);
+    return CLI_GO_ON;
+}
+
+int serve_check_data(const serve_path *folder, const serve_settings *settings)
+{
+    holding held = {.folder = folder, .settings = settings};
+    cli_quoted name = cli_quote(folder->text);
+    int code = look(&held);
+    if (code != CLI_GO_ON)
+        return code;
+    return settings->log ? check_with_log(&held, name.text) : check_without_log(&held, name.text);
+}

@@ -1,0 +1,162 @@
+#include "cli/serve/serve_places.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* From the folder of the installed program to the installed module; CMake knows. */
+#ifndef BLOOMERY_MODULE_FROM_BIN
+#define BLOOMERY_MODULE_FROM_BIN "../lib/bloomery/bloomery.so"
+#endif
+
+static bool join(serve_path *path, const char *folder, size_t folder_len, const char *name)
+{
+    size_t name_size = strlen(name) + 1;
+    if (folder_len + 1 + name_size > sizeof path->text)
+        return false;
+    memcpy(path->text, folder, folder_len);
+    path->text[folder_len] = '/';
+    memcpy(path->text + folder_len + 1, name, name_size);
+    return true;
+}
+
+static bool is_program(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+int serve_join(const serve_path *folder, const char *name, serve_path *found)
+{
+    return join(found, folder->text, strlen(folder->text), name)
+               ? CLI_GO_ON
+               : cli_fail(BRY_E_IO, "%s: the name is too long", cli_quote(folder->text).text);
+}
+
+int serve_absolute(const char *option, const char *named, serve_path *found)
+{
+    serve_path here;
+    bool fits = false;
+    if (*named == '/')
+        fits = (size_t)snprintf(found->text, sizeof found->text, "%s", named) < sizeof found->text;
+    else if (getcwd(here.text, sizeof here.text))
+        fits = join(found, here.text, strlen(here.text), named);
+    return fits ? CLI_GO_ON
+                : cli_fail(BRY_E_IO, "--%s: %s: the name is too long", option,
+                           cli_quote(named).text);
+}
+
+/* ---- the server ---------------------------------------------------------------------------- */
+
+/* An empty part of PATH is the working folder, as for the shell. */
+static bool in_path(const char *name, serve_path *found)
+{
+    const char *at = getenv("PATH");
+    for (; at && *at; at += *at == ':') {
+        size_t len = strcspn(at, ":");
+        if (join(found, len ? at : ".", len ? len : 1, name) && is_program(found->text))
+            return true;
+        at += len;
+    }
+    return join(found, "/usr/bin", strlen("/usr/bin"), name) && is_program(found->text);
+}
+
+int serve_find_server(const char *named, serve_path *found)
+{
+    static const char *const names[] = {"redis-server", "valkey-server"};
+    if (named && strchr(named, '/')) {
+        snprintf(found->text, sizeof found->text, "%s", named);
+        if (strlen(named) < sizeof found->text && is_program(named))
+            return CLI_GO_ON;
+        return cli_fail(BRY_E_IO, "--server: %s is not a program", cli_quote(named).text);
+    }
+    if (named)
+        return in_path(named, found)
+                   ? CLI_GO_ON
+                   : cli_fail(BRY_E_IO, "--server: there is no %s in PATH", cli_quote(named).text);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (in_path(names[i], found))
+            return CLI_GO_ON;
+    return cli_fail(BRY_E_IO, "neither redis-server nor valkey-server is installed: apt-get "
+                              "install redis-server, or name one with --server");
+}
+
+/* ---- the module and other files ------------------------------------------------------------ */
+
+int serve_find_file(const char *option, const char *named, serve_path *found)
+{
+    struct stat about;
+    if (!realpath(named, found->text) || stat(found->text, &about) != 0)
+        return cli_fail(BRY_E_IO, "--%s: %s: %s", option, cli_quote(named).text, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return cli_fail(BRY_E_IO, "--%s: %s is not a file", option, cli_quote(named).text);
+    if (access(found->text, R_OK) != 0)
+        return cli_fail(BRY_E_IO, "--%s: %s: %s", option, cli_quote(named).text, strerror(errno));
+    return CLI_GO_ON;
+}
+
+/* Servers load no module that is not marked as executable, and say so in their log alone. */
+static int check_module(const char *path)
+{
+    if (access(path, X_OK) == 0)
+        return CLI_GO_ON;
+    cli_quoted name = cli_quote(path);
+    return cli_fail(BRY_E_IO, "%s is not executable, which servers ask of modules: chmod +x %s",
+                    name.text, name.text);
+}
+
+int serve_find_module(const char *named, serve_path *found)
+{
+    static const char *const places[] = {"bloomery.so", BLOOMERY_MODULE_FROM_BIN};
+    if (named) {
+        int code = serve_find_file("module", named, found);
+        return code != CLI_GO_ON ? code : check_module(found->text);
+    }
+    serve_path self, place = {{0}};
+    ssize_t len = readlink("/proc/self/exe", self.text, sizeof self.text - 1);
+    if (len > 0) {
+        self.text[len] = 0;
+        const char *slash = strrchr(self.text, '/');
+        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+            if (slash && join(&place, self.text, (size_t)(slash - self.text), places[i]) &&
+                realpath(place.text, found->text))
+                return check_module(found->text);
+    }
+    return cli_fail(BRY_E_IO, "there is no bloomery.so next to this program nor where it is "
+                              "installed: name it with --module");
+}
+
+/* ---- the port ------------------------------------------------------------------------------ */
+
+/* Tried with the option that the server sets too, so that a port whose last connections still fade
+ * away is not called busy. */
+int serve_check_port(uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int yes = 1, problem = 0;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0)
+        return cli_fail(BRY_E_IO, "no socket can be had: %s", strerror(errno));
+    if (setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 1) != 0)
+        problem = errno;
+    close(listener);
+    if (problem == EADDRINUSE)
+        return cli_fail(BRY_E_IO,
+                        "port %u of 127.0.0.1 is in use, perhaps by another server: choose one "
+                        "with --port",
+                        port);
+    return problem == 0 ? CLI_GO_ON
+                        : cli_fail(BRY_E_IO, "port %u of 127.0.0.1: %s", port, strerror(problem));
+}

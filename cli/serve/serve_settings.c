@@ -1,0 +1,253 @@
+#include "cli/serve/serve_settings.h"
+
+#include "cli/core/args.h"
+#include "cli/core/numbers.h"
+#include "cli/core/output.h"
+
+#include <ctype.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MOST_WORDS 8 /* of a line that matters here */
+#define MOST_WAITING 64 /* files that are begun or still to be read */
+#define MOST_FILES 1000 /* in all; beyond, a file includes itself */
+
+static void set_name(serve_name *name, const char *text)
+{
+    snprintf(name->text, sizeof name->text, "%s", text);
+}
+
+void serve_settings_init(serve_settings *settings)
+{
+    *settings = (serve_settings){0};
+    set_name(&settings->log_folder, "appendonlydir");
+    set_name(&settings->log_name, "appendonly.aof");
+    set_name(&settings->snapshot_name, "dump.rdb");
+    set_name(&settings->policy, "noeviction");
+}
+
+void serve_settings_persist(serve_settings *settings, const char *when)
+{
+    settings->log = strcmp(when, "no") != 0;
+    settings->snapshots = !settings->log;
+    if (settings->log)
+        set_name(&settings->sync, when);
+}
+
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+const char *serve_parse_size(const char *text, uint64_t *bytes)
+{
+    static const char otherwise[] = "is not a size such as 4096, 64mb or 1gb";
+    char plain[64];
+    size_t len = strlen(text), unit = len;
+    if (len == 0 || len > sizeof plain - 4)
+        return otherwise;
+    while (unit > 0 && isalpha((unsigned char)text[unit - 1]))
+        unit--;
+    /* Here MB is a million and MiB 2^20; there m is a million and mb 2^20. */
+    size_t letters = len - unit;
+    bool kibi = letters == 2 && tolower((unsigned char)text[unit + 1]) == 'b';
+    bool spelt = letters == 3 && strcasecmp(text + unit + 1, "ib") == 0;
+    if (letters > 1 && !kibi && !spelt)
+        return otherwise;
+    memcpy(plain, text, unit);
+    if (letters > 0)
+        plain[unit++] = (char)toupper((unsigned char)text[len - letters]);
+    if (kibi || spelt)
+        plain[unit++] = 'i';
+    plain[unit] = '\0';
+    const char *problem = cli_parse_bytes(plain, bytes);
+    return problem && strncmp(problem, "is not a size", 13) == 0 ? otherwise : problem;
+}
+
+/* ---- one line ------------------------------------------------------------------------------ */
+
+static int hex_of(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+/* One character behind a backslash within "", with which *at moves on. */
+static char escaped(const char **at)
+{
+    static const char letters[] = "nrtba", meant[] = "\n\r\t\b\a";
+    const char *from = *at + 1;
+    *at += 2;
+    if (*from == 'x' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2])) {
+        *at += 2;
+        return (char)(hex_of(from[1]) * 16 + hex_of(from[2]));
+    }
+    const char *found = strchr(letters, *from);
+    return found ? meant[found - letters] : *from;
+}
+
+/* Splits the line where it is, with quotes and escapes undone. Returns the number of words, at most
+ * `most`; 0 for a line that servers refuse. */
+static size_t split(char *line, char **words, size_t most)
+{
+    const char *at = line;
+    char *to = line;
+    size_t count = 0;
+    for (;;) {
+        while (isspace((unsigned char)*at))
+            at++;
+        if (!*at || count == most)
+            return count;
+        words[count++] = to;
+        char quote = 0;
+        while (quote || (*at && !isspace((unsigned char)*at))) {
+            if (!*at)
+                return 0;
+            if (quote && *at == quote) {
+                quote = 0;
+                if (*++at && !isspace((unsigned char)*at))
+                    return 0;
+            } else if (quote == '"' && *at == '\\' && at[1]) {
+                *to++ = escaped(&at);
+            } else if (quote == '\'' && *at == '\\' && at[1] == '\'') {
+                *to++ = '\'';
+                at += 2;
+            } else if (!quote && (*at == '"' || *at == '\'')) {
+                quote = *at++;
+            } else {
+                *to++ = *at++;
+            }
+        }
+        at += *at != '\0'; /* the end of the word goes where a space was */
+        *to++ = '\0';
+    }
+}
+
+static void take(serve_settings *settings, const char *name, const char *value)
+{
+    uint64_t bytes;
+    const struct {
+        const char *name;
+        serve_name *setting;
+    } names[] = {{"appendfsync", &settings->sync},
+                 {"appenddirname", &settings->log_folder},
+                 {"appendfilename", &settings->log_name},
+                 {"dbfilename", &settings->snapshot_name},
+                 {"maxmemory-policy", &settings->policy}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(name, names[i].name) == 0)
+            set_name(names[i].setting, value);
+    if (strcasecmp(name, "appendonly") == 0)
+        settings->log = strcasecmp(value, "yes") == 0;
+    else if (strcasecmp(name, "save") == 0)
+        settings->snapshots = *value != '\0';
+    else if (strcasecmp(name, "maxmemory") == 0 && !serve_parse_size(value, &bytes))
+        settings->memory = bytes;
+}
+
+static bool is_module(const char *path, const char *module)
+{
+    char real[PATH_MAX];
+    const char *name = strrchr(path, '/');
+    return strcmp(name ? name + 1 : path, "bloomery.so") == 0 ||
+           (realpath(path, real) && strcmp(real, module) == 0);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+typedef struct source {
+    char *path;
+    FILE *file; /* NULL: not begun */
+    unsigned long line;
+} source;
+
+typedef struct reading {
+    serve_settings *settings;
+    const char *module;
+    source waiting[MOST_WAITING]; /* the last one is read first */
+    size_t count, files;
+    bool moved; /* a line `dir` has changed what relative names mean */
+} reading;
+
+static bool push(reading *at, const char *path)
+{
+    if (at->count == MOST_WAITING || at->files == MOST_FILES)
+        return false;
+    char *copy = strdup(path);
+    if (!copy)
+        return false;
+    at->files++;
+    at->waiting[at->count++] = (source){.path = copy};
+    return true;
+}
+
+static void pop(reading *at)
+{
+    source *last = &at->waiting[--at->count];
+    if (last->file)
+        fclose(last->file);
+    free(last->path);
+}
+
+/* Servers take names with wildcards, and then all files that match, in order. */
+static int include(reading *at, const source *here, const char *path)
+{
+    glob_t found = {0};
+    bool fits = true;
+    if (*path != '/' && at->moved)
+        return cli_fail(BRY_E_IO, "%s, line %lu: include: %s needs a whole path after a line dir",
+                        cli_quote(here->path).text, here->line, cli_quote(path).text);
+    cli_quoted file = cli_quote(here->path);
+    unsigned long line = here->line;
+    if (!strpbrk(path, "*?["))
+        fits = push(at, path);
+    else if (glob(path, 0, NULL, &found) == 0)
+        for (size_t i = found.gl_pathc; fits && i > 0; i--)
+            fits = push(at, found.gl_pathv[i - 1]);
+    globfree(&found);
+    return fits ? CLI_GO_ON
+                : cli_fail(BRY_E_IO, "%s, line %lu: include: too many files", file.text, line);
+}
+
+static int take_line(reading *at, const source *here, char *line)
+{
+    char *words[MOST_WORDS];
+    line += strspn(line, " \t\r\n");
+    size_t count = *line == '#' ? 0 : split(line, words, MOST_WORDS);
+    if (count < 2)
+        return CLI_GO_ON;
+    if (strcasecmp(words[0], "include") == 0 && count == 2)
+        return include(at, here, words[1]);
+    if (strcasecmp(words[0], "loadmodule") == 0 && is_module(words[1], at->module))
+        return cli_fail(BRY_E_IO,
+                        "%s, line %lu: the module is loaded already, and once is enough: leave "
+                        "out this line; settings are lines such as bloomery.max-key-bytes 512mb",
+                        cli_quote(here->path).text, here->line);
+    if (strcasecmp(words[0], "dir") == 0)
+        at->moved = true;
+    take(at->settings, words[0], words[1]);
+    return CLI_GO_ON;
+}
+
+/* A file that cannot be opened ends the server too, with a word about it. */
+int serve_settings_read(serve_settings *settings, const char *path, const char *module)
+{
+    reading at = {.settings = settings, .module = module};
+    char *line = NULL;
+    size_t size = 0;
+    int code = push(&at, path) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "--config");
+    while (code == CLI_GO_ON && at.count > 0) {
+        source *last = &at.waiting[at.count - 1];
+        if (!last->file)
+            last->file = fopen(last->path, "r");
+        if (last->file && getline(&line, &size, last->file) >= 0) {
+            last->line++;
+            code = take_line(&at, last, line);
+        } else {
+            pop(&at);
+        }
+    }
+    while (at.count > 0)
+        pop(&at);
+    free(line);
+    return code;
+}
