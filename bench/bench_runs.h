@@ -2,9 +2,9 @@
 #ifndef BLOOMERY_BENCH_BENCH_RUNS_H
 #define BLOOMERY_BENCH_BENCH_RUNS_H
 
-#include "bench/bench_cases.h"
-#include "bench/machine.h"
-#include "bench/window_cases.h"
+#include "bench/cases/bench_cases.h"
+#include "bench/cases/window/window_cases.h"
+#include "bench/harness/machine.h"
 
 /* Where nothing else is asked for. */
 #define MAPLET_ERROR 0.001

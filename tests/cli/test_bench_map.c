@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/map_candidates.h"
-#include "bench/workload_kbf.h"
+#include "bench/cases/map/map_candidates.h"
+#include "bench/harness/kbf_workload.h"
 #include "support/cmocka_all.h"
 
 /* ---- values -------------------------------------------------------------------------------- */

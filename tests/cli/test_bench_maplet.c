@@ -1,7 +1,7 @@
 /* What `bench maplet` relies on: the exact table against a plain list, and that no wrong answer of
  * a table goes unnoticed. */
-#include "bench/exact_table.h"
-#include "bench/maplet_candidates.h"
+#include "bench/cases/map/maplet_candidates.h"
+#include "bench/peers/exact_table.h"
 #include "hash/derive.h"
 #include "support/cmocka_all.h"
 

@@ -1,0 +1,238 @@
+/*
+ * What can be measured. A case measures first and fills a report; the report is then written as
+ * JSON, as a table, or as the README's table, so that no way of writing can disturb the measuring.
+ */
+#ifndef BLOOMERY_BENCH_BENCH_CASES_H
+#define BLOOMERY_BENCH_BENCH_CASES_H
+
+#include "bench/cases/filter/filter_candidates.h"
+#include "bench/cases/index/index_candidates.h"
+#include "bench/cases/map/map_candidates.h"
+#include "bench/cases/map/maplet_candidates.h"
+#include "bench/cases/map/remote_candidates.h"
+#include "cli/core/json_write.h"
+
+typedef struct bench_settings {
+    uint64_t items; /* keys added, keys looked up that are there, keys looked up that are not */
+    double error;
+    size_t batch;
+    unsigned rounds;
+    unsigned value_bits; /* of maplet, as what follows */
+    bool grow; /* may grow, instead of having all it will ever hold planned */
+    bool compare; /* with an exact hash table */
+    map_settings map;
+    index_settings index;
+    bry_engine filter_engine; /* of a filter that is measured alone */
+} bench_settings;
+
+/* ---- hash: ns per key by length ------------------------------------------------------------ */
+
+enum { HASH_LENGTHS = 5 };
+
+typedef struct hash_report {
+    unsigned rounds;
+    struct {
+        unsigned bytes;
+        bench_time one, batch;
+    } lengths[HASH_LENGTHS];
+} hash_report;
+
+bool bench_hash(const bench_settings *settings, hash_report *report);
+void bench_hash_json(cli_json *json, const hash_report *report);
+bool bench_hash_text(FILE *out, const hash_report *report);
+
+/* ---- filter: speed, size and error --------------------------------------------------------- */
+
+enum { MOST_FILTERS = 7 };
+
+typedef struct filter_report {
+    bench_settings settings;
+    bool compared; /* all that there is, or the library's filter alone */
+    size_t count;
+    struct {
+        const filter_candidate *who;
+        filter_facts facts;
+        bench_result result;
+        double false_positive; /* measured */
+    } filters[MOST_FILTERS];
+} filter_report;
+
+/* False, with a message on stderr, when memory ran out or an answer was wrong: a key that was added
+ * is denied, or the error is more than five standard deviations from the predicted one. */
+bool bench_filters(const bench_settings *settings, bool compare, filter_report *report);
+void bench_filter_json(cli_json *json, const filter_report *report); /* one engine, flat */
+void bench_filters_json(cli_json *json, const filter_report *report); /* one object a filter */
+bool bench_filters_text(FILE *out, const filter_report *report);
+bool bench_filters_markdown(FILE *out, const filter_report *report);
+
+/* ---- maplet: speed, size and error --------------------------------------------------------- */
+
+typedef struct maplet_report {
+    bench_settings settings;
+    uint64_t bytes; /* with all entries in it, as all that follows */
+    double bits_per_entry;
+    double
+        load; /* share of the allocated bits that hold entries; the rest leads to them or is free */
+    double predicted_error;
+    double false_positive; /* measured: share of the absent keys that find something */
+    double collided; /* measured: share of the entries whose fingerprint another key has too */
+    double moved_per_insert; /* entries */
+    unsigned max_step; /* the most entries that one insertion has moved */
+    double bits_per_entry_mean, bits_per_entry_max; /* on the way from half of the entries to all */
+    double relative_max; /* the most bytes on the way, against a table made for what it held then */
+    bench_time time[MAPLET_PHASES];
+    uint64_t exact_bytes; /* 0 when not compared */
+    bench_time exact_time[MAPLET_PHASES];
+} maplet_report;
+
+/* False, with a message on stderr, when memory ran out or an answer was wrong. */
+bool bench_maplet(const bench_settings *settings, maplet_report *report);
+void bench_maplet_json(cli_json *json, const maplet_report *report);
+bool bench_maplet_text(FILE *out, const maplet_report *report);
+bool bench_maplet_markdown(FILE *out, const maplet_report *report);
+
+/* ---- map: speed, size and error by kind ---------------------------------------------------- */
+
+typedef struct map_report {
+    bench_settings settings;
+    bry_map_shape shape;
+    map_record record;
+    bench_time time[MAP_PHASES];
+} map_report;
+
+/* False, with a message on stderr, when memory ran out or an answer was not as promised. */
+bool bench_map(const bench_settings *settings, map_report *report);
+void bench_map_json(cli_json *json, const map_report *report);
+bool bench_map_text(FILE *out, const map_report *report);
+
+/* What a record says of errors; false positives as a share of the absent keys, the others of the
+ * present ones. */
+bry_map_errors map_errors_seen(const map_record *record, uint64_t items);
+
+/* One of several maps: without what changes did. */
+void map_row_json(cli_json *json, const map_report *report);
+
+/* Pairs as the settings want them. False after a message; then there is nothing to free. */
+bool map_data_for(map_data *data, const bench_settings *settings);
+
+/* Measures maps in turn, each on its pairs and by the settings in its report; all have the same
+ * number of keys. False after a message. */
+bool map_reports_measure(const map_data *const *data, map_report *reports, size_t count,
+                         unsigned skips);
+
+/* ---- maps: the engines side by side, and the number of values -------------------------------- */
+
+enum map_row { MAPS_COMPACT, MAPS_TUNED, MAPS_PAPER, MAPS_ROWS };
+/* Rows with few values, and with many. */
+enum map_values_row {
+    MAPS_COMPACT_FEW,
+    MAPS_COMPACT_MANY,
+    MAPS_KBF_FEW,
+    MAPS_KBF_MANY,
+    MAPS_VALUES_ROWS
+};
+
+typedef struct maps_report {
+    bench_settings settings;
+    map_report row[MAPS_ROWS];
+    map_report values_row[MAPS_VALUES_ROWS];
+} maps_report;
+
+bool bench_maps(const bench_settings *settings, maps_report *report);
+void bench_maps_json(cli_json *json, const maps_report *report);
+bool bench_maps_text(FILE *out, const maps_report *report);
+bool bench_maps_markdown(FILE *out, const maps_report *report);
+
+/* ---- memcached: a map in the process against one behind a socket ----------------------------- */
+
+enum { REMOTE_ROWS = 3 }; /* memcached, kbf, compact */
+
+typedef struct remote_report {
+    bench_settings settings;
+    bool there; /* else memcached is not installed, and nothing was measured */
+    char version[32];
+    kbf_workload_facts facts;
+    uint64_t asked; /* keys of each phase but the first */
+    struct {
+        const char *name;
+        double bytes_per_pair; /* by its own count */
+        double resident_per_pair; /* growth of the server's memory; of memcached alone */
+        double wrong; /* share of answers about present keys that are not their value */
+        double false_positive;
+        bench_time time[REMOTE_PHASES];
+    } row[REMOTE_ROWS];
+} remote_report;
+
+bool bench_remote(const bench_settings *settings, remote_report *report);
+void bench_remote_json(cli_json *json, const remote_report *report);
+bool bench_remote_text(FILE *out, const remote_report *report);
+bool bench_remote_markdown(FILE *out, const remote_report *report);
+
+/* ---- index: speed, size and error ------------------------------------------------------------ */
+
+typedef struct index_report {
+    bench_settings settings;
+    bry_index_shape shape;
+    uint64_t asked; /* elements of each phase but the first and the last */
+    index_record record;
+    bench_time time[INDEX_PHASES];
+} index_report;
+
+enum { INDEX_MOST_ROWS = 8 };
+
+/* Fills *settings, in which all but the engine is set. CLI_GO_ON, or the exit code after a message.
+ */
+int index_settings_read(const char *engine, index_settings *settings);
+
+/* False, with a message on stderr, when memory ran out or an answer was wrong. */
+bool bench_index(const bench_settings *settings, index_report *report);
+void bench_index_json(cli_json *json, const index_report *report);
+bool bench_index_text(FILE *out, const index_report *report);
+
+/* The shape in the report. Elements for the settings. False after a message. */
+bool index_plan_for(index_report *report);
+bool index_data_for(index_data *data, const index_settings *settings);
+
+/* Measures indexes in turn, each on its elements and by the settings in its report. */
+bool index_reports_measure(const index_data *const *data, index_report *reports, size_t count,
+                           bool reinsert);
+
+/* One of several indexes. */
+void index_row_json(cli_json *json, const index_report *report);
+
+/* ---- indexes: groups side by side, and errors under control -----------------------------------
+ */
+
+enum { INDEXES_GROUPS = 5, INDEXES_ROWS = INDEXES_GROUPS + 1 }; /* the last one is compact */
+enum indexes_many { INDEXES_MANY_DBA, INDEXES_MANY_COMPACT, INDEXES_MANY_ROWS };
+enum indexes_control {
+    INDEXES_UNCONTROLLED,
+    INDEXES_LARGER,
+    INDEXES_TIGHTER,
+    INDEXES_SEGMENTED,
+    INDEXES_CONTROLS
+};
+
+/* What became of an index that was planned for fewer units than it got. */
+typedef struct control_report {
+    uint32_t units;
+    uint64_t bytes, rebuilds, reinserted;
+    double full_error, estimated_error, observed;
+    double ns_reinsert; /* of one element; NAN where none was */
+} control_report;
+
+typedef struct indexes_report {
+    bench_settings settings;
+    index_report row[INDEXES_ROWS];
+    bool complete; /* with what follows */
+    index_report many[INDEXES_MANY_ROWS];
+    uint32_t planned, grown; /* units */
+    control_report control[INDEXES_CONTROLS];
+} indexes_report;
+
+bool bench_indexes(const bench_settings *settings, bool complete, indexes_report *report);
+void bench_indexes_json(cli_json *json, const indexes_report *report);
+bool bench_indexes_text(FILE *out, const indexes_report *report);
+bool bench_indexes_markdown(FILE *out, const indexes_report *report);
+
+#endif

@@ -1,0 +1,148 @@
+#include "bench/cases/bench_cases.h"
+
+#include "cli/core/output.h"
+#include "cli/core/text_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS 512u /* at 256 bytes they still fit the second-level cache: this measures hashing */
+#define REPEATS 2000u
+
+static const unsigned lengths[HASH_LENGTHS] = {8, 16, 32, 64, 256};
+
+typedef struct hash_state {
+    const void *at[KEYS];
+    size_t lens[KEYS];
+    bry_hash out[KEYS];
+    unsigned char bytes[KEYS * 256];
+} hash_state;
+
+static void *make(const void *work)
+{
+    (void)work;
+    hash_state *state = malloc(sizeof *state);
+    if (!state)
+        return NULL;
+    for (size_t i = 0; i < sizeof state->bytes / sizeof(uint64_t); i++) {
+        uint64_t word = bench_random(i);
+        memcpy(state->bytes + i * sizeof word, &word, sizeof word);
+    }
+    return state;
+}
+
+/* What the hashes of a phase add up to, each in its place; both ways of hashing must agree. */
+static uint64_t fold(const bry_hash *hashes)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < KEYS; i++)
+        sum = (sum ^ hashes[i].lo) * UINT64_C(0x9e3779b97f4a7c15) + hashes[i].hi;
+    return sum;
+}
+
+static void arrange(hash_state *state, unsigned length)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        state->at[i] = state->bytes + i * length;
+        state->lens[i] = length;
+    }
+}
+
+static bool run_one(const void *work, void *opaque, unsigned phase, bench_watch *watch,
+                    uint64_t *found)
+{
+    (void)work;
+    hash_state *state = opaque;
+    arrange(state, lengths[phase]);
+    bench_start(watch);
+    for (unsigned repeat = 0; repeat < REPEATS; repeat++)
+        for (size_t i = 0; i < KEYS; i++)
+            state->out[i] = bry_hash_key(repeat, state->at[i], state->lens[i]);
+    bench_stop(watch);
+    *found = fold(state->out);
+    return true;
+}
+
+static bool run_batch(const void *work, void *opaque, unsigned phase, bench_watch *watch,
+                      uint64_t *found)
+{
+    (void)work;
+    hash_state *state = opaque;
+    arrange(state, lengths[phase]);
+    bench_start(watch);
+    for (unsigned repeat = 0; repeat < REPEATS; repeat++)
+        bry_hash_key_n(repeat, state->at, state->lens, KEYS, state->out);
+    bench_stop(watch);
+    *found = fold(state->out);
+    return true;
+}
+
+bool bench_hash(const bench_settings *settings, hash_report *report)
+{
+    static const bench_candidate candidates[] = {
+        {"hash", make, free, run_one, 0},
+        {"hash, batch", make, free, run_batch, 0},
+    };
+    const bench_plan plan = {
+        .candidates = candidates,
+        .count = 2,
+        .phases = HASH_LENGTHS,
+        .operations = (uint64_t)KEYS * REPEATS,
+        .rounds = settings->rounds,
+    };
+    bench_result results[2] = {0};
+    if (!bench_measure(&plan, NULL, results))
+        return false;
+    report->rounds = settings->rounds;
+    for (unsigned i = 0; i < HASH_LENGTHS; i++) {
+        if (results[0].found[i] != results[1].found[i]) {
+            cli_fail(BRY_E_BADDATA, "bench: a batch of %u-byte keys is hashed differently",
+                     lengths[i]);
+            return false;
+        }
+        report->lengths[i].bytes = lengths[i];
+        report->lengths[i].one = results[0].time[i];
+        report->lengths[i].batch = results[1].time[i];
+    }
+    return true;
+}
+
+void bench_hash_json(cli_json *json, const hash_report *report)
+{
+    cli_json_count(json, "rounds", report->rounds);
+    cli_json_open(json, "keys", '[');
+    for (unsigned i = 0; i < HASH_LENGTHS; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_count(json, "bytes", report->lengths[i].bytes);
+        cli_json_number(json, "ns", report->lengths[i].one.median);
+        cli_json_number(json, "ns_min", report->lengths[i].one.min);
+        cli_json_number(json, "ns_batch", report->lengths[i].batch.median);
+        cli_json_number(json, "ns_batch_min", report->lengths[i].batch.min);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
+bool bench_hash_text(FILE *out, const hash_report *report)
+{
+    cli_table table = CLI_TABLE("rrrr");
+    cli_table_add(&table, "key bytes");
+    cli_table_add(&table, "ns");
+    cli_table_add(&table, "ns, batch");
+    cli_table_add(&table, "GB/s");
+    for (unsigned i = 0; i < HASH_LENGTHS; i++) {
+        bench_time one = report->lengths[i].one, batch = report->lengths[i].batch;
+        cli_table_add(&table, "%u", report->lengths[i].bytes);
+        cli_table_add(&table, "%.1f (%.1f)", one.median, one.min);
+        cli_table_add(&table, "%.1f (%.1f)", batch.median, batch.min);
+        cli_table_add(&table, "%.1f", report->lengths[i].bytes / one.median);
+    }
+    fprintf(out, "hash: 128 bits of a key that is in the cache\n\n");
+    bool printed = cli_table_print(&table, out);
+    cli_table_free(&table);
+    fprintf(out,
+            "\nns of processor time a key, one at a time and in batches: median of %u rounds "
+            "(fastest).\n",
+            report->rounds);
+    return printed;
+}

@@ -1,0 +1,119 @@
+/* bench index: one index, all it can be asked. */
+#include "bench/cases/bench_cases.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int index_settings_read(const char *engine, index_settings *settings)
+{
+    bry_engine named = BRY_ENGINE_AUTO;
+    if (engine && bry_engine_parse(engine, &named) != BRY_OK)
+        return cli_misuse("bench", "--engine: there is no engine %s", cli_quote(engine).text);
+    if (named == BRY_ENGINE_AUTO)
+        named = BRY_ENGINE_COMPACT;
+    if (named != BRY_ENGINE_COMPACT && named != BRY_ENGINE_DBA)
+        return cli_misuse("bench", "--engine: indexes have no engine %s", engine);
+    if (named == BRY_ENGINE_COMPACT && (settings->group || settings->segmented))
+        return cli_misuse("bench", "--%s: engine compact does not have it",
+                          settings->group ? "group" : "segmented");
+    settings->engine = named;
+    bry_index_options options = index_options_for(settings, 0, false);
+    bry_index_shape shape = BRY_INDEX_SHAPE;
+    if (bry_index_plan(&options, &shape) != BRY_OK)
+        return cli_misuse("bench", "--group: %u is none of 1, 8, 16, 32, 64, 128, 256 and 512",
+                          settings->group);
+    return CLI_GO_ON;
+}
+
+bool index_plan_for(index_report *report)
+{
+    bry_index_options options =
+        index_options_for(&report->settings.index, report->settings.error, report->settings.grow);
+    report->shape = (bry_index_shape)BRY_INDEX_SHAPE;
+    if (bry_index_plan(&options, &report->shape) == BRY_OK)
+        return true;
+    cli_fail(BRY_E_RANGE, "bench: no index can be made of this size and error");
+    return false;
+}
+
+static bool check(const index_report *report, const bench_result *result)
+{
+    const index_record *record = &report->record;
+    uint64_t asked = report->asked;
+    if (result->found[INDEX_HIT] != asked || result->found[INDEX_HIT_BATCH] != asked) {
+        cli_fail(BRY_E_BADDATA, "bench: the index does not name the unit of %llu elements",
+                 (unsigned long long)(asked - result->found[INDEX_HIT]));
+        return false;
+    }
+    /* One more than the band: where less than one is expected, chance may still give one. */
+    double p = record->estimated_error, expected = (double)asked * p;
+    if ((double)record->found <= expected + 5 * sqrt(expected) + 1)
+        return true;
+    cli_fail(BRY_E_BADDATA, "bench: %llu false positives where %.1f are expected",
+             (unsigned long long)record->found, expected);
+    return false;
+}
+
+bool index_reports_measure(const index_data *const *data, index_report *reports, size_t count,
+                           bool reinsert)
+{
+    bench_candidate candidates[INDEX_MOST_ROWS];
+    bench_result results[INDEX_MOST_ROWS] = {0};
+    index_work works[INDEX_MOST_ROWS];
+    const void *given[INDEX_MOST_ROWS];
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        bry_index_options options = index_options_for(
+            &reports[i].settings.index, reports[i].settings.error, reports[i].settings.grow);
+        good = index_work_make(&works[i], data[i], &options, reports[i].settings.batch,
+                               &reports[i].record) &&
+               good;
+        candidates[i] = candidate_index;
+        if (!reinsert || options.engine != BRY_ENGINE_DBA)
+            candidates[i].skips |= 1u << INDEX_REINSERT;
+        given[i] = &works[i];
+        reports[i].asked = data[i]->asked;
+    }
+    const bench_plan plan = {
+        .candidates = candidates,
+        .works = given,
+        .count = count,
+        .phases = INDEX_PHASES,
+        .operations = data[0]->asked,
+        .rounds = reports[0].settings.rounds,
+    };
+    if (!good)
+        cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    good = good && bench_measure(&plan, NULL, results);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(reports[i].time, results[i].time, sizeof reports[i].time);
+        good = good && check(&reports[i], &results[i]);
+        index_work_free(&works[i]);
+    }
+    return good;
+}
+
+bool index_data_for(index_data *data, const index_settings *settings)
+{
+    if (index_data_make(data, settings->units, settings->unit_capacity))
+        return true;
+    cli_fail(BRY_E_NOMEM, "bench: %llu elements do not fit in memory",
+             (unsigned long long)settings->unit_capacity * settings->units);
+    return false;
+}
+
+bool bench_index(const bench_settings *settings, index_report *report)
+{
+    *report = (index_report){.settings = *settings};
+    index_data data;
+    if (!index_plan_for(report) || !index_data_for(&data, &settings->index))
+        return false;
+    const index_data *of = &data;
+    bool good = index_reports_measure(&of, report, 1, true);
+    index_data_free(&data);
+    return good;
+}

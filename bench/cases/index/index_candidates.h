@@ -1,0 +1,79 @@
+/*
+ * Indexes as candidates, through the public functions: the same elements in the same units, hashes
+ * made before. Look-ups are bry_index_locate(), so that absent elements are denied by all units and
+ * present ones are named theirs; every answer is compared with the exact one while it is measured.
+ */
+#ifndef BLOOMERY_BENCH_INDEX_CANDIDATES_H
+#define BLOOMERY_BENCH_INDEX_CANDIDATES_H
+
+#include "bench/harness/measure.h"
+
+#include <bloomery/index.h>
+
+#define INDEX_SEED UINT64_C(0x4442412d756e6974)
+
+enum index_phase {
+    INDEX_ADD, /* all elements, unit after unit */
+    INDEX_HIT, /* from here on: `asked` elements, in any order */
+    INDEX_MISS,
+    INDEX_HIT_BATCH,
+    INDEX_MISS_BATCH,
+    INDEX_REINSERT, /* of dba: a unit too many, and the index rebuilt from its elements */
+    INDEX_PHASES
+};
+
+/* What one index shall be. */
+typedef struct index_settings {
+    bry_engine engine;
+    uint32_t units;
+    uint64_t unit_capacity;
+    uint32_t group; /* of dba, as the next; 0: follows the units */
+    bool segmented;
+} index_settings;
+
+/* Elements 0 to count - 1, number i in unit i / unit_capacity. */
+typedef struct index_data {
+    uint64_t unit_capacity;
+    uint64_t count, asked;
+    bry_hash *added;
+    bry_hash *hits, *misses; /* asked of each */
+    uint32_t *hit_unit;
+} index_data;
+
+/* False when memory does not suffice; then there is nothing to free. */
+bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity);
+void index_data_free(index_data *data);
+
+/* Absent element number i. */
+bry_hash index_absent(uint64_t i);
+
+/* What the phases counted besides time; the same in each round. */
+typedef struct index_record {
+    uint64_t bytes; /* with all elements, as what follows */
+    uint32_t group;
+    double estimated_error;
+    uint64_t exact; /* hits with one candidate, the right one */
+    uint64_t found; /* misses with any candidate */
+    uint64_t reinserted;
+} index_record;
+
+typedef struct index_work {
+    const index_data *data;
+    bry_index_options options;
+    size_t batch;
+    uint32_t *units; /* room for the candidates of a batch */
+    size_t *totals;
+    index_record *record;
+} index_work;
+
+/* compact may have all that it will ever hold planned; dba always may grow. */
+bry_index_options index_options_for(const index_settings *settings, double error, bool grow);
+
+/* Rooms for batches. False when memory does not suffice; index_work_free() is due anyway. */
+bool index_work_make(index_work *work, const index_data *data, const bry_index_options *options,
+                     size_t batch, index_record *record);
+void index_work_free(index_work *work);
+
+extern const bench_candidate candidate_index;
+
+#endif

@@ -1,0 +1,164 @@
+/* One map, all operations: what the answers are is counted, and held against the promise. */
+#include "bench/cases/bench_cases.h"
+
+#include "cli/core/output.h"
+
+#include <math.h>
+
+bry_map_errors map_errors_seen(const map_record *record, uint64_t items)
+{
+    double n = (double)items;
+    const map_tally *hit = &record->said[MAP_HIT], *miss = &record->said[MAP_MISS];
+    return (bry_map_errors){
+        .false_positive = (double)miss->wrong / n,
+        .false_negative = (double)(hit->absent + hit->unsure) / n,
+        .incorrect = (double)hit->wrong / n,
+    };
+}
+
+/* The times of one candidate, by what its phases really did. */
+static void take_times(const map_data *data, const bench_result *result, bench_time *times)
+{
+    for (unsigned phase = 0; phase < MAP_PHASES; phase++) {
+        /* The harness divides by all keys; fewer are deleted. */
+        double scale = phase == MAP_DELETE ? (double)data->count / (double)data->churn : 1;
+        times[phase].median = result->time[phase].median * scale;
+        times[phase].min = result->time[phase].min * scale;
+    }
+}
+
+/* ---- what must hold ------------------------------------------------------------------------ */
+
+static bool same(const map_tally *a, const map_tally *b)
+{
+    return a->right == b->right && a->wrong == b->wrong && a->absent == b->absent &&
+           a->unsure == b->unsure;
+}
+
+/* At most what is expected, and what chance adds: keys err in pairs, so their number spreads as
+ * twice the number of pairs; and where less than one is expected, there may be a pair. */
+static bool check_most(const char *what, double seen, double expected)
+{
+    if (seen <= expected + 5 * sqrt(2 * expected) + 2)
+        return true;
+    cli_fail(BRY_E_BADDATA, "bench: map: %.0f %s where %.1f are expected", seen, what, expected);
+    return false;
+}
+
+static bool check_compact(const map_report *report, double n, double same_value)
+{
+    const map_record *record = &report->record;
+    const map_tally *hit = &record->said[MAP_HIT];
+    bry_map_errors seen = map_errors_seen(record, report->settings.items);
+    double p = record->estimated.false_positive;
+    if (hit->absent || hit->unsure || record->updated.absent || record->updated.unsure) {
+        cli_fail(BRY_E_BADDATA, "bench: map: engine compact denies keys that are there");
+        return false;
+    }
+    if (fabs(seen.false_positive - p) * n > 5 * sqrt(n * p) + 2) {
+        cli_fail(BRY_E_BADDATA, "bench: map: %.0f false positives where %.1f are expected",
+                 seen.false_positive * n, p * n);
+        return false;
+    }
+    return check_most("wrong values", seen.incorrect * n, p * n * (1 - same_value));
+}
+
+/* As the formulae have it. */
+static bool check_kbf(const map_report *report, double n)
+{
+    const map_record *record = &report->record;
+    const bry_map_errors *expected = &report->shape.errors;
+    bry_map_errors seen = map_errors_seen(record, report->settings.items);
+    /* Keys whose update was refused keep their old value. */
+    uint64_t refused = record->said[MAP_UPDATE].absent + record->said[MAP_UPDATE].unsure;
+    if (record->said[MAP_HIT].wrong || record->updated.wrong > refused ||
+        record->kept.wrong > refused) {
+        cli_fail(BRY_E_BADDATA, "bench: map: engine kbf answers with values of other keys");
+        return false;
+    }
+    return check_most("false negatives", seen.false_negative * n, expected->false_negative * n) &&
+           check_most("false positives", seen.false_positive * n, expected->false_positive * n);
+}
+
+static bool check(const map_report *report, double same_value, bool batched)
+{
+    const map_record *record = &report->record;
+    double n = (double)report->settings.items;
+    if (batched && (!same(&record->said[MAP_HIT], &record->said[MAP_HIT_BATCH]) ||
+                    !same(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH]))) {
+        cli_fail(BRY_E_BADDATA, "bench: map: a batch is answered differently from single look-ups");
+        return false;
+    }
+    if (report->settings.map.unmasked)
+        return true; /* as in the papers, whatever it gives */
+    return report->settings.map.engine == BRY_ENGINE_KBF ? check_kbf(report, n)
+                                                         : check_compact(report, n, same_value);
+}
+
+/* ---- measuring ----------------------------------------------------------------------------- */
+
+bool map_reports_measure(const map_data *const *data, map_report *reports, size_t count,
+                         unsigned skips)
+{
+    enum { MOST = 8 };
+    bench_candidate candidates[MOST] = {0};
+    map_work works[MOST] = {0};
+    const void *given[MOST] = {0};
+    bench_result results[MOST] = {0};
+    bool good = count <= MOST;
+    for (size_t i = 0; i < count && good; i++) {
+        const bench_settings *settings = &reports[i].settings;
+        bry_map_options options;
+        bry_status status = map_options_for(&settings->map, settings->items, settings->error,
+                                            settings->grow, &options, &reports[i].shape);
+        if (status == BRY_OK && !map_work_make(&works[i], data[i], &settings->map, &options,
+                                               settings->batch, &reports[i].record))
+            status = BRY_E_NOMEM;
+        if (status != BRY_OK) {
+            cli_fail(status, "bench: no such map can be made at this size and error");
+            good = false;
+        }
+        candidates[i] = map_settings_papers(&settings->map) ? candidate_paper_map : candidate_map;
+        candidates[i].skips |= skips;
+        given[i] = &works[i];
+    }
+    const bench_plan plan = {
+        .candidates = candidates,
+        .works = given,
+        .count = count,
+        .phases = MAP_PHASES,
+        .operations = good ? data[0]->count : 0,
+        .rounds = reports[0].settings.rounds,
+    };
+    good = good && bench_measure(&plan, NULL, results);
+    for (size_t i = 0; i < count && good; i++) {
+        take_times(data[i], &results[i], reports[i].time);
+        good =
+            check(&reports[i], data[i]->mix.same, !(candidates[i].skips & (1u << MAP_HIT_BATCH)));
+    }
+    for (size_t i = 0; i < count && i < MOST; i++)
+        map_work_free(&works[i]);
+    return good;
+}
+
+bool map_data_for(map_data *data, const bench_settings *settings)
+{
+    if (map_data_make(data, settings->items, (uint32_t)settings->map.values, settings->map.skew,
+                      settings->map.top))
+        return true;
+    cli_fail(BRY_E_NOMEM, "bench: %llu pairs do not fit in memory",
+             (unsigned long long)settings->items);
+    return false;
+}
+
+bool bench_map(const bench_settings *settings, map_report *report)
+{
+    map_data data;
+    *report = (map_report){.settings = *settings};
+    if (!map_data_for(&data, settings))
+        return false;
+    const map_data *given = &data;
+    bool good = map_reports_measure(&given, report, 1, 0);
+    map_data_free(&data);
+    return good;
+}

@@ -1,0 +1,307 @@
+/*
+ * First what does not depend on time, in one pass: fingerprints that keys share, size, entries
+ * moved, growth. Then the rounds.
+ */
+#include "bench/cases/bench_cases.h"
+
+#include "cli/core/output.h"
+#include "hash/derive.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CHURN 20u /* one key of so many is deleted and put back */
+
+static bool out_of_memory(const bench_settings *settings)
+{
+    cli_fail(BRY_E_NOMEM, "bench: %llu entries do not fit in memory",
+             (unsigned long long)settings->items);
+    return false;
+}
+
+/* ---- keys and fingerprints ----------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorted fingerprints of the keys, or NULL. */
+static uint64_t *sorted_fingerprints(const bry_hash *keys, uint64_t count, uint64_t range)
+{
+    uint64_t *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    for (uint64_t i = 0; i < count; i++)
+        sorted[i] = bry__fingerprint(keys[i], range);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    return sorted;
+}
+
+/* How many entries have a fingerprint of the keys that are going to be deleted. */
+static bool count_removed(maplet_work *work)
+{
+    uint64_t *leaving = sorted_fingerprints(work->hits, work->churn, work->range);
+    if (!leaving)
+        return false;
+    for (uint64_t i = 0; i < work->churn; i++)
+        if (i == 0 || leaving[i] != leaving[i - 1])
+            work->removed += maplet_sharers(work, leaving[i]);
+    free(leaving);
+    return true;
+}
+
+static bool prepare(const bench_settings *settings, maplet_work *work, maplet_notes *notes)
+{
+    uint64_t count = settings->items;
+    *work = (maplet_work){
+        .options = {count, settings->error, settings->value_bits, !settings->grow},
+        .count = count,
+        .churn = count / CHURN,
+        .batch = settings->batch,
+        .notes = notes,
+    };
+    work->range = bry__maplet_range(&work->options);
+    if (work->range == 0) {
+        cli_fail(BRY_E_RANGE, "bench: no maplet can be made at this size and error");
+        return false;
+    }
+    if (!bench_keys_make(&work->keys, count))
+        return out_of_memory(settings);
+    work->added = (const bry_hash *)(const void *)work->keys.added;
+    work->hits = (const bry_hash *)(const void *)work->keys.hits;
+    work->misses = (const bry_hash *)(const void *)work->keys.misses;
+    work->values = malloc(settings->batch * sizeof *work->values);
+    work->answers = malloc(settings->batch);
+    work->fingerprints = sorted_fingerprints(work->added, count, work->range);
+    /* Many times what is expected; more are a failure anyway. */
+    double room = fmin((double)count, 8 * (double)count * settings->error + 1000);
+    *notes = (maplet_notes){.room = (uint64_t)room};
+    notes->place = malloc((size_t)notes->room * sizeof *notes->place);
+    if (!work->values || !work->answers || !work->fingerprints || !notes->place ||
+        !count_removed(work))
+        return out_of_memory(settings);
+    return true;
+}
+
+static void release(maplet_work *work)
+{
+    bench_keys_free(&work->keys);
+    free(work->fingerprints);
+    free(work->values);
+    free(work->answers);
+}
+
+/* ---- what does not depend on time ---------------------------------------------------------- */
+
+/* Entries that share their fingerprint with another. */
+static uint64_t count_collided(const maplet_work *work)
+{
+    const uint64_t *f = work->fingerprints;
+    uint64_t collided = 0;
+    for (uint64_t i = 0; i < work->count; i++)
+        collided += (i > 0 && f[i] == f[i - 1]) || (i + 1 < work->count && f[i] == f[i + 1]);
+    return collided;
+}
+
+/* Bits of segments that hold entries: quotients in unary, remainders and values. */
+static double bits_in_use(const bry__maplet *maplet)
+{
+    double bits = 0;
+    for (unsigned t = 0; t < maplet->tables; t++) {
+        const bry__table *table = maplet->table[t];
+        for (uint64_t i = 0; i < table->segments; i++) {
+            const bry__segment *segment = bry__table_segment(table, i);
+            if (segment->n == 0)
+                continue;
+            uint64_t quotients = (bry__table_u_most(table, i) >> segment->remainder_bits) + 1;
+            unsigned slot = (unsigned)segment->remainder_bits + segment->value_bits;
+            bits += (double)quotients + segment->n * (1.0 + slot);
+        }
+    }
+    return bits;
+}
+
+static bool insert_one(const maplet_work *work, bry__maplet *maplet, uint64_t i)
+{
+    bry_hash hash = work->added[i];
+    return bry__maplet_add(maplet, hash, maplet_first_value(work, hash)) == BRY_OK;
+}
+
+static bool insert_range(const maplet_work *work, bry__maplet *maplet, uint64_t from, uint64_t to)
+{
+    bool good = true;
+    for (uint64_t i = from; i < to && good; i++)
+        good = insert_one(work, maplet, i);
+    return good;
+}
+
+/* Bytes of the maplet against one that is made for just what it holds now, filled in another order,
+ * with fingerprints from the same range. */
+static bool compare_with_fresh(const maplet_work *work, const bry__maplet *maplet, double *relative)
+{
+    uint64_t n = bry__maplet_count(maplet);
+    const bry__maplet_options options = {n, (double)n / (double)work->range,
+                                         work->options.value_bits, true};
+    bry__maplet fresh;
+    if (bry__maplet_init(&fresh, &options, &maplet->allocator) != BRY_OK)
+        return false;
+    bool good = true;
+    for (uint64_t i = n; i-- > 0 && good;)
+        good = insert_one(work, &fresh, i);
+    *relative = (double)bry__maplet_bytes(maplet) / (double)bry__maplet_bytes(&fresh);
+    bry__maplet_free(&fresh);
+    return good;
+}
+
+/* Puts all in and looks at the size at several counts. */
+static bool watch_growth(const maplet_work *work, bry__maplet *maplet, maplet_report *report)
+{
+    enum { EARLY = 2, SAMPLES = 32, LEAST = 100000 };
+    const uint64_t half = work->count / 2, early[EARLY] = {LEAST, work->count / 4};
+    uint64_t done = 0;
+    double sum = 0;
+    for (unsigned i = 0; i < EARLY + SAMPLES; i++) {
+        unsigned sample = i - EARLY;
+        uint64_t n = i < EARLY ? early[i] : half + (work->count - half) * sample / (SAMPLES - 1);
+        if (i < EARLY && (n <= done || n >= half))
+            continue;
+        if (!insert_range(work, maplet, done, n))
+            return false;
+        done = n;
+        double bits = 8 * (double)bry__maplet_bytes(maplet) / (double)n, relative;
+        if (i >= EARLY) {
+            sum += bits;
+            report->bits_per_entry_max = fmax(report->bits_per_entry_max, bits);
+        }
+        /* A fresh one takes time, so only for a few of the samples. */
+        if (n >= LEAST && (i < EARLY || sample % 16 == 0 || n == work->count)) {
+            if (!compare_with_fresh(work, maplet, &relative))
+                return false;
+            report->relative_max = fmax(report->relative_max, relative);
+        }
+    }
+    report->bits_per_entry_mean = sum / SAMPLES;
+    return true;
+}
+
+static bool observe(const maplet_work *work, maplet_report *report)
+{
+    bry__maplet *maplet = candidate_maplet.make(work);
+    if (!maplet)
+        return out_of_memory(&report->settings);
+    double n = (double)work->count;
+    report->bits_per_entry_mean = report->bits_per_entry_max = report->relative_max = NAN;
+    bool good = report->settings.grow ? watch_growth(work, maplet, report)
+                                      : insert_range(work, maplet, 0, work->count);
+    if (good) {
+        report->bytes = bry__maplet_bytes(maplet);
+        report->bits_per_entry = 8 * (double)report->bytes / n;
+        report->load = bits_in_use(maplet) / (8 * (double)report->bytes);
+        report->predicted_error = bry__maplet_error_now(maplet);
+        report->moved_per_insert = (double)maplet->table[0]->moved / n;
+        report->max_step = maplet->table[0]->max_step;
+        report->collided = (double)count_collided(work) / n;
+    }
+    candidate_maplet.drop(maplet);
+    if (good && report->settings.compare)
+        good = (report->exact_bytes = exact_bytes(work)) > 0;
+    return good || out_of_memory(&report->settings);
+}
+
+/* ---- the rounds ---------------------------------------------------------------------------- */
+
+/* Two more than the band: where less than one is expected, chance may still give a pair. */
+static bool check_band(const char *what, double seen, double expected, double sigma)
+{
+    if (fabs(seen - expected) <= 5 * sigma + 2)
+        return true;
+    cli_fail(BRY_E_BADDATA, "bench: maplet: %.0f %s where %.1f are expected", seen, what, expected);
+    return false;
+}
+
+static bool check_errors(const maplet_work *work, const maplet_report *report)
+{
+    double n = (double)work->count;
+    /* One of n keys, or of n - 1 others, has a given fingerprint. */
+    double p = -expm1(-n / (double)work->range), sigma = sqrt(n * p * (1 - p));
+    /* Entries collide in pairs, mostly, so their number spreads as twice the number of pairs. */
+    return check_band("false positives", report->false_positive * n, n * p, sigma) &&
+           check_band("entries with a shared fingerprint", report->collided * n, n * p,
+                      sqrt(2) * sigma);
+}
+
+static bool check_counts(const maplet_work *work, const bench_candidate *who, const uint64_t *found,
+                         uint64_t removed, uint64_t false_positives)
+{
+    const struct {
+        unsigned phase;
+        const char *what;
+        uint64_t expected;
+    } rows[] = {
+        {MAPLET_HIT, "keys found", work->count},
+        {MAPLET_HIT_BATCH, "keys found in batches", work->count},
+        {MAPLET_MISS, "absent keys found", false_positives},
+        {MAPLET_MISS_BATCH, "absent keys found in batches", false_positives},
+        {MAPLET_DELETE, "entries deleted", removed},
+        {MAPLET_UPSERT, "values replaced", work->count},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (found[rows[i].phase] == rows[i].expected)
+            continue;
+        cli_fail(BRY_E_BADDATA, "bench: %s: %llu %s instead of %llu", who->name,
+                 (unsigned long long)found[rows[i].phase], rows[i].what,
+                 (unsigned long long)rows[i].expected);
+        return false;
+    }
+    return true;
+}
+
+/* The harness divides by the operations of a whole phase; these have fewer. */
+static void take_times(const maplet_work *work, const bench_result *result, bench_time *times)
+{
+    for (unsigned phase = 0; phase < MAPLET_PHASES; phase++) {
+        bool some = phase == MAPLET_DELETE || phase == MAPLET_INSERT_FULL;
+        double scale = some ? (double)work->count / (double)work->churn : 1;
+        times[phase].median = result->time[phase].median * scale;
+        times[phase].min = result->time[phase].min * scale;
+    }
+}
+
+static bool measure(const maplet_work *work, maplet_report *report)
+{
+    const bench_candidate candidates[] = {candidate_maplet, candidate_exact};
+    const bench_plan plan = {
+        .candidates = candidates,
+        .count = report->settings.compare ? 2 : 1,
+        .phases = MAPLET_PHASES,
+        .operations = work->count,
+        .rounds = report->settings.rounds,
+    };
+    bench_result results[2] = {0};
+    if (!bench_measure(&plan, work, results))
+        return false;
+    uint64_t false_positives = results[0].found[MAPLET_MISS];
+    report->false_positive = (double)false_positives / (double)work->count;
+    take_times(work, &results[0], report->time);
+    if (!check_counts(work, &candidates[0], results[0].found, work->removed, false_positives) ||
+        !check_errors(work, report))
+        return false;
+    if (!report->settings.compare)
+        return true;
+    take_times(work, &results[1], report->exact_time);
+    return check_counts(work, &candidates[1], results[1].found, work->churn, 0);
+}
+
+bool bench_maplet(const bench_settings *settings, maplet_report *report)
+{
+    *report = (maplet_report){.settings = *settings};
+    maplet_notes notes = {0};
+    maplet_work work;
+    bool good =
+        prepare(settings, &work, &notes) && observe(&work, report) && measure(&work, report);
+    release(&work);
+    free(notes.place);
+    return good;
+}

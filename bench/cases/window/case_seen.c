@@ -1,0 +1,136 @@
+/* `bloomery seen` beside what one would type without it, on the same lines, in turn. */
+#include "bench/cases/window/window_cases.h"
+
+#include "bench/peers/line_programs.h"
+#include "cli/core/output.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The last part of where a program of the search path really is. */
+static void find_name(const char *program, char *name, size_t room)
+{
+    const char *path = getenv("PATH");
+    snprintf(name, room, "%s", program);
+    for (const char *at = path ? path : ""; *at; at += strspn(at, ":")) {
+        char tried[PATH_MAX], real[PATH_MAX];
+        size_t len = strcspn(at, ":");
+        snprintf(tried, sizeof tried, "%.*s/%s", (int)len, at, program);
+        at += len;
+        if (access(tried, X_OK) == 0 && realpath(tried, real)) {
+            const char *slash = strrchr(real, '/');
+            snprintf(name, room, "%.*s", (int)room - 1, slash ? slash + 1 : real);
+            return;
+        }
+    }
+}
+
+typedef struct programs {
+    char self[PATH_MAX], error[32];
+    const char *arguments[SEEN_ROWS][6];
+} programs;
+
+static bool set_up(programs *all, double error)
+{
+    ssize_t len = readlink("/proc/self/exe", all->self, sizeof all->self - 1);
+    if (len <= 0) {
+        cli_fail(BRY_E_IO, "bench: this program does not find itself");
+        return false;
+    }
+    all->self[len] = '\0';
+    snprintf(all->error, sizeof all->error, "%.17g", error);
+    const char *const lines[SEEN_ROWS][6] = {
+        [SEEN_BLOOMERY] = {all->self, "seen", "--error", all->error, NULL},
+        [SEEN_AWK] = {"awk", "!x[$0]++", NULL},
+        [SEEN_SORT] = {"sort", "-u", NULL},
+    };
+    memcpy(all->arguments, lines, sizeof lines);
+    setenv("LC_ALL", "C", 1); /* compare bytes, as the others do: the fastest that sort has */
+    return true;
+}
+
+/* Each once, and what it prints read. */
+static bool check_all(const programs *all, int file, seen_report *report)
+{
+    uint64_t lines = report->settings.lines;
+    for (unsigned row = 0; row < SEEN_ROWS; row++) {
+        line_check check = {.lines = lines, .in_order = row != SEEN_SORT};
+        line_run run = line_program_run(all->arguments[row], file, line_check_read, &check);
+        report->row[row].there = run.there;
+        if (!run.there && row != SEEN_BLOOMERY)
+            continue;
+        if (!run.done || check.wrong) {
+            cli_fail(BRY_E_BADDATA, "bench: %s did not print what it should",
+                     all->arguments[row][row == SEEN_BLOOMERY]);
+            return false;
+        }
+        report->row[row].right = row == SEEN_BLOOMERY || check.missing == 0;
+        if (row == SEEN_BLOOMERY)
+            report->false_drops = check.missing;
+    }
+    double most = report->settings.error * (double)report->distinct;
+    report->expected_drops = most;
+    report->row[SEEN_BLOOMERY].right = (double)report->false_drops <= most + 5 * sqrt(most) + 1;
+    for (unsigned row = 0; row < SEEN_ROWS; row++)
+        if (report->row[row].there && !report->row[row].right) {
+            cli_fail(BRY_E_BADDATA, "bench: %s left out lines",
+                     all->arguments[row][row == SEEN_BLOOMERY]);
+            return false;
+        }
+    return true;
+}
+
+static bool measure(const programs *all, int file, seen_report *report)
+{
+    unsigned rounds = report->settings.rounds;
+    double wall[SEEN_ROWS][BENCH_MOST_ROUNDS], used[SEEN_ROWS][BENCH_MOST_ROUNDS];
+    for (unsigned round = 0; round < rounds; round++)
+        for (unsigned i = 0; i < SEEN_ROWS; i++) {
+            unsigned row = (i + round) % SEEN_ROWS;
+            if (!report->row[row].there)
+                continue;
+            line_run run = line_program_run(all->arguments[row], file, NULL, NULL);
+            if (!run.done) {
+                cli_fail(BRY_E_BADDATA, "bench: %s failed",
+                         all->arguments[row][row == SEEN_BLOOMERY]);
+                return false;
+            }
+            wall[row][round] = run.seconds;
+            used[row][round] = run.processor;
+            if (run.peak_bytes > report->row[row].peak_bytes)
+                report->row[row].peak_bytes = run.peak_bytes;
+        }
+    for (unsigned row = 0; row < SEEN_ROWS; row++) {
+        if (!report->row[row].there)
+            continue;
+        report->row[row].seconds = bench_median(wall[row], rounds);
+        report->row[row].seconds_min = wall[row][0];
+        report->row[row].processor = bench_median(used[row], rounds);
+    }
+    return true;
+}
+
+bool bench_seen(const seen_settings *settings, seen_report *report)
+{
+    *report = (seen_report){
+        .settings = *settings,
+        .bytes = settings->lines * LINE_BYTES,
+        .distinct = settings->lines - settings->lines / 20,
+    };
+    find_name("awk", report->awk, sizeof report->awk);
+    programs all;
+    if (!set_up(&all, settings->error))
+        return false;
+    int file = line_file(settings->lines);
+    if (file < 0) {
+        cli_fail(BRY_E_IO, "bench: a temporary file: %s", strerror(errno));
+        return false;
+    }
+    bool good = check_all(&all, file, report) && measure(&all, file, report);
+    close(file);
+    return good;
+}

@@ -1,0 +1,102 @@
+/*
+ * Windows side by side on the same elements, in turn; then the library's under a burst, and
+ * counters behind all of them under retries.
+ */
+#include "bench/cases/window/window_cases.h"
+
+#include "cli/core/output.h"
+
+#include <math.h>
+
+#define BURST_ELEMENTS 8000u
+/* Operations under retries: so many for each element, but no more than the latter. */
+#define RETRY_OPERATIONS_EACH 5u
+#define RETRY_OPERATIONS_MOST 100000u
+
+const double window_retry_shares[RETRY_SHARES] = {0.05, 0.1, 0.2, 0.4, 0.8};
+
+static const struct {
+    const char *name;
+    window_kind kind;
+    bry_engine engine;
+    bry_window_mode mode;
+} candidates[WINDOWS_ROWS] = {
+    [WINDOWS_COMPACT] = {"compact", WINDOW_LIBRARY, BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED},
+    [WINDOWS_FBF] = {"fbf", WINDOW_LIBRARY, BRY_ENGINE_FBF, BRY_WINDOW_IMPROVED},
+    [WINDOWS_PAPER] = {"fbf, as published", WINDOW_LIBRARY, BRY_ENGINE_FBF, BRY_WINDOW_PAPER},
+    [WINDOWS_RING] = {"ring of Bloom filters", WINDOW_RING, BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED},
+    [WINDOWS_RBF] = {"RBF", WINDOW_RBF, BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED},
+    [WINDOWS_EXACT] = {"exact", WINDOW_EXACT, BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED},
+};
+
+static window_settings settings_of(const window_settings *settings, unsigned row)
+{
+    window_settings its = *settings;
+    its.engine = candidates[row].engine;
+    its.mode = candidates[row].mode;
+    return its;
+}
+
+static bool failed(bry_status status, const char *what)
+{
+    cli_fail(status, "bench: %s: %s", what, bry_status_text(status));
+    return false;
+}
+
+static bool compare(const window_settings *settings, windows_report *report)
+{
+    for (unsigned i = 0; i < WINDOWS_ROWS; i++) {
+        window_settings its = settings_of(settings, i);
+        report->row[i] = (window_report){.name = candidates[i].name};
+        bry_status status = window_work_plan(&report->row[i].work, candidates[i].kind, &its);
+        if (status != BRY_OK)
+            return failed(status, candidates[i].name);
+    }
+    return window_reports_measure(report->row, WINDOWS_ROWS);
+}
+
+/* What is promised throughout; the published row is only reported. */
+static bool check_burst(const burst_facts *facts, double error, const char *name)
+{
+    double asked = (double)facts->asked;
+    if (facts->worst_error * asked <= error * asked + 5 * sqrt(error * asked) + 1)
+        return true;
+    cli_fail(BRY_E_BADDATA, "bench: %s: an error of %.3g in a burst where %g is promised", name,
+             facts->worst_error, error);
+    return false;
+}
+
+static bool compare_bursts(const window_settings *settings, windows_report *report)
+{
+    bool good = true;
+    report->burst_elements =
+        settings->elements < BURST_ELEMENTS ? settings->elements : BURST_ELEMENTS;
+    for (unsigned i = 0; i < BURST_ROWS && good; i++) {
+        window_settings its = settings_of(settings, i);
+        its.elements = report->burst_elements;
+        if (i == WINDOWS_PAPER)
+            its.generations = 2; /* as the thesis begins: with seconds left to take from t */
+        bry_status status = window_burst(&its, &report->burst[i]);
+        if (status != BRY_OK)
+            return failed(status, candidates[i].name);
+        good = i == WINDOWS_PAPER ||
+               check_burst(&report->burst[i], settings->error, candidates[i].name);
+    }
+    return good;
+}
+
+bool bench_windows(const window_settings *settings, windows_report *report)
+{
+    uint64_t operations = settings->elements * RETRY_OPERATIONS_EACH;
+    if (operations > RETRY_OPERATIONS_MOST)
+        operations = RETRY_OPERATIONS_MOST;
+    *report = (windows_report){.settings = *settings, .retry_operations = operations};
+    if (!compare(settings, report) || !compare_bursts(settings, report))
+        return false;
+    for (unsigned i = 0; i < RETRY_SHARES; i++) {
+        bry_status status = window_retries(window_retry_shares[i], operations, &report->retries[i]);
+        if (status != BRY_OK)
+            return failed(status, "counters");
+    }
+    return true;
+}

@@ -1,0 +1,378 @@
+#include "bench/cases/window/window_candidates.h"
+
+#include "common/sizing.h"
+#include "papers/exact_window.h"
+#include "papers/filter_ring.h"
+#include "papers/rbf.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define WINDOW_INLINE static inline __attribute__((always_inline))
+
+/* ---- planning ------------------------------------------------------------------------------ */
+
+static void plan_filter(window_work *work, double elements, double error)
+{
+    work->bits = (uint64_t)ceil(bry__bloom_bits(elements, error));
+    work->hashes = bry__bloom_hashes_for_error(error);
+    /* Rounding k costs a little, which more bits make up for. */
+    while (bry__bloom_error((double)work->bits, work->hashes, elements) > error)
+        work->bits += work->bits / 256 + 1;
+}
+
+bry_status window_work_plan(window_work *work, window_kind kind, const window_settings *settings)
+{
+    *work = (window_work){.kind = kind, .settings = *settings};
+    window_settings *its = &work->settings;
+    if (its->generations == 0)
+        its->generations = kind == WINDOW_LIBRARY && its->engine == BRY_ENGINE_COMPACT ? 13 : 8;
+    work->window = (uint64_t)its->generations * WINDOW_PERIOD;
+    work->start = work->window; /* on the grid of generations */
+    work->step = (double)work->window / (double)its->elements;
+    double part = (double)its->elements / its->generations;
+    unsigned filters = its->generations + 1;
+    switch (kind) {
+    case WINDOW_RBF: /* cleared when it holds what a window brings */
+        plan_filter(work, (double)its->elements, its->error);
+        return BRY_OK;
+    case WINDOW_RING:
+        plan_filter(work, part, -expm1(log1p(-its->error) / filters));
+        return BRY_OK;
+    case WINDOW_EXACT:
+        return BRY_OK;
+    default:
+        break;
+    }
+    work->options = (bry_window_options)BRY_WINDOW_OPTIONS;
+    bry_window_options *options = &work->options;
+    options->engine = its->engine;
+    options->fbf.mode = its->mode;
+    options->window = work->window;
+    options->capacity = its->elements;
+    options->error = its->error;
+    options->generations = its->generations;
+    /* The published row at the load it is planned for; Algorithm 3 has nothing to adapt to. */
+    options->fixed = its->mode != BRY_WINDOW_IMPROVED;
+    options->seed = WINDOW_SEED;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    return bry_window_plan(options, &shape);
+}
+
+uint64_t window_time(const window_work *work, uint64_t i)
+{
+    uint64_t n = work->settings.elements;
+    return work->start + i / n * work->window + (uint64_t)((double)(i % n) * work->step);
+}
+
+bry_hash window_element(uint64_t number)
+{
+    return (bry_hash){bench_random(number + (UINT64_C(1) << 62)), bench_random(~number)};
+}
+
+/* ---- the library's ------------------------------------------------------------------------- */
+
+static void *library_make(const window_work *work)
+{
+    bry_window *window = NULL;
+    return bry_window_create(&work->options, &window) == BRY_OK ? window : NULL;
+}
+
+static void library_drop(void *state)
+{
+    bry_window_destroy(state);
+}
+
+WINDOW_INLINE bry_answer library_add(void *state, bry_hash hash, uint64_t now)
+{
+    bry_answer was;
+    return bry_window_add(state, hash, now, &was) == BRY_OK ? was : BRY_UNSURE;
+}
+
+WINDOW_INLINE bry_answer library_has(const void *state, bry_hash hash, uint64_t now)
+{
+    return bry_window_has(state, hash, now);
+}
+
+static void library_has_n(const void *state, const bry_hash *hashes, size_t n, uint64_t now,
+                          uint8_t *answers)
+{
+    bry_window_has_n(state, hashes, n, now, answers);
+}
+
+static uint64_t library_bytes(const void *state)
+{
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_get_stats(state, &stats);
+    return stats.bytes;
+}
+
+static double library_predicted(const window_work *work, const void *state)
+{
+    (void)work;
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_get_stats(state, &stats);
+    return stats.predicted_error;
+}
+
+/* ---- RBF ----------------------------------------------------------------------------------- */
+
+static void *rbf_make(const window_work *work)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__rbf *rbf = malloc(sizeof *rbf);
+    if (rbf &&
+        bry__rbf_init(rbf, work->bits, work->hashes, work->settings.error, &allocator) == BRY_OK)
+        return rbf;
+    free(rbf);
+    return NULL;
+}
+
+static void rbf_drop(void *state)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__rbf_free(state, &allocator);
+    free(state);
+}
+
+WINDOW_INLINE bry_answer rbf_add(void *state, bry_hash hash, uint64_t now)
+{
+    (void)now;
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry_answer was;
+    return bry__rbf_add(state, hash, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
+}
+
+WINDOW_INLINE bry_answer rbf_has(const void *state, bry_hash hash, uint64_t now)
+{
+    (void)now;
+    return bry__rbf_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
+}
+
+static uint64_t rbf_bytes(const void *state)
+{
+    return bry__rbf_bytes(state);
+}
+
+static double rbf_predicted(const window_work *work, const void *state)
+{
+    (void)work;
+    return bry__rbf_predicted(state);
+}
+
+/* ---- a ring of plain filters --------------------------------------------------------------- */
+
+static void *ring_make(const window_work *work)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__filter_ring *ring = malloc(sizeof *ring);
+    uint64_t length = work->window / work->settings.generations;
+    if (ring && bry__filter_ring_init(ring, work->settings.generations + 1, length, work->bits,
+                                      work->hashes, &allocator) == BRY_OK)
+        return ring;
+    free(ring);
+    return NULL;
+}
+
+static void ring_drop(void *state)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__filter_ring_free(state, &allocator);
+    free(state);
+}
+
+WINDOW_INLINE bry_answer ring_add(void *state, bry_hash hash, uint64_t now)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry_answer was;
+    return bry__filter_ring_add(state, hash, now, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
+}
+
+WINDOW_INLINE bry_answer ring_has(const void *state, bry_hash hash, uint64_t now)
+{
+    (void)now;
+    return bry__filter_ring_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
+}
+
+static uint64_t ring_bytes(const void *state)
+{
+    return bry__filter_ring_bytes(state);
+}
+
+/* At the end of a generation, when all its filters hold what they are planned for. */
+static double ring_predicted(const window_work *work, const void *state)
+{
+    (void)state;
+    double part = (double)work->settings.elements / work->settings.generations;
+    double one = bry__bloom_error((double)work->bits, work->hashes, part);
+    return -expm1(log1p(-one) * (work->settings.generations + 1));
+}
+
+/* ---- exact --------------------------------------------------------------------------------- */
+
+static void *exact_make(const window_work *work)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__exact_window *exact = malloc(sizeof *exact);
+    if (exact && bry__exact_window_init(exact, work->window, &allocator) == BRY_OK)
+        return exact;
+    free(exact);
+    return NULL;
+}
+
+static void exact_drop(void *state)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__exact_window_free(state, &allocator);
+    free(state);
+}
+
+WINDOW_INLINE bry_answer exact_add(void *state, bry_hash hash, uint64_t now)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry_answer was;
+    return bry__exact_window_add(state, hash, now, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
+}
+
+WINDOW_INLINE bry_answer exact_has(const void *state, bry_hash hash, uint64_t now)
+{
+    (void)now;
+    return bry__exact_window_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
+}
+
+static uint64_t exact_bytes(const void *state)
+{
+    return bry__exact_window_bytes(state);
+}
+
+static double exact_predicted(const window_work *work, const void *state)
+{
+    (void)work;
+    (void)state;
+    return 0;
+}
+
+/* ---- phases -------------------------------------------------------------------------------- */
+
+static const window_calls library_calls = {library_make,     library_drop,  library_add,
+                                           library_has,      library_has_n, library_bytes,
+                                           library_predicted};
+static const window_calls rbf_calls = {rbf_make, rbf_drop,  rbf_add,      rbf_has,
+                                       NULL,     rbf_bytes, rbf_predicted};
+static const window_calls ring_calls = {ring_make, ring_drop,  ring_add,      ring_has,
+                                        NULL,      ring_bytes, ring_predicted};
+static const window_calls exact_calls = {exact_make, exact_drop,  exact_add,      exact_has,
+                                         NULL,       exact_bytes, exact_predicted};
+
+static const window_calls *const all_calls[] = {
+    [WINDOW_LIBRARY] = &library_calls,
+    [WINDOW_RBF] = &rbf_calls,
+    [WINDOW_RING] = &ring_calls,
+    [WINDOW_EXACT] = &exact_calls,
+};
+
+const window_calls *window_calls_of(window_kind kind)
+{
+    return all_calls[kind];
+}
+
+/* An instance with two windows behind it. */
+static void *make(const void *given)
+{
+    const window_work *work = given;
+    const window_calls *calls = all_calls[work->kind];
+    void *state = calls->make(work);
+    bool good = state != NULL;
+    for (uint64_t i = 0; i < WINDOW_WARM_UP * work->settings.elements && good; i++)
+        good = calls->add(state, window_element(i), window_time(work, i)) != BRY_UNSURE;
+    if (good || !state)
+        return state;
+    calls->drop(state);
+    return NULL;
+}
+
+WINDOW_INLINE bool run(const window_work *work, void *state, window_calls calls, unsigned phase,
+                       bench_watch *watch, uint64_t *found)
+{
+    uint64_t n = work->settings.elements, present = 0;
+    uint64_t begin = window_time(work, WINDOW_WARM_UP * n);
+    uint64_t now = window_time(work, (WINDOW_WARM_UP + 1) * n - 1);
+    double step = work->step; /* as window_time(), without its division */
+    const bry_hash *added = (const bry_hash *)(const void *)work->keys->added;
+    bool hit = phase == WINDOW_HIT || phase == WINDOW_HIT_BATCH;
+    const bry_hash *asked =
+        (const bry_hash *)(const void *)(hit ? work->keys->hits : work->keys->misses);
+    bool good = true;
+    switch (phase) {
+    case WINDOW_ADD:
+        bench_start(watch);
+        for (uint64_t i = 0; i < n; i++) {
+            bry_answer was = calls.add(state, added[i], begin + (uint64_t)((double)i * step));
+            good &= was != BRY_UNSURE;
+            present += was == BRY_PRESENT;
+        }
+        bench_stop(watch);
+        break;
+    case WINDOW_HIT:
+    case WINDOW_MISS:
+        bench_start(watch);
+        for (uint64_t i = 0; i < n; i++)
+            present += calls.has(state, asked[i], now) == BRY_PRESENT;
+        bench_stop(watch);
+        break;
+    default:
+        if (!calls.has_n)
+            return false;
+        bench_start(watch);
+        for (uint64_t done = 0; done < n; done += work->settings.batch) {
+            size_t here =
+                n - done < work->settings.batch ? (size_t)(n - done) : work->settings.batch;
+            calls.has_n(state, asked + done, here, now, work->answers);
+            for (size_t i = 0; i < here; i++)
+                present += work->answers[i] == BRY_PRESENT;
+        }
+        bench_stop(watch);
+    }
+    *found = present;
+    return good;
+}
+
+/* Compiled for each kind, so that a call through a pointer is in none of the times. */
+static bool run_library(const void *work, void *state, unsigned phase, bench_watch *watch,
+                        uint64_t *found)
+{
+    return run(work, state, library_calls, phase, watch, found);
+}
+
+static bool run_rbf(const void *work, void *state, unsigned phase, bench_watch *watch,
+                    uint64_t *found)
+{
+    return run(work, state, rbf_calls, phase, watch, found);
+}
+
+static bool run_ring(const void *work, void *state, unsigned phase, bench_watch *watch,
+                     uint64_t *found)
+{
+    return run(work, state, ring_calls, phase, watch, found);
+}
+
+static bool run_exact(const void *work, void *state, unsigned phase, bench_watch *watch,
+                      uint64_t *found)
+{
+    return run(work, state, exact_calls, phase, watch, found);
+}
+
+bench_candidate window_candidate(window_kind kind)
+{
+    const unsigned no_batch = 1u << WINDOW_HIT_BATCH | 1u << WINDOW_MISS_BATCH;
+    switch (kind) {
+    case WINDOW_RBF:
+        return (bench_candidate){"RBF", make, rbf_drop, run_rbf, no_batch};
+    case WINDOW_RING:
+        return (bench_candidate){"ring of filters", make, ring_drop, run_ring, no_batch};
+    case WINDOW_EXACT:
+        return (bench_candidate){"exact window", make, exact_drop, run_exact, no_batch};
+    default:
+        return (bench_candidate){"window", make, library_drop, run_library, 0};
+    }
+}

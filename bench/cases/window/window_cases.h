@@ -1,0 +1,92 @@
+/* The cases of windows: one, all side by side, and `bloomery seen` beside other programs. */
+#ifndef BLOOMERY_BENCH_WINDOW_CASES_H
+#define BLOOMERY_BENCH_WINDOW_CASES_H
+
+#include "bench/cases/window/window_trial.h"
+#include "cli/core/json_write.h"
+
+#define WINDOW_ELEMENTS 1000000u
+#define WINDOW_ERROR 0.001
+
+/* ---- window: one engine -------------------------------------------------------------------- */
+
+typedef struct window_report {
+    const char *name; /* for people */
+    window_work work;
+    window_facts facts;
+    bench_time time[WINDOW_PHASES];
+} window_report;
+
+/* False, with a message on stderr, when memory ran out or a promise was broken: an element
+ * forgotten early, or more errors than the target and five standard deviations. */
+bool bench_window(const window_settings *settings, window_report *report);
+void bench_window_json(cli_json *json, const window_report *report);
+bool bench_window_text(FILE *out, const window_report *report);
+
+/* Windows in turn, all with as many elements. What is not the library's is not held to a promise.
+ */
+bool window_reports_measure(window_report *reports, size_t count);
+void window_row_json(cli_json *json, const window_report *report);
+
+/* ---- windows: side by side, bursts, retries ------------------------------------------------ */
+
+enum windows_row {
+    WINDOWS_COMPACT,
+    WINDOWS_FBF,
+    WINDOWS_PAPER,
+    WINDOWS_RING,
+    WINDOWS_RBF,
+    WINDOWS_EXACT,
+    WINDOWS_ROWS
+};
+enum { BURST_ROWS = 3, RETRY_SHARES = 5 };
+
+typedef struct windows_report {
+    window_settings settings;
+    window_report row[WINDOWS_ROWS];
+    uint64_t burst_elements;
+    burst_facts burst[BURST_ROWS]; /* compact, fbf, fbf as published */
+    uint64_t retry_operations;
+    retry_facts retries[RETRY_SHARES];
+} windows_report;
+
+extern const double window_retry_shares[RETRY_SHARES];
+
+bool bench_windows(const window_settings *settings, windows_report *report);
+void bench_windows_json(cli_json *json, const windows_report *report);
+bool bench_windows_text(FILE *out, const windows_report *report);
+bool bench_windows_markdown(FILE *out, const windows_report *report);
+
+/* ---- seen: beside awk and sort ------------------------------------------------------------- */
+
+#define SEEN_ERROR 1e-6
+
+enum seen_row { SEEN_BLOOMERY, SEEN_AWK, SEEN_SORT, SEEN_ROWS };
+
+typedef struct seen_settings {
+    uint64_t lines;
+    double error;
+    unsigned rounds;
+} seen_settings;
+
+typedef struct seen_report {
+    seen_settings settings;
+    uint64_t bytes, distinct; /* of the input */
+    char awk[64]; /* which one it is */
+    uint64_t false_drops; /* of `bloomery seen`, against the exact answer */
+    double expected_drops; /* at most */
+    struct {
+        bool there; /* the program was found */
+        bool right; /* what it printed is what it must be */
+        double seconds, seconds_min; /* on the wall; the median of the rounds */
+        double processor; /* seconds, user and system */
+        uint64_t peak_bytes; /* of its memory */
+    } row[SEEN_ROWS];
+} seen_report;
+
+bool bench_seen(const seen_settings *settings, seen_report *report);
+void bench_seen_json(cli_json *json, const seen_report *report);
+bool bench_seen_text(FILE *out, const seen_report *report);
+bool bench_seen_markdown(FILE *out, const seen_report *report);
+
+#endif

@@ -1,0 +1,40 @@
+#include "bench/cases/window/window_settings.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+
+#include <string.h>
+
+static const char *const modes[] = {
+    [BRY_WINDOW_IMPROVED] = "improved",
+    [BRY_WINDOW_PAPER] = "paper",
+    [BRY_WINDOW_PAPER_SIMPLE] = "simple",
+};
+enum { MODES = sizeof modes / sizeof modes[0] };
+
+const char *window_mode_name(bry_engine engine, bry_window_mode mode)
+{
+    return engine == BRY_ENGINE_FBF ? modes[mode] : NULL;
+}
+
+int window_settings_read(const char *engine, const char *mode, window_settings *settings)
+{
+    settings->engine = BRY_ENGINE_COMPACT;
+    settings->mode = BRY_WINDOW_IMPROVED;
+    if (engine && bry_engine_parse(engine, &settings->engine) != BRY_OK)
+        return cli_misuse("bench", "--engine: there is no engine %s", cli_quote(engine).text);
+    if (settings->engine == BRY_ENGINE_AUTO)
+        settings->engine = BRY_ENGINE_COMPACT;
+    if (settings->engine != BRY_ENGINE_COMPACT && settings->engine != BRY_ENGINE_FBF)
+        return cli_misuse("bench", "--engine: windows have no engine %s", engine);
+    if (!mode)
+        return CLI_GO_ON;
+    if (settings->engine != BRY_ENGINE_FBF)
+        return cli_misuse("bench", "--mode: engine compact does not have it");
+    for (int i = 0; i < MODES; i++)
+        if (strcmp(mode, modes[i]) == 0) {
+            settings->mode = (bry_window_mode)i;
+            return CLI_GO_ON;
+        }
+    return cli_misuse("bench", "--mode: there is no mode %s", cli_quote(mode).text);
+}

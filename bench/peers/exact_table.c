@@ -1,0 +1,150 @@
+#include "bench/peers/exact_table.h"
+
+#include "hash/derive.h"
+
+#include <stdlib.h>
+
+#define LEAST_SLOTS 16u
+
+static uint64_t key_of(const exact_slot *slot)
+{
+    return (uint64_t)slot->key[1] << 32 | slot->key[0];
+}
+
+static uint64_t most_keys(uint64_t slots)
+{
+    return slots / 10 * 7 + slots % 10 * 7 / 10;
+}
+
+static uint64_t home_of(const exact_table *table, uint64_t key)
+{
+    return bry__scale(key, table->size);
+}
+
+static uint64_t next_of(const exact_table *table, uint64_t i)
+{
+    return i + 1 == table->size ? 0 : i + 1;
+}
+
+/* The slot of the key, or the empty one where it would go; the key is not 0. */
+static uint64_t find(const exact_table *table, uint64_t key)
+{
+    uint64_t i = home_of(table, key);
+    for (;; i = next_of(table, i)) {
+        uint64_t here = key_of(&table->slots[i]);
+        if (here == key || here == 0)
+            return i;
+    }
+}
+
+static void fill(exact_slot *slot, uint64_t key, uint32_t value)
+{
+    *slot = (exact_slot){{(uint32_t)key, (uint32_t)(key >> 32)}, value};
+}
+
+static bool allocate(exact_table *table, uint64_t size)
+{
+    if (size > SIZE_MAX / sizeof(exact_slot))
+        return false;
+    exact_slot *slots = calloc((size_t)size, sizeof *slots);
+    if (!slots)
+        return false;
+    table->slots = slots;
+    table->size = size;
+    return true;
+}
+
+bool exact_table_init(exact_table *table, uint64_t keys)
+{
+    uint64_t size = keys / 7 * 10 + (keys % 7 * 10 + 6) / 7;
+    *table = (exact_table){0};
+    return allocate(table, size < LEAST_SLOTS ? LEAST_SLOTS : size);
+}
+
+void exact_table_free(exact_table *table)
+{
+    free(table->slots);
+    *table = (exact_table){0};
+}
+
+uint64_t exact_table_bytes(const exact_table *table)
+{
+    return sizeof *table + table->size * sizeof *table->slots;
+}
+
+static bool grow(exact_table *table)
+{
+    exact_table wider = *table;
+    if (!allocate(&wider, table->size * 2))
+        return false;
+    for (uint64_t i = 0; i < table->size; i++) {
+        uint64_t key = key_of(&table->slots[i]);
+        if (key != 0)
+            wider.slots[find(&wider, key)] = table->slots[i];
+    }
+    free(table->slots);
+    *table = wider;
+    return true;
+}
+
+bool exact_table_put(exact_table *table, uint64_t key, uint32_t value, bool *was)
+{
+    if (key == 0) {
+        *was = table->has_zero;
+        table->has_zero = true;
+        table->zero_value = value;
+        return true;
+    }
+    uint64_t i = find(table, key);
+    *was = key_of(&table->slots[i]) == key;
+    if (!*was) {
+        if (table->count >= most_keys(table->size)) {
+            if (!grow(table))
+                return false;
+            i = find(table, key);
+        }
+        table->count++;
+    }
+    fill(&table->slots[i], key, value);
+    return true;
+}
+
+bool exact_table_get(const exact_table *table, uint64_t key, uint32_t *value)
+{
+    if (key == 0) {
+        *value = table->zero_value;
+        return table->has_zero;
+    }
+    const exact_slot *slot = &table->slots[find(table, key)];
+    *value = slot->value;
+    return key_of(slot) == key;
+}
+
+bool exact_table_remove(exact_table *table, uint64_t key)
+{
+    if (key == 0) {
+        bool was = table->has_zero;
+        table->has_zero = false;
+        return was;
+    }
+    uint64_t hole = find(table, key);
+    if (key_of(&table->slots[hole]) != key)
+        return false;
+    /* What follows moves up where a look-up, coming from its home, passes the hole. */
+    for (uint64_t i = next_of(table, hole); key_of(&table->slots[i]) != 0; i = next_of(table, i)) {
+        uint64_t home = home_of(table, key_of(&table->slots[i]));
+        bool passes = hole <= i ? home <= hole || home > i : home <= hole && home > i;
+        if (!passes)
+            continue;
+        table->slots[hole] = table->slots[i];
+        hole = i;
+    }
+    table->slots[hole] = (exact_slot){0};
+    table->count--;
+    return true;
+}
+
+void exact_table_prefetch(const exact_table *table, uint64_t key)
+{
+    __builtin_prefetch(&table->slots[home_of(table, key)]);
+}
