@@ -30,10 +30,10 @@
  *  - Plan before create: bry_…_plan() tells bytes and errors without allocating anything;
  *    bry_…_create() with the same options uses the same numbers. bytes_empty is what it allocates,
  *    to the byte. `bytes`, when all that was planned for is in, is exact for filters of engine
- * bloom, and elsewhere an estimate, mostly within a few per cent.
+ *    bloom, and elsewhere an estimate, mostly within a few per cent.
  *  - Keys and hashes. Calls whose name ends in _key take a key, any bytes. All others take its
- * hash, a value: hash a key once with bry_…_hash() of the object, then give the hash to any number
- * of calls on it, and on objects that have the same seed.
+ *    hash, a value: hash a key once with bry_…_hash() of the object, then pass the hash to any
+ *    number of calls on it, and on objects that have the same seed.
  *  - Batches: a function whose name ends in _n gives exactly what n single calls give, only faster.
  *    One that writes is all or nothing.
  *  - Ownership: what bry_…_create(), _clone() or _load() hands out is yours until bry_…_destroy();

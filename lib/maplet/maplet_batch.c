@@ -64,10 +64,10 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 
 /* ---- upserting ----------------------------------------------------------------------------- */
 
-#define SORTED_LEAST 128u /* fewer keys are not worth sorting … */
-#define SORTED_SHARE                                                                               \
-    16u /* … nor fewer than one for so many entries, since all are written anew                  \
-         */
+/* A batch is sorted if it has at least this many keys, and at least one key per 16 entries, since
+ * all entries are rewritten. */
+#define SORTED_LEAST 128u
+#define SORTED_SHARE 16u
 #define SORTED_MOST ((size_t)1 << 26) /* 2 GiB of items */
 
 /* What is needed to take a batch back. */

@@ -1,20 +1,19 @@
 /*
  * A segment keeps n entries (u, value) in sorted order, coded after Elias and Fano. u is split:
  *
- *        u  =  quotient  |  remainder (r bits)         Q = (largest u there can be >> r) + 1
- * quotients
+ *        u  =  quotient  |  remainder (r bits)         Q = (largest u >> r) + 1 quotients
  *
  * and one block of memory holds, from both ends towards a gap:
  *
- *   0                                                                            16 · steps + 8
- * bytes ├──────────┬───────────────────┬───── gap ─────┬─────────────┬── … ──┬─────────┬─────────┤
+ *   0                                                                      16 · steps + 8 bytes
+ *   ├──────────┬───────────────────┬───── gap ─────┬─────────────┬── … ──┬─────────┬─────────┤
  *   │ samples  │ runs              │ zeros         │ slot n-1    │       │ slot 1  │ slot 0  │
  *   └──────────┴───────────────────┴───────────────┴─────────────┴── … ──┴─────────┴─────────┘
  *
  *   samples   16 bits for each 128 quotients but the first: entries with a lower quotient
  *   runs      for every quotient in turn as many 1s as it has entries, then a 0: Q + n bits
- *   slots     remainder (low bits) and value of entry i at bits [end - (i+1)·w, end - i·w), w = r +
- * v
+ *   slots     remainder (low bits) and value (v bits) of entry i, w = r + v bits together, at bits
+ *             [end - (i+1)·w, end - i·w)
  *
  * The 1 of entry i stands at place quotient + i of the runs; so after the quotient's run is found,
  * its place minus the quotient is the entry's index. r is such that Q lies between n and 2n, where

@@ -29,9 +29,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define TARGET                                                                                     \
-    384u /* entries a segment: more are fewer bits, but more to move for an insertion              \
-          */
+/* Entries per segment. More would need fewer bits, but an insertion would move more of them. */
+#define TARGET 384u
 #define MIN_U_MOST 511u /* a segment is not split when its u would be limited to less */
 
 static unsigned bit_length(uint64_t x)

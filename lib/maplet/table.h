@@ -11,14 +11,12 @@
 
 #define BRY__TABLE_MIN_RANGE ((uint64_t)1 << 12)
 #define BRY__TABLE_MAX_RANGE ((uint64_t)1 << 62)
-#define BRY__CROWD                                                                                 \
-    8u /* values of one fingerprint that a segment holds; more go to the overflow                  \
-        */
+/* Values of one fingerprint that a segment holds; more go to the overflow. */
+#define BRY__CROWD 8u
 
+/* Segments that the directory allocates at once. */
 #define BRY__GROUP_SHIFT 8u
-#define BRY__GROUP_SIZE                                                                            \
-    (1u << BRY__GROUP_SHIFT) /* segments that the directory allocates at once                      \
-                              */
+#define BRY__GROUP_SIZE (1u << BRY__GROUP_SHIFT)
 
 typedef struct bry__table {
     uint64_t range; /* fingerprints are below it */

@@ -1,11 +1,12 @@
 /*
  * The folder of a table of counters.
  *
- *   lock       held while the table is open; never replaced, so that whoever waits for it waits for
- *              the same file
- *   log        what was done since the snapshot; its first record, BASE, says how the table was
- * made snapshot   a whole table, as bry_counter_save() writes it; not there before the first one
- *   log.new, log.tmp, snapshot.tmp   in the making; left over by a crash, replaced by the next try
+ *   lock       held while the table is open; never replaced, so all processes wait for the same
+ *              file
+ *   log        what was done since the snapshot; its first record, BASE, holds the table's options
+ *   snapshot   a whole table, as bry_counter_save() writes it; absent before the first one
+ *   log.new, log.tmp, snapshot.tmp
+ *              temporary; a crash may leave them, and the next attempt replaces them
  *
  * Every record after BASE has a number, counted from the table's beginning: BASE has that of the
  * first. A snapshot says how many records it contains. So the two need not be replaced in one

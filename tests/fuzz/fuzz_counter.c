@@ -1,13 +1,15 @@
 /*
- * Loading a table of counters, and opening a folder, of any bytes. The first byte of an input says
- * how to take the rest:
+ * Loads a table of counters, or opens a folder, from arbitrary bytes. The first byte of an input
+ * says how to take the rest:
  *
- *   bits 0–1  0: a stream; 1: a log; 2: a snapshot and a log, the first two bytes tell where the
- * one ends; 3: as 2, and the log is made one of the snapshot's table bit 2     make the checksums
- * right first, those of the window inside a stream too bit 3     make the header one that the
- * reader wants
+ *   bits 0–1  0: a stream
+ *             1: a log
+ *             2: a snapshot and a log; the first two bytes give the snapshot's length
+ *             3: as 2, and the log's header is made to match the snapshot
+ *   bit 2     make the checksums right first, those of the window inside a stream too
+ *   bit 3     make the header one that the reader accepts
  *
- * What is accepted is used, kept, and found again.
+ * An accepted input is used, saved and loaded again.
  */
 #include <stdlib.h>
 #include <string.h>
