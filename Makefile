@@ -43,12 +43,12 @@ examples:
 	@scripts/npm-packages build/clients-node
 	@scripts/run-server build/bloomery scripts/run-clients build
 
-# doc/commands/, from what a server with the module reports; completions/, from the program's help.
+# doc/commands/, from what a server with the module reports; completions/, from the programs' help.
 docs:
 	@scripts/packages docs
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/command-docs build/bloomery.so doc/commands
-	@scripts/completions build/bloomery completions
+	@scripts/completions build/bloomery build/bloomery-bench completions
 
 # What the tests compare the headers and the library with: for changes that are meant.
 interface:
@@ -95,12 +95,12 @@ fuzz:
 bench:
 	@scripts/packages bench
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
-	@build-bench/bloomery bench all --markdown README.md
+	@build-bench/bloomery-bench all --markdown README.md
 	@scripts/bench-server build-bench/bloomery.so
 
 figures:
 	@scripts/packages figures
-	@echo "There are no figures yet; bloomery bench map, windows and indexes print the numbers behind them."
+	@echo "There are no figures yet; bloomery-bench map, windows and indexes print the numbers behind them."
 
 install: all
 	@scripts/packages install
@@ -125,7 +125,7 @@ clean:
 	@rm -rf build build-test build-asan build-tsan build-aarch64 build-fuzz build-bench build-lint
 
 help:
-	@echo "make              the program, the library and the server module, in build/"
+	@echo "make              the programs, the library and the server module, in build/"
 	@echo "make run          a server with data to try; ends by itself where there is no terminal"
 	@echo "make examples     builds and runs the examples"
 	@echo "make test         all tests: plain, address and undefined behaviour, threads, AArch64"

@@ -122,7 +122,7 @@ int bench_run_memcached(const bench_request *asked)
     if (!bench_remote(&asked->settings, &report))
         return CLI_FAILED;
     if (!report.there)
-        return cli_fail(BRY_E_UNSUPPORTED, "bench: memcached is not installed (Debian: memcached)");
+        return cli_fail(BRY_E_UNSUPPORTED, "memcached is not installed (Debian: memcached)");
     if (!asked->as_json) {
         open_text(asked);
         return bench_remote_text(stdout, &report) ? CLI_YES : out_of_memory();

@@ -2,9 +2,7 @@
 #ifndef BLOOMERY_BENCH_BENCH_RUNS_H
 #define BLOOMERY_BENCH_BENCH_RUNS_H
 
-#include "bench/cases/bench_cases.h"
-#include "bench/cases/window/window_cases.h"
-#include "bench/harness/machine.h"
+#include "bench/bench_request.h"
 
 /* Where nothing else is asked for. */
 #define MAPLET_ERROR 0.001
@@ -18,15 +16,6 @@
 #define INDEXES_ERROR 0x1p-14 /* with this many units, the paper's */
 #define INDEXES_UNITS 160u
 
-/* What was asked for. */
-typedef struct bench_request {
-    bench_settings settings;
-    window_settings window; /* of windows: engine, mode, elements, generations */
-    bool as_json;
-    const char *markdown; /* the file whose block is regenerated, or NULL */
-    bench_machine machine;
-} bench_request;
-
 int bench_run_hash(const bench_request *asked);
 int bench_run_filter(const bench_request *asked);
 int bench_run_filters(const bench_request *asked);
@@ -36,7 +25,7 @@ int bench_run_maps(const bench_request *asked);
 int bench_run_memcached(const bench_request *asked);
 int bench_run_index(const bench_request *asked);
 int bench_run_indexes(const bench_request *asked);
-int bench_run_window(const bench_request *asked); /* these three: window_runs.c */
+int bench_run_window(const bench_request *asked); /* these three: bench_window_runs.c */
 int bench_run_windows(const bench_request *asked);
 int bench_run_seen(const bench_request *asked);
 int bench_run_all(const bench_request *asked);

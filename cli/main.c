@@ -7,8 +7,9 @@
 
 #include <bloomery/base.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
+
+const char cli_program[] = "bloomery";
 
 static int run(int argc, char **argv);
 
@@ -35,7 +36,6 @@ static const cli_command commands[] = {
     {"seen", "drops lines of a stream that were seen within a window", cli_seen},
     {"index", "indexes of files: which of them may hold this line", cli_index},
     {"serve", "a Redis or Valkey server with the module, on this machine", cli_serve},
-    {"bench", "measures speed, size and error on this machine", cli_bench},
     {"help", "the help of a command, such as \"help map build\"", help},
 };
 
@@ -56,14 +56,16 @@ static int version(int argc, char **argv)
 {
     if (argc > 1)
         return cli_misuse(NULL, "%s is one argument too many", cli_quote(argv[1]).text);
-    printf("bloomery %s (%s, %s)\n", bry_version(), bry_isa(), cli_compiler());
-    return CLI_YES;
+    return cli_print_version();
 }
 
 static int run(int argc, char **argv)
 {
     bool asks_version =
         argc > 0 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0);
+    if (argc > 0 && strcmp(argv[0], "bench") == 0)
+        return cli_misuse(NULL, "there is no command \"bench\": run bloomery-bench, a program of "
+                                "its own");
     return asks_version ? version(argc, argv) : cli_run_group(&program, argc, argv);
 }
 

@@ -1,5 +1,5 @@
-# The program and the server module, with what belongs to them.
-install(TARGETS bloomery RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The programs and the server module, with what belongs to them.
+install(TARGETS bloomery bloomery-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # What the configuration of a Redis or Valkey server names with loadmodule. Servers load no module
 # that lacks the execute permission, and CMake's default on Debian is none.
 install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloomery
@@ -9,17 +9,16 @@ install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloo
 configure_file(service/bloomery.service.in bloomery.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bloomery.service DESTINATION lib/systemd/system)
 
-foreach(completion
-    bloomery.bash=bash-completion/completions/bloomery
-    _bloomery=zsh/site-functions/_bloomery
-    bloomery.fish=fish/vendor_completions.d/bloomery.fish)
-  string(REGEX MATCH "^(.*)=(.*)/(.*)$" _ ${completion})
-  install(FILES completions/${CMAKE_MATCH_1} DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2}
-    RENAME ${CMAKE_MATCH_3})
+foreach(program bloomery bloomery-bench)
+  install(FILES completions/${program}.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program})
+  install(FILES completions/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES completions/${program}.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endforeach()
 
 # The pages lie as they do in the source tree, so that the links between them work.
-install(FILES doc/bloomery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES doc/bloomery.1 doc/bloomery-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY doc DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS

@@ -39,14 +39,6 @@ _bloomery() {
         "serve --config") values="<files>" ;;
         "serve --server") values="<files>" ;;
         "serve --module") values="<files>" ;;
-        "bench --engine") values="bloom compact kbf dba fbf" ;;
-        "bench --shape") values="tuned paper" ;;
-        "bench --decode") values="1 2 3 4" ;;
-        "bench --encoder") values="algebraic greedy" ;;
-        "bench --group") values="1 8 16 32 64 128 256 512" ;;
-        "bench --mode") values="improved paper simple" ;;
-        "bench --isa") values="scalar avx2 avx512 neon" ;;
-        "bench --markdown") values="<files>" ;;
     esac
     if [[ $values == "<files>" ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -135,13 +127,9 @@ _bloomery() {
             words="--port --dir --appendonly --maxmemory --log --config --server --module --dry-run -h --help"
             inner=""
             ;;
-        "bench")
-            words="--engine --items --value-bits --error --grow --batch --rounds --compare --shape --decode --encoder --unmasked --values --raw --skew --top --size --units --unit-capacity --group --segmented --elements --generations --mode --isa --markdown --json -h --help"
-            inner="hash filter filters maplet map maps memcached index indexes window windows seen all"
-            ;;
         "")
             words="-h --help -V --version"
-            inner="plan map seen index serve bench help"
+            inner="plan map seen index serve help"
             ;;
         "map")
             words="-h --help"

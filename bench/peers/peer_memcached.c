@@ -172,7 +172,7 @@ memcached *memcached_start(uint64_t megabytes)
             started = try_start(server, path, megabytes);
     if (started)
         return server;
-    cli_fail(BRY_E_IO, "bench: memcached does not start");
+    cli_fail(BRY_E_IO, "memcached does not start");
     memcached_stop(server);
     return NULL;
 }

@@ -19,8 +19,9 @@ static int print_help(const cli_syntax *syntax)
         if (option->kind != CLI_ABSENT && here > width)
             width = here;
     }
-    printf("%sUsage:%s bloomery %s %s\n\n%s\n\n%sOptions:%s\n", use.strong, use.off,
-           syntax->command, syntax->usage, syntax->about, use.strong, use.off);
+    printf("%sUsage:%s %s %s%s%s\n\n%s\n\n%sOptions:%s\n", use.strong, use.off, cli_program,
+           syntax->command ? syntax->command : "", syntax->command ? " " : "", syntax->usage,
+           syntax->about, use.strong, use.off);
     for (size_t i = 0; i < syntax->option_count; i++) {
         const cli_option *option = &syntax->options[i];
         if (option->kind == CLI_ABSENT)

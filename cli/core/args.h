@@ -31,8 +31,8 @@ typedef struct cli_option {
 } cli_option;
 
 typedef struct cli_syntax {
-    const char *command; /* the subcommand's name */
-    const char *usage; /* what follows it in the help's first line */
+    const char *command; /* the subcommand's name; NULL: the program has none */
+    const char *usage; /* what follows in the help's first line */
     const char *about; /* a paragraph, with its line breaks */
     cli_option *options;
     size_t option_count;

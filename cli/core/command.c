@@ -18,8 +18,8 @@ static int print_help(const cli_group *group)
     for (size_t i = 0; i < group->count; i++)
         if ((int)strlen(group->commands[i].name) > width)
             width = (int)strlen(group->commands[i].name);
-    printf("%sUsage:%s bloomery %s\n\n%s\n\n%sCommands:%s\n", use.strong, use.off, group->usage,
-           group->about, use.strong, use.off);
+    printf("%sUsage:%s %s %s\n\n%s\n\n%sCommands:%s\n", use.strong, use.off, cli_program,
+           group->usage, group->about, use.strong, use.off);
     for (size_t i = 0; i < group->count; i++)
         printf("  %-*s  %s\n", width, group->commands[i].name, group->commands[i].summary);
     printf("\n%sOptions:%s\n%s\n\n%s\n", use.strong, use.off, group->options, group->more);

@@ -19,7 +19,7 @@ typedef struct cli_command {
 /* Commands under one name, and the help of that name. */
 typedef struct cli_group {
     const char *name; /* NULL: the program itself */
-    const char *usage; /* what follows "bloomery" in the help's first line */
+    const char *usage; /* what follows the program in the help's first line */
     const char *about; /* a paragraph, with its line breaks */
     const cli_command *commands;
     size_t count;
@@ -39,6 +39,5 @@ int cli_map(int argc, char **argv);
 int cli_seen(int argc, char **argv);
 int cli_index(int argc, char **argv);
 int cli_serve(int argc, char **argv);
-int cli_bench(int argc, char **argv); /* bench/bench.c */
 
 #endif

@@ -28,7 +28,7 @@ cli_colours cli_colours_of(FILE *out)
 static void report(const char *word, const char *format, va_list arguments)
 {
     cli_colours use = cli_colours_of(stderr);
-    fputs("bloomery: ", stderr);
+    fprintf(stderr, "%s: ", cli_program);
     if (*word)
         fprintf(stderr, "%s%s:%s ", use.bad, word, use.off);
     /* The analyzer loses sight of va_start() in the fortified form of this. */
@@ -51,7 +51,8 @@ int cli_misuse(const char *command, const char *format, ...)
     va_start(arguments, format);
     report("USAGE", format, arguments);
     va_end(arguments);
-    fprintf(stderr, "Try \"bloomery %s%s--help\".\n", command ? command : "", command ? " " : "");
+    fprintf(stderr, "Try \"%s %s%s--help\".\n", cli_program, command ? command : "",
+            command ? " " : "");
     return CLI_USAGE;
 }
 
@@ -79,6 +80,12 @@ cli_quoted cli_quote(const char *word)
     }
     snprintf(quoted.text + len, sizeof quoted.text - len, "%s", *word ? "...\"" : "\"");
     return quoted;
+}
+
+int cli_print_version(void)
+{
+    printf("%s %s (%s, %s)\n", cli_program, bry_version(), bry_isa(), cli_compiler());
+    return CLI_YES;
 }
 
 int cli_finish(int code)

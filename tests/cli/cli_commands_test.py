@@ -17,7 +17,6 @@ Commands:
   seen   drops lines of a stream that were seen within a window
   index  indexes of files: which of them may hold this line
   serve  a Redis or Valkey server with the module, on this machine
-  bench  measures speed, size and error on this machine
   help   the help of a command, such as "help map build"
 
 Options:
@@ -61,74 +60,6 @@ Examples:
   bloomery plan --rate 5k --window 10m --error 1e-6 --json
 """
 
-HELP_BENCH = """\
-Usage: bloomery bench CASE [options]
-
-Measures on this machine. Cases:
-  hash       keys of several lengths: --rounds --isa
-  filter     one engine: --engine --items --error --batch --rounds --isa
-  filters    both, a standard Bloom filter and libbloom: --items --error
-             --batch --rounds --isa
-  maplet     what engine compact is made of: --items --value-bits --error
-             --grow --batch --rounds --compare --isa
-  map        one engine of the map: --engine --items --values --raw --skew --top
-             --error --grow --batch --rounds --isa, and for engine kbf --shape
-             --decode --encoder --unmasked --size
-  maps       the engines side by side, and few values against many: --items
-             --values --error --batch --rounds --isa
-  memcached  the same beside memcached over loopback: --items --values --error
-             --rounds --isa
-  index      one engine of the index: --engine --units --unit-capacity --error
-             --grow --batch --rounds --isa, and for engine dba --group --segmented
-  indexes    groups and engines side by side, and errors past the planned units:
-             --units --unit-capacity --error --grow --batch --rounds --isa
-  window     one engine of the window: --engine --mode --elements --generations
-             --error --batch --rounds --isa
-  windows    the engines, what they are compared with, a burst, and counters
-             under retries: --elements --generations --error --batch --rounds --isa
-  seen       bloomery seen beside awk and sort: --items --error --rounds
-  all        hash and filters; a maplet of at most 2M entries beside an exact
-             hash table, maps of at most 2M keys, memcached with at most 1M,
-             indexes, windows of at most 1M elements, and seen
-
-Options:
-  --engine E         filter: bloom, compact; map, index, window: compact or kbf, dba, fbf
-  --items N          keys (default 10M; of map and memcached 1M)
-  --value-bits V     of maplet: 0 to 32 (default 12)
-  --error P          error to ask for (default: filters, all 1%; indexes 2^-14; seen 1e-6; others 0.1%)
-  --grow             of maplet, map, index, indexes: one that may grow
-  --batch B          keys in a batch (default 1024)
-  --rounds R         rounds to measure (default 5), after one to warm up
-  --compare          of maplet: beside an exact hash table
-  --shape S          of kbf: tuned (default) or paper
-  --decode L         of kbf: level 1 to 4 (default 4)
-  --encoder C        of kbf: algebraic (default) or greedy
-  --unmasked         of kbf: codes as the papers store them
-  --values V         of maps: distinct values (default 3000)
-  --raw              of map: values are integers, not byte strings
-  --skew Z           of map: values by Zipf's law (default 0: uniform)
-  --top S            of map: the share of the keys that one value has
-  --size F           of kbf: so many times the planned cells
-  --units R          of indexes: units (default 64; of indexes 160)
-  --unit-capacity C  of indexes: elements in each (default 65536)
-  --group G          of dba: units side by side (default: by their number)
-  --segmented        of dba: a segment for each hash
-  --elements N       of windows: new ones in each (default 1M)
-  --generations G    of windows: parts (default: compact 13, the others 8)
-  --mode M           of window fbf: improved (default), paper or simple
-  --isa I            scalar, avx2, avx512 or neon instead of the best
-  --markdown FILE    of all: also rewrite the block of results in this file
-  --json             JSON instead of tables
-  -h, --help         this text
-
-Candidates take turns in each round, with fresh state, on the same keys. Answers
-are checked while measuring: a wrong one ends the run with exit code 3.
-
-Examples:
-  bloomery bench all
-  bloomery bench filter --engine compact --items 1M --json
-"""
-
 PLAN_TABLE = """\
 10000000 items, error 0.01
 
@@ -146,11 +77,16 @@ class Program(Case):
         for word in ("-h", "--help"):
             self.expect([word], 0, HELP)
             self.expect(["plan", word], 0, HELP_PLAN)
-            self.expect(["bench", word], 0, HELP_BENCH)
         self.expect(["help"], 0, HELP)
         self.expect(["help", "plan"], 0, HELP_PLAN)
         self.expect(["help", "map", "build"], 0, run("map", "build", "--help").stdout)
-        self.expect(["bench", "filter", "--items", "1M", "--help"], 0, HELP_BENCH)
+        self.expect(["map", "build", "--items", "1M", "--help"], 0,
+                    run("map", "build", "--help").stdout)
+
+    def test_bench_is_a_program(self):
+        for arguments in (["bench"], ["bench", "filter", "--json"]):
+            self.expect_misuse(arguments, 'there is no command "bench": run bloomery-bench, a '
+                                          "program of its own")
 
     def test_version(self):
         done = run("--version")

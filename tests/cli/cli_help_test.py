@@ -1,4 +1,4 @@
-"""The help of every command: examples, the manual and the completions know all of its options,
+"""The help of every command: examples, the manuals and the completions know all of its options,
 and colours are for terminals."""
 
 import os
@@ -6,12 +6,14 @@ import pathlib
 import pty
 import re
 import subprocess
+import sys
 
 from cli_runner import PROGRAM, Case, main, read_terminal, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTIONS = {"map": "MAPS", "seen": "STREAMS", "index": "INDEXES", "serve": "SERVER",
-            "plan": "DESCRIPTION", "bench": "DESCRIPTION"}
+            "plan": "DESCRIPTION"}
+PROGRAMS = {os.path.basename(program): program for program in (PROGRAM, sys.argv[3])}
 
 
 def block(text, title):
@@ -19,9 +21,10 @@ def block(text, title):
     return found[1].splitlines() if found else []
 
 
-def helps(path=()):
-    """Every command with its help."""
-    text = run(*path, "--help").stdout
+def helps(path):
+    """Every command with its help; the first word is the program."""
+    text = subprocess.run([PROGRAMS[path[0]], *path[1:], "--help"], capture_output=True, text=True,
+                          check=True).stdout
     yield path, text
     for line in block(text, "Commands"):
         if line.split()[0] != "help":
@@ -33,7 +36,7 @@ def options_of(text):
             for spelling in re.match(r"  ((?:-\w, )?--?[\w-]+)", line)[1].split(", ")]
 
 
-HELPS = dict(helps())
+HELPS = {path: text for name in PROGRAMS for path, text in helps((name,))}
 
 
 def on_terminal(*arguments, **environment):
@@ -48,7 +51,7 @@ def on_terminal(*arguments, **environment):
 
 class Help(Case):
     def test_all_are_there(self):
-        self.assertEqual(len(HELPS), 1 + 6 + 7 + 9)
+        self.assertEqual(len(HELPS), 1 + 5 + 7 + 9 + 1)
 
     def test_words(self):
         """A name of the sources is no word of the text."""
@@ -62,43 +65,49 @@ class Help(Case):
                 lines = text.split("\nExamples:\n")[1].splitlines()
                 self.assertTrue(lines)
                 for line in lines:
-                    found = re.match(r"  (?:.*\| )?bloomery (.*)", line)
+                    found = re.match(r"  (?:.*\| )?(bloomery[\w-]*) (.*)", line)
                     self.assertTrue(found, line)
-                    words = found[1].split()
-                    of = next(path for path in (tuple(words[:2]), tuple(words[:1]))
-                              if path in HELPS or path[0] == "help")
-                    if of[0] == "help":
+                    words = (found[1], *found[2].split())
+                    if words[1] == "help":
                         continue
-                    for option in re.findall(r"(?<=\s)--?[a-z0][\w-]*", found[1]):
+                    of = next(words[:count] for count in (3, 2, 1) if words[:count] in HELPS)
+                    for option in re.findall(r"(?<=\s)--?[a-z0][\w-]*", found[2]):
                         self.assertIn(option, options_of(HELPS[of]), line)
 
     def test_manual(self):
-        manual = (ROOT / "doc/bloomery.1").read_text()
-        sections = dict(re.findall(r"^\.Sh (.*)\n((?:(?!\.Sh ).*\n)*)", manual, re.M))
         for path, text in HELPS.items():
-            section = sections[SECTIONS[path[0]]] if path else sections["DESCRIPTION"]
+            manual = (ROOT / f"doc/{path[0]}.1").read_text()
+            sections = dict(re.findall(r"^\.Sh (.*)\n((?:(?!\.Sh ).*\n)*)", manual, re.M))
+            section = sections[SECTIONS[path[1]]] if path[1:] else ""
             flags = set(re.findall(r"\bFl (-?[\w-]+)", section + sections["DESCRIPTION"]))
             for option in options_of(text):
                 self.assertIn(option[1:], flags, path)
-            if path:
-                self.assertRegex(manual, rf"\.(Cm|It Cm|Nm Cm) {' '.join(path)}\b")
+            if path[1:]:
+                self.assertRegex(manual, rf"\.(Cm|It Cm|Nm Cm) {' '.join(path[1:])}\b")
+
+    def test_manual_has_the_cases(self):
+        manual = (ROOT / "doc/bloomery-bench.1").read_text()
+        cases = re.findall(r"^  (\w+) ", HELPS["bloomery-bench",].split("\nOptions:")[0], re.M)
+        self.assertEqual(len(cases), 13)
+        for case in cases:
+            self.assertIn(f"\n.It Cm {case}\n", manual)
 
     def test_completions(self):
-        files = {name: (ROOT / "completions" / name).read_text()
-                 for name in ("bloomery.bash", "_bloomery", "bloomery.fish")}
         for path, text in HELPS.items():
+            bash, zsh, fish = ((ROOT / "completions" / name.format(path[0])).read_text()
+                               for name in ("{}.bash", "_{}", "{}.fish"))
             for option in options_of(text):
-                fish = ("-l " + option[2:]) if option.startswith("--") else "-s " + option[1:]
-                self.assertIn(f" {fish} ", files["bloomery.fish"])
-                self.assertRegex(files["_bloomery"], rf"['\s]{option}[\[\s]")
-                self.assertRegex(files["bloomery.bash"], rf"[\"\s]{option}[\"\s]")
+                flag = ("-l " + option[2:]) if option.startswith("--") else "-s " + option[1:]
+                self.assertIn(f" {flag} ", fish)
+                self.assertRegex(zsh, rf"['\s]{option}[\[\s]")
+                self.assertRegex(bash, rf"[\"\s]{option}[\"\s]")
 
-    def complete(self, *words):
+    def complete(self, *words, program="bloomery"):
         """What bash offers for the last of the words."""
-        script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bloomery; '
-                  'printf "%s\\n" "${COMPREPLY[@]}"')
-        done = subprocess.run(["bash", "-c", script, "bash", ROOT / "completions/bloomery.bash",
-                               "bloomery", *words], capture_output=True, text=True, cwd=ROOT)
+        script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+                  f'_{program.replace("-", "_")}; printf "%s\\n" "${{COMPREPLY[@]}}"')
+        done = subprocess.run(["bash", "-c", script, "bash", ROOT / f"completions/{program}.bash",
+                               program, *words], capture_output=True, text=True, cwd=ROOT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()
 
@@ -109,10 +118,11 @@ class Help(Case):
         self.assertEqual(self.complete("index", "check", "CHANGE"), ["CHANGELOG.md"])
         self.assertEqual(self.complete("map", "build", "x", "--engine", "k"), ["kbf"])
         self.assertEqual(self.complete("map", "build", "x", "--engine", "=", "c"), ["compact"])
-        self.assertEqual(self.complete("bench", "memc"), ["memcached"])
+        self.assertEqual(self.complete("memc", program="bloomery-bench"), ["memcached"])
+        self.assertEqual(self.complete("map", "--engine", "k", program="bloomery-bench"), ["kbf"])
         self.assertEqual(self.complete("serve", "--dir", "exam"), ["examples"])
         for path, text in HELPS.items():
-            self.assertEqual(self.complete(*path, "-"), options_of(text), path)
+            self.assertEqual(self.complete(*path[1:], "-", program=path[0]), options_of(text), path)
 
 
 class Colours(Case):

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 PROGRAM, ORACLE = sys.argv[1:3]
+NAME = os.path.basename(PROGRAM)  # as it stands in messages
 
 # payloads.py there forges streams.
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "module"))
@@ -46,9 +47,9 @@ class Case(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (code, out, err))
 
     def expect_misuse(self, arguments, problem):
-        command = arguments[0] + " " if arguments and arguments[0] in ("plan", "bench") else ""
+        command = arguments[0] + " " if arguments[:1] == ["plan"] else ""
         self.expect(arguments, 2, "",
-                    f'bloomery: USAGE: {problem}\nTry "bloomery {command}--help".\n')
+                    f'{NAME}: USAGE: {problem}\nTry "{NAME} {command}--help".\n')
 
     def read_json(self, *arguments, **options):
         done = run(*arguments, **options)

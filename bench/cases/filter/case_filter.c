@@ -16,8 +16,7 @@ static bool prepare(const bench_settings *settings, filter_work *work)
     };
     if (work->hashes && work->answers && bench_keys_make(&work->keys, settings->items))
         return true;
-    cli_fail(BRY_E_NOMEM, "bench: %llu keys do not fit in memory",
-             (unsigned long long)settings->items);
+    cli_fail(BRY_E_NOMEM, "%llu keys do not fit in memory", (unsigned long long)settings->items);
     return false;
 }
 
@@ -49,7 +48,7 @@ static bool choose(const filter_work *work, filter_report *report)
             report->filters[report->count].who = all[i];
             report->filters[report->count++].facts = facts;
         } else if (!all[i]->peer) {
-            cli_fail(BRY_E_RANGE, "bench: %s cannot be made at this size and error",
+            cli_fail(BRY_E_RANGE, "%s cannot be made at this size and error",
                      all[i]->candidate.name);
             return false;
         }
@@ -66,13 +65,13 @@ static bool check(const filter_report *report, size_t i)
     const uint64_t *found = report->filters[i].result.found;
     uint64_t items = report->settings.items;
     if (found[PHASE_HIT] != items) {
-        cli_fail(BRY_E_BADDATA, "bench: %s denies %llu of the keys that were added",
-                 who->candidate.name, (unsigned long long)(items - found[PHASE_HIT]));
+        cli_fail(BRY_E_BADDATA, "%s denies %llu of the keys that were added", who->candidate.name,
+                 (unsigned long long)(items - found[PHASE_HIT]));
         return false;
     }
     if (!(who->candidate.skips & BENCH_NO_READY) &&
         (found[PHASE_HIT_READY] != items || found[PHASE_MISS_READY] != found[PHASE_MISS])) {
-        cli_fail(BRY_E_BADDATA, "bench: %s answers differently to hashes made before",
+        cli_fail(BRY_E_BADDATA, "%s answers differently to hashes made before",
                  who->candidate.name);
         return false;
     }
@@ -83,8 +82,8 @@ static bool check(const filter_report *report, size_t i)
     double away = fabs((double)found[PHASE_MISS] - expected);
     if (away <= 5 * sqrt(expected * (1 - p)) + 1)
         return true;
-    cli_fail(BRY_E_BADDATA, "bench: %s: %llu false positives where %.1f are expected",
-             who->candidate.name, (unsigned long long)found[PHASE_MISS], expected);
+    cli_fail(BRY_E_BADDATA, "%s: %llu false positives where %.1f are expected", who->candidate.name,
+             (unsigned long long)found[PHASE_MISS], expected);
     return false;
 }
 
@@ -113,7 +112,7 @@ static bool measure(const filter_work *work, filter_report *report)
     for (size_t i = 1; i < report->count; i++)
         if (report->filters[i].who->batched &&
             results[i].found[PHASE_MISS] != results[i - 1].found[PHASE_MISS]) {
-            cli_fail(BRY_E_BADDATA, "bench: a batch is answered differently from single look-ups");
+            cli_fail(BRY_E_BADDATA, "a batch is answered differently from single look-ups");
             return false;
         }
     return true;

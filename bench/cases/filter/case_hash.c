@@ -96,8 +96,7 @@ bool bench_hash(const bench_settings *settings, hash_report *report)
     report->rounds = settings->rounds;
     for (unsigned i = 0; i < HASH_LENGTHS; i++) {
         if (results[0].found[i] != results[1].found[i]) {
-            cli_fail(BRY_E_BADDATA, "bench: a batch of %u-byte keys is hashed differently",
-                     lengths[i]);
+            cli_fail(BRY_E_BADDATA, "a batch of %u-byte keys is hashed differently", lengths[i]);
             return false;
         }
         report->lengths[i].bytes = lengths[i];

@@ -12,19 +12,19 @@ int index_settings_read(const char *engine, index_settings *settings)
 {
     bry_engine named = BRY_ENGINE_AUTO;
     if (engine && bry_engine_parse(engine, &named) != BRY_OK)
-        return cli_misuse("bench", "--engine: there is no engine %s", cli_quote(engine).text);
+        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(engine).text);
     if (named == BRY_ENGINE_AUTO)
         named = BRY_ENGINE_COMPACT;
     if (named != BRY_ENGINE_COMPACT && named != BRY_ENGINE_DBA)
-        return cli_misuse("bench", "--engine: indexes have no engine %s", engine);
+        return cli_misuse(NULL, "--engine: indexes have no engine %s", engine);
     if (named == BRY_ENGINE_COMPACT && (settings->group || settings->segmented))
-        return cli_misuse("bench", "--%s: engine compact does not have it",
+        return cli_misuse(NULL, "--%s: engine compact does not have it",
                           settings->group ? "group" : "segmented");
     settings->engine = named;
     bry_index_options options = index_options_for(settings, 0, false);
     bry_index_shape shape = BRY_INDEX_SHAPE;
     if (bry_index_plan(&options, &shape) != BRY_OK)
-        return cli_misuse("bench", "--group: %u is none of 1, 8, 16, 32, 64, 128, 256 and 512",
+        return cli_misuse(NULL, "--group: %u is none of 1, 8, 16, 32, 64, 128, 256 and 512",
                           settings->group);
     return CLI_GO_ON;
 }
@@ -36,7 +36,7 @@ bool index_plan_for(index_report *report)
     report->shape = (bry_index_shape)BRY_INDEX_SHAPE;
     if (bry_index_plan(&options, &report->shape) == BRY_OK)
         return true;
-    cli_fail(BRY_E_RANGE, "bench: no index can be made of this size and error");
+    cli_fail(BRY_E_RANGE, "no index can be made of this size and error");
     return false;
 }
 
@@ -45,7 +45,7 @@ static bool check(const index_report *report, const bench_result *result)
     const index_record *record = &report->record;
     uint64_t asked = report->asked;
     if (result->found[INDEX_HIT] != asked || result->found[INDEX_HIT_BATCH] != asked) {
-        cli_fail(BRY_E_BADDATA, "bench: the index does not name the unit of %llu elements",
+        cli_fail(BRY_E_BADDATA, "the index does not name the unit of %llu elements",
                  (unsigned long long)(asked - result->found[INDEX_HIT]));
         return false;
     }
@@ -53,7 +53,7 @@ static bool check(const index_report *report, const bench_result *result)
     double p = record->estimated_error, expected = (double)asked * p;
     if ((double)record->found <= expected + 5 * sqrt(expected) + 1)
         return true;
-    cli_fail(BRY_E_BADDATA, "bench: %llu false positives where %.1f are expected",
+    cli_fail(BRY_E_BADDATA, "%llu false positives where %.1f are expected",
              (unsigned long long)record->found, expected);
     return false;
 }
@@ -101,7 +101,7 @@ bool index_data_for(index_data *data, const index_settings *settings)
 {
     if (index_data_make(data, settings->units, settings->unit_capacity))
         return true;
-    cli_fail(BRY_E_NOMEM, "bench: %llu elements do not fit in memory",
+    cli_fail(BRY_E_NOMEM, "%llu elements do not fit in memory",
              (unsigned long long)settings->unit_capacity * settings->units);
     return false;
 }

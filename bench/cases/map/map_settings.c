@@ -19,9 +19,9 @@ static int read_number(const char *name, const char *text, double least, double 
     char *end;
     double read = strtod(text, &end);
     if (end == text || *end || !isfinite(read))
-        return cli_misuse("bench", "--%s: %s is not a number", name, cli_quote(text).text);
+        return cli_misuse(NULL, "--%s: %s is not a number", name, cli_quote(text).text);
     if (read < least || read > most)
-        return cli_misuse("bench", "--%s: %g is not between %g and %g", name, read, least, most);
+        return cli_misuse(NULL, "--%s: %g is not between %g and %g", name, read, least, most);
     *number = read;
     return CLI_GO_ON;
 }
@@ -32,7 +32,7 @@ static int read_choice(const char *name, const char *text, const char *const *ch
     for (int i = 0; i < count; i++)
         if (strcmp(text, choices[i]) == 0)
             return i;
-    cli_misuse("bench", "--%s: there is no %s %s", name, name, cli_quote(text).text);
+    cli_misuse(NULL, "--%s: there is no %s %s", name, name, cli_quote(text).text);
     return -1;
 }
 
@@ -40,12 +40,11 @@ static int read_engine(const map_words *words, map_settings *settings)
 {
     bry_engine engine = BRY_ENGINE_AUTO;
     if (words->engine && bry_engine_parse(words->engine, &engine) != BRY_OK)
-        return cli_misuse("bench", "--engine: there is no engine %s",
-                          cli_quote(words->engine).text);
+        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(words->engine).text);
     if (engine == BRY_ENGINE_AUTO)
         engine = BRY_ENGINE_COMPACT;
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_KBF)
-        return cli_misuse("bench", "--engine: maps have no engine %s", words->engine);
+        return cli_misuse(NULL, "--engine: maps have no engine %s", words->engine);
     settings->engine = engine;
     if (engine == BRY_ENGINE_KBF)
         return CLI_GO_ON;
@@ -56,7 +55,7 @@ static int read_engine(const map_words *words, map_settings *settings)
                         : settings->unmasked ? "unmasked"
                                              : NULL;
     if (alien)
-        return cli_misuse("bench", "--%s: engine compact does not have it", alien);
+        return cli_misuse(NULL, "--%s: engine compact does not have it", alien);
     return CLI_GO_ON;
 }
 
@@ -75,7 +74,7 @@ static int read_kbf(const map_words *words, map_settings *settings)
     settings->decode = (unsigned)level + 1;
     settings->greedy = encoder == 1;
     if (settings->greedy && settings->decode == 4)
-        return cli_misuse("bench", "--decode: the greedy encoder has levels 1 to 3");
+        return cli_misuse(NULL, "--decode: the greedy encoder has levels 1 to 3");
     settings->unmasked |= settings->greedy;
     return words->size ? read_number("size", words->size, LEAST_SIZE, MOST_SIZE, &settings->size)
                        : CLI_GO_ON;
@@ -95,9 +94,9 @@ int map_settings_read(const map_words *words, map_settings *settings)
                     : settings->raw                    ? 1u << BRY_MAP_KBF_VALUE_BITS_MAX
                                                        : BRY_MAP_KBF_VALUES_MAX;
     if (settings->values > most)
-        return cli_misuse("bench", "--values: %llu is not between 1 and %llu",
+        return cli_misuse(NULL, "--values: %llu is not between 1 and %llu",
                           (unsigned long long)settings->values, (unsigned long long)most);
     if (settings->top > 0 && settings->values < 2)
-        return cli_misuse("bench", "--top: a single value has all");
+        return cli_misuse(NULL, "--top: a single value has all");
     return CLI_GO_ON;
 }

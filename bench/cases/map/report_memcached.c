@@ -1,4 +1,4 @@
-/* The report beside memcached in its three forms. doc/bloomery.1 explains the fields. */
+/* The report beside memcached in its three forms. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/text_table.h"
 

@@ -30,21 +30,31 @@ static void find_name(const char *program, char *name, size_t room)
 }
 
 typedef struct programs {
-    char self[PATH_MAX], error[32];
+    char bloomery[PATH_MAX], error[32];
     const char *arguments[SEEN_ROWS][6];
 } programs;
 
+/* The program "bloomery" in the folder of this one. */
+static bool find_bloomery(char path[PATH_MAX])
+{
+    static const char name[] = "bloomery";
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - sizeof name);
+    char *slash = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
+    if (slash)
+        memcpy(slash + 1, name, sizeof name);
+    if (slash && access(path, X_OK) == 0)
+        return true;
+    cli_fail(BRY_E_IO, "seen needs the program bloomery in the folder of bloomery-bench");
+    return false;
+}
+
 static bool set_up(programs *all, double error)
 {
-    ssize_t len = readlink("/proc/self/exe", all->self, sizeof all->self - 1);
-    if (len <= 0) {
-        cli_fail(BRY_E_IO, "bench: this program does not find itself");
+    if (!find_bloomery(all->bloomery))
         return false;
-    }
-    all->self[len] = '\0';
     snprintf(all->error, sizeof all->error, "%.17g", error);
     const char *const lines[SEEN_ROWS][6] = {
-        [SEEN_BLOOMERY] = {all->self, "seen", "--error", all->error, NULL},
+        [SEEN_BLOOMERY] = {all->bloomery, "seen", "--error", all->error, NULL},
         [SEEN_AWK] = {"awk", "!x[$0]++", NULL},
         [SEEN_SORT] = {"sort", "-u", NULL},
     };
@@ -64,7 +74,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
         if (!run.there && row != SEEN_BLOOMERY)
             continue;
         if (!run.done || check.wrong) {
-            cli_fail(BRY_E_BADDATA, "bench: %s did not print what it should",
+            cli_fail(BRY_E_BADDATA, "%s did not print what it should",
                      all->arguments[row][row == SEEN_BLOOMERY]);
             return false;
         }
@@ -77,8 +87,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
     report->row[SEEN_BLOOMERY].right = (double)report->false_drops <= most + 5 * sqrt(most) + 1;
     for (unsigned row = 0; row < SEEN_ROWS; row++)
         if (report->row[row].there && !report->row[row].right) {
-            cli_fail(BRY_E_BADDATA, "bench: %s left out lines",
-                     all->arguments[row][row == SEEN_BLOOMERY]);
+            cli_fail(BRY_E_BADDATA, "%s left out lines", all->arguments[row][row == SEEN_BLOOMERY]);
             return false;
         }
     return true;
@@ -95,8 +104,7 @@ static bool measure(const programs *all, int file, seen_report *report)
                 continue;
             line_run run = line_program_run(all->arguments[row], file, NULL, NULL);
             if (!run.done) {
-                cli_fail(BRY_E_BADDATA, "bench: %s failed",
-                         all->arguments[row][row == SEEN_BLOOMERY]);
+                cli_fail(BRY_E_BADDATA, "%s failed", all->arguments[row][row == SEEN_BLOOMERY]);
                 return false;
             }
             wall[row][round] = run.seconds;
@@ -127,7 +135,7 @@ bool bench_seen(const seen_settings *settings, seen_report *report)
         return false;
     int file = line_file(settings->lines);
     if (file < 0) {
-        cli_fail(BRY_E_IO, "bench: a temporary file: %s", strerror(errno));
+        cli_fail(BRY_E_IO, "a temporary file: %s", strerror(errno));
         return false;
     }
     bool good = check_all(&all, file, report) && measure(&all, file, report);

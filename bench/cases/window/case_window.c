@@ -15,18 +15,18 @@ static bool check(const window_report *report, const bench_result *result)
     if (report->work.kind != WINDOW_LIBRARY)
         return true; /* whatever it gives */
     if (facts->forgotten_early) {
-        cli_fail(BRY_E_BADDATA, "bench: %s: %llu elements were forgotten early", report->name,
+        cli_fail(BRY_E_BADDATA, "%s: %llu elements were forgotten early", report->name,
                  (unsigned long long)facts->forgotten_early);
         return false;
     }
     if (facts->false_positive * asked > error * asked + 5 * sqrt(error * asked) + 1) {
-        cli_fail(BRY_E_BADDATA, "bench: %s: an error of %.3g where %g is promised", report->name,
+        cli_fail(BRY_E_BADDATA, "%s: an error of %.3g where %g is promised", report->name,
                  facts->false_positive, error);
         return false;
     }
     if (result->found[WINDOW_HIT] != result->found[WINDOW_HIT_BATCH] ||
         result->found[WINDOW_MISS] != result->found[WINDOW_MISS_BATCH]) {
-        cli_fail(BRY_E_BADDATA, "bench: %s: a batch is answered differently from single questions",
+        cli_fail(BRY_E_BADDATA, "%s: a batch is answered differently from single questions",
                  report->name);
         return false;
     }
@@ -37,7 +37,7 @@ static bool check(const window_report *report, const bench_result *result)
 
 static bool out_of_memory(const char *name)
 {
-    cli_fail(BRY_E_NOMEM, "bench: %s does not fit in memory", name);
+    cli_fail(BRY_E_NOMEM, "%s does not fit in memory", name);
     return false;
 }
 
@@ -94,7 +94,7 @@ bool bench_window(const window_settings *settings, window_report *report)
     *report = (window_report){.name = "window"};
     bry_status status = window_work_plan(&report->work, WINDOW_LIBRARY, settings);
     if (status != BRY_OK) {
-        cli_fail(status, "bench: no such window can be made at this size and error");
+        cli_fail(status, "no such window can be made at this size and error");
         return false;
     }
     return window_reports_measure(report, 1);

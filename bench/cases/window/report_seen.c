@@ -1,4 +1,4 @@
-/* The report on `bloomery seen` in its three forms. doc/bloomery.1 explains the fields. */
+/* The report on `bloomery seen` in its three forms. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/text_table.h"
 

@@ -22,19 +22,19 @@ int window_settings_read(const char *engine, const char *mode, window_settings *
     settings->engine = BRY_ENGINE_COMPACT;
     settings->mode = BRY_WINDOW_IMPROVED;
     if (engine && bry_engine_parse(engine, &settings->engine) != BRY_OK)
-        return cli_misuse("bench", "--engine: there is no engine %s", cli_quote(engine).text);
+        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(engine).text);
     if (settings->engine == BRY_ENGINE_AUTO)
         settings->engine = BRY_ENGINE_COMPACT;
     if (settings->engine != BRY_ENGINE_COMPACT && settings->engine != BRY_ENGINE_FBF)
-        return cli_misuse("bench", "--engine: windows have no engine %s", engine);
+        return cli_misuse(NULL, "--engine: windows have no engine %s", engine);
     if (!mode)
         return CLI_GO_ON;
     if (settings->engine != BRY_ENGINE_FBF)
-        return cli_misuse("bench", "--mode: engine compact does not have it");
+        return cli_misuse(NULL, "--mode: engine compact does not have it");
     for (int i = 0; i < MODES; i++)
         if (strcmp(mode, modes[i]) == 0) {
             settings->mode = (bry_window_mode)i;
             return CLI_GO_ON;
         }
-    return cli_misuse("bench", "--mode: there is no mode %s", cli_quote(mode).text);
+    return cli_misuse(NULL, "--mode: there is no mode %s", cli_quote(mode).text);
 }

@@ -1,11 +1,11 @@
-"""Small runs of `bloomery bench window`, `windows` and `seen`: complete, and true where chance cannot
+"""Small runs of `bloomery-bench window`, `windows` and `seen`: complete, and true where chance cannot
 disturb. How fast it was is not looked at."""
 
 import math
 import os
 import tempfile
 
-from cli_runner import Case, main, run
+from bench_runner import Case, main, run
 
 ELEMENTS = 20000
 SMALL = ["--elements", "20k", "--rounds", "1"]
@@ -37,7 +37,7 @@ class WindowCase(Case):
 
 class Window(WindowCase):
     def check(self, *arguments, **expected):
-        answer = self.read_json("bench", "window", *SMALL, "--json", *arguments)
+        answer = self.read_json("window", *SMALL, "--json", *arguments)
         self.assertEqual(list(answer)[:2], ["bench", "machine"])
         self.assertEqual(answer.pop("bench"), "window")
         expected = {"engine": "compact", "mode": None, "elements": ELEMENTS, "generations": 13,
@@ -87,14 +87,14 @@ class Window(WindowCase):
 
     def test_many_generations(self):
         elements = 4000
-        answer = self.read_json("bench", "window", "--elements", str(elements), "--rounds", "1",
+        answer = self.read_json("window", "--elements", str(elements), "--rounds", "1",
                                 "--generations", "200", "--json")
         self.assertEqual(answer["forgotten_early"], 0)
         self.assertAlmostEqual(answer["promised_asked"], 200 * elements / 13, delta=2 * elements)
         self.assertEqual(answer["absent_asked"], 200 * (4 * elements // 200 + 1))
 
     def test_table(self):
-        done = run("bench", "window", *SMALL, "--engine", "fbf")
+        done = run("window", *SMALL, "--engine", "fbf")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "window: engine fbf, improved, 20000 elements in a window of 8 "
@@ -116,12 +116,12 @@ class Window(WindowCase):
                 (["windows", "--engine", "fbf"], "windows does not use --engine"),
                 (["seen", "--elements", "5k"], "seen does not use --elements"),
                 (["seen", "--items", "999"], "--items: 999 is not between 1000 and 4294967296")):
-            self.expect_misuse(["bench", *arguments], problem)
+            self.expect_misuse([*arguments], problem)
 
 
 class Windows(WindowCase):
     def test_side_by_side(self):
-        answer = self.read_json("bench", "windows", "--elements", "2k", "--rounds", "1", "--json")
+        answer = self.read_json("windows", "--elements", "2k", "--rounds", "1", "--json")
         self.assertEqual(list(answer), ["bench", "machine", "windows", "burst", "retries"])
         rows = answer["windows"]
         self.assertEqual([(row["engine"], row["mode"]) for row in rows],
@@ -166,7 +166,7 @@ class Windows(WindowCase):
         self.assertTrue(all(a["rbf"] < b["rbf"] for a, b in zip(rates, rates[1:])))
 
     def test_table(self):
-        done = run("bench", "windows", "--elements", "1k", "--rounds", "1")
+        done = run("windows", "--elements", "1k", "--rounds", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "windows: 1000 elements in a window, error asked for 0.1 %, "
@@ -180,7 +180,7 @@ class Seen(Case):
              "false_drops", "expected_false_drops", "bloomery", "awk", "sort"]
 
     def test_beside_others(self):
-        answer = self.read_json("bench", "seen", "--items", "30k", "--rounds", "2", "--json")
+        answer = self.read_json("seen", "--items", "30k", "--rounds", "2", "--json")
         self.assertEqual(list(answer), self.NAMES)
         self.assertEqual([answer[name] for name in ("lines", "bytes", "distinct", "error",
                                                     "rounds")],
@@ -198,10 +198,10 @@ class Seen(Case):
     def test_without_the_others(self):
         with tempfile.TemporaryDirectory() as empty:
             environment = {**os.environ, "PATH": empty}
-            answer = self.read_json("bench", "seen", "--items", "5k", "--rounds", "1", "--json",
+            answer = self.read_json("seen", "--items", "5k", "--rounds", "1", "--json",
                                     env=environment)
             self.assertEqual((answer["awk"], answer["sort"]), (None, None))
-            done = run("bench", "seen", "--items", "5k", "--rounds", "1", env=environment)
+            done = run("seen", "--items", "5k", "--rounds", "1", env=environment)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertNotIn("awk", done.stdout)
 
@@ -213,15 +213,15 @@ class Seen(Case):
                 with open(liar, "w") as file:
                     file.write(f"#!/bin/sh\n{script}\n")
                 os.chmod(liar, 0o755)
-                done = run("bench", "seen", "--items", "5k", "--rounds", "1",
+                done = run("seen", "--items", "5k", "--rounds", "1",
                            env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
                 self.assertEqual((done.returncode, done.stdout), (3, ""), script)
-                self.assertIn("bench: awk ", done.stderr)
+                self.assertIn("bloomery-bench: BADDATA: awk ", done.stderr)
 
     def test_no_room_for_the_lines(self):
-        done = run("bench", "seen", "--items", "5k", env={**os.environ, "TMPDIR": "/nowhere"})
+        done = run("seen", "--items", "5k", env={**os.environ, "TMPDIR": "/nowhere"})
         self.assertEqual((done.returncode, done.stderr),
-                         (3, "bloomery: IO: bench: a temporary file: No such file or directory\n"))
+                         (3, "bloomery-bench: IO: a temporary file: No such file or directory\n"))
 
 
 main()

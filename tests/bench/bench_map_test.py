@@ -1,4 +1,4 @@
-"""Small runs of `bloomery bench map`, `maps` and `memcached`: complete, and true where chance
+"""Small runs of `bloomery-bench map`, `maps` and `memcached`: complete, and true where chance
 cannot disturb. How fast it was is not looked at."""
 
 import math
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from cli_runner import Case, PROGRAM, main, run
+from bench_runner import Case, PROGRAM, main, run
 
 ITEMS = 20000
 SMALL = ["--items", "20k", "--rounds", "1"]
@@ -42,7 +42,7 @@ class Map(Case):
             self.assertLessEqual(values[f"ns_{phase}_min"], values[f"ns_{phase}"])
 
     def check(self, *arguments, **expected):
-        answer = self.read_json("bench", "map", *SMALL, "--json", *arguments)
+        answer = self.read_json("map", *SMALL, "--json", *arguments)
         self.assertEqual(list(answer), ["bench", "machine", *SETTINGS, *FACTS, *CHANGES,
                                         *times(PHASES)])
         kbf = expected.get("engine") == "kbf"
@@ -151,7 +151,7 @@ class Map(Case):
         self.kbf("--raw", "--values", "1000", raw=True, values=1000)
 
     def test_table(self):
-        done = run("bench", "map", *SMALL, "--engine", "kbf", "--shape", "paper", "--decode", "2",
+        done = run("map", *SMALL, "--engine", "kbf", "--shape", "paper", "--decode", "2",
                    "--unmasked", "--top", "0.5", "--skew", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
@@ -187,17 +187,17 @@ class Map(Case):
                 (["--values", "1", "--top", "0.5"], "--top: a single value has all"),
                 (["--items", "999"], "--items: 999 is not between 1000 and 4294967296"),
                 (["--value-bits", "3"], "map does not use --value-bits")):
-            self.expect_misuse(["bench", "map", *arguments], problem)
-        self.expect_misuse(["bench", "maps", "--values", "16384"],
+            self.expect_misuse(["map", *arguments], problem)
+        self.expect_misuse(["maps", "--values", "16384"],
                            "--values: 16384 is not between 1 and 16383")
-        self.expect_misuse(["bench", "maps", "--engine", "kbf"], "maps does not use --engine")
-        self.expect_misuse(["bench", "memcached", "--batch", "7"],
+        self.expect_misuse(["maps", "--engine", "kbf"], "maps does not use --engine")
+        self.expect_misuse(["memcached", "--batch", "7"],
                            "memcached does not use --batch")
 
 
 class Maps(Case):
     def test_side_by_side(self):
-        answer = self.read_json("bench", "maps", *SMALL, "--values", "500", "--json")
+        answer = self.read_json("maps", *SMALL, "--values", "500", "--json")
         self.assertEqual(list(answer), ["bench", "machine", "maps", "values", "paper_by_compact",
                                         "tuned_by_compact", "compact_many_by_few",
                                         "kbf_many_by_few"])
@@ -223,7 +223,7 @@ class Maps(Case):
         self.assertAlmostEqual(answer["kbf_many_by_few"]["hit"], many["ns_hit"] / few["ns_hit"])
 
     def test_table(self):
-        done = run("bench", "maps", *SMALL)
+        done = run("maps", *SMALL)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2],
@@ -257,7 +257,7 @@ class Memcached(Case):
     def test_beside_memcached(self):
         if not shutil.which("memcached"):
             self.skipTest("memcached is not installed")
-        answer = self.read_json("bench", "memcached", *SMALL, "--json")
+        answer = self.read_json("memcached", *SMALL, "--json")
         self.assertEqual(list(answer), [
             "bench", "machine", "version", "pairs", "asked", "values", "error", "batch", "rounds",
             "key_bytes", "value_bytes", "stores", "memcached_by_kbf", "memcached_by_compact"])
@@ -287,13 +287,13 @@ class Memcached(Case):
         program = pathlib.Path(folder.name) / "memcached"
         program.write_text(text)
         program.chmod(0o755)
-        return run("bench", "memcached", "--items", "1k", "--rounds", "1",
+        return run("memcached", "--items", "1k", "--rounds", "1",
                    env={**os.environ, "PATH": f"{folder.name}:{os.environ['PATH']}"})
 
     def test_a_server_that_does_not_start(self):
         done = self.with_program("#!/bin/sh\nexit 1\n")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (3, "", "bloomery: IO: bench: memcached does not start\n"))
+                         (3, "", "bloomery-bench: IO: memcached does not start\n"))
 
     def test_a_server_that_lies(self):
         for answer in (b"END\r\n", b"VALUE other 0 1\r\nx\r\nEND\r\n", b"ERROR\r\n", b"\n",
@@ -302,7 +302,7 @@ class Memcached(Case):
                 done = self.with_program(LIAR.replace("ITEMS", "1000")
                                          .replace("ANSWER", repr(answer)))
                 self.assertEqual((done.returncode, done.stdout), (3, ""))
-                self.assertTrue(done.stderr.startswith("bloomery: BADDATA: bench: memcached"),
+                self.assertTrue(done.stderr.startswith("bloomery-bench: BADDATA: memcached"),
                                 done.stderr)
 
     def test_nothing_is_left_behind(self):
@@ -315,7 +315,7 @@ class Memcached(Case):
         program.write_text(f"#!/bin/sh\necho $$ > {pid_file}.new\nmv {pid_file}.new {pid_file}\n"
                            "exec sleep 1000\n")
         program.chmod(0o755)
-        bench = subprocess.Popen([PROGRAM, "bench", "memcached", *SMALL], env={
+        bench = subprocess.Popen([PROGRAM, "memcached", *SMALL], env={
             **os.environ, "PATH": f"{folder.name}:{os.environ['PATH']}"},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not pid_file.exists():

@@ -1,9 +1,9 @@
-"""Small runs of `bloomery bench index` and `indexes`: complete, true, and the same on every
+"""Small runs of `bloomery-bench index` and `indexes`: complete, true, and the same on every
 instruction set."""
 
 import math
 
-from cli_runner import Case, main, run
+from bench_runner import Case, main, run
 
 SMALL = ["--units", "20", "--unit-capacity", "1000", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_batch", "miss_batch", "reinsert"]
@@ -47,7 +47,7 @@ class Index(Case):
 
     def check(self, *arguments, engine="compact", units=20, unit_capacity=1000, error=0.001,
               grow=False, segmented=False, batch=1024, rounds=1):
-        answer = self.read_json("bench", "index", "--json", *arguments)
+        answer = self.read_json("index", "--json", *arguments)
         self.assertEqual(list(answer), ["bench", "machine", "elements", "asked", "error", "grow",
                                         "batch", "rounds", "reinserted", *ROW])
         elements = units * unit_capacity
@@ -87,7 +87,7 @@ class Index(Case):
                    engine="dba", units=1)
 
     def test_table(self):
-        done = run("bench", "index", *SMALL, "--engine", "dba", "--group", "64", "--segmented")
+        done = run("index", *SMALL, "--engine", "dba", "--group", "64", "--segmented")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "index: 20 units of 1000 elements, error asked for 0.001, "
@@ -98,7 +98,7 @@ class Index(Case):
         self.assertEqual(lines[-1], "*: in batches.")
 
     def test_indexes(self):
-        answer = self.read_json("bench", "indexes", "--unit-capacity", "200", "--rounds", "1",
+        answer = self.read_json("indexes", "--unit-capacity", "200", "--rounds", "1",
                                 "--json")
         error = 2**-14
         self.assertEqual(list(answer), ["bench", "machine", "units", "unit_capacity", "error",
@@ -157,7 +157,7 @@ class Index(Case):
                                runs[2]["ns_reinsert"] / runs[3]["ns_reinsert"])
 
     def test_tables(self):
-        done = run("bench", "indexes", "--units", "10", "--unit-capacity", "200", "--rounds", "1")
+        done = run("indexes", "--units", "10", "--unit-capacity", "200", "--rounds", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for text in ("index: 10 units of 200 elements, error asked for 6.10352e-05",
                      "Groups of 512 against groups of 1: ", "index: 64 units of 32 elements, ",
@@ -180,9 +180,9 @@ class Index(Case):
                 (["--items", "5k"], "index does not use --items"),
                 (["--values", "5"], "index does not use --values"),
                 (["--error", "0.7"], "--error: 0.7 is not between 1e-09 and 0.5")):
-            self.expect_misuse(["bench", "index", *arguments], problem)
-        self.expect_misuse(["bench", "indexes", "--group", "8"], "indexes does not use --group")
-        self.expect_misuse(["bench", "filter", "--units", "8"], "filter does not use --units")
+            self.expect_misuse(["index", *arguments], problem)
+        self.expect_misuse(["indexes", "--group", "8"], "indexes does not use --group")
+        self.expect_misuse(["filter", "--units", "8"], "filter does not use --units")
 
 
 main()

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 
-from cli_runner import Case, PROGRAM, main, run
+from bench_runner import BLOOMERY, Case, PROGRAM, load, main, run
 
 SMALL = ["--items", "20k", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_ready", "miss_ready"]
@@ -37,7 +37,7 @@ class Bench(Case):
         self.assertGreater(p, 5 * sigma)  # else the band would say nothing
 
     def check_filter(self, *arguments, items, error, batch=1024, env=None, engine="bloom"):
-        answer = self.read_json("bench", "filter", "--json", *arguments, env=env)
+        answer = self.read_json("filter", "--json", *arguments, env=env)
         self.assertEqual(list(answer), [
             "bench", "machine", "engine", "items", "error", "key_bytes", "batch", "rounds",
             "bytes", "bits_per_item", "predicted_error", "false_positive", *time_names(),
@@ -47,7 +47,9 @@ class Bench(Case):
                          ["filter", engine, items, error, batch])
         self.check_times(answer, time_names() + time_names("_batch"))
         self.check_error(answer, items)
-        plan = self.read_json("plan", "--items", str(items), "--error", repr(error), "--json")
+        plan = load(subprocess.run(
+            [BLOOMERY, "plan", "--items", str(items), "--error", repr(error), "--json"],
+            check=True, capture_output=True, text=True).stdout)
         plan = [one for one in plan["plans"] if one["job"] == "filter"][engine == "compact"]
         if engine == "bloom":
             self.assertEqual(answer["bytes"], plan["bytes"])
@@ -106,7 +108,7 @@ class Bench(Case):
                 self.check_error(one, items)
 
     def test_filters(self):
-        answer = self.read_json("bench", "filters", *SMALL, "--json")
+        answer = self.read_json("filters", *SMALL, "--json")
         self.check_machine(answer)
         self.check_filters(answer, 20000)
 
@@ -117,13 +119,13 @@ class Bench(Case):
             self.check_times(one, ["ns", "ns_batch"])
 
     def test_hash(self):
-        answer = self.read_json("bench", "hash", "--rounds", "1", "--json")
+        answer = self.read_json("hash", "--rounds", "1", "--json")
         self.assertEqual(list(answer), ["bench", "machine", "rounds", "keys"])
         self.check_machine(answer)
         self.check_hash(answer)
 
     def test_tables(self):
-        done = run("bench", "filter", *SMALL)
+        done = run("filter", *SMALL)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "filter: 20000 keys of 16 bytes, error asked for 1 %, "
@@ -141,7 +143,7 @@ class Bench(Case):
             page = pathlib.Path(folder) / "page.md"
             page.write_text("before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n")
             page.chmod(0o640)
-            answer = self.read_json("bench", "all", "--items", "3k", "--rounds", "1", "--json",
+            answer = self.read_json("all", "--items", "3k", "--rounds", "1", "--json",
                                     "--markdown", str(page))
             text = page.read_text()
             self.assertEqual(page.stat().st_mode & 0o777, 0o640)
@@ -205,13 +207,13 @@ class Bench(Case):
             for text in ("", "<!-- bench:begin -->\n", "<!-- bench:end -->\n<!-- bench:begin -->\n"):
                 page.write_text(text)
                 # At full size this would take minutes: it is refused before anything is measured.
-                self.expect(["bench", "all", "--markdown", str(page)], 3, "",
-                            f"bloomery: BADDATA: {page} has no lines <!-- bench:begin --> and "
+                self.expect(["all", "--markdown", str(page)], 3, "",
+                            f"bloomery-bench: BADDATA: {page} has no lines <!-- bench:begin --> and "
                             "<!-- bench:end -->\n")
                 self.assertEqual(page.read_text(), text)
             page.unlink()
-            self.expect(["bench", "all", "--markdown", str(page)], 3, "",
-                        f"bloomery: IO: {page}: No such file or directory\n")
+            self.expect(["all", "--markdown", str(page)], 3, "",
+                        f"bloomery-bench: IO: {page}: No such file or directory\n")
 
     def test_interrupted(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +221,7 @@ class Bench(Case):
             text = "<!-- bench:begin -->\n<!-- bench:end -->\n"
             page.write_text(text)
             running = subprocess.Popen(
-                [PROGRAM, "bench", "all", "--markdown", str(page)], stdout=subprocess.PIPE,
+                [PROGRAM, "all", "--markdown", str(page)], stdout=subprocess.PIPE,
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
             running.send_signal(signal.SIGINT)
             self.assertEqual(running.communicate()[0], b"")
@@ -228,44 +230,44 @@ class Bench(Case):
             self.assertEqual(os.listdir(folder), ["page.md"])
 
     def test_misuse(self):
-        self.expect_misuse(["bench"], "no case is given: hash, filter, filters, maplet, map, "
-                                       "maps, memcached, index, indexes, window, windows, seen or all")
-        self.expect_misuse(["bench", "frobnicate"], 'there is no case "frobnicate"')
-        self.expect_misuse(["bench", "hash", "filter"], '"filter" is one argument too many')
-        self.expect_misuse(["bench", "hash", "--items", "5k"], "hash does not use --items")
-        self.expect_misuse(["bench", "filters", "--engine", "bloom"],
+        self.expect_misuse([], "no case is given: hash, filter, filters, maplet, map, maps, "
+                               "memcached, index, indexes, window, windows, seen or all")
+        self.expect_misuse(["frobnicate"], 'there is no case "frobnicate"')
+        self.expect_misuse(["hash", "filter"], '"filter" is one argument too many')
+        self.expect_misuse(["hash", "--items", "5k"], "hash does not use --items")
+        self.expect_misuse(["filters", "--engine", "bloom"],
                            "filters does not use --engine")
-        self.expect_misuse(["bench", "filter", "--markdown", "x"], "filter does not use --markdown")
-        self.expect_misuse(["bench", "filter", "--items", "999"],
+        self.expect_misuse(["filter", "--markdown", "x"], "filter does not use --markdown")
+        self.expect_misuse(["filter", "--items", "999"],
                            "--items: 999 is not between 1000 and 4294967296")
-        self.expect_misuse(["bench", "filter", "--items", "1T"],
+        self.expect_misuse(["filter", "--items", "1T"],
                            "--items: 1000000000000 is not between 1000 and 4294967296")
-        self.expect_misuse(["bench", "filter", "--batch", "65537"],
+        self.expect_misuse(["filter", "--batch", "65537"],
                            "--batch: 65537 is not between 1 and 65536")
-        self.expect_misuse(["bench", "filter", "--rounds", "100"],
+        self.expect_misuse(["filter", "--rounds", "100"],
                            "--rounds: 100 is not between 1 and 99")
-        self.expect_misuse(["bench", "filter", "--engine", "cuckoo"],
+        self.expect_misuse(["filter", "--engine", "cuckoo"],
                            '--engine: there is no engine "cuckoo"')
-        self.expect_misuse(["bench", "filter", "--engine", "kbf"],
+        self.expect_misuse(["filter", "--engine", "kbf"],
                            "--engine: filters have no engine kbf")
-        self.expect_misuse(["bench", "filter", "--isa", "mmx"],
+        self.expect_misuse(["filter", "--isa", "mmx"],
                            '--isa: there is no instruction set "mmx"')
         for option in (["--value-bits", "8"], ["--grow"], ["--compare"]):
-            self.expect_misuse(["bench", "filter", *option], f"filter does not use {option[0]}")
-        self.expect_misuse(["bench", "filter", "--error", "0.9"],
+            self.expect_misuse(["filter", *option], f"filter does not use {option[0]}")
+        self.expect_misuse(["filter", "--error", "0.9"],
                            "--error: 0.9 is not between 1e-09 and 0.5")
 
     def test_an_isa_of_another_machine(self):
         other = "avx2" if os.uname().machine == "aarch64" else "neon"
-        self.expect(["bench", "hash", "--isa", other], 3, "",
-                    f"bloomery: UNSUPPORTED: --isa: this machine does not run {other}\n")
+        self.expect(["hash", "--isa", other], 3, "",
+                    f"bloomery-bench: UNSUPPORTED: --isa: this machine does not run {other}\n")
 
     def test_full_disk(self):
         with open("/dev/full", "w") as full:
-            done = run("bench", "filter", *SMALL, "--json", capture_output=False, stdout=full,
+            done = run("filter", *SMALL, "--json", capture_output=False, stdout=full,
                        stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, "bloomery: IO: standard output: No space left on device\n"))
+                         (3, "bloomery-bench: IO: standard output: No space left on device\n"))
 
 
 main()

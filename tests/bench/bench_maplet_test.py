@@ -1,8 +1,8 @@
-"""Small runs of `bloomery bench maplet`: complete, true, and the same on every instruction set."""
+"""Small runs of `bloomery-bench maplet`: complete, true, and the same on every instruction set."""
 
 import math
 
-from cli_runner import Case, main, run
+from bench_runner import Case, main, run
 
 SMALL = ["--items", "20k", "--rounds", "1"]
 PHASES = ["insert", "insert_full", "upsert", "delete", "hit", "miss", "hit_batch", "miss_batch"]
@@ -28,7 +28,7 @@ class Maplet(Case):
 
     def check(self, *arguments, items=20000, value_bits=12, error=0.001, grow=False, batch=1024,
               rounds=1, compare=False):
-        answer = self.read_json("bench", "maplet", "--json", *arguments)
+        answer = self.read_json("maplet", "--json", *arguments)
         self.assertEqual(list(answer), [
             "bench", "machine", "items", "value_bits", "error", "isa", "grow", "batch", "rounds",
             *FACTS, *(GROWTH if grow else []), *TIMES, *(["exact", "ratios"] if compare else [])])
@@ -95,7 +95,7 @@ class Maplet(Case):
         self.check(*SMALL, "--compare", "--grow", compare=True, grow=True)
 
     def test_table(self):
-        done = run("bench", "maplet", *SMALL, "--value-bits", "0", "--grow", "--compare")
+        done = run("maplet", *SMALL, "--value-bits", "0", "--grow", "--compare")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "maplet: 20000 entries with 0-bit values, error asked for 0.1 %, "
@@ -115,22 +115,22 @@ class Maplet(Case):
                 ("-1", '"-1" is below zero'), ("1.5", '"1.5" is not a whole number'),
                 ("x", '"x" is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
                 ("", '"" says nothing')):
-            self.expect_misuse(["bench", "maplet", "--value-bits", text],
+            self.expect_misuse(["maplet", "--value-bits", text],
                                f"--value-bits: {problem}")
-        self.expect_misuse(["bench", "maplet", "--grow=yes"], "--grow takes no value")
-        self.expect_misuse(["bench", "maplet", "--items", "999"],
+        self.expect_misuse(["maplet", "--grow=yes"], "--grow takes no value")
+        self.expect_misuse(["maplet", "--items", "999"],
                            "--items: 999 is not between 1000 and 4294967296")
-        self.expect_misuse(["bench", "maplet", "--items", "0"], '--items: "0" is not above 0')
-        self.expect_misuse(["bench", "maplet", "--error", "0.6"],
+        self.expect_misuse(["maplet", "--items", "0"], '--items: "0" is not above 0')
+        self.expect_misuse(["maplet", "--error", "0.6"],
                            "--error: 0.6 is not between 1e-09 and 0.5")
-        self.expect_misuse(["bench", "maplet", "--batch", "65537"],
+        self.expect_misuse(["maplet", "--batch", "65537"],
                            "--batch: 65537 is not between 1 and 65536")
-        self.expect_misuse(["bench", "maplet", "--engine", "bloom"], "maplet does not use --engine")
-        self.expect_misuse(["bench", "all", "--grow"], "all does not use --grow")
+        self.expect_misuse(["maplet", "--engine", "bloom"], "maplet does not use --engine")
+        self.expect_misuse(["all", "--grow"], "all does not use --grow")
 
     def test_more_than_fingerprints_tell(self):
-        self.expect(["bench", "maplet", "--items", "2^32", "--error", "1e-9", "--grow"], 3, "",
-                    "bloomery: RANGE: bench: no maplet can be made at this size and error\n")
+        self.expect(["maplet", "--items", "2^32", "--error", "1e-9", "--grow"], 3, "",
+                    "bloomery-bench: RANGE: no maplet can be made at this size and error\n")
 
 
 main()

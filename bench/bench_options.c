@@ -1,0 +1,199 @@
+#include "bench/bench_options.h"
+
+#include "bench/bench_runs.h"
+#include "cli/core/args.h"
+#include "cli/core/output.h"
+
+#include <string.h>
+
+#define FOR_ALL (BENCH_USES(BENCH_ROUNDS) | BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON))
+#define FOR_FILTERS                                                                                \
+    (FOR_ALL | BENCH_USES(BENCH_ITEMS) | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH))
+
+#define FOR_MAPS (FOR_FILTERS | BENCH_USES(BENCH_VALUES))
+#define FOR_MAP                                                                                    \
+    (FOR_MAPS | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_SHAPE) | BENCH_USES(BENCH_DECODE) |    \
+     BENCH_USES(BENCH_ENCODER) | BENCH_USES(BENCH_UNMASKED) | BENCH_USES(BENCH_RAW) |              \
+     BENCH_USES(BENCH_SKEW) | BENCH_USES(BENCH_TOP) | BENCH_USES(BENCH_SIZE) |                     \
+     BENCH_USES(BENCH_GROW))
+
+#define FOR_INDEXES                                                                                \
+    (FOR_ALL | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH) | BENCH_USES(BENCH_UNITS) |       \
+     BENCH_USES(BENCH_UNIT_CAPACITY) | BENCH_USES(BENCH_GROW))
+#define FOR_INDEX                                                                                  \
+    (FOR_INDEXES | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_GROUP) | BENCH_USES(BENCH_SEGMENTED))
+
+#define FOR_WINDOWS                                                                                \
+    (FOR_ALL | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH) | BENCH_USES(BENCH_ELEMENTS) |    \
+     BENCH_USES(BENCH_GENERATIONS))
+#define FOR_WINDOW (FOR_WINDOWS | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_MODE))
+
+static const bench_case cases[] = {
+    {"hash", bench_run_hash, FOR_ALL, 10000000, 0.01},
+    {"filter", bench_run_filter, FOR_FILTERS | BENCH_USES(BENCH_ENGINE), 10000000, 0.01},
+    {"filters", bench_run_filters, FOR_FILTERS, 10000000, 0.01},
+    {"maplet", bench_run_maplet,
+     FOR_FILTERS | BENCH_USES(BENCH_VALUE_BITS) | BENCH_USES(BENCH_GROW) |
+         BENCH_USES(BENCH_COMPARE),
+     10000000, MAPLET_ERROR},
+    {"map", bench_run_map, FOR_MAP, 1000000, MAP_ERROR},
+    {"maps", bench_run_maps, FOR_MAPS, 10000000, MAP_ERROR},
+    {"memcached", bench_run_memcached, FOR_MAPS & ~BENCH_USES(BENCH_BATCH), 1000000, MAP_ERROR},
+    {"index", bench_run_index, FOR_INDEX, 10000000, INDEX_ERROR},
+    {"indexes", bench_run_indexes, FOR_INDEXES, 10000000, INDEXES_ERROR},
+    {"window", bench_run_window, FOR_WINDOW, 10000000, WINDOW_ERROR},
+    {"windows", bench_run_windows, FOR_WINDOWS, 10000000, WINDOW_ERROR},
+    {"seen", bench_run_seen, FOR_ALL | BENCH_USES(BENCH_ITEMS) | BENCH_USES(BENCH_ERROR), 10000000,
+     SEEN_ERROR},
+    {"all", bench_run_all, FOR_FILTERS | BENCH_USES(BENCH_MARKDOWN), 10000000, 0.01},
+};
+
+static const bench_case *find_case(const char *name)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (strcmp(name, cases[i].name) == 0)
+            return &cases[i];
+    return NULL;
+}
+
+static const char cases_text[] =
+    "Measures on this machine. Cases:\n"
+    "  hash       keys of several lengths: --rounds --isa\n"
+    "  filter     one engine: --engine --items --error --batch --rounds --isa\n"
+    "  filters    both, a standard Bloom filter and libbloom: --items --error\n"
+    "             --batch --rounds --isa\n"
+    "  maplet     what engine compact is made of: --items --value-bits --error\n"
+    "             --grow --batch --rounds --compare --isa\n"
+    "  map        one engine of the map: --engine --items --values --raw --skew --top\n"
+    "             --error --grow --batch --rounds --isa, and for engine kbf --shape\n"
+    "             --decode --encoder --unmasked --size\n"
+    "  maps       the engines side by side, and few values against many: --items\n"
+    "             --values --error --batch --rounds --isa\n"
+    "  memcached  the same beside memcached over loopback: --items --values --error\n"
+    "             --rounds --isa\n"
+    "  index      one engine of the index: --engine --units --unit-capacity --error\n"
+    "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
+    "  indexes    groups and engines side by side, and errors past the planned units:\n"
+    "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
+    "  window     one engine of the window: --engine --mode --elements --generations\n"
+    "             --error --batch --rounds --isa\n"
+    "  windows    the engines, what they are compared with, a burst, and counters\n"
+    "             under retries: --elements --generations --error --batch --rounds --isa\n"
+    "  seen       bloomery seen beside awk and sort: --items --error --rounds\n"
+    "  all        hash and filters; a maplet of at most 2M entries beside an exact\n"
+    "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
+    "             indexes, windows of at most 1M elements, and seen";
+
+static const char examples_text[] = "  bloomery-bench all\n"
+                                    "  bloomery-bench filter --engine compact --items 1M --json";
+static const char more_text[] =
+    "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
+    "are checked while measuring: a wrong one ends the run with exit code 3. --version prints\n"
+    "version, instruction set and compiler.";
+
+static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
+{
+    const cli_option rows[BENCH_OPTIONS] = {
+        [BENCH_ENGINE] = {"engine", CLI_TEXT, "E",
+                          "filter: bloom, compact; map, index, window: compact or kbf, dba, fbf",
+                          &given->words.engine, 0},
+        [BENCH_ITEMS] = {"items", CLI_COUNT, "N", "keys (default 10M; of map and memcached 1M)",
+                         &given->items, 0},
+        [BENCH_VALUE_BITS] = {"value-bits", CLI_TEXT, "V", "of maplet: 0 to 32 (default 12)",
+                              &given->value_bits, 0},
+        [BENCH_ERROR] =
+            {"error", CLI_SHARE, "P",
+             "error to ask for (default: filters, all 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
+             &given->error, 0},
+        [BENCH_GROW] = {"grow", CLI_FLAG, NULL, "of maplet, map, index, indexes: one that may grow",
+                        &given->grow, 0},
+        [BENCH_BATCH] = {"batch", CLI_COUNT, "B", "keys in a batch (default 1024)", &given->batch,
+                         0},
+        [BENCH_ROUNDS] = {"rounds", CLI_COUNT, "R",
+                          "rounds to measure (default 5), after one to warm up", &given->rounds, 0},
+        [BENCH_COMPARE] = {"compare", CLI_FLAG, NULL, "of maplet: beside an exact hash table",
+                           &given->compare, 0},
+        [BENCH_SHAPE] = {"shape", CLI_TEXT, "S", "of kbf: tuned (default) or paper",
+                         &given->words.shape, 0},
+        [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "of kbf: level 1 to 4 (default 4)",
+                          &given->words.decode, 0},
+        [BENCH_ENCODER] = {"encoder", CLI_TEXT, "C", "of kbf: algebraic (default) or greedy",
+                           &given->words.encoder, 0},
+        [BENCH_UNMASKED] = {"unmasked", CLI_FLAG, NULL, "of kbf: codes as the papers store them",
+                            &given->map.unmasked, 0},
+        [BENCH_VALUES] = {"values", CLI_COUNT, "V", "of maps: distinct values (default 3000)",
+                          &given->map.values, 0},
+        [BENCH_RAW] = {"raw", CLI_FLAG, NULL, "of map: values are integers, not byte strings",
+                       &given->map.raw, 0},
+        [BENCH_SKEW] = {"skew", CLI_TEXT, "Z", "of map: values by Zipf's law (default 0: uniform)",
+                        &given->words.skew, 0},
+        [BENCH_TOP] = {"top", CLI_SHARE, "S", "of map: the share of the keys that one value has",
+                       &given->map.top, 0},
+        [BENCH_SIZE] = {"size", CLI_TEXT, "F", "of kbf: so many times the planned cells",
+                        &given->words.size, 0},
+        [BENCH_UNITS] = {"units", CLI_COUNT, "R", "of indexes: units (default 64; of indexes 160)",
+                         &given->units, 0},
+        [BENCH_UNIT_CAPACITY] = {"unit-capacity", CLI_COUNT, "C",
+                                 "of indexes: elements in each (default 65536)",
+                                 &given->unit_capacity, 0},
+        [BENCH_GROUP] = {"group", CLI_COUNT, "G",
+                         "of dba: units side by side (default: by their number)", &given->group, 0},
+        [BENCH_SEGMENTED] = {"segmented", CLI_FLAG, NULL, "of dba: a segment for each hash",
+                             &given->segmented, 0},
+        [BENCH_ELEMENTS] = {"elements", CLI_COUNT, "N", "of windows: new ones in each (default 1M)",
+                            &given->elements, 0},
+        [BENCH_GENERATIONS] = {"generations", CLI_COUNT, "G",
+                               "of windows: parts (default: compact 13, the others 8)",
+                               &given->generations, 0},
+        [BENCH_MODE] = {"mode", CLI_TEXT, "M", "of window fbf: improved (default), paper or simple",
+                        &given->mode, 0},
+        [BENCH_ISA] = {"isa", CLI_TEXT, "I", "scalar, avx2, avx512 or neon instead of the best",
+                       &given->isa, 0},
+        [BENCH_MARKDOWN] = {"markdown", CLI_TEXT, "FILE",
+                            "of all: also rewrite the block of results in this file",
+                            &given->markdown, 0},
+        [BENCH_JSON] = {"json", CLI_FLAG, NULL, "JSON instead of tables", &given->as_json, 0},
+    };
+    memcpy(options, rows, sizeof rows);
+}
+
+/* The case, and whether it uses the options that are there. */
+static int choose_case(const char *name, const cli_option options[BENCH_OPTIONS],
+                       bench_given *given)
+{
+    given->chosen = find_case(name);
+    if (!given->chosen)
+        return cli_misuse(NULL, "there is no case %s", cli_quote(name).text);
+    for (int i = 0; i < BENCH_OPTIONS; i++)
+        if (options[i].given && !(given->chosen->uses & BENCH_USES(i)))
+            return cli_misuse(NULL, "%s does not use --%s", given->chosen->name, options[i].name);
+    return CLI_GO_ON;
+}
+
+int bench_options_read(int argc, char **argv, bench_given *given)
+{
+    *given = (bench_given){
+        .batch = 1024,
+        .rounds = 5,
+        .unit_capacity = INDEX_CAPACITY,
+        .elements = WINDOW_ELEMENTS,
+        .map = {.values = MAP_VALUES},
+    };
+    cli_option options[BENCH_OPTIONS];
+    fill_options(given, options);
+    const cli_syntax syntax = {
+        .usage = "CASE [options]",
+        .about = cases_text,
+        .options = options,
+        .option_count = BENCH_OPTIONS,
+        .examples = examples_text,
+        .more = more_text,
+        .most_words = 1,
+        .least_words = 1,
+        .missing = "no case is given: hash, filter, filters, maplet, map, maps, "
+                   "memcached, index, indexes, window, windows, seen or all",
+    };
+    size_t count;
+    int code = cli_read_args(&syntax, argc, argv, &count);
+    return code == CLI_GO_ON ? choose_case(argv[0], options, given) : code;
+}

@@ -1,0 +1,67 @@
+/* The command line of bloomery-bench: its cases and its options, as data. */
+#ifndef BLOOMERY_BENCH_BENCH_OPTIONS_H
+#define BLOOMERY_BENCH_BENCH_OPTIONS_H
+
+#include "bench/bench_request.h"
+
+/* Options, by their place in the table of them. */
+enum bench_option {
+    BENCH_ENGINE,
+    BENCH_ITEMS,
+    BENCH_VALUE_BITS,
+    BENCH_ERROR,
+    BENCH_GROW,
+    BENCH_BATCH,
+    BENCH_ROUNDS,
+    BENCH_COMPARE,
+    BENCH_SHAPE,
+    BENCH_DECODE,
+    BENCH_ENCODER,
+    BENCH_UNMASKED,
+    BENCH_VALUES,
+    BENCH_RAW,
+    BENCH_SKEW,
+    BENCH_TOP,
+    BENCH_SIZE,
+    BENCH_UNITS,
+    BENCH_UNIT_CAPACITY,
+    BENCH_GROUP,
+    BENCH_SEGMENTED,
+    BENCH_ELEMENTS,
+    BENCH_GENERATIONS,
+    BENCH_MODE,
+    BENCH_ISA,
+    BENCH_MARKDOWN,
+    BENCH_JSON,
+    BENCH_OPTIONS
+};
+#define BENCH_USES(option) (UINT64_C(1) << (option))
+
+typedef struct bench_case {
+    const char *name;
+    int (*run)(const bench_request *asked);
+    uint64_t uses; /* options, by BENCH_USES() */
+    uint64_t items; /* the default, as the next */
+    double error;
+} bench_case;
+
+/* What the command line says; 0 and NULL where it says nothing and a case has its own default. */
+typedef struct bench_given {
+    const bench_case *chosen;
+    uint64_t items, batch, rounds;
+    uint64_t units, unit_capacity, group;
+    uint64_t elements, generations;
+    double error;
+    bool grow, compare, segmented, as_json;
+    const char *value_bits, *mode, *isa, *markdown;
+    map_settings map; /* what is not a word: values, raw, unmasked, top */
+    map_words words; /* the engine is that of any case */
+} bench_given;
+
+/* CLI_GO_ON, or the exit code after the help or a message. */
+int bench_options_read(int argc, char **argv, bench_given *given);
+
+/* Checks what was given and fills *asked. CLI_GO_ON, or the exit code after a message. */
+int bench_request_read(const bench_given *given, bench_request *asked); /* bench_request.c */
+
+#endif

@@ -1,0 +1,166 @@
+#include "bench/bench_request.h"
+
+#include "bench/bench_options.h"
+#include "bench/bench_runs.h"
+#include "cli/core/args.h"
+#include "cli/core/numbers.h"
+#include "cli/core/output.h"
+#include "kernel/kernel.h"
+
+#include <bloomery/filter.h>
+#include <string.h>
+
+#define LEAST_ITEMS 1000u /* with fewer, no error can be measured */
+#define MOST_ITEMS ((uint64_t)1 << 32)
+
+/* CLI_GO_ON, or the exit code after a message. */
+static int force_isa(const char *name)
+{
+    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
+        if (strcmp(name, bry__isa_names[isa]) != 0)
+            continue;
+        if (bry__kernel_force((bry__isa)isa))
+            return CLI_GO_ON;
+        return cli_fail(BRY_E_UNSUPPORTED, "--isa: this machine does not run %s", name);
+    }
+    return cli_misuse(NULL, "--isa: there is no instruction set %s", cli_quote(name).text);
+}
+
+static int read_filter_engine(const char *name, bry_engine *engine)
+{
+    if (bry_engine_parse(name, engine) != BRY_OK)
+        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(name).text);
+    if (*engine != BRY_ENGINE_AUTO && *engine != BRY_ENGINE_BLOOM && *engine != BRY_ENGINE_COMPACT)
+        return cli_misuse(NULL, "--engine: filters have no engine %s", name);
+    return CLI_GO_ON;
+}
+
+static int check_range(const char *name, uint64_t value, uint64_t least, uint64_t most)
+{
+    if (value >= least && value <= most)
+        return CLI_GO_ON;
+    return cli_misuse(NULL, "--%s: %llu is not between %llu and %llu", name,
+                      (unsigned long long)value, (unsigned long long)least,
+                      (unsigned long long)most);
+}
+
+static int check_error(double error)
+{
+    if (error >= BRY_FILTER_ERROR_MIN && error <= BRY_ERROR_MAX)
+        return CLI_GO_ON;
+    return cli_misuse(NULL, "--error: %g is not between %g and %g", error, BRY_FILTER_ERROR_MIN,
+                      BRY_ERROR_MAX);
+}
+
+/* Units and their capacity, of which there may be as many elements as items elsewhere. */
+static int check_elements(uint64_t units, uint64_t capacity)
+{
+    int code = check_range("units", units, 1, BRY_INDEX_UNITS_MAX);
+    if (code == CLI_GO_ON)
+        code = check_range("unit-capacity", capacity, 1, MOST_ITEMS);
+    unsigned long long elements = units * capacity;
+    if (code != CLI_GO_ON || (elements >= LEAST_ITEMS && elements <= MOST_ITEMS))
+        return code;
+    return cli_misuse(NULL, "--units times --unit-capacity: %llu is not between %u and %llu",
+                      elements, LEAST_ITEMS, (unsigned long long)MOST_ITEMS);
+}
+
+static int read_index(const bench_given *given, index_settings *index)
+{
+    if (!(given->chosen->uses & BENCH_USES(BENCH_UNITS)))
+        return CLI_GO_ON;
+    bool several = given->chosen->run == bench_run_indexes;
+    uint64_t units = given->units ? given->units : several ? INDEXES_UNITS : INDEX_UNITS;
+    int code = check_elements(units, given->unit_capacity);
+    if (code != CLI_GO_ON)
+        return code;
+    index->units = (uint32_t)units;
+    index->unit_capacity = given->unit_capacity;
+    index->group = given->group > 512 ? 513 : (uint32_t)given->group; /* 513: too large */
+    index->segmented = given->segmented;
+    return several ? CLI_GO_ON : index_settings_read(given->words.engine, index);
+}
+
+static int read_window(const bench_given *given, window_settings *window)
+{
+    if (!(given->chosen->uses & BENCH_USES(BENCH_ELEMENTS)))
+        return CLI_GO_ON;
+    int code = check_range("elements", given->elements, LEAST_ITEMS, MOST_ITEMS);
+    if (code == CLI_GO_ON && given->generations)
+        code = check_range("generations", given->generations, 1, BRY_WINDOW_GENERATIONS_MAX);
+    window->elements = given->elements;
+    window->generations = (uint32_t)given->generations;
+    return code == CLI_GO_ON ? window_settings_read(given->words.engine, given->mode, window)
+                             : code;
+}
+
+/* Here 0 is a number like others, which it is not among CLI_COUNTs. */
+static int read_value_bits(const char *text, unsigned *value_bits)
+{
+    uint64_t bits;
+    const char *problem = cli_parse_count(text, &bits);
+    if (problem)
+        return cli_misuse(NULL, "--value-bits: %s %s", cli_quote(text).text, problem);
+    int code = check_range("value-bits", bits, 0, BRY_MAP_VALUE_BITS_MAX);
+    if (code == CLI_GO_ON)
+        *value_bits = (unsigned)bits;
+    return code;
+}
+
+static int read_map(const bench_given *given, map_settings *map)
+{
+    *map = given->map;
+    if (given->chosen->run == bench_run_map)
+        return map_settings_read(&given->words, map);
+    return check_range("values", map->values, 1, BRY_MAP_KBF_VALUES_MAX);
+}
+
+/* What belongs to no job. */
+static int read_common(const bench_given *given, bench_settings *settings)
+{
+    int code = check_error(settings->error);
+    if (code == CLI_GO_ON)
+        code = check_range("items", settings->items, LEAST_ITEMS, MOST_ITEMS);
+    if (code == CLI_GO_ON)
+        code = check_range("batch", given->batch, 1, BENCH_MOST_BATCH);
+    if (code == CLI_GO_ON)
+        code = check_range("rounds", given->rounds, 1, BENCH_MOST_ROUNDS);
+    settings->batch = (size_t)given->batch;
+    settings->rounds = (unsigned)given->rounds;
+    return code;
+}
+
+int bench_request_read(const bench_given *given, bench_request *asked)
+{
+    const bench_case *chosen = given->chosen;
+    *asked = (bench_request){
+        .settings =
+            {
+                .items = given->items ? given->items : chosen->items,
+                .error = given->error > 0 ? given->error : chosen->error,
+                .value_bits = MAPLET_VALUE_BITS,
+                .grow = given->grow,
+                .compare = given->compare,
+            },
+        .as_json = given->as_json,
+        .markdown = given->markdown,
+    };
+    bench_settings *settings = &asked->settings;
+    int code = CLI_GO_ON;
+    if (given->words.engine && chosen->run == bench_run_filter)
+        code = read_filter_engine(given->words.engine, &settings->filter_engine);
+    if (code == CLI_GO_ON)
+        code = read_common(given, settings);
+    if (code == CLI_GO_ON && given->value_bits)
+        code = read_value_bits(given->value_bits, &settings->value_bits);
+    if (code == CLI_GO_ON)
+        code = read_map(given, &settings->map);
+    if (code == CLI_GO_ON)
+        code = read_index(given, &settings->index);
+    if (code == CLI_GO_ON)
+        code = read_window(given, &asked->window);
+    if (code == CLI_GO_ON && given->isa)
+        code = force_isa(given->isa);
+    asked->machine = bench_machine_here(); /* with the instruction set that is forced */
+    return code;
+}
