@@ -95,7 +95,7 @@ fuzz:
 bench:
 	@scripts/packages bench
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
-	@build-bench/bloomery-bench all --markdown README.md
+	@build-bench/bloomery-bench all --markdown doc/benchmarks.md
 	@scripts/bench-server build-bench/bloomery.so
 
 figures:
@@ -131,7 +131,7 @@ help:
 	@echo "make test         all tests: plain, address and undefined behaviour, threads, AArch64"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
-	@echo "make bench        measures, beside other libraries; writes the README's table"
+	@echo "make bench        compares with other libraries; rewrites the tables of doc/benchmarks.md"
 	@echo "make docs         generates doc/commands/ and completions/"
 	@echo "make interface    writes down the interface anew, which the tests compare"
 	@echo "make figures      the figures of the papers"

@@ -316,7 +316,7 @@ static bool all_text(const bench_request *asked, const all_report *report)
     return bench_seen_text(stdout, &report->seen) && printed;
 }
 
-/* The block of the README: the machine, then the tables. */
+/* The generated part of doc/benchmarks.md: the machine, then the tables. */
 static int regenerate(const bench_request *asked, const all_report *report)
 {
     char *text = NULL;

@@ -1,59 +1,27 @@
-/* A filter, start to end: plan, add a million keys, save, load, ask; promised against observed. */
-#include <bloomery/filter.h>
+/* A counter that survives its retries: an operation sent twice counts once. */
+#include <bloomery/counter.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { KEYS = 1000000 };
-
-/* Writes key `number` and returns its length. */
-static size_t make_key(char key[32], int number)
-{
-    return (size_t)snprintf(key, 32, "user:%d", number);
-}
-
-static int count_present(const bry_filter *filter, int first)
-{
-    int present = 0;
-    char key[32];
-    for (int i = first; i < first + KEYS; i++)
-        present += bry_filter_has_key(filter, key, make_key(key, i)) == BRY_PRESENT;
-    return present;
-}
-
 int main(void)
 {
-    const char *path = "quickstart.bloomery";
-    bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.capacity = KEYS;
-    options.error = 0.01;
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.window = 600000; /* ms: how long a client may retry */
+    options.capacity = 1000000; /* operations in that time */
 
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
-    bry_status status = bry_filter_plan(&options, &shape);
-    if (status == BRY_OK)
-        printf("planned:  %" PRIu64 " keys in %" PRIu64 " bytes, %.1f bits a key\n", shape.capacity,
-               shape.bytes, 8.0 * (double)shape.bytes / KEYS);
-
-    bry_filter *filter = NULL, *loaded = NULL;
-    char key[32];
-    if (status == BRY_OK)
-        status = bry_filter_create(&options, &filter);
-    for (int i = 0; i < KEYS && status == BRY_OK; i++)
-        status = bry_filter_add_key(filter, key, make_key(key, i), NULL);
-    if (status == BRY_OK)
-        status = bry_filter_save_file(filter, path, NULL);
-    if (status == BRY_OK)
-        status = bry_filter_load_file(path, NULL, &loaded);
-    if (status == BRY_OK) {
-        printf("added:    %d keys, saved to a file and loaded from it\n", KEYS);
-        printf("found:    %d of them\n", count_present(loaded, 0));
-        printf("promised: at most %.1f %% of strangers are taken for members\n",
-               100 * options.error);
-        printf("observed: %.1f %%\n", 100.0 * count_present(loaded, KEYS) / KEYS);
-    } else {
-        fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
+    bry_counter *sales = NULL;
+    bry_status status = bry_counter_create(&options, &sales);
+    for (int attempt = 1; attempt <= 2 && status == BRY_OK; attempt++) {
+        uint64_t now = 1000 * (uint64_t)attempt; /* ms: time is an argument */
+        bry_counter_outcome outcome;
+        int64_t tea;
+        status = bry_counter_apply_key(sales, "till7:1041", 10, "tea", 3, 3, now, &outcome, &tea);
+        if (status == BRY_OK)
+            printf("attempt %d: %s, tea = %" PRId64 "\n", attempt,
+                   outcome == BRY_COUNTER_APPLIED ? "applied" : "repeat", tea);
     }
-    bry_filter_destroy(loaded);
-    bry_filter_destroy(filter);
-    remove(path);
+    if (status != BRY_OK)
+        fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
+    bry_counter_destroy(sales);
     return status == BRY_OK ? 0 : 3;
 }

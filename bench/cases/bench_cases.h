@@ -1,6 +1,7 @@
 /*
  * What can be measured. A case measures first and fills a report; the report is then written as
- * JSON, as a table, or as the README's table, so that no way of writing can disturb the measuring.
+ * JSON, as a table, or as a table of doc/benchmarks.md, so that writing cannot disturb the
+ * measuring.
  */
 #ifndef BLOOMERY_BENCH_BENCH_CASES_H
 #define BLOOMERY_BENCH_BENCH_CASES_H
