@@ -1,47 +1,50 @@
 /*
  * Bloomery: approximate storage.
  *
- * What every other header of Bloomery stands on: statuses, answers, engines, the allocator, and
- * the sinks and sources that objects are saved to and loaded from.
+ * What all other headers build on: statuses, answers, engines, the allocator, and the sinks and
+ * sources that objects are saved to and loaded from.
  *
  * Rules that hold in every header:
  *
  *  - A status is not an answer. A function that can fail returns a bry_status: BRY_OK or a negative
- *    code. What was asked (absent, present, unsure) is a bry_answer. A function that cannot fail
- *    returns its answer directly.
- *  - A call that fails leaves its object as it was, and writes nothing through its out-pointers
- *    (one exception: bry_load, which says what was wrong with the data).
- *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default
- *    that is written beside it. A NULL pointer to options means: all defaults.
- *  - Structs grow. One that begins with struct_size (options, shapes, statistics) gets further
- *    fields in later versions, always at its end. struct_size is the size of the struct as the
- *    caller was compiled with it. The initializers (BRY_…_OPTIONS, _SHAPE, _STATS and so on) set
- *    it; who fills a struct without one has to, also where the library fills the rest. Programs
- *    and libraries of different versions then work together. Options that the caller's struct is
- *    too short for have their defaults, and results that it is too short for are left out
- *    (bry_…_options_like() is BRY_E_RANGE instead where an option is set that does not fit). Where
- *    the caller's struct is the longer one, results that the library does not know are 0, and
- *    options that it does not know have to be 0: BRY_E_RANGE otherwise. BRY_E_RANGE, too, for a
- *    struct_size that no version has. In arrays the caller passes the size of an element instead.
- *    Structs without a struct_size never change.
- *  - Options of one engine stand in a struct of its name at the end (options.kbf and so on). Most
- *    users never need them: they fix a shape, or reproduce what a paper did. All of them 0 is what
- *    any engine takes; for another engine than theirs they are BRY_E_UNSUPPORTED.
- *  - Plan before create: bry_…_plan() tells bytes and errors without allocating anything;
- *    bry_…_create() with the same options uses the same numbers. bytes_empty is what it allocates,
- *    to the byte. `bytes`, when all that was planned for is in, is exact for filters of engine
- *    bloom, and elsewhere an estimate, mostly within a few per cent.
- *  - Keys and hashes. Calls whose name ends in _key take a key, any bytes. All others take its
- *    hash, a value: hash a key once with bry_…_hash() of the object, then pass the hash to any
- *    number of calls on it, and on objects that have the same seed.
- *  - Batches: a function whose name ends in _n gives exactly what n single calls give, only faster.
- *    One that writes is all or nothing.
- *  - Ownership: what bry_…_create(), _clone() or _load() hands out is yours until bry_…_destroy();
- *    destroy takes NULL. Pointers that you pass in are read during the call and never kept, but for
- *    the allocator's functions and its opaque pointer.
- *  - Threads: functions that take a const object may run at the same time as each other. A function
- *    that changes the object needs it for itself. The library has no threads and no locks.
- *  - Time is an argument, in milliseconds. The library reads no clock.
+ *    code. The result of a question (absent, present, unsure) is a bry_answer. A function that
+ *    cannot fail returns its answer directly.
+ *  - A call that fails leaves its object unchanged and writes nothing through its output pointers.
+ *    (The one exception is bry_load, which reports what is wrong with the data.)
+ *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default,
+ *    which is documented at the field. A NULL pointer to options means all defaults.
+ *  - Structs grow. A struct that begins with struct_size (options, shapes, statistics) may get
+ *    further fields in later versions, always at its end. struct_size is the size of the struct
+ *    that the caller was compiled with. The initializers (BRY_…_OPTIONS, _SHAPE, _STATS and so on)
+ *    set it; without an initializer the caller must set it, also in structs that the library
+ *    fills. Programs and libraries of different versions can then be mixed:
+ *      - The caller's struct is shorter: options that it lacks have their defaults, and results
+ *        that do not fit are omitted. (bry_…_options_like() returns BRY_E_RANGE if an option that
+ *        does not fit is set.)
+ *      - The caller's struct is longer: results that the library does not know are 0. Options that
+ *        it does not know must be 0, or the call returns BRY_E_RANGE.
+ *      - A struct_size that no version has is BRY_E_RANGE.
+ *    For arrays the caller passes the size of an element instead. Structs without struct_size
+ *    never change.
+ *  - Options of a single engine are in a struct with its name, at the end (options.kbf and so on).
+ *    Most users never need them: they set an exact shape, or reproduce a paper. Leave them 0 for
+ *    other engines; anything else is BRY_E_UNSUPPORTED.
+ *  - Plan before create. bry_…_plan() computes bytes and errors without allocating anything, and
+ *    bry_…_create() with the same options uses the same numbers. bytes_empty is what create
+ *    allocates, exact to the byte. `bytes` is the memory with everything added that was planned
+ *    for; it is exact for filters of engine bloom, and elsewhere an estimate, mostly within a few
+ *    per cent.
+ *  - Keys and hashes. Calls whose name ends in _key take a key, which is any sequence of bytes. All
+ *    others take its hash. Hash a key once with bry_…_hash() of the object, then pass the hash to
+ *    any number of calls on that object and on others with the same seed.
+ *  - Batches. A function whose name ends in _n gives exactly the results of n single calls, only
+ *    faster. If it writes, it is all or nothing.
+ *  - Ownership. What bry_…_create(), _clone() or _load() returns is yours until you pass it to
+ *    bry_…_destroy(), which accepts NULL. Pointers that you pass in are read during the call and
+ *    not kept, except for the allocator's functions and its opaque pointer.
+ *  - Threads. Functions that take a const object may run concurrently. A function that changes an
+ *    object needs exclusive access to it. The library has no threads and no locks.
+ *  - Time is an argument, in milliseconds. The library does not read a clock.
  *
  * Bloomery runs on 64-bit machines only. <bloomery.h> includes all headers.
  */
@@ -79,8 +82,8 @@ extern "C" {
 /* The version of the library that runs, such as "0.1.0" or, when not a release, "0.1.0-dev". */
 BRY_API const char *bry_version(void);
 
-/* The same as a number to compare: 10000 * major + 100 * minor + patch. BRY_VERSION_NUMBER is that
- * of the headers that a program was compiled with. */
+/* The same as a number to compare: 10000 * major + 100 * minor + patch. BRY_VERSION_NUMBER is the
+ * version of the headers that a program was compiled with. */
 #define BRY_VERSION_NUMBER                                                                         \
     (10000u * BRY_VERSION_MAJOR + 100u * BRY_VERSION_MINOR + BRY_VERSION_PATCH)
 BRY_API uint32_t bry_version_number(void);
@@ -88,8 +91,8 @@ BRY_API uint32_t bry_version_number(void);
 /* ---- statuses ------------------------------------------------------------------------------ */
 
 /*
- * One list for the library, the command line and the server: name, value (pinned for good), text.
- * The name is also the word that the program and the server print.
+ * One list for the library, the command line and the server: name, value (will never change), text.
+ * The name is also what the program and the server print.
  */
 #define BRY_STATUS_LIST(X)                                                                         \
     X(NOMEM, -1, "out of memory")                                                                  \
@@ -116,27 +119,27 @@ typedef enum bry_status {
 #undef BRY_STATUS_ENUM
 } bry_status;
 
-/* The word of a status, "OK" or "NOMEM" and so on; "UNKNOWN" for a value not in the list. */
+/* The name of a status: "OK", "NOMEM" and so on; "UNKNOWN" for a value not in the list. */
 BRY_API const char *bry_status_word(bry_status status);
 
-/* One line, for people, that says what the status means. */
+/* One line of text that explains the status to people. */
 BRY_API const char *bry_status_text(bry_status status);
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-/* One byte, so that the answer of one call and those of a batch are of one type. */
+/* One byte, so that a single call and a batch have answers of the same type. */
 typedef uint8_t bry_answer;
 enum {
     BRY_ABSENT = 0, /* not there */
-    BRY_PRESENT = 1, /* there, up to the error the object was created with */
-    BRY_UNSURE = 2, /* there or not, the structure cannot tell (engine kbf alone gives this) */
+    BRY_PRESENT = 1, /* there, within the error that the object was created with */
+    BRY_UNSURE = 2, /* the structure cannot decide; only engine kbf answers so */
 };
 
 /* ---- engines ------------------------------------------------------------------------------- */
 
-/* What an object is made of. Each header says which of these its job knows. */
+/* How an object stores its data. Each header says which engines its job has. */
 typedef enum bry_engine {
-    BRY_ENGINE_AUTO = 0, /* the one that suits most users; never one that answers BRY_UNSURE */
+    BRY_ENGINE_AUTO = 0, /* the best for most users; never one that answers BRY_UNSURE */
     BRY_ENGINE_BLOOM = 1, /* filter: a Bloom filter in blocks of one cache line */
     BRY_ENGINE_COMPACT = 2, /* every job: the maplet, a table of fingerprints and values */
     BRY_ENGINE_KBF = 3, /* map: key-value Bloom filter */
@@ -144,31 +147,31 @@ typedef enum bry_engine {
     BRY_ENGINE_DBA = 5, /* index: bit-sliced array of Bloom filters */
 } bry_engine;
 
-/* "auto", "bloom", "compact", "kbf", "fbf", "dba"; NULL for a value that is not in the list. */
+/* "auto", "bloom", "compact", "kbf", "fbf" or "dba"; NULL for any other value. */
 BRY_API const char *bry_engine_name(bry_engine engine);
 
-/* The engine of that name. BRY_E_RANGE when there is none. */
+/* The engine with that name. BRY_E_RANGE: there is none. */
 BRY_API bry_status bry_engine_parse(const char *name, bry_engine *engine);
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
-/* What the options of every job have in common; each header adds its own. Past them: BRY_E_RANGE.
- */
+/* Limits that the options of all jobs share; each header adds its own. Beyond: BRY_E_RANGE. */
 #define BRY_CAPACITY_MAX ((uint64_t)1 << 40) /* keys, elements or operations to plan for */
-#define BRY_ERROR_MAX 0.5 /* the largest error that can be asked for */
+#define BRY_ERROR_MAX 0.5 /* the largest error */
 #define BRY_SPAN_MAX ((uint64_t)1 << 52) /* the longest window, in milliseconds: 142,000 years */
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
 /*
- * Where an object gets its memory. alloc returns size bytes aligned as malloc does, or NULL; the
- * library clears and aligns further by itself. free gets the size that alloc was asked for. Both
- * are called only during calls on the object. Without an allocator an object uses malloc and free.
+ * Where an object gets its memory. alloc returns size bytes with the alignment of malloc(), or
+ * NULL; the library clears the memory and aligns it further where necessary. free receives the size
+ * that was passed to alloc. Both are called only during calls on the object. Without an allocator,
+ * an object uses malloc() and free().
  */
 typedef struct bry_allocator {
     void *(*alloc)(void *opaque, size_t size); /* size bytes, or NULL */
     void (*free)(void *opaque, void *block, size_t size); /* block is never NULL */
-    void *opaque; /* the caller's, handed to both */
+    void *opaque; /* passed to both */
 } bry_allocator;
 
 /* ---- sinks, sources, loading --------------------------------------------------------------- */
@@ -176,50 +179,53 @@ typedef struct bry_allocator {
 /* Where bytes go. write takes all len bytes or returns a status other than BRY_OK. */
 typedef struct bry_sink {
     bry_status (*write)(void *opaque, const void *bytes, size_t len); /* all len bytes */
-    void *opaque; /* the caller's */
+    void *opaque; /* passed to write */
 } bry_sink;
 
 /*
  * Where bytes come from. read stores between 1 and len bytes and sets *got, or sets *got to 0 at
- * the end of the data; a status other than BRY_OK is passed on to the caller of the load.
+ * the end of the data. Any status other than BRY_OK is returned by the load.
  */
 typedef struct bry_source {
     bry_status (*read)(void *opaque, void *bytes, size_t len, size_t *got); /* at most len bytes */
-    void *opaque; /* the caller's */
+    void *opaque; /* passed to read */
 } bry_source;
 
-/* A growing block of memory as a sink: start from BRY_BUFFER, free with bry_buffer_free(). */
+/* A growing block of memory as a sink. Initialize with BRY_BUFFER, free with bry_buffer_free(). */
 typedef struct bry_buffer {
-    unsigned char *bytes; /* from malloc; NULL while there are none */
-    size_t len, capacity; /* bytes that were written, and allocated */
+    unsigned char *bytes; /* from malloc(); NULL while it is empty */
+    size_t len, capacity; /* bytes written, and bytes allocated */
 } bry_buffer;
 #define BRY_BUFFER                                                                                 \
     {                                                                                              \
         NULL, 0, 0                                                                                 \
     }
+/* A sink that appends to the buffer; writing fails with BRY_E_NOMEM. */
 BRY_API bry_sink bry_buffer_sink(bry_buffer *buffer);
+/* Frees the bytes and empties the buffer, which can be used again. */
 BRY_API void bry_buffer_free(bry_buffer *buffer);
 
-/* Bytes in memory as a source. The view must outlive the source; `at` says how far it was read. */
+/* Bytes in memory as a source. The view must outlive the source. */
 typedef struct bry_view {
-    const void *bytes; /* the caller's */
-    size_t len, at; /* how many there are, and how many were read */
+    const void *bytes; /* owned by the caller */
+    size_t len, at; /* how many there are, and how many have been read */
 } bry_view;
+/* A source that reads the view from `at` on, and moves `at`. */
 BRY_API bry_source bry_view_source(bry_view *view);
 
 /*
- * How to save. May be NULL: no note. A *note* is bytes of the caller's own that are saved with an
- * object, in the same stream and under its checksums: what the object was made for, names of its
- * units, options of the program. The object does not hold it: whoever loads an object and saves it
- * again has to ask for the note (bry_load.note) and pass it on, or it is gone.
+ * How to save; NULL means no note. A *note* is data of the caller that is saved with an object, in
+ * the same stream and protected by its checksums: the purpose of the object, names of its units,
+ * options of the program. The object itself does not keep it. To load an object and save it again
+ * with its note, ask for the note when loading (bry_load.note) and pass it on.
  *
  *     bry_save save = BRY_SAVE;
  *     save.note = "made by nightly", save.note_len = strlen("made by nightly");
  *     status = bry_map_save_file(map, "pages.map", &save);
  *
- * Every bry_…_save…() returns BRY_E_TOOLONG for a note that is longer than BRY_NOTE_MAX, and
- * BRY_E_RANGE for a struct_size that is wrong; the sink has got nothing then, and a file or folder
- * is as it was.
+ * Every bry_…_save…() returns BRY_E_TOOLONG if the note is longer than BRY_NOTE_MAX, and
+ * BRY_E_RANGE if struct_size is wrong. Nothing has been written to the sink then, and a file or
+ * folder is unchanged.
  */
 typedef struct bry_save {
     size_t struct_size;
@@ -235,19 +241,19 @@ typedef struct bry_save {
 #define BRY_NOTE_MAX ((size_t)1 << 30)
 
 /*
- * How to load, and what went wrong. Loading is validating: there is no load that trusts its input.
- * May be NULL: no ceiling, malloc, no explanation.
+ * How to load, and what went wrong. Every load validates its input; there is none that trusts it.
+ * NULL means no memory limit, malloc() and no explanation.
  */
 typedef struct bry_load {
     size_t struct_size;
-    uint64_t max_bytes; /* ceiling on the memory of the loaded object; 0: none. LIMIT past it */
-    const bry_allocator *allocator; /* for the loaded object; NULL: malloc */
-    bry_buffer *note; /* gets the note (bry_save) in place of what it held, len 0 where there is
-                         none; NULL: a note is checked and dropped. It comes before the object:
-                         after a failure the buffer holds what was read of it and found intact */
-    size_t note_max; /* LIMIT for a longer note, unless it is dropped; 0: BRY_NOTE_MAX */
-    uint64_t offset; /* set when a load fails: the byte of the source where it was noticed, */
-    const char *problem; /* and what is wrong there: a constant text, never NULL after a failure */
+    uint64_t max_bytes; /* limit on the memory of the loaded object; 0: none. Beyond: BRY_E_LIMIT */
+    const bry_allocator *allocator; /* for the loaded object; NULL: malloc() and free() */
+    bry_buffer *note; /* receives the note (bry_save), replacing its contents; len is 0 if there is
+                         no note. NULL: a note is checked and discarded. The note precedes the
+                         object: after a failure the buffer holds the intact part that was read */
+    size_t note_max; /* BRY_E_LIMIT for a longer note, unless discarded; 0: BRY_NOTE_MAX */
+    uint64_t offset; /* set by a load that fails: the byte of the source at which it noticed */
+    const char *problem; /* and what is wrong: a constant string, never NULL after a failure */
 } bry_load;
 #define BRY_LOAD                                                                                   \
     {                                                                                              \
@@ -258,8 +264,8 @@ typedef struct bry_load {
 
 /*
  * The instruction set that the bit kernels use: "scalar", "avx2", "avx512" or "neon". All give the
- * same bits. The best one is picked at the first use; the environment variable BLOOMERY_ISA forces
- * another, and is ignored where the machine cannot run it.
+ * same results. The best one is chosen at the first use. The environment variable BLOOMERY_ISA
+ * selects another; it is ignored if the machine cannot run it.
  */
 BRY_API const char *bry_isa(void);
 

@@ -1,15 +1,18 @@
 /*
  * Filter: is it in the set?
  *
- * A filter remembers which keys were added, in a few bits a key. It never denies a key that was
+ * A filter remembers which keys were added, in a few bits per key. It always finds a key that was
  * added (no false negatives). For a key that was not added it answers "present" with a probability
- * of at most the error it was created with, as long as no more than its capacity were added.
+ * of at most the error it was created with.
  *
- * Engines: bloom (the default) is a Bloom filter whose bits for one key all lie in one cache line:
- * one memory access a look-up. It cannot delete and does not grow: past its capacity a new key is
- * refused with BRY_E_FULL, because accepting it would break the promise. compact keeps a
- * fingerprint of each key: it deletes, counts, and grows past its capacity, the promise kept,
- * unless it is `fixed`; and its memory follows the keys that are there.
+ * Engines:
+ *   bloom    (the default) a Bloom filter in which all bits of a key are in one cache line, so a
+ *            look-up takes one memory access. It cannot delete and does not grow: once it holds its
+ *            capacity, a new key is refused with BRY_E_FULL, because accepting it would break the
+ *            promised error.
+ *   compact  a fingerprint of each key. It can delete and count, and it grows past its capacity
+ *            within the promised error unless it is created `fixed`. Its memory follows the number
+ *            of keys.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -23,26 +26,26 @@ extern "C" {
 
 typedef struct bry_filter bry_filter;
 
-/* The smallest error that can be asked for. */
+/* The smallest error. */
 #define BRY_FILTER_ERROR_MIN 1e-9
 
-/* Options of engine bloom: the exact shape, as bry_filter_options_like() copies it. 0 in both:
- * planned from capacity and error. */
+/* Options of engine bloom: the exact shape, as bry_filter_options_like() copies it. Both 0: planned
+ * from capacity and error. */
 typedef struct bry_filter_bloom {
-    uint64_t bits; /* a multiple of 512, at most 8192 for each key of the capacity and 1 MiB more */
-    uint32_t hashes; /* bits set for one key, 1 to 21 */
+    uint64_t bits; /* a multiple of 512, at most 8192 per key of the capacity plus 1 MiB */
+    uint32_t hashes; /* bits set per key, 1 to 21 */
 } bry_filter_bloom;
 
 typedef struct bry_filter_options {
     size_t struct_size;
     bry_engine engine; /* auto (= bloom), bloom or compact */
-    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing, for 0.4 bits less.
-                   bloom is fixed in any case */
+    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing; saves 0.4 bits per key.
+                   bloom is always fixed */
     uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
     double error; /* false positives at capacity, BRY_FILTER_ERROR_MIN to BRY_ERROR_MAX; 0: 0.01 */
-    uint64_t seed; /* for hashing keys; 0: a random one is drawn at creation */
-    const bry_allocator *allocator; /* NULL: malloc and free */
-    bry_filter_bloom bloom; /* of engine bloom alone */
+    uint64_t seed; /* for hashing keys; 0: random */
+    const bry_allocator *allocator; /* NULL: malloc() and free() */
+    bry_filter_bloom bloom; /* engine bloom only */
 } bry_filter_options;
 
 #define BRY_FILTER_OPTIONS                                                                         \
@@ -53,19 +56,19 @@ typedef struct bry_filter_options {
         }                                                                                          \
     }
 
-/* What an object with these options costs and promises. Begin with BRY_FILTER_SHAPE. */
+/* The memory and error of a filter with given options. Initialize with BRY_FILTER_SHAPE. */
 typedef struct bry_filter_shape {
     size_t struct_size;
     bry_engine engine; /* never auto */
-    uint32_t hashes; /* bits set for one key; compact: 0 */
+    uint32_t hashes; /* bits set per key; compact: 0 */
     uint32_t fingerprint_bits; /* compact; bloom: 0 */
     uint64_t capacity; /* keys it is planned for */
     uint64_t bits; /* of the table; compact: with `capacity` keys */
-    double error; /* expected at capacity; at most the one asked for, unless an exact shape was
-                     given */
-    uint64_t bytes; /* allocated once every piece of the table is in use; compact: with `capacity`
-                       keys, give or take 2 % */
-    uint64_t bytes_empty; /* allocated by create; pieces are added when a key first reaches them */
+    double error; /* expected at capacity; at most the error in the options, unless they give an
+                     exact shape */
+    uint64_t bytes; /* allocated when every piece of the table is in use; compact: with `capacity`
+                       keys, within 2 % */
+    uint64_t bytes_empty; /* allocated by create; pieces are allocated when a key first needs them */
 } bry_filter_shape;
 
 #define BRY_FILTER_SHAPE                                                                           \
@@ -75,75 +78,73 @@ typedef struct bry_filter_shape {
 
 /*
  * Fills *shape without allocating anything.
- * BRY_E_RANGE: an option is out of its range. BRY_E_UNSUPPORTED: filters do not have that engine,
- * or that engine does not have that option.
+ * BRY_E_RANGE: an option is out of range. BRY_E_UNSUPPORTED: filters do not have that engine, or
+ * the engine does not have that option.
  */
 BRY_API bry_status bry_filter_plan(const bry_filter_options *options, bry_filter_shape *shape);
 
-/* Makes an empty filter. As bry_filter_plan(), and BRY_E_NOMEM; BRY_E_IO when the system has no
- * random seed to give. */
+/* Creates an empty filter. Errors: those of bry_filter_plan(); BRY_E_NOMEM; BRY_E_IO if the system
+ * cannot provide a random seed. */
 BRY_API bry_status bry_filter_create(const bry_filter_options *options, bry_filter **filter);
 
 /*
- * Options that make a filter which can be merged with `other`: same engine, seed and shape; the
- * allocator is the default one. They hold wherever they are used, also after `other` is gone.
+ * Sets options that create a filter which can be merged with `other`: same engine, seed and shape,
+ * default allocator. They stay valid when `other` is destroyed.
  */
 BRY_API bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *options);
 
+/* Frees the filter. NULL is allowed. */
 BRY_API void bry_filter_destroy(bry_filter *filter);
 
-/* A second filter with the same contents. Its memory comes from `allocator`; NULL: from where the
- * first one's does. BRY_E_NOMEM. */
+/* Creates a copy with its own memory. allocator NULL: the allocator of the original. BRY_E_NOMEM. */
 BRY_API bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *allocator,
                                     bry_filter **copy);
 
-/* Forgets every key, keeps seed and shape, gives the table's memory back. */
+/* Removes every key and frees the memory of the table; keeps seed and shape. */
 BRY_API void bry_filter_clear(bry_filter *filter);
 
 /* The seed to hash keys with. */
 BRY_API uint64_t bry_filter_seed(const bry_filter *filter);
 
-/* The hash that this filter knows a key by: bry_hash_key() with its seed. */
+/* The hash of a key for this filter: bry_hash_key() with its seed. */
 BRY_API bry_hash bry_filter_hash(const bry_filter *filter, const void *key, size_t len);
 
 /*
- * Adds a key. *was says BRY_PRESENT when the filter answered so already (it was added before, or is
- * a false positive: either way nothing changes), BRY_ABSENT when it is new; was may be NULL.
- * BRY_E_FULL: it is new and the filter is fixed and holds its capacity, or could not keep its
- * promise (compact, where merging has filled it beyond). BRY_E_NOMEM.
+ * Adds a key. *was is BRY_ABSENT if the key is new. It is BRY_PRESENT if the filter contained it
+ * already or reports a false positive; nothing changes then. was may be NULL.
+ * BRY_E_FULL: the key is new, and the filter is fixed and holds its capacity; or the promised error
+ * would be exceeded (compact, after merges that filled it further). BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer *was);
 
 /*
- * Adds n keys, all or none; was[i], where `was` is not NULL, is what bry_filter_add() would say at
- * that point. BRY_E_FULL as bry_filter_add(); in a fixed filter when those that are absent before
- * the call, repeats counted each time, do not all fit. BRY_E_NOMEM.
+ * Adds n keys, all or none. was[i] is what bry_filter_add() would return at that point; was may be
+ * NULL. BRY_E_FULL as for bry_filter_add(); a fixed filter returns it if the keys that are absent
+ * before the call do not all fit, where a key that occurs twice counts twice. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
                                     bry_answer *was);
 
 /*
- * Deletes a key that was added. *was says BRY_ABSENT when it was not there; was may be NULL. A key
- * that has the same fingerprint goes with it, a share of at most `error` of the deletions; and so
- * does one when a key is deleted that was never added but is a false positive: delete what you know
- * is there. BRY_E_UNSUPPORTED: engine bloom.
+ * Deletes a key that was added. *was is BRY_ABSENT if it was not there; was may be NULL. Another key
+ * with the same fingerprint is deleted with it; this happens in a share of at most `error` of the
+ * deletions. Delete only keys that were added: deleting a false positive deletes the key that it
+ * collides with. BRY_E_UNSUPPORTED: engine bloom.
  */
 BRY_API bry_status bry_filter_del(bry_filter *filter, bry_hash hash, bry_answer *was);
 
-/* Deletes n keys, as n calls of bry_filter_del(); was may be NULL. BRY_E_UNSUPPORTED: engine bloom.
- */
+/* Deletes n keys, like n calls of bry_filter_del(). BRY_E_UNSUPPORTED: engine bloom. */
 BRY_API bry_status bry_filter_del_n(bry_filter *filter, const bry_hash *hashes, size_t n,
                                     bry_answer *was);
 
-/* BRY_PRESENT or BRY_ABSENT. */
+/* Whether the filter contains the key: BRY_PRESENT or BRY_ABSENT. */
 BRY_API bry_answer bry_filter_has(const bry_filter *filter, bry_hash hash);
 
-/* answers[i] = bry_filter_has(filter, hashes[i]), memory latency hidden.
- */
+/* answers[i] = bry_filter_has(filter, hashes[i]), with overlapping memory accesses. */
 BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, size_t n,
                               bry_answer *answers);
 
-/* The same by the key: with bry_filter_hash(filter, key, len) in place of the hash. */
+/* The same with a key instead of its hash, bry_filter_hash(filter, key, len). */
 BRY_API bry_status bry_filter_add_key(bry_filter *filter, const void *key, size_t len,
                                       bry_answer *was);
 BRY_API bry_status bry_filter_del_key(bry_filter *filter, const void *key, size_t len,
@@ -152,29 +153,30 @@ BRY_API bry_answer bry_filter_has_key(const bry_filter *filter, const void *key,
 
 /*
  * Adds every key of `from` to `into`. Both must have the same engine, seed and shape
- * (BRY_E_MISMATCH). BRY_E_FULL: together they hold more than the capacity; where both sums and an
- * estimate from the bits agree on that. compact knows which fingerprints both have; where it grows,
- * it is full when the error would pass the promise, which for filters that have not grown is at 4/3
- * of the capacity: fingerprints do not become longer. BRY_E_NOMEM.
+ * (BRY_E_MISMATCH). BRY_E_FULL: together they hold more than the capacity. bloom returns it only if
+ * both the sum of the counts and an estimate from the bits say so. compact knows which fingerprints
+ * both have; if it may grow, it is full when the promised error would be exceeded, which is at 4/3
+ * of the capacity for filters that have not grown, because a merge cannot lengthen fingerprints.
+ * BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 
-/* Begin with BRY_FILTER_STATS. */
+/* The state of a filter. Initialize with BRY_FILTER_STATS. */
 typedef struct bry_filter_stats {
     size_t struct_size;
     bry_engine engine; /* never auto */
-    uint32_t hashes; /* bits set for one key; compact: 0 */
-    uint32_t tables; /* 1; compact: more where it has grown past its capacity */
+    uint32_t hashes; /* bits set per key; compact: 0 */
+    uint32_t tables; /* 1; compact: more after it has grown past its capacity */
     uint64_t seed; /* for hashing keys */
     uint64_t capacity; /* keys it was planned for */
-    uint64_t items; /* keys that were new when added; after a merge, the best estimate. compact:
-                       fingerprints that are there; after a merge of filters that have grown, one
-                       may be there in two lengths and counts twice */
+    uint64_t items; /* keys that were new when added; after a merge, an estimate. compact: the
+                       number of fingerprints; after a merge of filters that have grown, one may be
+                       stored in two lengths and counts twice */
     uint64_t bits; /* of the table; compact: of all tables */
-    double fill; /* share of the bits that are set; compact: items by what its tables are planned
-                    for */
-    double promised_error; /* what was asked for at creation */
-    double estimated_error; /* what the bits that are set now give for a key that is absent */
+    double fill; /* share of the bits that are set; compact: items divided by the number that the
+                    tables are planned for */
+    double promised_error; /* the error in the options */
+    double estimated_error; /* for an absent key, computed from what is stored now */
     uint64_t bytes; /* allocated now */
 } bry_filter_stats;
 
@@ -183,27 +185,27 @@ typedef struct bry_filter_stats {
         sizeof(bry_filter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
     }
 
-/* As in the stats, in constant time. */
+/* items and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_filter_items(const bry_filter *filter);
 BRY_API uint64_t bry_filter_bytes(const bry_filter *filter);
 
-/* Reads the whole table once. */
+/* Fills *stats. Reads the whole table once. */
 BRY_API bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
 
-/* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. What the
- * sink returns, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h). */
+/* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
+ * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save` (base.h). */
 BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink,
                                    const bry_save *save);
 
 /*
  * Reads what bry_filter_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returns; load->problem and load->offset say more.
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give details.
  */
 BRY_API bry_status bry_filter_load(const bry_source *source, bry_load *load, bry_filter **filter);
 
 /*
- * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
- * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
+ * The same to and from a file. Saving is atomic: the file has the old or the new contents, even if
+ * the machine crashes. Loading refuses bytes after the end. BRY_E_IO with errno set.
  */
 BRY_API bry_status bry_filter_save_file(const bry_filter *filter, const char *path,
                                         const bry_save *save);
