@@ -54,7 +54,8 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     const char *missing = server_api_load(context);
     if (missing) {
         if (api.Log)
-            api.Log(context, "warning", "bloomery needs Redis 7.0 or Valkey: no %s here", missing);
+            api.Log(context, "warning",
+                    "bloomery needs Redis 7.0 or later, or Valkey: this server has no %s", missing);
         return SERVER_ERR;
     }
     if (api.IsModuleNameBusy(MODULE_NAME))

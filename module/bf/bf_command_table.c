@@ -5,20 +5,23 @@
 #define FILTER KEY_OF("filter")
 /* Numbers of these commands are plain, as clients of RedisBloom send them. */
 #define A_RATE                                                                                     \
-    "Chance that an item which is not in the filter is answered as if it were, a plain number "    \
-    "from " TEXT(BRY_FILTER_ERROR_MIN) " to below 1; more than " TEXT(                             \
+    "Probability that an item that is not in the filter is reported as "                           \
+    "present, a plain number from " TEXT(BRY_FILTER_ERROR_MIN) " to less than 1; more than " TEXT( \
         BRY_ERROR_MAX) " counts as " TEXT(BRY_ERROR_MAX) "."
-#define PLANNED_ITEMS "Items to plan for, a plain whole number from 1 to " CAPACITY_MOST "."
+#define PLANNED_ITEMS                                                                              \
+    "Number of items to plan for, a plain whole number from 1 to " CAPACITY_MOST "."
 #define EXPANSION                                                                                  \
     OPTION("expansion", SERVER_ARG_INTEGER, "EXPANSION",                                           \
-           "Factor of the steps in which BF.INFO counts growth, and nothing else: a plain whole "  \
-           "number from 1 to 2^32 - 1, or 0 for NONSCALING." PRESET("bf-expansion-factor", "2"))
+           "Growth factor that BF.INFO reports; it has no other effect. A plain "                  \
+           "whole number from 1 to 2^32 - 1, or 0 for NONSCALING." PRESET("bf-expansion-factor",   \
+                                                                          "2"))
 #define NONSCALING                                                                                 \
     WORD("nonscaling", "NONSCALING", SERVER_ARG_OPTIONAL,                                          \
-         "New items past the capacity are an error. Left out: the filter grows, its error kept.")
+         "New items beyond the capacity are an error. Default: the filter grows and keeps its "    \
+         "error.")
 
 static server_command_arg reserve_args[] = {
-    KEY_CALLED("key", 0, NULL, 0, "Key for the new filter; one that exists is an error."),
+    KEY_CALLED("key", 0, NULL, 0, "Key of the new filter. It must not exist yet."),
     ARG("error_rate", SERVER_ARG_DOUBLE, NULL, 0, A_RATE),
     ARG("capacity", SERVER_ARG_INTEGER, NULL, 0, PLANNED_ITEMS),
     EXPANSION,
@@ -28,44 +31,48 @@ static server_command_arg reserve_args[] = {
 };
 static server_command_arg insert_args[] = {
     KEY_CALLED("key", 0, NULL, 0,
-               "Key of the filter; what follows, up to ITEMS, is for one that is not there."),
+               "Key of the filter. The options up to ITEMS apply only if it does "
+               "not exist."),
     OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY",
            PLANNED_ITEMS PRESET("bf-initial-size", "100")),
     OPTION("error", SERVER_ARG_DOUBLE, "ERROR", A_RATE PRESET("bf-error-rate", "0.01")),
     EXPANSION,
     WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL,
-         "A filter that is not there is an error. Left out: it is created."),
+         "Return an error if the filter does not exist. Default: create it."),
     NONSCALING,
     WORD("items", "ITEMS", 0, "The items follow."),
     ITEMS,
     {0},
 };
 static server_command_arg info_fields[] = {
-    WORD("capacity", "CAPACITY", 0, "Items that such a chain of filters would be made for."),
+    WORD("capacity", "CAPACITY", 0, "Capacity of such a chain of filters."),
     WORD("size", "SIZE", 0, "Memory in bytes."),
-    WORD("filters", "FILTERS", 0, "Filters that such a chain would have."),
-    WORD("items", "ITEMS", 0, "Items that are in the filter."),
-    WORD("expansion", "EXPANSION", 0, "EXPANSION as it was given, null for NONSCALING."),
+    WORD("filters", "FILTERS", 0, "Number of filters of such a chain."),
+    WORD("items", "ITEMS", 0, "Number of items in the filter."),
+    WORD("expansion", "EXPANSION", 0, "EXPANSION as given, null if NONSCALING."),
     {0},
 };
 static server_command_arg info_args[] = {
     FILTER,
-    CHOICE("field", NULL, info_fields, "The one thing to tell. Left out: all five."),
+    CHOICE("field", NULL, info_fields, "The one field to return. Default: all five."),
     {0},
 };
 static server_command_arg item_args[] = {FILTER, ITEM, {0}};
 static server_command_arg items_args[] = {FILTER, ITEMS, {0}};
 static server_command_arg key_args[] = {FILTER, {0}};
 static server_command_arg merge_args[] = {
-    KEY_CALLED("destination", 0, NULL, 0, "Key of the filter that gets the items."), SOURCES, {0}};
+    KEY_CALLED("destination", 0, NULL, 0, "Key of the filter that receives the items."),
+    SOURCES,
+    {0}};
 static server_command_arg dump_args[] = {
     FILTER,
-    ARG("iterator", SERVER_ARG_INTEGER, NULL, 0, "0 to begin with, then that of the last reply."),
+    ARG("iterator", SERVER_ARG_INTEGER, NULL, 0,
+        "0 to start, then the iterator of the last reply."),
     {0},
 };
 static server_command_arg load_args[] = {
-    KEY_CALLED("key", 0, NULL, 0, "Key for the filter, or of one to replace."),
-    ARG("iterator", SERVER_ARG_INTEGER, NULL, 0, "The iterator that came with the chunk."),
+    KEY_CALLED("key", 0, NULL, 0, "Key of the filter to create or replace."),
+    ARG("iterator", SERVER_ARG_INTEGER, NULL, 0, "The iterator that was returned with the chunk."),
     ARG("data", SERVER_ARG_STRING, NULL, 0, "The chunk."),
     {0},
 };
@@ -87,10 +94,10 @@ const module_command bf_commands[] = {
         .arity = -4,
         .key_specs = reserve_keys,
         .args = reserve_args,
-        .summary = "Creates an empty filter. It grows past its capacity, the error kept, unless it "
-                   "is NONSCALING. EXPANSION: the steps in which BF.INFO counts that. SEED: for "
-                   "filters that are to be merged, the same for all; without it the seed is "
-                   "random.",
+        .summary = "Creates an empty filter. It grows beyond its capacity and keeps its "
+                   "error, unless it is NONSCALING. EXPANSION only affects what BF.INFO "
+                   "reports. SEED is for filters that will be merged, which need the "
+                   "same one; by default it is random.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.RESERVE seen 0.001 10000",
@@ -103,8 +110,9 @@ const module_command bf_commands[] = {
         .arity = 3,
         .key_specs = add_keys,
         .args = item_args,
-        .summary = "Adds an item; answers 1 when it is new, 0 when it was there, or seems so: "
-                   "nothing changes then. A filter that is not there is created.",
+        .summary = "Adds an item. Returns 1 if it is new, 0 if it is present or seems "
+                   "to be; then nothing changes. Creates the filter if it does not "
+                   "exist.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.ADD seen a",
@@ -117,8 +125,9 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = add_keys,
         .args = items_args,
-        .summary = "Adds items in order; answers as BF.ADD for each. Where a filter that does not "
-                   "scale is full, an error is the last answer.",
+        .summary = "Adds items in order. Returns 1 or 0 for each, as BF.ADD. If a "
+                   "filter that does not scale becomes full, the last answer is an "
+                   "error.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "BF.MADD seen a b a",
@@ -131,8 +140,8 @@ const module_command bf_commands[] = {
         .arity = -4,
         .key_specs = add_keys,
         .args = insert_args,
-        .summary = "Adds items as BF.MADD; a filter that is not there is created as the arguments "
-                   "say, or, with NOCREATE, is an error.",
+        .summary = "Adds items as BF.MADD. Creates the filter with the given options if "
+                   "it does not exist; with NOCREATE that is an error.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "BF.INSERT seen CAPACITY 2 ERROR 1e-6 NONSCALING ITEMS a b\n"
@@ -146,8 +155,9 @@ const module_command bf_commands[] = {
         .arity = 3,
         .key_specs = look_keys,
         .args = item_args,
-        .summary = "Tells whether an item is in the filter: 0 is certain, 1 is wrong with the "
-                   "error's probability.",
+        .summary = "Returns 1 if an item is in the filter, else 0. 0 is certain; an "
+                   "item that is not in the filter gets 1 with the probability of the "
+                   "error rate.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.EXISTS seen a",
@@ -160,7 +170,7 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = look_keys,
         .args = items_args,
-        .summary = "Tells which items are in the filter.",
+        .summary = "Returns 1 for each item that is in the filter, 0 for the others.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.MEXISTS seen a b",
@@ -173,10 +183,10 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = delete_keys,
         .args = items_args,
-        .summary =
-            "Deletes items; answers 1 for each that was there. Of the deletions a share of at "
-            "most the error takes another item with it; so does each of an item that was "
-            "never added and seems to be there.",
+        .summary = "Deletes items. Returns 1 for each that was present. With a "
+                   "probability of at most the error rate a deletion also removes "
+                   "another item; so does deleting an item that was never added but "
+                   "seems to be present.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "BF.MADD seen a b\nBF.DEL seen a c",
@@ -189,7 +199,7 @@ const module_command bf_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = key_args,
-        .summary = "Tells how many items are in the filter.",
+        .summary = "Returns the number of items in the filter.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.MADD seen a b a\nBF.CARD seen",
@@ -202,10 +212,10 @@ const module_command bf_commands[] = {
         .arity = -2,
         .key_specs = look_keys,
         .args = info_args,
-        .summary =
-            "Tells of a filter, or one field of it. Capacity and number of filters are those "
-            "of a chain that expands as reserved and holds the items; the filter itself "
-            "needs none. Size is its memory in bytes.",
+        .summary = "Returns information about a filter, or one field of it. Capacity "
+                   "and number of filters are those that a chain of filters with this "
+                   "EXPANSION would have; the filter itself is one table. Size is its "
+                   "memory in bytes.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.RESERVE seen 0.01 2 EXPANSION 4\nBF.MADD seen a b c\nBF.INFO seen FILTERS\n"
@@ -219,8 +229,8 @@ const module_command bf_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = key_args,
-        .summary = "Returns lines for people: the number of items, then size and numbers of the "
-                   "filter's one table, however many filters BF.INFO counts.",
+        .summary = "Returns lines of text: the number of items, then size and "
+                   "parameters of the filter's one table.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.DEBUG seen",
@@ -233,11 +243,13 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = merge_keys,
         .args = merge_args,
-        .summary = "Adds the items of other filters, reserved with the same error_rate and SEED, "
-                   "and the same capacity where that is above 1048576 or they are NONSCALING; "
-                   "returns how many items there are then. A source that is not there counts as "
-                   "empty; a destination that is not there becomes a copy of the first that is.",
-        .complexity = "O(n), n items of all the filters",
+        .summary = "Adds the items of other filters, which must have the same "
+                   "error_rate and SEED, and the same capacity if it is above 1048576 "
+                   "or they are NONSCALING. Returns the number of items in the "
+                   "destination. A source that does not exist counts as empty. If the "
+                   "destination does not exist, it becomes a copy of the first source "
+                   "that exists.",
+        .complexity = "O(n), n items of all filters",
         .since = SINCE,
         .example = "BF.RESERVE north 0.01 1000 SEED 7\nBF.RESERVE south 0.01 1000 SEED 7\n"
                    "BF.MADD north a b\nBF.MADD south b c\nBF.MERGE both north south",
@@ -250,10 +262,10 @@ const module_command bf_commands[] = {
         .arity = 3,
         .key_specs = dump_keys,
         .args = dump_args,
-        .summary =
-            "Returns the filter in chunks of up to 16 MB, each with the iterator that asks "
-            "for the next; begin with 0, the end is 0 and nothing. An iterator from before a "
-            "change is refused.",
+        .summary = "Returns the filter in chunks of up to 16 MB, each with the iterator "
+                   "for the next one. Start with 0; at the end the iterator is 0 and "
+                   "the chunk empty. After a change to the filter, older iterators are "
+                   "refused.",
         .complexity = "O(n), n bytes",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.SCANDUMP seen 0",
@@ -266,9 +278,9 @@ const module_command bf_commands[] = {
         .arity = 4,
         .key_specs = load_keys,
         .args = load_args,
-        .summary = "Restores a filter from the chunks of BF.SCANDUMP, each with the iterator that "
-                   "came with it, in order; the first replaces a filter that is there. Until the "
-                   "last has come, other commands on the key are errors.",
+        .summary = "Restores a filter from the chunks of BF.SCANDUMP, in order, each "
+                   "with its iterator. The first chunk replaces an existing filter. "
+                   "Until the last one, other commands on the key return an error.",
         .complexity = "O(n), n bytes",
         .since = SINCE,
         .example = "BF.LOADCHUNK seen 1 foreign",

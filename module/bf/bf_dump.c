@@ -160,9 +160,9 @@ static int dump_chunk(server_context *context, const held_object *object, uint64
     uint64_t state = state_sink_end(&whole);
     uint64_t number = iterator & NUMBER_MASK;
     if (iterator != 0 && iterator >> NUMBER_BITS != (state & STATE_MASK))
-        return reply_error(context, "ERR",
-                           "the filter is not what it was when this dump began: begin again at 0, "
-                           "or dump a COPY of it");
+        return reply_error(
+            context, "ERR",
+            "the filter was changed since this dump began: begin again at 0, or dump a COPY of it");
     if (number * CHUNK_BYTES >= whole.length)
         return dump_reply_chunk(context, 0, "", 0);
     return dump_chunk_at(context, object, &whole, state, number * CHUNK_BYTES);
@@ -220,7 +220,7 @@ static bry_status loadchunk_finish(server_context *context, held_object *object,
     chunks_free(&object->pieces);
     if (status != BRY_OK)
         api.Log(context, "warning", "a filter is refused: %s at byte %" PRIu64 " (%s)",
-                load.problem ? load.problem : "it is not as long as it says", load.offset,
+                load.problem ? load.problem : "its length is wrong", load.offset,
                 bry_status_word(status));
     return status;
 }

@@ -266,9 +266,9 @@ int bf_command_merge(server_context *context, server_string **argv, int argc)
         .event = "bf.merge",
         .creates = true,
         .effect = BF_EFFECT_MERGE,
-        .mismatch = "filters can be merged that were reserved with the same error_rate and SEED, "
-                    "all NONSCALING or none; the capacity must be the same too if they are "
-                    "NONSCALING or it is above 1048576",
+        .mismatch = "filters can be merged only if they have the same error_rate and SEED, and all "
+                    "or none are NONSCALING; if they are NONSCALING or the capacity is above "
+                    "1048576, the capacity must be the same too",
     };
     return object_merge(context, argv, argc, &how);
 }

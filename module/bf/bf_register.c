@@ -59,8 +59,8 @@ static bool bf_read_argument(server_context *context, const server_string *name,
         i++;
     if (i == ARGUMENTS)
         api.Log(context, "warning",
-                "unknown argument %s of bloomery: it takes bf, INITIAL_SIZE, ERROR_RATE and "
-                "the settings bloomery.*",
+                "unknown module argument %s: bloomery takes bf, INITIAL_SIZE, ERROR_RATE and the "
+                "settings bloomery.*",
                 quoted(name, text));
     else if (!value)
         api.Log(context, "warning", "%s needs a value", arguments[i].name);
@@ -118,8 +118,8 @@ int bf_register_commands(server_context *context)
         return SERVER_ERR;
     }
     if (taken)
-        api.Log(context, "notice", "another module has %s: the commands BF.* are left to it",
-                taken);
+        api.Log(context, "notice",
+                "another module has %s: bloomery does not register the commands BF.*", taken);
     if (taken || choice == BF_NO)
         return SERVER_OK;
     if (api.AddACLCategory) /* fails where there is one already, which will do */

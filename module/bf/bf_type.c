@@ -142,11 +142,11 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
     bry_filter_shape shape = BRY_FILTER_SHAPE;
     held_object *made = NULL;
     if (parameters->error < BRY_FILTER_ERROR_MIN) {
-        reply_error(context, "RANGE", "error rates go down to %g", BRY_FILTER_ERROR_MIN);
+        reply_error(context, "RANGE", "the error rate must be at least %g", BRY_FILTER_ERROR_MIN);
         return NULL;
     }
     if (bry_filter_plan(&options, &shape) != BRY_OK) {
-        reply_error(context, "RANGE", "this error rate cannot be had at this capacity");
+        reply_error(context, "RANGE", "the error rate is too small for this capacity");
         return NULL;
     }
     if (!object_may_grow(context, NULL, shape.bytes_empty)) {
@@ -242,7 +242,7 @@ static bry_status bf_type_load(const bry_source *source, bry_load *load, void **
     if (status == BRY_OK &&
         !(bf_read_note(&note, &read->made) && bf_matches_note(read->filter, &read->made))) {
         bry_filter_destroy(read->filter);
-        load->problem = "the filter is not what was reserved";
+        load->problem = "the filter does not match the parameters it was reserved with";
         load->offset = 0;
         status = BRY_E_BADDATA;
     }

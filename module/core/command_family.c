@@ -105,9 +105,9 @@ int family_register(server_context *context, command_family *self)
 
 int family_reply_missing(server_context *context, const command_family *self)
 {
-    if (!self->made_by)
+    if (!self->created_by)
         return reply_no_key(context);
-    return reply_error(context, "ERR", "no such key: %s", self->made_by);
+    return reply_error(context, "ERR", "no such key: create it with %s", self->created_by);
 }
 
 static void info_add_count(server_info *info, const command_family *self, const char *what,

@@ -60,7 +60,7 @@ typedef struct command_family {
     const char *type_name; /* of nine characters */
     int encoding; /* of the RDB payload; raised when older modules could not read it */
     const char *restore_command; /* "MAP.LOAD" */
-    const char *made_by; /* "WINDOW.CREATE makes a window"; NULL: what is missing makes itself */
+    const char *created_by; /* "WINDOW.CREATE makes a window"; NULL: what is missing makes itself */
     const module_command *commands;
     const size_t *command_count;
     int (*configure)(server_context *context); /* registers settings; may be NULL */
@@ -136,7 +136,7 @@ void family_info(server_info *info, const command_family *self);
         .name = (command_name), .run = (handler), .flags = "write deny-oom",                       \
         .categories = "write bloomery", .arity = -4,                                               \
         .key_specs = (server_key_spec[]){KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_UPDATE), {0}},     \
-        .summary = "Restores an object piece by piece; for the server's own log.",                 \
+        .summary = "Internal: restores an object from the append-only file.",                      \
         .complexity = "O(n), n bytes", .since = "0.1.0"                                            \
     }
 

@@ -13,11 +13,11 @@
         .token = (arg_token), .summary = (arg_summary), .flags = (arg_flags)                       \
     }
 #define KEY_OF(what) KEY_CALLED("key", 0, NULL, 0, "Key of the " what ".")
-#define NEW(what) "Key for the new " what "; one that exists is refused with BUSYKEY or WRONGTYPE."
+#define NEW(what) "Key of the new " what ". It must not exist yet: BUSYKEY or WRONGTYPE otherwise."
 #define NEW_KEY(what) KEY_CALLED("key", 0, NULL, 0, NEW(what))
 #define SOURCES                                                                                    \
     KEY_CALLED("source", 1, NULL, SERVER_ARG_MULTIPLE,                                             \
-               "Key of another, which stays as it is; one that does not exist counts as empty.")
+               "Key of a source, which is not changed. If it does not exist, it counts as empty.")
 
 #define ARG_OF(arg_name, arg_type, arg_token, arg_flags, parts, arg_summary)                       \
     {                                                                                              \
@@ -28,7 +28,7 @@
     ARG_OF(arg_name, arg_type, arg_token, arg_flags, NULL, arg_summary)
 #define WORD(arg_name, arg_token, arg_flags, arg_summary)                                          \
     ARG(arg_name, SERVER_ARG_PURE_TOKEN, arg_token, arg_flags, arg_summary)
-#define AN_ITEM "Any bytes, of which a hash is kept."
+#define AN_ITEM "Any bytes; only a hash of them is stored."
 #define ITEM ARG("item", SERVER_ARG_STRING, NULL, 0, AN_ITEM)
 #define ITEMS ARG("item", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE, AN_ITEM)
 
@@ -36,7 +36,7 @@
 
 /* Behind the sentence about an option: what holds without it. */
 #define PRESET(setting, value)                                                                     \
-    " Left out: the setting bloomery." setting ", which is " value " unless it was changed."
+    " Default: the setting bloomery." setting ", which is " value " unless you change it."
 
 #define CHOICE(arg_name, arg_token, parts, arg_summary)                                            \
     ARG_OF(arg_name, SERVER_ARG_ONEOF, arg_token, SERVER_ARG_OPTIONAL, parts, arg_summary)
@@ -44,19 +44,22 @@
     ARG(arg_name, arg_type, arg_token, SERVER_ARG_OPTIONAL, arg_summary)
 #define CAPACITY(what, preset)                                                                     \
     OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY",                                             \
-           what ": a count from 1 to " CAPACITY_MOST "." preset)
+           what ", a count from 1 to " CAPACITY_MOST "." preset)
 #define ERROR_SHARE(what, least, preset)                                                           \
     OPTION("error", SERVER_ARG_DOUBLE, "ERROR",                                                    \
-           what ": a share from " TEXT(least) " to " TEXT(BRY_ERROR_MAX) "." preset)
-#define A_WINDOW(what) what ": a time from 1 ms to " SPAN_MOST "."
+           what ", a fraction from " TEXT(least) " to " TEXT(BRY_ERROR_MAX) "." preset)
+#define A_WINDOW(what) what ", a time from 1 ms to " SPAN_MOST "."
 #define MAXMEM(what)                                                                               \
     OPTION("bytes", SERVER_ARG_INTEGER, "MAXMEM",                                                  \
-           "Ceiling on the memory of the " what ", a size, not less than an empty one takes; at "  \
-           "it what is new is refused with FULL and what is known is still recognised, until "     \
-           "time makes room. Left out: bloomery.max-key-bytes alone, which always counts.")
+           "Memory limit of the " what                                                             \
+           ", a size, at least what an empty one takes. At the limit, new "                        \
+           "entries are refused with FULL, known ones are still recognised, and "                  \
+           "room is freed as entries expire. Default: no limit of its own; "                       \
+           "bloomery.max-key-bytes always applies.")
 #define A_SEED                                                                                     \
-    "What hashing starts from: a plain whole number from 1 to 2^64 - 1; who knows it can make up " \
-    "items that are taken for each other. Left out: a random one."
+    "Seed of the hash function, a plain whole number from 1 to 2^64 - 1. "                         \
+    "Anyone who knows it can construct items that collide. Default: "                              \
+    "random."
 #define SEED OPTION("seed", SERVER_ARG_INTEGER, "SEED", A_SEED)
 
 /* LIKE another key, which is the command's second, or with this seed. */
@@ -64,7 +67,7 @@
     CHOICE("origin", NULL,                                                                         \
            ((server_command_arg[]){                                                                \
                KEY_CALLED("other", 1, "LIKE", 0,                                                   \
-                          "Key whose parameters and seed are taken, its contents left. " what),    \
+                          "Key whose parameters and seed are used, without its contents. " what),  \
                ARG("seed", SERVER_ARG_INTEGER, "SEED", 0, A_SEED),                                 \
                {0}}),                                                                              \
            NULL)

@@ -96,7 +96,7 @@ static bry_status object_check_loaded(held_object *self, bry_load *load, size_t 
         return BRY_OK;
     self->family->destroy(self->thing);
     self->thing = NULL;
-    load->problem = "the object is larger than the ceiling";
+    load->problem = "the object exceeds the memory limit";
     return BRY_E_LIMIT;
 }
 
@@ -113,7 +113,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     if (status == BRY_OK)
         status = object_check_loaded(self, load, before);
     if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
-        load->problem = "there is no memory for it"; /* for a family's own parts */
+        load->problem = "out of memory"; /* for a family's own parts */
     if (status == BRY_OK)
         object_recount(self);
     return status;
@@ -158,8 +158,7 @@ bool object_open(server_context *context, command_family *family, server_string 
     opened->object = api.ModuleTypeGetValue(opened->key);
     if (!opened->object->thing) {
         object_close(opened);
-        reply_error(context, "BADDATA", "this %s is being restored and not all of it has come",
-                    family->name);
+        reply_error(context, "BADDATA", "this %s is still being restored", family->name);
         return false;
     }
     return true;
@@ -288,6 +287,6 @@ int object_too_large(server_context *context, command_family *family)
 {
     family->totals.refused++;
     return reply_error(context, "FULL",
-                       "the key would pass bloomery.max-key-bytes, which is %" PRIu64,
+                       "the key would exceed bloomery.max-key-bytes, which is %" PRIu64,
                        settings_max_key_bytes());
 }

@@ -177,7 +177,7 @@ static bry_status rdb_load_whole(held_object *object, const bry_source *source, 
     if (status == BRY_OK && got > 0)
         status = BRY_E_BADDATA;
     if (status != BRY_OK && !load->problem)
-        load->problem = "more bytes than the object has";
+        load->problem = "trailing bytes after the object";
     return status;
 }
 
@@ -189,10 +189,10 @@ static const char *article(const char *name)
 void *object_rdb_load(server_io *io, int encoding, command_family *family)
 {
     if (encoding > family->encoding) {
-        api.LogIOError(io, "warning",
-                       "%s %s was written in encoding %d, and this module reads up to %d: load a "
-                       "newer one",
-                       article(family->name), family->name, encoding, family->encoding);
+        api.LogIOError(
+            io, "warning",
+            "%s %s has encoding %d, but this module reads only up to %d: load a newer module",
+            article(family->name), family->name, encoding, family->encoding);
         return NULL;
     }
     bool whole = api.LoadUnsigned(io) != 0;
@@ -211,7 +211,7 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     object_free(made);
     api.LogIOError(io, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
                    article(family->name), family->name,
-                   load.problem ? load.problem : "it is cut short", load.offset,
+                   load.problem ? load.problem : "it is truncated", load.offset,
                    bry_status_word(status));
     return NULL;
 }
@@ -258,7 +258,7 @@ static int restore_finish(server_context *context, server_string **argv, opened_
     bry_status status = object_load(object, &source, &load);
     if (status == BRY_OK && object->pieces.len > 0) {
         status = BRY_E_BADDATA;
-        load.problem = "more bytes than the object has";
+        load.problem = "trailing bytes after the object";
     }
     chunks_free(&object->pieces);
     if (status != BRY_OK) {
@@ -278,14 +278,14 @@ static const char *restore_piece_problem(opened_key *opened, const command_famil
                                          uint64_t offset)
 {
     if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
-        return offset == 0 ? NULL : "the first piece has not come";
+        return offset == 0 ? NULL : "the first piece is missing";
     if (api.ModuleTypeGetType(opened->key) != family->type)
-        return "the key holds something else";
+        return "the key holds another type";
     held_object *there = api.ModuleTypeGetValue(opened->key);
     if (there->thing)
-        return "the key exists already";
+        return "the key already exists";
     opened->object = there;
-    return offset == 0 || offset == there->pieces.len ? NULL : "it is not the next one";
+    return offset == 0 || offset == there->pieces.len ? NULL : "it is not the next piece";
 }
 
 static int restore_add_piece(server_context *context, server_string **argv, opened_key *opened,
@@ -297,7 +297,7 @@ static int restore_add_piece(server_context *context, server_string **argv, open
     if (!object || chunks_append(&object->pieces, bytes, len) != BRY_OK) {
         if (first)
             object_free(object);
-        return restore_refuse_piece(context, family, "there is no memory for it");
+        return restore_refuse_piece(context, family, "out of memory");
     }
     if (first)
         object_put(opened, object);
@@ -315,7 +315,7 @@ int object_restore(server_context *context, server_string **argv, int argc, comm
     if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
         api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)
         return restore_refuse_piece(context, family,
-                                    "its arguments are not key offset bytes [LAST]");
+                                    "its arguments must be: key offset bytes [LAST]");
     opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
     const char *why = restore_piece_problem(&opened, family, (uint64_t)offset);
     if (why)

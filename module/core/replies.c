@@ -71,7 +71,8 @@ int reply_no_key(server_context *context)
 
 int reply_internal(server_context *context)
 {
-    return reply_line(context, "ERR this command is for replication and the server's own log");
+    return reply_line(context,
+                      "ERR this command is reserved for replication and the append-only file");
 }
 
 int reply_zeros(server_context *context, size_t n)

@@ -7,25 +7,25 @@
 #define A_COUNTER "Name of a counter."
 #define OPERATION                                                                                  \
     ARG("counter", SERVER_ARG_STRING, NULL, 0,                                                     \
-        "Name of a counter, at most 65,535 bytes; one that is not there begins at 0."),            \
+        "Name of a counter, at most 65,535 bytes. A new counter starts at 0."),                    \
         ARG("delta", SERVER_ARG_INTEGER, NULL, 0,                                                  \
-            "What to add, a plain whole number of 64 bits, negative or not; RANGE where the sum "  \
-            "has more."),                                                                          \
+            "Number to add, a signed 64-bit integer; RANGE if the sum overflows."),                \
         ARG("id", SERVER_ARG_STRING, NULL, 0,                                                      \
-            "Name of the operation on this counter, any bytes, made up once by the client and "    \
-            "sent again with each retry.")
+            "Id of this operation on this counter: any bytes, chosen by the "                      \
+            "client and sent again with each retry.")
 
 static server_command_arg operation[] = {OPERATION, {0}};
 
 static server_command_arg create_args[] = {
     KEY_CALLED("table", 0, NULL, 0, NEW("table")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
-        A_WINDOW("How long a retry is recognised at least, longer than any client retries")),
-    ERROR_SHARE("Chance that an increment is taken for a repeat and lost", BRY_COUNTER_ERROR_MIN,
-                " Left out: 1e-9."),
+        A_WINDOW("How long a retry is recognised at least (longer than any client "
+                 "retries)")),
+    ERROR_SHARE("Probability that an increment is taken for a repeat and lost",
+                BRY_COUNTER_ERROR_MIN, " Default: 1e-9."),
     MAXMEM("table"),
-    CAPACITY("Operations within one window to plan for, not a limit",
-             PRESET("counter-capacity", "1,000,000") " It may be less at a very small ERROR."),
+    CAPACITY("Number of operations per window to plan for (not a limit)",
+             PRESET("counter-capacity", "1,000,000") " A very small ERROR may lower it."),
     SEED,
     {0},
 };
@@ -42,10 +42,11 @@ static server_command_arg counters_args[] = {
 static server_command_arg scan_args[] = {
     TABLE,
     ARG("cursor", SERVER_ARG_INTEGER, NULL, 0,
-        "0 to begin with, then the cursor of the last reply, a plain whole number."),
+        "0 to start, then the cursor from the last reply; a plain whole "
+        "number."),
     OPTION("count", SERVER_ARG_INTEGER, "COUNT",
-           "The most counters in one reply, a count from 1 to 1,000,000; above 8,192 it is "
-           "8,192. Left out: 10."),
+           "Maximum number of counters per reply, a count from 1 to 1,000,000; "
+           "more than 8,192 counts as 8,192. Default: 10."),
     {0},
 };
 static server_command_arg table_args[] = {TABLE, {0}};
@@ -67,10 +68,9 @@ const module_command counter_commands[] = {
         .arity = -4,
         .key_specs = create_keys,
         .args = create_args,
-        .summary =
-            "Creates an empty table of counters. WINDOW: milliseconds for which a retry is "
-            "recognised, longer than any client retries. ERROR: the chance that an increment "
-            "is lost, 1e-9 where it is left out.",
+        .summary = "Creates an empty table of counters. WINDOW is how long a retry is "
+                   "recognised, which must be longer than any client retries. ERROR is "
+                   "the probability that an increment is lost, 1e-9 by default.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m MAXMEM 64MB",
@@ -83,9 +83,9 @@ const module_command counter_commands[] = {
         .arity = 5,
         .key_specs = change_keys,
         .args = incrby_args,
-        .summary = "Adds to a counter, once for each id of that counter however often it is "
-                   "retried. Returns the counter's value, and 1 when this call was applied, 0 when "
-                   "it was a repeat.",
+        .summary = "Adds delta to a counter, once per id: a retry with the same id is "
+                   "not counted again. Returns the value of the counter, and 1 if this "
+                   "call was applied or 0 if it was a repeat.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041",
@@ -98,7 +98,8 @@ const module_command counter_commands[] = {
         .arity = -5,
         .key_specs = change_keys,
         .args = mincrby_args,
-        .summary = "COUNTER.INCRBY many times, all or none; returns a value and 1 or 0 for each.",
+        .summary = "Runs several COUNTER.INCRBY, all or none. Returns the value and 1 "
+                   "or 0 for each.",
         .complexity = "O(n), n operations",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\n"
@@ -112,7 +113,7 @@ const module_command counter_commands[] = {
         .arity = 3,
         .key_specs = read_keys,
         .args = get_args,
-        .summary = "Returns the value of a counter, null when there is none of that name.",
+        .summary = "Returns the value of a counter, null if it does not exist.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
@@ -126,7 +127,7 @@ const module_command counter_commands[] = {
         .arity = -3,
         .key_specs = read_keys,
         .args = counters_args,
-        .summary = "Returns the values of counters, null for those that are not there.",
+        .summary = "Returns the values of counters, null for those that do not exist.",
         .complexity = "O(n), n counters",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
@@ -140,9 +141,9 @@ const module_command counter_commands[] = {
         .arity = -3,
         .key_specs = read_keys,
         .args = scan_args,
-        .summary =
-            "Lists counters and their values in portions: returns the cursor to go on with, "
-            "0 at the end, and names and values in turn. What is there throughout is listed.",
+        .summary = "Lists counters and their values in portions. Returns the next "
+                   "cursor, 0 at the end, and a list of alternating names and values. "
+                   "Every counter that exists during the whole scan is listed.",
         .complexity = "O(n), n counters listed",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
@@ -156,8 +157,9 @@ const module_command counter_commands[] = {
         .arity = -3,
         .key_specs = del_keys,
         .args = counters_args,
-        .summary = "Deletes counters; answers 1 for each that was there. Their ids stay known: a "
-                   "retry of an earlier increment does not bring a counter back.",
+        .summary = "Deletes counters. Returns 1 for each that existed. Their ids are "
+                   "still remembered: a retry of an earlier increment does not bring a "
+                   "counter back.",
         .complexity = "O(n), n counters",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
@@ -171,9 +173,10 @@ const module_command counter_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = table_args,
-        .summary = "Tells what a table is made of and holds, what was applied, repeated and "
-                   "refused, and how many increments are to be expected lost.",
-        .complexity = "O(n), n ids remembered: reads the window once",
+        .summary = "Returns the parameters of a table, what it holds, how many "
+                   "operations were applied, repeated and refused, and how many "
+                   "increments are expected to be lost.",
+        .complexity = "O(n), n ids remembered (one pass over the window)",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
     },
@@ -184,7 +187,8 @@ const module_command counter_commands[] = {
         .categories = "write fast bloomery",
         .arity = -6,
         .key_specs = told_keys,
-        .summary = "What COUNTER.INCRBY did, and when; for replicas and the server's own log.",
+        .summary = "Internal: what COUNTER.INCRBY did, and when; for replicas and the "
+                   "append-only file.",
         .complexity = "O(n), n operations",
         .since = SINCE,
     },
@@ -195,7 +199,8 @@ const module_command counter_commands[] = {
         .categories = "write fast bloomery",
         .arity = 4,
         .key_specs = told_keys,
-        .summary = "Moves a table's time; for replicas and the server's own log.",
+        .summary = "Internal: moves the time of a table; for replicas and the "
+                   "append-only file.",
         .complexity = "O(1)",
         .since = SINCE,
     },

@@ -33,21 +33,19 @@ static bool counting_read(server_context *context, counting *self, int from)
         long long delta;
         op->name = api.StringPtrLen(words[0], &op->name_len);
         if (op->name_len > BRY_COUNTER_NAME_MAX) {
-            reply_error(context, "RANGE", "counter %s has a name of %zu bytes; %u are the most",
+            reply_error(context, "RANGE", "the name of counter %s has %zu bytes; the limit is %u",
                         quoted(words[0], text), op->name_len, BRY_COUNTER_NAME_MAX);
             return false;
         }
         if (api.StringToLongLong(words[1], &delta) != SERVER_OK) {
-            reply_error(context, "ERR", "delta %s is not an integer of 64 bits (argument %zu)",
+            reply_error(context, "ERR", "delta %s is not a 64-bit integer (argument %zu)",
                         quoted(words[1], text), (size_t)from + i * ARGUMENTS_EACH + 1);
             return false;
         }
         op->delta = delta;
         record += BRY_COUNTER_BATCH_OP + op->name_len;
         if (record > BRY_COUNTER_BATCH_MAX) {
-            reply_error(context, "RANGE",
-                        "the names are more than 16 MB together; use several "
-                        "commands");
+            reply_error(context, "RANGE", "the names exceed 16 MB in total: use several commands");
             return false;
         }
     }
@@ -182,13 +180,13 @@ static int counter_reply_refused(server_context *context, const counter_table *t
     counter_family.totals.refused++;
     if (status == BRY_E_FULL && counter_ceiling(table) != table->max_bytes)
         return reply_error(context, "FULL",
-                           "the key would pass bloomery.max-key-bytes, so nothing was changed");
+                           "the key would exceed bloomery.max-key-bytes; nothing was changed");
     if (status == BRY_E_FULL)
         return reply_error(context, "FULL",
-                           "the table would pass its MAXMEM, so nothing was changed");
+                           "the table would exceed its MAXMEM; nothing was changed");
     if (status == BRY_E_OVERFLOW)
         return reply_error(context, "RANGE",
-                           "a counter would pass 64 bits, so nothing was changed");
+                           "a counter would overflow 64 bits; nothing was changed");
     return reply_status(context, status);
 }
 
@@ -224,7 +222,7 @@ static int counter_count_replayed(server_context *context, server_string *key, h
     if (status == BRY_OK)
         counter_count_outcomes(context, key, object, self);
     else if (status != BRY_E_OVERFLOW)
-        api.Log(context, "warning", "a counter's change could not be repeated here: %s",
+        api.Log(context, "warning", "cannot replay the change of a counter: %s",
                 bry_status_text(status));
     api.ReplicateVerbatim(context);
     return reply_ok(context);

@@ -26,8 +26,8 @@ static bool counter_read_create(server_context *context, server_string **argv, i
         return false;
     if (!request->window) {
         reply_error(context, "ERR",
-                    "WINDOW is missing: for how long a retry is to be recognised, longer than any "
-                    "client retries");
+                    "WINDOW is missing: how long retries are recognised, which must be longer than "
+                    "any client retries");
         return false;
     }
     return true;
@@ -60,14 +60,14 @@ static bool counter_has_room(server_context *context, const bry_counter_options 
         return true;
     if (options->max_bytes && options->max_bytes < bytes) {
         reply_error(context, "RANGE",
-                    "MAXMEM %" PRIu64 " is too little: a table with one counter takes %" PRIu64
+                    "MAXMEM %" PRIu64 " is too small: a table with one counter needs %" PRIu64
                     " bytes",
                     options->max_bytes, bytes);
         return false;
     }
     if (!options->max_bytes && !object_may_grow(context, NULL, planned)) {
         reply_error(context, "RANGE",
-                    "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes",
+                    "CAPACITY and ERROR need %" PRIu64 " bytes, more than bloomery.max-key-bytes",
                     planned);
         return false;
     }
@@ -98,7 +98,7 @@ static int counter_put_new(server_context *context, server_string *key, opened_k
     held_object *made;
     bry_status status = counter_plan(options, &shape);
     if (status == BRY_E_RANGE)
-        return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
+        return reply_error(context, "RANGE", "ERROR is too small for this CAPACITY");
     if (status == BRY_OK)
         status = counter_create(options, &made);
     if (status != BRY_OK)

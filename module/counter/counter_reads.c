@@ -95,7 +95,7 @@ static bool counter_read_cursor(server_context *context, const server_string *ar
     const char *bytes = api.StringPtrLen(argument, &len);
     if (!typed_plain(bytes, len, cursor))
         return true;
-    reply_error(context, "ERR", "cursor %s is not one that COUNTER.SCAN gave",
+    reply_error(context, "ERR", "invalid cursor %s: use 0 or a cursor that COUNTER.SCAN returned",
                 quoted(argument, quote));
     return false;
 }

@@ -152,8 +152,9 @@ static bry_status counter_type_load(const bry_source *source, bry_load *load, vo
     load->note = NULL;
     if (status == BRY_OK && (note.len != NOTE_SIZE || counter_has_limits(table->counters))) {
         bry_counter_destroy(table->counters);
-        load->problem = note.len == NOTE_SIZE ? "a table of a server has no limits of its own"
-                                              : "the table's ceiling is missing";
+        load->problem = note.len == NOTE_SIZE
+                            ? "the table has limits, which tables of a server do not have"
+                            : "the note with the table's MAXMEM is missing";
         status = BRY_E_BADDATA;
     }
     if (status == BRY_OK) {
@@ -220,7 +221,7 @@ command_family counter_family = {
     .type_name = "bloom-cnt",
     .encoding = 1,
     .restore_command = "COUNTER.LOAD",
-    .made_by = "COUNTER.CREATE makes a table",
+    .created_by = "COUNTER.CREATE",
     .commands = counter_commands,
     .command_count = &counter_command_count,
     .configure = counter_type_configure,

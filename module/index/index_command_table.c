@@ -5,34 +5,39 @@
 #define INDEX KEY_OF("index")
 #define UNIT                                                                                       \
     ARG("unit", SERVER_ARG_INTEGER, NULL, 0,                                                       \
-        "Number of a unit, yours to choose, a plain whole number from 0 to 2^63 - 1.")
+        "Number of a unit, which you choose: a plain whole number from 0 to 2^63 - 1.")
 
 static server_command_arg engines[] = {
-    WORD("auto", "auto", 0, "Engine compact, or dba where GROUP is given."),
+    WORD("auto", "auto", 0, "Engine compact, or dba if GROUP is given."),
     WORD("compact", "compact", 0,
-         "Fingerprint and unit of each item: takes more units than planned, and INDEX.DEL works."),
+         "Stores a fingerprint and a unit per item: accepts more units than "
+         "planned, supports INDEX.DEL."),
     WORD("dba", "dba", 0,
-         "A bit-sliced array of Bloom filters: UNITS units and no more, and no INDEX.DEL."),
+         "A bit-sliced array of Bloom filters: at most UNITS units, no "
+         "INDEX.DEL."),
     {0},
 };
 
 static server_command_arg create_args[] = {
     NEW_KEY("index"),
     OPTION("units", SERVER_ARG_INTEGER, "UNITS",
-           "Units to plan for, a count from 1 to " UNITS_MOST "." PRESET("index-units", "64")),
-    CAPACITY("Items that each unit takes; more are refused with FULL",
+           "Number of units to plan for, a count from 1 to " UNITS_MOST
+           "." PRESET("index-units", "64")),
+    CAPACITY("Number of items per unit (more are refused with FULL)",
              PRESET("index-capacity", "65,536")),
-    ERROR_SHARE("Chance that an item which is in no unit has any candidate", BRY_INDEX_ERROR_MIN,
-                PRESET("index-error", "0.001")),
-    CHOICE("engine", "ENGINE", engines,
-           "What the index is made of." PRESET("index-engine", "auto")),
+    ERROR_SHARE("Probability that an item that is in no unit has any candidate",
+                BRY_INDEX_ERROR_MIN, PRESET("index-error", "0.001")),
+    CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("index-engine", "auto")),
     OPTION("group", SERVER_ARG_INTEGER, "GROUP",
-           "Of engine dba alone, units that are asked in one step: 1, 8, 16, 32, 64, 128, 256 or "
-           "512. Left out: it follows the number of units."),
-    ORIGIN("Units of one can be installed in the other. No other argument goes with it."),
+           "Engine dba only: number of units that are tested together, 1, 8, "
+           "16, 32, 64, 128, 256 or 512. Default: depends on the number of "
+           "units."),
+    ORIGIN("Units can be moved between such indexes. Excludes all other "
+           "arguments."),
     WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
-         "Units past UNITS are refused with FULL, as always in engine dba; in compact it saves one "
-         "bit an item. Left out: compact takes more units, its error kept."),
+         "Units beyond UNITS are refused with FULL, as always with engine "
+         "dba; with compact it saves one bit per item. Default: compact "
+         "accepts more units and keeps its ERROR."),
     {0},
 };
 static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
@@ -42,13 +47,13 @@ static server_command_arg install_args[] = {
     INDEX,
     UNIT,
     ARG("frame", SERVER_ARG_STRING, NULL, 0,
-        "The unit, in the bytes of INDEX.EXPORT or bry_index_save_unit()."),
+        "The unit, as returned by INDEX.EXPORT or bry_index_save_unit()."),
     {0},
 };
 static server_command_arg info_args[] = {
     INDEX,
     OPTION("unit", SERVER_ARG_INTEGER, NULL,
-           "Number of a unit, a plain whole number. Left out: the whole index."),
+           "Number of a unit, a plain whole number. Default: the whole index."),
     {0},
 };
 
@@ -67,8 +72,9 @@ const module_command index_commands[] = {
         .arity = -2,
         .key_specs = create_keys,
         .args = create_args,
-        .summary = "Creates an empty index, planned for UNITS units of CAPACITY items each. ERROR "
-                   "is the chance that an item which is in no unit has any candidate.",
+        .summary = "Creates an empty index, planned for UNITS units of CAPACITY items "
+                   "each. ERROR is the probability that an item that is in no unit has "
+                   "any candidate.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "INDEX.CREATE where UNITS 16 CAPACITY 10k ERROR 0.1%",
@@ -81,8 +87,9 @@ const module_command index_commands[] = {
         .arity = -4,
         .key_specs = change_keys,
         .args = unit_items_args,
-        .summary = "Adds items to a unit, all or none, and opens it when there is none of that "
-                   "number; answers 1 for each that the unit did not answer for yet.",
+        .summary = "Adds items to a unit, all or none; opens the unit if it does not "
+                   "exist. Returns 1 for each item that the unit did not report yet, 0 "
+                   "for the others.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 3 b c",
@@ -95,12 +102,13 @@ const module_command index_commands[] = {
         .arity = -3,
         .key_specs = read_keys,
         .args = items_args,
-        .summary = "Returns, for each item, the units that may hold it, the one opened last first. "
-                   "One that was added is always among them.",
-        .complexity = "O(n + c log c), n items, c units that hold them, dropped ones not yet "
-                      "cleared away included; in engine dba also n times the units by the width "
-                      "of a group. The reply has no limit: an item in 100,000 units takes 10 ms, "
-                      "and half as long for each repetition of it in the same command",
+        .summary = "Returns for each item the units that may hold it, the one opened "
+                   "last first. A unit that the item was added to is always among them.",
+        .complexity = "O(n + c log c), n items, c units that hold them, including dropped "
+                      "units that are not cleared yet; with engine dba also n times the "
+                      "number of units divided by the width of a group. The reply has no "
+                      "limit: an item in 100,000 units takes 10 ms, and half as long for "
+                      "each repetition of it in the same command",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
                    "INDEX.LOCATE where a b z",
@@ -113,10 +121,11 @@ const module_command index_commands[] = {
         .arity = -3,
         .key_specs = look_keys,
         .args = items_args,
-        .summary = "Tells which items any unit may hold.",
-        .complexity = "O(n), n items, and the dropped units not yet cleared away that held them; "
-                      "in engine dba n times the units by the width of a group: 64 items in "
-                      "200,000 units take 3 ms, but with GROUP 1 a second",
+        .summary = "Returns 1 for each item that any unit may hold, 0 for the others.",
+        .complexity = "O(n), n items, plus dropped units that held them and are not "
+                      "cleared yet; with engine dba n times the number of units divided by "
+                      "the width of a group: 64 items in 200,000 units take 3 ms, but a "
+                      "second with GROUP 1",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.EXISTS where a z",
     },
@@ -128,8 +137,8 @@ const module_command index_commands[] = {
         .arity = -4,
         .key_specs = del_keys,
         .args = unit_items_args,
-        .summary = "Deletes items that were added to a unit; answers 1 for each that was there. "
-                   "Engine compact alone.",
+        .summary = "Deletes items from a unit to which they were added. Returns 1 for "
+                   "each that was there. Engine compact only.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.DEL where 3 b z",
@@ -142,8 +151,8 @@ const module_command index_commands[] = {
         .arity = 3,
         .key_specs = change_keys,
         .args = unit_args,
-        .summary = "Seals a unit, which takes no more items from then on; answers 1, or 0 when it "
-                   "was sealed before.",
+        .summary = "Seals a unit: it accepts no more items. Returns 1, or 0 if it was "
+                   "already sealed.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.SEAL where 3",
@@ -156,9 +165,9 @@ const module_command index_commands[] = {
         .arity = 3,
         .key_specs = del_keys,
         .args = unit_args,
-        .summary = "Drops a unit with its items; answers 1, or 0 when there is none of that "
-                   "number. The number may be used again.",
-        .complexity = "O(1): memory comes back in steps, with this and later changes",
+        .summary = "Drops a unit with its items. Returns 1, or 0 if it does not exist. "
+                   "The number may be used again.",
+        .complexity = "O(1): memory is freed in steps, by this and later changes",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.DROP where 3\n"
                    "INDEX.LOCATE where a",
@@ -171,11 +180,11 @@ const module_command index_commands[] = {
         .arity = 3,
         .key_specs = read_keys,
         .args = unit_args,
-        .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another server, into "
-                   "an index that has the same engine, seed and shape; null when there is none.",
-        .complexity =
-            "O(n), n items of the whole index, each looked at twice; in engine dba n bytes "
-            "of the unit",
+        .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another "
+                   "server, into an index with the same engine, seed and shape; null if "
+                   "it does not exist.",
+        .complexity = "O(n), n items of the whole index, two passes; with engine dba n "
+                      "bytes of the unit",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.EXPORT where 3",
     },
@@ -187,11 +196,12 @@ const module_command index_commands[] = {
         .arity = 4,
         .key_specs = change_keys,
         .args = install_args,
-        .summary = "Adds a unit that was made apart, by INDEX.EXPORT from an index created LIKE "
-                   "this one, or by the library's bry_index_save_unit(); returns how many items "
-                   "it has. Which number it had there does not matter.",
-        .complexity = "O(n), n items of the unit; of the whole index where items of dropped units "
-                      "have to make room first",
+        .summary = "Adds a unit that was exported by INDEX.EXPORT from an index created "
+                   "LIKE this one, or saved by the library's bry_index_save_unit(). "
+                   "Returns its number of items. The number that it had there does not "
+                   "matter.",
+        .complexity = "O(n), n items of the unit; of the whole index if items of dropped "
+                      "units have to be cleared first",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.INSTALL where 3 damaged",
     },
@@ -203,10 +213,11 @@ const module_command index_commands[] = {
         .arity = -2,
         .key_specs = look_keys,
         .args = info_args,
-        .summary = "Tells what an index is made of, what it holds, and its error as promised, as "
-                   "estimated, and as it will be when all its units are full; or the same of one "
-                   "unit.",
-        .complexity = "O(n), n units; in engine dba n bytes",
+        .summary = "Returns the parameters of an index, what it holds, and its error as "
+                   "promised, as estimated, and as expected when all units are full. "
+                   "With a unit: its items, capacity, estimated error, and whether it "
+                   "is sealed.",
+        .complexity = "O(n), n units; with engine dba n bytes",
         .since = SINCE,
         .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
     },

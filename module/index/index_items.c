@@ -211,7 +211,7 @@ static bool index_may_add(const addition *self)
     size_t absent = index_count_absent(self);
     if (absent > room) {
         index_family.totals.refused++;
-        reply_error(self->context, "FULL", "unit %" PRIu64 " takes %" PRIu64 " more items",
+        reply_error(self->context, "FULL", "unit %" PRIu64 " has room for %" PRIu64 " more items",
                     self->number, room);
         return false;
     }
@@ -342,9 +342,9 @@ static int index_del_items(server_context *context, server_string **argv, held_o
     const held_index *held = index_of(object);
     if (held->dba) {
         index_family.totals.refused++;
-        return reply_error(context, "UNSUPPORTED",
-                           "engine dba cannot delete one item without being given the others "
-                           "again: INDEX.DROP the unit, or use engine compact");
+        return reply_error(
+            context, "UNSUPPORTED",
+            "engine dba cannot delete single items: INDEX.DROP the unit, or use engine compact");
     }
     uint32_t unit = index_numbers_find(&held->numbers, number);
     if (unit == INDEX_NO_UNIT) {

@@ -38,11 +38,11 @@ static bool index_check_create(server_context *context, const index_request *req
     uint64_t group = request->group;
     bool power = (group & (group - 1)) == 0;
     if (request->like && given > 1)
-        reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
+        reply_error(context, "ERR", "LIKE cannot be combined with other arguments");
     else if (group && (!power || group == 2 || group == 4))
-        reply_error(context, "RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512");
+        reply_error(context, "RANGE", "GROUP must be 1, 8, 16, 32, 64, 128, 256 or 512");
     else if (group && request->options.engine != BRY_ENGINE_DBA)
-        reply_error(context, "UNSUPPORTED", "GROUP is of engine dba");
+        reply_error(context, "UNSUPPORTED", "GROUP needs engine dba");
     else
         return true;
     return false;
@@ -82,10 +82,10 @@ static int index_put_new(server_context *context, server_string **argv, opened_k
     bry_status status = bry_index_plan(options, &shape);
     if (status == BRY_E_RANGE)
         return reply_error(context, "RANGE",
-                           "ERROR cannot be had with so many UNITS of this CAPACITY");
+                           "ERROR is too small for this CAPACITY and number of UNITS");
     if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes))
         return reply_error(context, "RANGE",
-                           "UNITS, CAPACITY and ERROR make %" PRIu64
+                           "UNITS, CAPACITY and ERROR need %" PRIu64
                            " bytes, more than bloomery.max-key-bytes",
                            shape.bytes);
     if (status == BRY_OK)

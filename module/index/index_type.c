@@ -144,11 +144,9 @@ bool index_takes_unit(server_context *context, held_index *held, uint64_t number
         return true;
     index_family.totals.refused++;
     reply_error(context, "FULL",
-                "unit %" PRIu64 " would be one more than the %" PRIu64 " that this index takes%s",
-                number, most,
-                held->dba ? ": engine dba has nobody here to give it its items again, which it "
-                            "needs to grow"
-                          : "");
+                "unit %" PRIu64 " cannot be opened: the index has all %" PRIu64
+                " units that it can have%s",
+                number, most, held->dba ? " (engine dba cannot grow on a server)" : "");
     return false;
 }
 
@@ -248,11 +246,11 @@ static bry_status index_enter_numbers(held_index *held, const uint32_t *units, s
         bry_index_get_unit(held->index, units[i], &unit);
         if (unit.tag > INDEX_MOST_NUMBER ||
             index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {
-            *problem = "the number of a unit is out of range, or there is another of that number";
+            *problem = "the number of a unit is out of range or a duplicate";
             return BRY_E_BADDATA;
         }
         if (index_numbers_reserve(&held->numbers) != BRY_OK) {
-            *problem = "no memory for the numbers of the units";
+            *problem = "out of memory for the numbers of the units";
             return BRY_E_NOMEM;
         }
         index_numbers_put(&held->numbers, unit.tag, units[i]);
@@ -265,7 +263,7 @@ static bry_status index_read_units(held_index *held, const char **problem)
     size_t count;
     uint32_t *units = index_list_units(held, &count);
     if (!units && count > 0) {
-        *problem = "no memory for the numbers of the units";
+        *problem = "out of memory for the numbers of the units";
         return BRY_E_NOMEM;
     }
     bry_status status = index_enter_numbers(held, units, count, problem);
@@ -283,7 +281,7 @@ static bry_status index_type_load(const bry_source *source, bry_load *load, void
         return status;
     held_index *held = index_wrap(index, allocator);
     if (!held) {
-        load->problem = "no memory for the index";
+        load->problem = "out of memory for the index";
         return BRY_E_NOMEM;
     }
     status = index_read_units(held, &load->problem);
@@ -333,7 +331,7 @@ command_family index_family = {
     .type_name = "bloom-idx",
     .encoding = 1,
     .restore_command = "INDEX.LOAD",
-    .made_by = "INDEX.CREATE makes an index",
+    .created_by = "INDEX.CREATE",
     .commands = index_commands,
     .command_count = &index_command_count,
     .configure = index_type_configure,

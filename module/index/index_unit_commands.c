@@ -122,7 +122,7 @@ static bry_status install_read_frame(installation *self, bry_index *index, uint3
     self->load.max_bytes = is_replayed(self->context) ? 0 : settings_load_ceiling();
     bry_status status = bry_index_install_unit(index, &source, &self->load, unit);
     if (status == BRY_OK && view.at != view.len) {
-        self->load.problem = "more bytes than the unit has";
+        self->load.problem = "trailing bytes after the unit";
         self->load.offset = view.at;
         return BRY_E_BADDATA;
     }
@@ -155,8 +155,8 @@ static int install_refused(const installation *self, bry_status status)
     index_family.totals.refused++;
     if (status == BRY_E_MISMATCH)
         return reply_error(context, "MISMATCH",
-                           "the frame is of another engine, seed or shape: make it with an index "
-                           "that was created LIKE this one");
+                           "the frame was made with another engine, seed or shape: make it with an "
+                           "index that was created LIKE this one");
     if (status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT)
         return reply_error(context, bry_status_word(status),
                            "the frame is refused: %s at byte %" PRIu64, self->load.problem,
@@ -192,7 +192,7 @@ static int index_install_unit(installation *self, server_string **argv)
     server_context *context = self->context;
     held_index *held = index_of(self->object);
     if (index_numbers_find(&held->numbers, self->number) != INDEX_NO_UNIT)
-        return reply_error(context, "ERR", "unit %" PRIu64 " is there already: INDEX.DROP it first",
+        return reply_error(context, "ERR", "unit %" PRIu64 " already exists: INDEX.DROP it first",
                            self->number);
     if (!index_takes_unit(context, held, self->number))
         return SERVER_OK;

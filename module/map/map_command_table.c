@@ -3,49 +3,50 @@
 #include "module/map/map_type.h"
 
 #define MAP KEY_OF("map")
-#define A_FIELD "Name of a field, any bytes, of which a hash is kept."
+#define A_FIELD "Name of a field: any bytes; only a hash of them is stored."
 #define FIELDS ARG("field", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE, A_FIELD)
 
 static server_command_arg pair[] = {
     ARG("field", SERVER_ARG_STRING, NULL, 0, A_FIELD),
     ARG("value", SERVER_ARG_STRING, NULL, 0,
-        "Its value, at most 65,535 bytes; in a map created with RAW a plain whole number."),
+        "Its value, at most 65,535 bytes. In a map created with RAW, a plain "
+        "whole number."),
     {0},
 };
 static server_command_arg engines[] = {
     WORD("auto", "auto", 0, "Engine compact."),
     WORD("compact", "compact", 0,
-         "Fingerprints and codes of values: 3 to 5 bytes a field, and never UNSURE."),
+         "Stores fingerprints and value codes: 3 to 5 bytes per field, never "
+         "UNSURE."),
     WORD("kbf", "kbf", 0,
-         "A key-value Bloom filter: about seven times the memory, and some fields are UNSURE."),
+         "A key-value Bloom filter: about seven times the memory, and some "
+         "fields are UNSURE."),
     {0},
 };
 static server_command_arg kinds_of_values[] = {
     ARG("values", SERVER_ARG_INTEGER, "VALUES", 0,
-        "Different values to plan for: a count from 1 to " VALUES_MOST
-        ". Left out: 1000. Engine compact "
-        "takes more; engine kbf is given at most " KBF_VALUES_MOST
-        ", and refuses with FULL what is past the "
-        "number, which is rounded up to 255, 511, 1023 and so on."),
+        "Number of different values to plan for, a count from 1 to " VALUES_MOST
+        ". Default: 1000. Engine compact accepts more. Engine kbf takes at "
+        "most " KBF_VALUES_MOST ", rounded up to 255, 511, 1023 and so on, and refuses further "
+        "values with FULL."),
     ARG("bits", SERVER_ARG_INTEGER, "RAW", 0,
-        "Values are whole numbers of so many bits, 1 to " VALUE_BITS_MOST
-        ", in engine kbf 1 to " KBF_VALUE_BITS_MOST ". Left out: "
-        "values are strings of bytes."),
+        "Values are unsigned integers of this many bits, 1 to " VALUE_BITS_MOST
+        ", or 1 to " KBF_VALUE_BITS_MOST " with engine kbf. Default: values are byte strings."),
     {0},
 };
 
 static server_command_arg create_args[] = {
     NEW_KEY("map"),
-    CAPACITY("Fields to plan for", PRESET("map-capacity", "1000")),
-    ERROR_SHARE("How many of the absent fields asked for get a value at most, and of the present "
-                "ones do not get theirs",
+    CAPACITY("Number of fields to plan for", PRESET("map-capacity", "1000")),
+    ERROR_SHARE("Probability that a field that is not in the map returns a value, "
+                "and that a field that is in it does not return its own",
                 BRY_MAP_ERROR_MIN, PRESET("map-error", "0.001")),
-    CHOICE("engine", "ENGINE", engines, "What the map is made of." PRESET("map-engine", "auto")),
+    CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("map-engine", "auto")),
     CHOICE("kind-of-values", NULL, kinds_of_values, NULL),
-    ORIGIN("Maps made so can be merged. No other argument goes with it."),
-    WORD(
-        "nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
-        "New fields past CAPACITY are refused with FULL. Left out: the map grows, its error kept."),
+    ORIGIN("Such maps can be merged. Excludes all other arguments."),
+    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
+         "New fields beyond CAPACITY are refused with FULL. Default: the map "
+         "grows and keeps its ERROR."),
     {0},
 };
 static server_command_arg pairs_args[] = {
@@ -53,7 +54,9 @@ static server_command_arg pairs_args[] = {
 static server_command_arg fields_args[] = {MAP, FIELDS, {0}};
 static server_command_arg key_args[] = {MAP, {0}};
 static server_command_arg join_args[] = {
-    KEY_CALLED("destination", 0, NULL, 0, "Key of the map that gets the fields."), SOURCES, {0}};
+    KEY_CALLED("destination", 0, NULL, 0, "Key of the map that receives the fields."),
+    SOURCES,
+    {0}};
 
 static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
@@ -84,8 +87,9 @@ const module_command map_commands[] = {
         .arity = -4,
         .key_specs = change_keys,
         .args = pairs_args,
-        .summary = "Sets the values of fields; answers 1 for each that is new. Creates the map "
-                   "with the configured defaults when there is none.",
+        .summary = "Sets the values of fields. Returns 1 for each new field, 0 for the "
+                   "others. Creates the map with the configured defaults if it does not "
+                   "exist.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2",
@@ -98,7 +102,7 @@ const module_command map_commands[] = {
         .arity = -3,
         .key_specs = read_keys,
         .args = fields_args,
-        .summary = "Returns the values of fields, null for those that are absent.",
+        .summary = "Returns the values of fields, null for fields that are absent.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.GET routes 10.0.0.1 10.9.9.9",
@@ -111,7 +115,8 @@ const module_command map_commands[] = {
         .arity = -4,
         .key_specs = change_keys,
         .args = pairs_args,
-        .summary = "Sets the values of fields that are there; answers 1 for each of these.",
+        .summary = "Sets the values of fields that exist. Returns 1 for each of them, 0 "
+                   "for the others.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.UPDATE routes 10.0.0.1 rack7 10.9.9.9 rack7",
@@ -124,7 +129,7 @@ const module_command map_commands[] = {
         .arity = -3,
         .key_specs = del_keys,
         .args = fields_args,
-        .summary = "Deletes fields; answers 1 for each that was there.",
+        .summary = "Deletes fields. Returns 1 for each field that existed.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9",
@@ -137,7 +142,7 @@ const module_command map_commands[] = {
         .arity = -3,
         .key_specs = look_keys,
         .args = fields_args,
-        .summary = "Tells which fields are there.",
+        .summary = "Returns 1 for each field that exists, 0 for the others.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.EXISTS routes 10.0.0.1 10.9.9.9",
@@ -150,10 +155,11 @@ const module_command map_commands[] = {
         .arity = -3,
         .key_specs = join_keys,
         .args = join_args,
-        .summary = "Adds all fields of other maps, made LIKE this one; returns how many fields "
-                   "the map has then. A source that is not there counts as empty; a destination "
-                   "that is not there becomes a copy of the first that is.",
-        .complexity = "O(n), n fields of all the maps",
+        .summary = "Adds all fields of other maps, which must have been created LIKE "
+                   "this one. Returns the number of fields in the destination. A source "
+                   "that does not exist counts as empty. If the destination does not "
+                   "exist, it becomes a copy of the first source that exists.",
+        .complexity = "O(n), n fields of all maps",
         .since = SINCE,
         .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
                    "MAP.JOIN north south",
@@ -166,9 +172,9 @@ const module_command map_commands[] = {
         .arity = 2,
         .key_specs = change_keys,
         .args = key_args,
-        .summary = "Makes a map as small as its fields allow, without the values that no field "
-                   "has any more, which engine kbf can tell only where there is no field at all; "
-                   "returns the bytes given back.",
+        .summary = "Shrinks a map to its fields and drops values that no field uses; "
+                   "engine kbf can drop values only if the map is empty. Returns the "
+                   "number of bytes freed.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.COMPRESS routes",
@@ -181,8 +187,8 @@ const module_command map_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = key_args,
-        .summary = "Tells what a map is made of, what it holds, and its errors as promised and as "
-                   "estimated.",
+        .summary = "Returns the parameters of a map, what it holds, and its promised "
+                   "and estimated errors.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",

@@ -83,7 +83,7 @@ static bool field_batch_read_values(server_context *context, field_batch *self, 
             continue;
         }
         if (len > BRY_MAP_VALUE_MAX) {
-            reply_error(context, "RANGE", "the value of field %s has %zu bytes; %u are the most",
+            reply_error(context, "RANGE", "the value of field %s has %zu bytes; the limit is %u",
                         quoted(pairs[2 * i], text), len, BRY_MAP_VALUE_MAX);
             return false;
         }
@@ -192,14 +192,16 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
     bry_map_get_stats(map, &stats);
     if (options.fixed && stats.items + more > options.capacity)
         return reply_error(context, "FULL",
-                           "this map was made NOGROW: %" PRIu64 " of %" PRIu64 " fields are there",
+                           "the map was created with NOGROW and has %" PRIu64 " of %" PRIu64
+                           " fields",
                            stats.items, options.capacity);
     if (stats.engine == BRY_ENGINE_KBF && values > stats.values_left)
         return reply_error(context, "FULL",
-                           "the map has had %" PRIu64 " different values and VALUES lets it have "
-                           "%" PRIu64 "; with engine kbf they come back when it is empty",
+                           "the map has used %" PRIu64 " of the %" PRIu64
+                           " different values that VALUES "
+                           "allows; engine kbf frees values only when the map is empty",
                            stats.values, stats.values + stats.values_left);
-    return reply_error(context, "FULL", "the map has grown as far as its ERROR allows");
+    return reply_error(context, "FULL", "the map cannot grow further without exceeding its ERROR");
 }
 
 /* What bloomery.max-key-bytes refuses, and what may help. */
@@ -210,11 +212,11 @@ static int map_refuse_size(server_context *context, const held_object *object)
     const char *help = "";
     if (options.value_bits == 0 && object->items > 0)
         help = options.engine == BRY_ENGINE_KBF
-                   ? "; with engine kbf values come back when the map is empty"
-                   : "; MAP.COMPRESS gives back values that no field has any more";
+                   ? "; engine kbf frees values only when the map is empty"
+                   : "; MAP.COMPRESS frees values that no field uses";
     map_family.totals.refused++;
     return reply_error(context, "FULL",
-                       "the key would pass bloomery.max-key-bytes, which is %" PRIu64 "%s",
+                       "the key would exceed bloomery.max-key-bytes, which is %" PRIu64 "%s",
                        settings_max_key_bytes(), help);
 }
 

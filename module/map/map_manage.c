@@ -39,11 +39,11 @@ static bool map_read_create(server_context *context, server_string **argv, int a
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
     if (request->like && options_given(options, count) > 1) {
-        reply_error(context, "ERR", "LIKE copies everything: no other argument goes with it");
+        reply_error(context, "ERR", "LIKE cannot be combined with other arguments");
         return false;
     }
     if (map->values && request->raw) {
-        reply_error(context, "ERR", "VALUES and RAW exclude each other");
+        reply_error(context, "ERR", "VALUES and RAW cannot be combined");
         return false;
     }
     if (request->engine >= 0)
@@ -90,13 +90,13 @@ static int map_put_new(server_context *context, server_string **argv, opened_key
     held_object *made;
     bry_status status = bry_map_plan(options, &shape);
     if (status == BRY_E_RANGE)
-        return reply_error(context, "RANGE",
-                           "ERROR cannot be had at this CAPACITY, or VALUES or RAW is more than "
-                           "engine %s has",
-                           bry_engine_name(options->engine));
+        return reply_error(
+            context, "RANGE",
+            "ERROR is too small for this CAPACITY, or VALUES or RAW exceeds the limit of engine %s",
+            bry_engine_name(options->engine));
     if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes))
         return reply_error(context, "RANGE",
-                           "CAPACITY and ERROR make %" PRIu64
+                           "CAPACITY and ERROR need %" PRIu64
                            " bytes, more than bloomery.max-key-bytes",
                            shape.bytes);
     if (status == BRY_OK)

@@ -155,10 +155,10 @@ static bool once_check_traits(server_context *context, const once_request *reque
     if (!(found & IS_KNOWN))
         reply_error(context, "ERR", "unknown %s %s", found ? "subcommand of" : "command", name);
     else if (!(found & IS_WRITE))
-        reply_error(context, "ERR", "ONCE is for commands that write, and %s is none", name);
+        reply_error(context, "ERR", "ONCE runs write commands only; %s does not write", name);
     else if (found & (IS_BLOCKING | IS_NOT_FOR_SCRIPTS))
-        reply_error(context, "ERR", "ONCE cannot call %s, which may wait or is not for scripts",
-                    name);
+        reply_error(context, "ERR",
+                    "ONCE cannot call %s: it may block, or is not allowed in scripts", name);
     else if (once_refuses_name(request->words[0]))
         reply_error(context, "ERR", "ONCE does not call %s", name);
     else
@@ -188,9 +188,9 @@ static bool once_check_keys(server_context *context, const once_request *request
     else if (!places && errno == EINVAL)
         reply_error(context, "ERR", "wrong number of arguments for %s", name);
     else if (!places)
-        reply_error(context, "ERR", "ONCE is for commands with keys, and %s names none here", name);
+        reply_error(context, "ERR", "ONCE runs commands with keys only; %s has none here", name);
     else if (names_guard)
-        reply_error(context, "ERR", "%s names the guard, and a command in ONCE may not", name);
+        reply_error(context, "ERR", "%s must not use the guard as one of its own keys", name);
     bool may = places && !names_guard;
     if (places)
         api.Free(places);

@@ -3,26 +3,29 @@
 #include "module/core/command_table_parts.h"
 #include "module/once/once_run.h"
 
-#define GUARD KEY_CALLED("guard", 0, NULL, 0, "Key of the guard; NOGUARD where there is none.")
+#define GUARD KEY_CALLED("guard", 0, NULL, 0, "Key of the guard; NOGUARD if it does not exist.")
 
 static server_command_arg once_args[] = {
     GUARD,
     ARG("id", SERVER_ARG_STRING, NULL, 0,
-        "Name of what is to be done, any bytes, made up once by the client and sent again with "
-        "each retry."),
+        "Id of the operation: any bytes, chosen by the client and sent again "
+        "with each retry."),
     ARG("command", SERVER_ARG_STRING, NULL, 0,
-        "A command that writes and names a key; in a cluster, keys in the slot of the guard."),
+        "A write command with at least one key. In a cluster, its keys must "
+        "be in the slot of the guard."),
     ARG("argument", SERVER_ARG_STRING, NULL, SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE,
-        "Its arguments, as without ONCE."),
+        "Arguments of the command."),
     {0},
 };
 static server_command_arg create_args[] = {
     KEY_CALLED("guard", 0, NULL, 0, NEW("guard")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
-        A_WINDOW("How long an id is remembered at least, longer than any client retries")),
-    CAPACITY("Ids within one window to plan for, not a limit",
+        A_WINDOW("How long ids are remembered at least (longer than any client "
+                 "retries)")),
+    CAPACITY("Number of ids per window to plan for (not a limit)",
              PRESET("once-capacity", "1,000,000")),
-    ERROR_SHARE("Chance that a new id is taken for a repeat and its command not run",
+    ERROR_SHARE("Probability that a new id is taken for a repeat and its command not "
+                "run",
                 BRY_WINDOW_ERROR_MIN, PRESET("once-error", "1e-9")),
     MAXMEM("guard"),
     SEED,
@@ -46,9 +49,10 @@ const module_command once_commands[] = {
         .arity = -4,
         .key_specs = create_keys,
         .args = create_args,
-        .summary = "Creates a guard, a window of engine compact by the server's clock. WINDOW: the "
-                   "time that ids are remembered, longer than any client retries. ERROR: the "
-                   "chance that a new id is taken for a repeat, 1e-9 where it is left out.",
+        .summary = "Creates a guard, which is a window of engine compact that uses the "
+                   "server's clock. WINDOW is how long ids are remembered, which must "
+                   "be longer than any client retries. ERROR is the probability that a "
+                   "new id is taken for a repeat, 1e-9 by default.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "ONCE.CREATE paid WINDOW 24h MAXMEM 64MB",
@@ -61,11 +65,11 @@ const module_command once_commands[] = {
         .arity = -4,
         .key_specs = once_keys,
         .args = once_args,
-        .summary = "Runs a command that writes, at most once for an id within the guard's window. "
-                   "Returns 1 and the command's reply when it was applied, 0 alone when the id was "
-                   "seen before: replies are not kept. When the command answers with an error, "
-                   "ONCE does, and the id is not remembered.",
-        .complexity = "O(1) beside the command",
+        .summary = "Runs a write command at most once per id within the window of the "
+                   "guard. Returns 1 and the command's reply if it was run, or only 0 "
+                   "if the id was seen before (replies are not stored). If the command "
+                   "returns an error, ONCE returns it and does not remember the id.",
+        .complexity = "O(1) plus the command",
         .since = SINCE,
         .example = "ONCE.CREATE paid WINDOW 24h\n"
                    "ONCE paid order-7 HINCRBY balance ann -250\n"
@@ -81,9 +85,9 @@ const module_command once_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = guard_args,
-        .summary = "Tells of a guard how many commands it let through and how many it kept from "
-                   "being repeated, how many writes are expected to be lost, and all that "
-                   "WINDOW.INFO tells.",
+        .summary = "Returns how many commands a guard let through, how many repeats it "
+                   "stopped and how many writes are expected to be lost, followed by "
+                   "the fields of WINDOW.INFO.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "ONCE.CREATE paid WINDOW 24h SEED 7\nONCE paid order-7 INCR sold\n"

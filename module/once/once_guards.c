@@ -64,8 +64,8 @@ static bool once_read_create(server_context *context, server_string **argv, int 
     if (window->window)
         return true;
     reply_error(context, "ERR",
-                "WINDOW is missing: the time that ids are remembered, longer than "
-                "any client retries");
+                "WINDOW is missing: how long ids are remembered, which must be longer than any "
+                "client retries");
     return false;
 }
 

@@ -28,7 +28,7 @@ const char *once_guard_problem(const bry_window_options *options)
     if (options->engine != BRY_ENGINE_COMPACT)
         return "it has engine fbf, which cannot forget the id of a command that failed";
     if (window_by_events(options))
-        return "it goes by the times of its events";
+        return "it uses event time";
     if (options->refresh)
         return "it was created with REFRESH";
     return NULL;
@@ -36,7 +36,7 @@ const char *once_guard_problem(const bry_window_options *options)
 
 int once_reply_no_guard(server_context *context)
 {
-    return reply_error(context, "NOGUARD", "there is no such guard: ONCE.CREATE makes one");
+    return reply_error(context, "NOGUARD", "no such guard: create it with ONCE.CREATE");
 }
 
 /* Opens the key, which must be a guard. False: the client has been told, nothing is open. */

@@ -4,62 +4,75 @@
 #include "module/window/window_type.h"
 
 #define WINDOW KEY_OF("window")
-#define AT(what)                                                                                   \
+#define AT(what, otherwise)                                                                        \
     OPTION("milliseconds", SERVER_ARG_INTEGER, "AT",                                               \
-           what ": milliseconds, a plain whole number from 1 to 2^63 - 1; windows created "        \
-                "with EVENTTIME need it, others refuse it.")
-#define EVENT_AT AT("Time of the event")
+           what ", in milliseconds, a plain whole number from 1 to 2^63 - 1. " otherwise)
+#define REQUIRED "Required in windows created with EVENTTIME, an error in others."
+#define EVENT_AT AT("Time of the event", REQUIRED)
 
 static server_command_arg engines[] = {
-    WORD("auto", "auto", 0, "Engine compact, or fbf where MODE is paper or paper-simple."),
+    WORD("auto", "auto", 0, "Engine compact, or fbf if MODE is paper or paper-simple."),
     WORD("compact", "compact", 0,
-         "Fingerprint and time of each item: the least memory, and WINDOW.FORGET works."),
-    WORD("fbf", "fbf", 0, "A forgetful Bloom filter: a row of Bloom filters, each for a time."),
+         "Stores a fingerprint and a time per item: least memory, supports "
+         "WINDOW.FORGET."),
+    WORD("fbf", "fbf", 0,
+         "A forgetful Bloom filter: a sequence of Bloom filters, one per "
+         "period."),
     {0},
 };
 static server_command_arg modes[] = {
-    WORD("improved", "improved", 0, "Keeps its error under any load; the one for engine compact."),
+    WORD("improved", "improved", 0,
+         "Keeps its error under any load. The only mode of engine compact."),
     WORD("paper", "paper", 0, "Engine fbf as published, with the optimized check."),
     WORD("paper-simple", "paper-simple", 0, "Engine fbf as published, with the simple check."),
     {0},
 };
 static server_command_arg event_time[] = {
     WORD("eventtime", "EVENTTIME", 0,
-         "Time is that of the events, which come with AT. Left out: time is the server's clock."),
+         "The window uses event time: each event carries its time in AT. "
+         "Default: the server's clock."),
     ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0,
-        A_WINDOW("How far an event may be ahead of all before it, else it is refused with RANGE")),
+        A_WINDOW("How far an event may be ahead of all earlier events before it is "
+                 "refused with RANGE")),
     {0},
 };
 
 static server_command_arg create_args[] = {
     NEW_KEY("window"),
-    OPTION(
-        "window", SERVER_ARG_INTEGER, "WINDOW",
-        A_WINDOW("How long an item is remembered at least") " It may be left out with LIKE alone."),
-    ERROR_SHARE("Chance that an item which is not remembered is answered as seen",
+    OPTION("window", SERVER_ARG_INTEGER, "WINDOW",
+           A_WINDOW("How long items are remembered at least") " Optional with LIKE only."),
+    ERROR_SHARE("Probability that an item that was not seen is reported as seen",
                 BRY_WINDOW_ERROR_MIN, PRESET("window-error", "0.001")),
     MAXMEM("window"),
-    CHOICE("engine", "ENGINE", engines,
-           "What the window is made of." PRESET("window-engine", "auto")),
-    CHOICE("mode", "MODE", modes, "How the engine works. Left out: improved."),
+    CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("window-engine", "auto")),
+    CHOICE("mode", "MODE", modes, "Algorithm of engine fbf. Default: improved."),
     WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL,
-         "Adding what is remembered answers 0 and remembers it anew, from then on. Left out: the "
-         "first time counts."),
+         "Adding a remembered item returns 0 and remembers it from that time "
+         "on. Default: it is remembered from its first time."),
     ARG_OF("event-time", SERVER_ARG_BLOCK, NULL, SERVER_ARG_OPTIONAL, event_time, NULL),
-    CAPACITY("Items within one window to plan for, not a limit", PRESET("window-capacity", "1000")),
-    ORIGIN("Windows made so can be merged. No other argument but the same WINDOW goes with it."),
+    CAPACITY("Number of items per window to plan for (not a limit)",
+             PRESET("window-capacity", "1000")),
+    ORIGIN("Such windows can be merged. Excludes all other arguments except the "
+           "same WINDOW."),
     {0},
 };
 static server_command_arg item_at_args[] = {WINDOW, ITEM, EVENT_AT, {0}};
+static server_command_arg forget_args[] = {
+    WINDOW,
+    ITEM,
+    AT("Time of the event, for windows created with EVENTTIME",
+       "Default: the time of the window or, without EVENTTIME, the server's clock."),
+    {0}};
 static server_command_arg items_at_args[] = {
     WINDOW, EVENT_AT, WORD("items", "ITEMS", 0, "The items follow."), ITEMS, {0}};
 static server_command_arg item_args[] = {WINDOW, ITEM, {0}};
 static server_command_arg items_args[] = {WINDOW, ITEMS, {0}};
 static server_command_arg at_args[] = {
-    WINDOW, AT("Time to move to, however far ahead; an earlier one does nothing"), {0}};
+    WINDOW, AT("Time to move to, however far ahead (an earlier one does nothing)", REQUIRED), {0}};
 static server_command_arg key_args[] = {WINDOW, {0}};
 static server_command_arg merge_args[] = {
-    KEY_CALLED("destination", 0, NULL, 0, "Key of the window that gets the items; it must exist."),
+    KEY_CALLED("destination", 0, NULL, 0,
+               "Key of the window that receives the items; it must exist."),
     SOURCES,
     {0},
 };
@@ -79,8 +92,8 @@ const module_command window_commands[] = {
         .arity = -4,
         .key_specs = create_keys,
         .args = create_args,
-        .summary = "Creates an empty window, which remembers items for a time: WINDOW, in "
-                   "milliseconds or as 60s, 5min, 1h.",
+        .summary = "Creates an empty window, which remembers items for the time WINDOW, "
+                   "in milliseconds or as 60s, 5min, 1h.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s ERROR 0.1%",
@@ -93,8 +106,9 @@ const module_command window_commands[] = {
         .arity = -3,
         .key_specs = change_keys,
         .args = item_at_args,
-        .summary = "Adds an item; answers 1 when it is new, 0 when it was seen within the window. "
-                   "AT is the time of the event, in windows created with EVENTTIME.",
+        .summary = "Adds an item. Returns 1 if it is new, 0 if it was seen within the "
+                   "window. AT is the time of the event, for windows created with "
+                   "EVENTTIME.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen request-1\n"
@@ -108,7 +122,8 @@ const module_command window_commands[] = {
         .arity = -4,
         .key_specs = change_keys,
         .args = items_at_args,
-        .summary = "Adds items at one time, all or none; answers 1 for each that is new.",
+        .summary = "Adds items, all or none. Returns 1 for each new item, 0 for each "
+                   "that was seen.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.MADD seen ITEMS a b a",
@@ -121,8 +136,8 @@ const module_command window_commands[] = {
         .arity = 3,
         .key_specs = look_keys,
         .args = item_args,
-        .summary = "Tells whether an item was seen within the window that ends now, or, by event "
-                   "time, with the newest event.",
+        .summary = "Returns 1 if an item was seen within the window, which ends now or, "
+                   "with EVENTTIME, at the newest event.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a",
@@ -135,7 +150,8 @@ const module_command window_commands[] = {
         .arity = -3,
         .key_specs = look_keys,
         .args = items_args,
-        .summary = "Tells which items were seen within the window.",
+        .summary = "Returns 1 for each item that was seen within the window, 0 for the "
+                   "others.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.MEXISTS seen a b",
@@ -147,9 +163,9 @@ const module_command window_commands[] = {
         .categories = "write fast bloomery",
         .arity = -3,
         .key_specs = forget_keys,
-        .args = item_at_args,
-        .summary = "Forgets an item before its time, for work that failed after it was added; "
-                   "answers 1 when it was remembered. Engine compact alone.",
+        .args = forget_args,
+        .summary = "Forgets an item early, for example because the work failed after it "
+                   "was added. Returns 1 if it was remembered. Engine compact only.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.FORGET seen a",
@@ -162,9 +178,11 @@ const module_command window_commands[] = {
         .arity = -2,
         .key_specs = change_keys,
         .args = at_args,
-        .summary = "Moves a window's time to now or, by event time, to AT, however far ahead; "
-                   "returns how many items are remembered then. A window in use moves by itself.",
-        .complexity = "O(n) at worst, n items forgotten",
+        .summary = "Moves the time of a window to now or, with EVENTTIME, to AT, and "
+                   "drops expired items. Returns the number of items that are still "
+                   "remembered. Not needed for a window in use, whose time moves by "
+                   "itself.",
+        .complexity = "O(n) at worst, n expired items",
         .since = SINCE,
         .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
                    "WINDOW.ADD events a AT 1000\nWINDOW.ADVANCE events AT 9000000",
@@ -177,10 +195,11 @@ const module_command window_commands[] = {
         .arity = -3,
         .key_specs = merge_keys,
         .args = merge_args,
-        .summary = "Adds what other windows, made LIKE this one, remember, for as long as they "
-                   "would have; returns how many items are remembered then. A source that is not "
-                   "there counts as empty; a destination that is not there is an error.",
-        .complexity = "O(n), n items of all the windows",
+        .summary = "Adds the items of other windows, which must have been created LIKE "
+                   "this one; they expire when they would have in their own window. "
+                   "Returns the number of items remembered. A source that does not "
+                   "exist counts as empty; the destination must exist.",
+        .complexity = "O(n), n items of all windows",
         .since = SINCE,
         .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"
                    "WINDOW.ADD south a\nWINDOW.MERGE north south",
@@ -193,9 +212,9 @@ const module_command window_commands[] = {
         .arity = 2,
         .key_specs = look_keys,
         .args = key_args,
-        .summary = "Tells what a window is made of, what it remembers, and its error as promised "
-                   "and as estimated.",
-        .complexity = "O(n), n bytes, in engine fbf; O(1) in engine compact",
+        .summary = "Returns the parameters of a window, what it holds, and its promised "
+                   "and estimated error.",
+        .complexity = "O(1) with engine compact, O(n) with engine fbf, n bytes",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen",
     },

@@ -123,8 +123,8 @@ static int window_change_refused(const window_change *self, const item_batch *ba
     if (status == BRY_E_SKEW) {
         window_family.totals.refused++;
         return reply_error(self->context, "RANGE",
-                           "AT is more than SKEW ahead of the window's time, which is %llu: "
-                           "WINDOW.ADVANCE moves that",
+                           "AT is more than SKEW ahead of the window's time, which is %llu: use "
+                           "WINDOW.ADVANCE to move it",
                            (unsigned long long)bry_window_time(window_of(self->object)));
     }
     if (status == BRY_E_FULL)
@@ -254,7 +254,7 @@ int window_command_madd(server_context *context, server_string **argv, int argc)
     if (!window_read_at(context, argv, argc, 2, "ITEMS", &end, &change.at))
         return SERVER_OK;
     if (end >= argc - 1)
-        return reply_error(context, "ERR", "ITEMS and at least one item must stand at the end");
+        return reply_error(context, "ERR", "ITEMS and at least one item are missing");
     return window_add_items(context, argv, argv + end + 1, (size_t)(argc - end - 1), &change);
 }
 
@@ -269,7 +269,7 @@ static int window_forget_item(window_change *self, item_batch *batch)
     if (status == BRY_E_UNSUPPORTED) {
         window_family.totals.refused++;
         return reply_error(self->context, "UNSUPPORTED",
-                           "engine fbf cannot forget one item: engine compact can");
+                           "engine fbf cannot forget single items; engine compact can");
     }
     if (status != BRY_OK)
         return window_change_refused(self, batch, status);

@@ -40,13 +40,13 @@ static bool window_check_create(server_context *context, const window_request *r
     const bry_window_options *window = &request->options;
     const char *problem = NULL;
     if (request->like && given > (window->window ? 2u : 1u))
-        problem = "LIKE copies everything: no other argument but WINDOW goes with it";
+        problem = "LIKE cannot be combined with arguments other than WINDOW";
     else if (!request->like && !window->window)
-        problem = "WINDOW is missing: the time that items are remembered";
+        problem = "WINDOW is missing: how long items are remembered";
     else if (request->by_events && !window->max_skew)
-        problem = "EVENTTIME needs SKEW: how far one event may be ahead of all others";
+        problem = "EVENTTIME needs SKEW: how far an event may be ahead of all earlier ones";
     else if (!request->by_events && window->max_skew)
-        problem = "SKEW goes with EVENTTIME";
+        problem = "SKEW needs EVENTTIME";
     if (problem)
         reply_error(context, "ERR", "%s", problem);
     return !problem;
@@ -89,7 +89,8 @@ static int window_put_like(server_context *context, server_string **argv, opened
         return SERVER_OK;
     bry_window_options options = window_like(window_of(other));
     if (request->options.window && request->options.window != options.window)
-        return reply_error(context, "ERR", "WINDOW is not that of %s, which is %" PRIu64 " ms",
+        return reply_error(context, "ERR",
+                           "WINDOW differs from that of %s, which is %" PRIu64 " ms",
                            quoted(request->like, text), options.window);
     bry_status status = window_create(&options, &made);
     if (status != BRY_OK)
@@ -105,15 +106,15 @@ static int window_reply_no_plan(server_context *context, const bry_window_option
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     without.max_bytes = 0;
     if (status == BRY_E_UNSUPPORTED)
-        return reply_error(context, "UNSUPPORTED", "MODE %s is one of engine fbf",
+        return reply_error(context, "UNSUPPORTED", "MODE %s needs engine fbf",
                            window_mode_words[options->fbf.mode]);
     if (status != BRY_E_RANGE)
         return reply_status(context, status);
     if (options->max_bytes && bry_window_plan(&without, &shape) == BRY_OK)
         return reply_error(context, "RANGE",
-                           "MAXMEM is too little: this window takes at least %" PRIu64 " bytes",
+                           "MAXMEM is too small: this window needs at least %" PRIu64 " bytes",
                            shape.bytes_least);
-    return reply_error(context, "RANGE", "ERROR cannot be had at this CAPACITY");
+    return reply_error(context, "RANGE", "ERROR is too small for this CAPACITY");
 }
 
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
@@ -130,7 +131,7 @@ int window_put_new(server_context *context, server_string **argv, opened_key *ta
     if (!object_may_grow(context, NULL, bytes))
         return reply_error(
             context, "RANGE",
-            "CAPACITY and ERROR make %" PRIu64 " bytes, more than bloomery.max-key-bytes", bytes);
+            "CAPACITY and ERROR need %" PRIu64 " bytes, more than bloomery.max-key-bytes", bytes);
     status = window_create(options, &made);
     if (status != BRY_OK)
         return reply_status(context, status);

@@ -117,12 +117,12 @@ bool window_resolve_time(server_context *context, const bry_window_options *opti
                          uint64_t *now)
 {
     if (window_by_events(options) && !at) {
-        reply_error(context, "ERR", "AT is missing: this window goes by the times of its events");
+        reply_error(context, "ERR", "AT is missing: this window uses event time");
         return false;
     }
     if (!window_by_events(options) && at && !is_replayed(context)) {
         reply_error(context, "ERR",
-                    "AT is for windows created with EVENTTIME: this one goes by the clock");
+                    "AT needs a window created with EVENTTIME: this one uses the server's clock");
         return false;
     }
     *now = at ? at : (uint64_t)api.Milliseconds();
@@ -212,7 +212,7 @@ command_family window_family = {
     .type_name = "bloom-win",
     .encoding = 1,
     .restore_command = "WINDOW.LOAD",
-    .made_by = "WINDOW.CREATE makes a window",
+    .created_by = "WINDOW.CREATE",
     .commands = window_commands,
     .command_count = &window_command_count,
     .configure = window_type_configure,

@@ -157,8 +157,8 @@ class MovedAndReloaded:
         return Server(loadmodule=server_runner.OLDER_MODULE, **settings)
 
     def refused_by_older(self, log, at_least=1):
-        lines = re.findall(r"was written in encoding \d+, and this module reads up to \d+: load a "
-                           "newer one", log)
+        lines = re.findall(r"has encoding \d+, but this module reads only up to \d+: load a newer "
+                           "module", log)
         self.assertGreaterEqual(len(lines), at_least, log[-3000:])
 
     def test_restore_on_an_older_module(self):
@@ -371,7 +371,7 @@ class Damaging:
         self.assertEqual(module & 1023, 1)
         dump[2:10] = struct.pack(">Q", module + 1)
         self.assertFalse(self.try_restore(bytes(dump)))
-        self.assertIn("was written in encoding 2, and this module reads up to 1", self.server.log)
+        self.assertIn("has encoding 2, but this module reads only up to 1", self.server.log)
 
 
 def frames_in(dump):

@@ -121,7 +121,7 @@ class Damaged(Damaging, Case):
             forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
                                                [(b"NOTE", note)] * bool(note) + frames[1:]))
             self.assertFalse(self.try_restore(forged), note)
-        self.assertIn("the filter is not what was reserved", self.server.log)
+        self.assertIn("the filter does not match the parameters", self.server.log)
         self.assertIn("the note is longer than the ceiling", self.server.log)
         self.assertTrue(self.try_restore(payload_of(dump, resealed(
             contents(dump), lambda frames: [(b"NOTE", struct.pack("<QQd", 9, 8, 0.001)),
@@ -243,12 +243,12 @@ class WithoutTheNames(Compared, Filters, Case):
         self.fill(self.client)
         self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
         for command in self.EFFECTS:
-            self.refused("ERR", *command, text="for replication and the server")
+            self.refused("ERR", *command, text="reserved for replication")
             self.client("MULTI")
             self.client(*command)
             self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
             self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
-                         text="for replication and the server")
+                         text="reserved for replication")
             self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE does not call")
         self.assertEqual(self.client("EXISTS", "k"), 0)
         self.assertEqual(self.client("BF.EXISTS", "grown", "k1"), 1)

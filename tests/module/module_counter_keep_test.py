@@ -118,7 +118,7 @@ class Damaged(Damaging, Case):
             forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
                                                [(b"NOTE", note)] * bool(note) + frames[1:]))
             self.assertEqual(self.try_restore(forged), taken, note)
-        self.assertIn("the table's ceiling is missing", self.server.log)
+        self.assertIn("the note with the table's MAXMEM is missing", self.server.log)
         self.assertIn("the note is longer than the ceiling", self.server.log)
 
 

@@ -83,12 +83,12 @@ class Create(Counters):
             ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
             ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),
             ("RANGE", "MAXMEM '0' is not between 1", "WINDOW", 5, "MAXMEM", 0),
-            ("RANGE", "MAXMEM 100 is too little", "WINDOW", 5, "MAXMEM", 100),
+            ("RANGE", "MAXMEM 100 is too small", "WINDOW", 5, "MAXMEM", 100),
             ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
             ("RANGE", "CAPACITY", "WINDOW", 5, "CAPACITY", "2^40"),
             ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9",
              "ERROR", "1%"),
-            ("RANGE", "cannot be had at this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
+            ("RANGE", "too small for this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
             ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
             ("ERR", "unknown argument 'SKEW'", "WINDOW", 5, "SKEW", 5),
             ("ERR", "unknown argument ''", "WINDOW", 5, ""),
@@ -112,7 +112,7 @@ class Create(Counters):
     def test_missing_tables(self):
         for command in (["INCRBY", "t", "c", 1, "i"], ["MINCRBY", "t", "c", 1, "i"], ["INFO", "t"]):
             self.refused("ERR", f"COUNTER.{command[0]}", *command[1:],
-                         text="no such key: COUNTER.CREATE makes a table")
+                         text="no such key: create it with COUNTER.CREATE")
         self.assertIsNone(self.client("COUNTER.GET", "t", "c"))
         self.assertEqual(self.client("COUNTER.MGET", "t", "c", "d"), [None, None])
         self.assertEqual(self.client("COUNTER.SCAN", "t", 0), [b"0", []])
@@ -185,7 +185,7 @@ class Count(Counters):
         for words in ([], ["c"], ["c", 1], ["c", 1, "i", "d"], ["c", 1, "i", "d", 1]):
             self.refused("ERR", "COUNTER.INCRBY", "t", *words, text="wrong number")
             self.refused("ERR", "COUNTER.MINCRBY", "t", *words, text="wrong number")
-        self.refused("RANGE", "COUNTER.INCRBY", "t", b"n" * 65536, 1, "i", text="65535 are the most")
+        self.refused("RANGE", "COUNTER.INCRBY", "t", b"n" * 65536, 1, "i", text="the limit is 65535")
         self.refused("RANGE", "COUNTER.MINCRBY", "t",
                      *(x for i in range(300) for x in (b"%05d" % i + b"n" * 60000, 1, "i")),
                      text="use several commands")
@@ -278,9 +278,9 @@ class Ask(Counters):
             self.assertEqual((len(found), dict(found)), (1000, expected), count)
             self.assertEqual(rounds, -(-1000 // count), count)
         self.assertEqual(len(self.client("COUNTER.SCAN", "t", 0)[1]), 20)
-        for words, text in ((["x"], "cursor 'x' is not one that COUNTER.SCAN gave"),
-                            (["-1"], "cursor '-1' is not one"), (["2^6"], "cursor '2^6' is not"),
-                            (["10m"], "cursor '10m' is not one"), ([2**64], "is not one that"),
+        for words, text in ((["x"], "invalid cursor 'x'"),
+                            (["-1"], "invalid cursor '-1'"), (["2^6"], "invalid cursor '2^6'"),
+                            (["10m"], "invalid cursor '10m'"), ([2**64], "invalid cursor"),
                             (["0", "COUNT"], "COUNT needs a value"),
                             (["0", "COUNT", "x"], "COUNT 'x'"), (["0", "MATCH", "*"], "'MATCH'")):
             self.refused("ERR", "COUNTER.SCAN", "t", *words, text=text)

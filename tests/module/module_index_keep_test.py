@@ -205,7 +205,7 @@ class Crafted(Case):
                 reply = self.load(stream_of(header, changed))
                 if not taken:
                     self.assertIn("Bad data format", str(reply), tags)
-                    self.assertIn("the number of a unit is out of range, or there is another",
+                    self.assertIn("the number of a unit is out of range or a duplicate",
                                   self.server.log)
                     self.assertEqual(self.client("EXISTS", "t"), 0)
                 else:

@@ -72,7 +72,7 @@ class Create(IndexCase):
             ("RANGE", "CAPACITY '2^41' is not between", "CAPACITY", "2^41"),
             ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
             ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e9"),
-            ("RANGE", "ERROR cannot be had with so many UNITS of this CAPACITY", "CAPACITY",
+            ("RANGE", "ERROR is too small for this CAPACITY and number of UNITS", "CAPACITY",
              "2^40", "UNITS", "2^20"),
             ("ERR", "ERROR '0' is not above 0", "ERROR", 0),
             ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
@@ -81,13 +81,13 @@ class Create(IndexCase):
             ("ERR", "ENGINE 'kbf' is not one of auto, compact or dba", "ENGINE", "kbf"),
             ("RANGE", "GROUP '0' is not between", "GROUP", 0),
             ("RANGE", "GROUP '1024' is not between", "GROUP", 1024),
-            ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 2),
-            ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 4),
-            ("RANGE", "GROUP is not 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 65),
-            ("UNSUPPORTED", "GROUP is of engine dba", "GROUP", 64, "ENGINE", "compact"),
+            ("RANGE", "GROUP must be 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 2),
+            ("RANGE", "GROUP must be 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 4),
+            ("RANGE", "GROUP must be 1, 8, 16, 32, 64, 128, 256 or 512", "GROUP", 65),
+            ("UNSUPPORTED", "GROUP needs engine dba", "GROUP", 64, "ENGINE", "compact"),
             ("RANGE", "SEED '0' is not between 1", "SEED", 0),
             ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
-            ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
+            ("ERR", "LIKE cannot be combined", "LIKE", "other", "SEED", 5),
             ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
         ))
 
@@ -194,9 +194,9 @@ class Items(IndexCase):
         self.add(1, "a")
         self.add(2, "b")
         self.refused("UNSUPPORTED", "INDEX.DEL", "i", 1, "a", text="or use engine compact")
-        self.refused("FULL", "INDEX.ADD", "i", 3, "c", text="one more than the 2")
+        self.refused("FULL", "INDEX.ADD", "i", 3, "c", text="all 2 units")
         frame = self.client("INDEX.EXPORT", "i", 1)
-        self.refused("FULL", "INDEX.INSTALL", "i", 3, frame, text="one more than the 2")
+        self.refused("FULL", "INDEX.INSTALL", "i", 3, frame, text="all 2 units")
         self.client("INDEX.DROP", "i", 1)
         self.assertEqual(self.add(3, "c"), [1])
         info = self.info()
@@ -208,11 +208,11 @@ class Items(IndexCase):
             self.client("FLUSHALL")
             self.create("i", "ENGINE", engine, "CAPACITY", 10, "ERROR", "1e-9", "UNITS", 3)
             self.add(1, *range(8))
-            self.refused("FULL", "INDEX.ADD", "i", 1, *range(7, 11), text="unit 1 takes 2 more")
-            self.refused("FULL", "INDEX.ADD", "i", 2, *range(11), text="unit 2 takes 10 more")
+            self.refused("FULL", "INDEX.ADD", "i", 1, *range(7, 11), text="unit 1 has room for 2 more")
+            self.refused("FULL", "INDEX.ADD", "i", 2, *range(11), text="unit 2 has room for 10 more")
             self.assertEqual(self.add(1, *range(10)), [0] * 8 + [1, 1])
             self.assertEqual(self.add(1, *range(9, -1, -1)), [0] * 10)
-            self.refused("FULL", "INDEX.ADD", "i", 1, "one more", text="unit 1 takes 0 more")
+            self.refused("FULL", "INDEX.ADD", "i", 1, "one more", text="unit 1 has room for 0 more")
             self.assertEqual(self.locate("8", "one more"), [[1], []])
             self.assertEqual(self.info()[b"units"], 1)
 
@@ -254,7 +254,7 @@ class Items(IndexCase):
         self.create("i", "NOGROW", "UNITS", 2, "CAPACITY", 5, "ERROR", "1e-9")
         self.add(1, *range(5))
         self.add(2, *range(5))
-        self.refused("FULL", "INDEX.ADD", "i", 3, "x", text="one more than the 2")
+        self.refused("FULL", "INDEX.ADD", "i", 3, "x", text="all 2 units")
         for number in range(3, 20):  # room that was given back can be used, time after time
             self.assertEqual(self.client("INDEX.DROP", "i", number - 1), 1)
             self.assertEqual(self.add(number, *range(5)), [1] * 5)
@@ -263,7 +263,7 @@ class Items(IndexCase):
     def test_never_made_silently(self):
         for command in (["INDEX.ADD", "i", 1, "a"], ["INDEX.INSTALL", "i", 1, "x"],
                         ["INDEX.SEAL", "i", 1], ["INDEX.INFO", "i"], ["INDEX.INFO", "i", 1]):
-            self.refused("ERR", *command, text="no such key: INDEX.CREATE makes an index")
+            self.refused("ERR", *command, text="no such key: create it with INDEX.CREATE")
         self.assertEqual(self.locate(*"abc"), [[], [], []])
         self.assertEqual(self.client("INDEX.EXISTS", "i", *"abc"), [0, 0, 0])
         self.assertEqual(self.client("INDEX.DEL", "i", 1, *"abc"), [0, 0, 0])
@@ -451,7 +451,7 @@ class Frames(IndexCase):
             self.client("INDEX.SEAL", "part", 0)
             self.client("INDEX.INSTALL", "i", 10, self.client("INDEX.EXPORT", "part", 0))
             self.refused("RANGE", "INDEX.ADD", "i", 10, "x", text="is sealed")
-            self.refused("ERR", "INDEX.INSTALL", "i", 9, frame, text="unit 9 is there already")
+            self.refused("ERR", "INDEX.INSTALL", "i", 9, frame, text="unit 9 already exists")
             self.assertIsNone(self.client("INDEX.EXPORT", "i", 77))
 
     def test_damaged_frames(self):
@@ -463,7 +463,7 @@ class Frames(IndexCase):
                 self.refused("BADDATA", "INDEX.INSTALL", "i", 9, frame[:end],
                              text="the frame is refused: ")
             self.refused("BADDATA", "INDEX.INSTALL", "i", 9, frame + b"x",
-                         text="more bytes than the unit has")
+                         text="trailing bytes after the unit")
             self.refused("BADDATA", "INDEX.INSTALL", "i", 9, frame + frame)
             words = set()
             for _ in range(300):

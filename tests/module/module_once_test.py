@@ -126,14 +126,16 @@ class Once(Case):
         self.client("RPUSH", "list", "v")
         self.client("XADD", "stream", "*", "f", "v")
         for text, command in {
-            "GET k": "that write", "PING": "that write", "SELECT 1": "that write",
-            "EVAL x 1 k": "that write", "FCALL f 1 k": "that write", "MULTI": "that write",
-            "DEBUG SLEEP 0": "that write", "CONFIG SET maxmemory 1": "that write",
-            "PUBLISH c m": "that write", "OBJECT ENCODING k": "that write", "XGROUP HELP": "write",
-            "XGROUP": "that write", "SHUTDOWN": "that write", "FLUSHALL": "with keys",
+            "GET k": "write commands only", "PING": "write commands only",
+            "SELECT 1": "write commands only", "EVAL x 1 k": "write commands only",
+            "FCALL f 1 k": "write commands only", "MULTI": "write commands only",
+            "DEBUG SLEEP 0": "write commands only", "CONFIG SET maxmemory 1": "write commands only",
+            "PUBLISH c m": "write commands only", "OBJECT ENCODING k": "write commands only",
+            "XGROUP HELP": "write", "XGROUP": "write commands only",
+            "SHUTDOWN": "write commands only", "FLUSHALL": "with keys",
             "FLUSHDB": "with keys", "SWAPDB 0 1": "with keys", "ZUNIONSTORE d x a": "with keys",
-            "BLPOP list 1": "may wait", "BLMOVE list l2 LEFT LEFT 1": "may wait",
-            "XREADGROUP GROUP a b STREAMS stream >": "may wait",
+            "BLPOP list 1": "may block", "BLMOVE list l2 LEFT LEFT 1": "may block",
+            "XREADGROUP GROUP a b STREAMS stream >": "may block",
             "MIGRATE h 1 k 0 1": "'MIGRATE'", "RESTORE k 0 x": "'RESTORE'",
             "restore-asking k 0 x": "'restore-asking'", "ONCE g x SET k w": "'ONCE'",
             "once other x SET k w": "'once'", "MAP.LOAD m 0 x": "'MAP.LOAD'",
@@ -144,7 +146,7 @@ class Once(Case):
                 "DEL g", "DEL k g", "RENAME k g", "SORT list STORE g", "WINDOW.FORGET g x",
                 "WINDOW.ADD g id", "COPY g h", "MAP.JOIN m g", "WINDOW.MERGE w g",
                 "WINDOW.CREATE w LIKE g", "MAP.CREATE m like g", "INDEX.CREATE i LIKE g",
-            ), "names the guard, and a command in ONCE may not"),
+            ), "must not use the guard as one of its own keys"),
         }.items():
             self.refused("ERR", "ONCE", "g", "id", *text.split(), text=command)
         long = "x" * 100
@@ -182,7 +184,7 @@ class Once(Case):
         for text, command in {
             "WINDOW '0'": ["WINDOW", 0], "ERROR '0.9'": ["WINDOW", "1s", "ERROR", 0.9],
             "CAPACITY '0'": ["WINDOW", "1s", "CAPACITY", 0],
-            "MAXMEM is too little": ["WINDOW", "1s", "MAXMEM", 10],
+            "MAXMEM is too small": ["WINDOW", "1s", "MAXMEM", 10],
         }.items():
             self.refused("RANGE", *create, *command, text=text)
         self.refused("BUSYKEY", "ONCE.CREATE", "g", "WINDOW", "1s")
@@ -214,7 +216,7 @@ class Once(Case):
         self.assertEqual(self.client("EXISTS", "none", "k"), 0)
         for text, options in {
             "engine fbf": ["ENGINE", "fbf"], "REFRESH": ["REFRESH"],
-            "times of its events": ["EVENTTIME", "SKEW", "1s"],
+            "event time": ["EVENTTIME", "SKEW", "1s"],
         }.items():
             self.client("DEL", "w")
             self.client("WINDOW.CREATE", "w", "WINDOW", "1h", *options)
@@ -472,7 +474,7 @@ class Once(Case):
                 reply = self.client.ask("ONCE", "g", "id", name)
                 self.assertIsInstance(reply, Error, name)  # none writes without an argument
                 if not parts and b"write" not in about[2]:
-                    self.assertIn("that write", str(reply), name)
+                    self.assertIn("write commands only", str(reply), name)
         self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
 
 
@@ -613,7 +615,7 @@ class OtherModules(Case):
         self.unload()
         self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="unknown command")
         self.load("readonly")
-        self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="that write")
+        self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="write commands only")
         self.unload()
         self.load("write")
         self.assertEqual(self.client("ONCE", "g", 2, "ODD.WRITE", "k"), [1, 42])

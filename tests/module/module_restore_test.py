@@ -49,7 +49,7 @@ class Pieces(Case):
             # One that was not finished answers nothing, and is kept as what it is.
             reply = client.ask(asks[0], "half", *asks[2:])
             self.assertEqual(reply.word, "BADDATA")
-            self.assertIn("is being restored", str(reply))
+            self.assertIn("is still being restored", str(reply))
             before = client("DEBUG", "DIGEST")
             server.restart()
             self.assertEqual(server.client("DEBUG", "DIGEST"), before)
@@ -69,9 +69,9 @@ class Pieces(Case):
                 [load, "v", 0, "x"], ["DEL", "v"], [load, "t", "first", "x"], [load, "t", -1, "x"],
                 [load, "t", 0, "x", "END"],
                 *([load, f"t{i}", 0, each, "LAST"] for i, each in enumerate(bad)))
-            for text, times in (("the key exists already", 1), ("the first piece has not come", 1),
-                                ("it is not the next one", 1), ("the key holds something else", 1),
-                                ("its arguments are not", 3), (" is refused: ", 6 + len(bad) + 1)):
+            for text, times in (("the key already exists", 1), ("the first piece is missing", 1),
+                                ("it is not the next piece", 1), ("the key holds another type", 1),
+                                ("its arguments must be", 3), (" is refused: ", 6 + len(bad) + 1)):
                 self.assertEqual(server.log.count(text), times, text)
             self.assertEqual(server.client("KEYS", "*"), [b"k"])
             self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", "k"), digest)
@@ -83,7 +83,7 @@ class Pieces(Case):
             payload, _ = self.payload(load)
             self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
             command = [load, "t", 0, payload, "LAST"]
-            self.refused("ERR", *command, text="for replication and the server's own log")
+            self.refused("ERR", *command, text="reserved for replication")
             self.refused("ERR", load, "k", 0, "x", text="for replication")
             self.client("MULTI")
             self.client(*command)

@@ -53,7 +53,7 @@ class Values(Case):
     def test_kbf_that_is_emptied_takes_new_values(self):
         self.client("MAP.CREATE", "m", "ENGINE", "kbf")
         n, reply = self.fill_to_the_limit()
-        self.assertIn("come back when the map is empty", reply)
+        self.assertIn("frees values only when the map is empty", reply)
         self.client("MAP.DEL", "m", *(f"k{i}" for i in range(1, n)))
         self.full("MAP.SET", "m", "other", long_value(1000))
         self.client("MAP.DEL", "m", "k0")
@@ -71,8 +71,8 @@ class Values(Case):
                         ("MAP.SET", "m", "one", "v7", "two", "more"),
                         ("MAP.UPDATE", "m", "one", "more")):
             reply = self.full(*command)
-            self.assertIn("has had 1023 different values and VALUES lets it have 1023", reply)
-            self.assertIn("when it is empty", reply)
+            self.assertIn("has used 1023 of the 1023 different values that VALUES allows", reply)
+            self.assertIn("when the map is empty", reply)
         self.assertEqual(self.info()[b"refused_full"], 4)
         self.assertEqual(self.client("MAP.SET", "m", "one", "v7"), [0])
         self.client("MAP.DEL", "m", "one")
@@ -84,16 +84,16 @@ class Values(Case):
                     "VALUES", 255, "NOGROW")
         self.client("MAP.SET", "m", *(x for i in range(300) for x in (f"k{i}", f"v{i % 255}")))
         reply = self.full("MAP.UPDATE", "m", "k1", "v2", "none", "x", "k2", "more")
-        self.assertIn("255 different values and VALUES lets it have 255", reply)
+        self.assertIn("255 of the 255 different values that VALUES allows", reply)
 
     def test_nogrow_says_so(self):
         for engine in ("compact", "kbf"):
             self.client("MAP.CREATE", engine, "ENGINE", engine, "CAPACITY", 10, "NOGROW")
             self.client("MAP.SET", engine, *(x for i in range(8) for x in (f"k{i}", f"v{i}")))
             reply = self.full("MAP.SET", engine, "a", 1, "b", 2, "k1", 3, "c", 4)
-            self.assertIn("NOGROW: 8 of 10 fields", reply)
+            self.assertIn("NOGROW and has 8 of 10 fields", reply)
             self.assertEqual(self.client("MAP.SET", engine, "a", 1, "b", 2, "k1", 3), [1, 1, 0])
-            self.assertIn("NOGROW: 10 of 10 fields", self.full("MAP.SET", engine, "c", 4))
+            self.assertIn("NOGROW and has 10 of 10 fields", self.full("MAP.SET", engine, "c", 4))
 
     def test_compact_drops_what_no_field_has(self):
         for i in range(300):
@@ -107,7 +107,7 @@ class Values(Case):
 
     def test_compact_at_the_limit(self):
         n, reply = self.fill_to_the_limit()
-        self.assertIn("MAP.COMPRESS gives back", reply)
+        self.assertIn("MAP.COMPRESS frees", reply)
         self.client("MAP.DEL", "m", *(f"k{i}" for i in range(n)))
         self.assertEqual(self.client("MAP.SET", "m", "other", long_value(1000)), [1])
 

@@ -89,29 +89,29 @@ class Create(WindowCase):
             ("RANGE", "ERROR '1e-13' is not between 1e-12 and 0.5", "WINDOW", 5, "ERROR",
              "1e-13"),
             ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", "0.6"),
-            ("RANGE", "ERROR cannot be had at this CAPACITY", "WINDOW", 5, "ERROR", "1e-12",
+            ("RANGE", "ERROR is too small for this CAPACITY", "WINDOW", 5, "ERROR", "1e-12",
              "CAPACITY", "2^40"),
             ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
             ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9"),
             ("ERR", "MAXMEM 'lots' is not a size", "WINDOW", 5, "MAXMEM", "lots"),
             ("RANGE", "MAXMEM '0' is not between", "WINDOW", 5, "MAXMEM", 0),
-            ("RANGE", "MAXMEM is too little: this window takes at least", "WINDOW", 5, "MAXMEM", 9),
-            ("RANGE", "MAXMEM is too little: this window takes at least", "WINDOW", "60s",
+            ("RANGE", "MAXMEM is too small: this window needs at least", "WINDOW", 5, "MAXMEM", 9),
+            ("RANGE", "MAXMEM is too small: this window needs at least", "WINDOW", "60s",
              "ENGINE", "fbf", "MAXMEM", 1000, "CAPACITY", 100),
             ("ERR", "ENGINE 'kbf' is not one of auto, compact or fbf", "WINDOW", 5, "ENGINE",
              "kbf"),
             ("ERR", "MODE 'best' is not one of improved, paper or paper-simple", "WINDOW", 5,
              "MODE", "best"),
-            ("UNSUPPORTED", "MODE paper is one of engine fbf", "WINDOW", 5, "ENGINE", "compact",
+            ("UNSUPPORTED", "MODE paper needs engine fbf", "WINDOW", 5, "ENGINE", "compact",
              "MODE", "paper"),
             ("ERR", "EVENTTIME needs SKEW", "WINDOW", 5, "EVENTTIME"),
-            ("ERR", "SKEW goes with EVENTTIME", "WINDOW", 5, "SKEW", 5),
+            ("ERR", "SKEW needs EVENTTIME", "WINDOW", 5, "SKEW", 5),
             ("RANGE", "SKEW '0' is not between", "WINDOW", 5, "EVENTTIME", "SKEW", 0),
             ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
-            ("ERR", "LIKE copies everything", "LIKE", "other", "SEED", 5),
-            ("ERR", "LIKE copies everything", "WINDOW", 5, "LIKE", "other", "REFRESH"),
+            ("ERR", "LIKE cannot be combined", "LIKE", "other", "SEED", 5),
+            ("ERR", "LIKE cannot be combined", "WINDOW", 5, "LIKE", "other", "REFRESH"),
             ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
-            ("ERR", "WINDOW is not that of 'other', which is 60000 ms", "LIKE", "other",
+            ("ERR", "WINDOW differs from that of 'other', which is 60000 ms", "LIKE", "other",
              "WINDOW", 5),
         ))
 
@@ -246,7 +246,7 @@ class Items(WindowCase):
         for command in (["ADD", "a", "AT", START], ["MADD", "AT", START, "ITEMS", "a"],
                         ["FORGET", "a", "AT", START], ["ADVANCE", "AT", START]):
             self.refused("ERR", f"WINDOW.{command[0]}", "clock", *command[1:],
-                         text="AT is for windows created with EVENTTIME")
+                         text="AT needs a window created with EVENTTIME")
         for command in (["ADD", "a"], ["MADD", "ITEMS", "a"], ["ADVANCE"]):
             self.refused("ERR", f"WINDOW.{command[0]}", "events", *command[1:],
                          text="AT is missing")
@@ -255,7 +255,7 @@ class Items(WindowCase):
         for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.ADD", "w", "a", "AT", START],
                         ["WINDOW.MADD", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
                         ["WINDOW.MERGE", "w", "v"], ["WINDOW.INFO", "w"]):
-            self.refused("ERR", *command, text="no such key: WINDOW.CREATE makes a window")
+            self.refused("ERR", *command, text="no such key: create it with WINDOW.CREATE")
         self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 0)
         self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [0, 0, 0])
         self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)
