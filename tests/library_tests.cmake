@@ -44,7 +44,6 @@ bloomery_unit_test(test_band)
 bloomery_program(test_rates stat/test_rates.c)
 bloomery_statistics(test_rates)
 
-bloomery_thread_test(test_threads)
 
 # Model tests: object against twin. The models are the fuzzers' too.
 bloomery_unit_test(test_model)

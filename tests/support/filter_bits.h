@@ -1,8 +1,10 @@
-/* A look inside a filter: its whole table as one array. */
+/* A look inside a filter: its whole table as one array, and keys by the piece they are in. */
 #ifndef BRY_TESTS_FILTER_BITS_H
 #define BRY_TESTS_FILTER_BITS_H
 
 #include "filter/filter_object.h"
+#include "hash/derive.h"
+#include "support/generator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,15 @@ static inline bool filter_same(const bry_filter *a, const bry_filter *b)
     free(bits_a);
     free(bits_b);
     return same;
+}
+
+/* A key whose block is in the given piece: the hash's upper half decides. */
+static inline bry_hash key_in_piece(const bry_filter *filter, size_t piece, uint64_t number)
+{
+    uint64_t blocks = filter->bloom.blocks;
+    uint64_t block = (uint64_t)piece * (BRY__PIECE_BYTES / BRY__BLOCK_BYTES);
+    uint64_t hi = (uint64_t)((((bry__u128)block << 64) + blocks - 1) / blocks);
+    return (bry_hash){generator_next(&(generator){number}), hi};
 }
 
 #endif

@@ -1,5 +1,4 @@
 /* Notes: bytes of the caller's that are saved with an object of any job. */
-#include <bloomery.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "support/cmocka_all.h"
 #include "support/folder_helpers.h"
 #include "support/generator.h"
+#include "support/job_calls.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
 
@@ -34,65 +34,70 @@ static void assert_note(const bry_buffer *note, size_t len)
 
 /* ---- every job ------------------------------------------------------------------------------ */
 
-/* Saves to memory and to a file, loads both, and expects the note; drops it; refuses bad ones. */
-#define CHECK_JOB(job)                                                                             \
-    static void job##_keeps_it(void **state)                                                       \
-    {                                                                                              \
-        static const size_t lengths[] = {0, 1, BRY__NOTE_FULL, BRY__NOTE_FULL + 1, LONGEST};       \
-        (void)state;                                                                               \
-        char path[128];                                                                            \
-        bry_##job *object = NULL, *loaded = NULL;                                                  \
-        bry_##job##_options options = {.struct_size = sizeof options, .seed = 1};                  \
-        assert_int_equal(bry_##job##_create(&options, &object), BRY_OK);                           \
-        snprintf(path, sizeof path, "%s/" #job ".bry", folder);                                    \
-        bry_buffer note = BRY_BUFFER;                                                              \
-        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {                          \
-            bry_buffer stream = BRY_BUFFER;                                                        \
-            bry_sink sink = bry_buffer_sink(&stream);                                              \
-            bry_save save = note_of(lengths[i]);                                                   \
-            assert_int_equal(bry_##job##_save(object, &sink, &save), BRY_OK);                      \
-            for (int drop = 0; drop < 2; drop++) {                                                 \
-                bry_view view = {stream.bytes, stream.len, 0};                                     \
-                bry_source source = bry_view_source(&view);                                        \
-                bry_load load = BRY_LOAD;                                                          \
-                load.note = drop ? NULL : &note;                                                   \
-                assert_int_equal(bry_##job##_load(&source, &load, &loaded), BRY_OK);               \
-                assert_int_equal(view.at, stream.len);                                             \
-                assert_note(&note, lengths[i]);                                                    \
-                bry_##job##_destroy(loaded);                                                       \
-            }                                                                                      \
-            assert_int_equal(bry_##job##_save_file(object, path, &save), BRY_OK);                  \
-            bry_load load = BRY_LOAD;                                                              \
-            load.note = &note;                                                                     \
-            assert_int_equal(bry_##job##_load_file(path, &load, &loaded), BRY_OK);                 \
-            assert_note(&note, lengths[i]);                                                        \
-            bry_##job##_destroy(loaded);                                                           \
-            bry_buffer_free(&stream);                                                              \
-        }                                                                                          \
-        bry_save wrong = note_of(BRY_NOTE_MAX + 1);                                                \
-        bry_buffer nothing = BRY_BUFFER;                                                           \
-        bry_sink sink = bry_buffer_sink(&nothing);                                                 \
-        assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_TOOLONG);                  \
-        wrong = note_of(0);                                                                        \
-        wrong.struct_size = sizeof wrong + 1;                                                      \
-        assert_int_equal(bry_##job##_save(object, &sink, &wrong), BRY_E_RANGE);                    \
-        wrong.struct_size = 0;                                                                     \
-        assert_int_equal(bry_##job##_save_file(object, path, &wrong), BRY_E_RANGE);                \
-        assert_int_equal(nothing.len, 0);                                                          \
-        bry_load load = BRY_LOAD;                                                                  \
-        load.note = &note;                                                                         \
-        assert_int_equal(bry_##job##_load_file(path, &load, &loaded), BRY_OK);                     \
-        assert_note(&note, LONGEST); /* the file of before */                                      \
-        bry_##job##_destroy(loaded);                                                               \
-        bry_##job##_destroy(object);                                                               \
-        bry_buffer_free(&note);                                                                    \
+/* Saves with a note to memory and to a file, and expects it back from both; or drops it. */
+static void comes_back(const job_calls *calls, const void *object, const char *path, size_t len)
+{
+    bry_buffer stream = BRY_BUFFER, note = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&stream);
+    bry_save save = note_of(len);
+    assert_int_equal(calls->save(object, &sink, &save), BRY_OK);
+    for (int drop = 0; drop < 2; drop++) {
+        bry_load load = BRY_LOAD;
+        load.note = drop ? NULL : &note;
+        void *loaded;
+        assert_int_equal(job_load_bytes(calls, stream.bytes, stream.len, &load, &loaded), BRY_OK);
+        assert_note(&note, len);
+        calls->destroy(loaded);
     }
+    assert_int_equal(calls->save_file(object, path, &save), BRY_OK);
+    bry_load load = BRY_LOAD;
+    load.note = &note;
+    void *loaded = NULL;
+    assert_int_equal(calls->load_file(path, &load, &loaded), BRY_OK);
+    assert_note(&note, len);
+    calls->destroy(loaded);
+    bry_buffer_free(&stream);
+    bry_buffer_free(&note);
+}
 
-CHECK_JOB(filter)
-CHECK_JOB(map)
-CHECK_JOB(window)
-CHECK_JOB(counter)
-CHECK_JOB(index)
+/* A note that is too long, or a struct that is wrong: nothing is written, and the file stays. */
+static void refuses_wrong_ones(const job_calls *calls, const void *object, const char *path)
+{
+    bry_buffer nothing = BRY_BUFFER, note = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&nothing);
+    bry_save wrong = note_of(BRY_NOTE_MAX + 1);
+    assert_int_equal(calls->save(object, &sink, &wrong), BRY_E_TOOLONG);
+    wrong = note_of(0);
+    wrong.struct_size = sizeof wrong + 1;
+    assert_int_equal(calls->save(object, &sink, &wrong), BRY_E_RANGE);
+    wrong.struct_size = 0;
+    assert_int_equal(calls->save_file(object, path, &wrong), BRY_E_RANGE);
+    assert_int_equal(nothing.len, 0);
+    bry_load load = BRY_LOAD;
+    load.note = &note;
+    void *loaded = NULL;
+    assert_int_equal(calls->load_file(path, &load, &loaded), BRY_OK);
+    assert_note(&note, LONGEST);
+    calls->destroy(loaded);
+    bry_buffer_free(&note);
+}
+
+static void every_job_keeps_it(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {0, 1, BRY__NOTE_FULL, BRY__NOTE_FULL + 1, LONGEST};
+    for (size_t j = 0; j < JOB_CALLS; j++) {
+        const job_calls *calls = all_job_calls[j];
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s.bry", folder, calls->name);
+        void *object = NULL;
+        assert_int_equal(calls->create(BRY_ENGINE_AUTO, NULL, &object), BRY_OK);
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+            comes_back(calls, object, path, lengths[i]);
+        refuses_wrong_ones(calls, object, path);
+        calls->destroy(object);
+    }
+}
 
 static void a_folder_and_a_unit_keep_it(void **state)
 {
@@ -334,11 +339,7 @@ int main(void)
     generator numbers = {1};
     generator_fill(&numbers, bytes, sizeof bytes);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filter_keeps_it),
-        cmocka_unit_test(map_keeps_it),
-        cmocka_unit_test(window_keeps_it),
-        cmocka_unit_test(counter_keeps_it),
-        cmocka_unit_test(index_keeps_it),
+        cmocka_unit_test(every_job_keeps_it),
         cmocka_unit_test(a_folder_and_a_unit_keep_it),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(forged_notes_are_refused),

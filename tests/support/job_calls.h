@@ -1,0 +1,31 @@
+/* The calls that every job has, on a pointer to anything: for tests that go through all jobs. */
+#ifndef BRY_TESTS_JOB_CALLS_H
+#define BRY_TESTS_JOB_CALLS_H
+
+#include <bloomery.h>
+
+typedef struct job_calls {
+    const char *name;
+    /* With an engine, seed 1 and otherwise the default options. */
+    bry_status (*create)(bry_engine engine, const bry_allocator *allocator, void **object);
+    bry_status (*clone)(const void *object, const bry_allocator *allocator, void **copy);
+    bry_status (*save)(const void *object, const bry_sink *sink, const bry_save *how);
+    bry_status (*load)(const bry_source *source, bry_load *how, void **object);
+    bry_status (*save_file)(const void *object, const char *path, const bry_save *how);
+    bry_status (*load_file)(const char *path, bry_load *how, void **object);
+    void (*destroy)(void *object);
+    uint64_t (*items)(const void *object);
+    uint64_t (*bytes)(const void *object);
+    bry_hash (*hash)(const void *object, const void *bytes, size_t len);
+} job_calls;
+
+extern const job_calls filter_calls, map_calls, window_calls, counter_calls, index_calls;
+
+enum { JOB_CALLS = 5 };
+extern const job_calls *const all_job_calls[JOB_CALLS];
+
+/* Loads from memory. BRY_OK only if all bytes were read. */
+bry_status job_load_bytes(const job_calls *calls, const void *bytes, size_t len, bry_load *how,
+                          void **object);
+
+#endif
