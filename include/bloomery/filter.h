@@ -68,7 +68,7 @@ typedef struct bry_filter_shape {
                      exact shape */
     uint64_t bytes; /* allocated when every piece of the table is in use; compact: with `capacity`
                        keys, within 2 % */
-    uint64_t bytes_empty; /* allocated by create; pieces are allocated when a key first needs them */
+    uint64_t bytes_empty; /* allocated by create; pieces follow when a key needs them */
 } bry_filter_shape;
 
 #define BRY_FILTER_SHAPE                                                                           \

@@ -1,34 +1,37 @@
 /*
  * Window: have I seen this in the last T?
  *
- * A window remembers what was added for a promised time and forgets it some time after. For an
- * element that is not remembered it answers "seen" with a probability of at most `error`.
+ * A window remembers each element for a promised time after it was added, and forgets it soon
+ * after. For an element that it does not remember it answers "seen" with a probability of at most
+ * `error`.
  *
- * The promise: an element whose add answered *new* at time a is found at every time up to
- * a + window, under any load and any adaptation. (bry_window_del() is the one exception.) It may
- * be found for one generation longer. An add that answered *seen* stores nothing and promises
- * nothing, for it may have been a false positive; unless the window was created with `refresh`,
- * where adding again remembers again from then on.
+ * The promise: if adding an element at time a returned *new*, the element is found at every time up
+ * to a + window, under any load. (The only exception is bry_window_del().) It may be found for up to
+ * one generation longer. If adding returned *seen*, nothing was stored and nothing is promised,
+ * because it may have been a false positive. In a window created with `refresh`, adding an element
+ * again remembers it for another full window.
  *
- * Time is the argument `now`, in milliseconds from any fixed origin. The window's time T is the
- * largest `now` that a change brought; a change with an earlier one happens at T, so a clock that
- * steps back neither forgets early nor brings anything back. Questions do not move T: they answer
- * as of max(now, T) and leave the window as it is. A jump ahead of any length costs no more than
- * the end of one generation: with compact, what has expired is given back in steps, by the changes
- * that follow, so memory may stay above max_bytes for a while after a pause. Where stamps come from
- * outside (event time), set max_skew: one stamp in microseconds would otherwise move T by centuries
- * and forget everything.
+ * Time is the argument `now`, in milliseconds from any fixed origin. The time T of a window is the
+ * largest `now` of any change. A change with an earlier `now` happens at T, so a clock that is set
+ * back neither makes the window forget early nor restores anything. Queries do not move T: they
+ * answer as of max(now, T) and leave the window unchanged. A jump forward of any length costs no
+ * more than the end of one generation; compact frees what has expired in steps during the following
+ * changes, so after a pause its memory may exceed max_bytes for a while. If times come from outside
+ * (event time), set max_skew: otherwise a single time in microseconds would move T by centuries and
+ * expire everything.
  *
- * At capacity: memory follows the load, up and down, and the error stays within the target at any
- * rate: fbf ends a generation early when it holds what its error was planned for, and begins
- * another; compact gives what comes beyond the capacity longer fingerprints. At the ceiling
- * max_bytes a window either refuses to add with BRY_E_FULL (`refuse`), or lets its error pass the
- * target, which stats show (fbf alone).
+ * At capacity: memory follows the load, up and down, and the error stays within `error` at any
+ * rate. fbf ends a generation early when it holds the number that its error was planned for, and
+ * starts another; compact gives elements beyond the capacity longer fingerprints. At the memory
+ * limit max_bytes a window either refuses to add with BRY_E_FULL (`refuse`), or exceeds `error`,
+ * which stats show (fbf only).
  *
- * Engines: compact (the default) keeps fingerprint and generation of each element, the least
- * memory, and can forget a single element. fbf is the forgetful Bloom filter: a row of Bloom
- * filters, each for a span of time. It is what auto picks where max_bytes is set and `refuse` is
- * not, since only fbf can trade error for memory.
+ * Engines:
+ *   compact  (the default) the fingerprint and the generation of each element. It takes the least
+ *            memory and can forget a single element.
+ *   fbf      the forgetful Bloom filter: a row of Bloom filters, each for a span of time. auto
+ *            chooses it if max_bytes is set and `refuse` is not, because only fbf can trade error
+ *            for memory.
  */
 #ifndef BLOOMERY_WINDOW_H
 #define BLOOMERY_WINDOW_H
@@ -42,11 +45,11 @@ extern "C" {
 
 typedef struct bry_window bry_window;
 
-/* The smallest error that can be asked for, and the most parts of a window. */
+/* The smallest error, and the largest number of generations. */
 #define BRY_WINDOW_ERROR_MIN 1e-12
 #define BRY_WINDOW_GENERATIONS_MAX 1024u
 
-/* What engine fbf does. */
+/* Variants of engine fbf. */
 typedef enum bry_window_mode {
     BRY_WINDOW_IMPROVED = 0, /* generations salted, asked in pairs, ended when full */
     BRY_WINDOW_PAPER =
@@ -57,32 +60,33 @@ typedef enum bry_window_mode {
 /* Options of engine fbf. */
 typedef struct bry_window_fbf {
     bry_window_mode mode; /* 0: improved */
-    /* the exact shape, as options_like() copies it; 0 in both: planned from capacity and error */
-    uint32_t hashes; /* bits an element in one filter, 1 to 64 */
+    /* the exact shape, as options_like() copies it; both 0: planned from capacity and error */
+    uint32_t hashes; /* bits per element in one filter, 1 to 64 */
     uint64_t bits; /* of one filter; at most 4096 * (capacity + 4096) */
 } bry_window_fbf;
 
 typedef struct bry_window_options {
     size_t struct_size;
     bry_engine engine; /* auto, compact or fbf */
-    uint64_t window; /* ms that are promised, 1 to BRY_SPAN_MAX; 0: 60,000 */
+    uint64_t window; /* promised time in ms, 1 to BRY_SPAN_MAX; 0: 60,000 */
     uint64_t capacity; /* elements within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
-                          More may come (see "at capacity") */
+                          Not a limit (see "At capacity") */
     double error; /* BRY_WINDOW_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
-    uint32_t generations; /* parts a window is cut into, 1 to BRY_WINDOW_GENERATIONS_MAX: more cost
-                             time and save memory, for up to one part is kept longer than promised.
-                             0: compact 13, which takes the least; fbf 8 */
-    uint64_t max_bytes; /* ceiling on its memory; 0: none. BRY_E_RANGE when less than plan's
-                           bytes_least. compact: BRY_E_UNSUPPORTED without `refuse` */
-    bool refuse; /* at the ceiling: true: BRY_E_FULL; false: error above target */
-    bool fixed; /* no adaptation: fbf's generations end by time alone, compact's fingerprints have
-                   one length (and are shorter); the error follows the load */
-    bool refresh; /* adding what is there remembers it for a further window */
-    uint64_t max_skew; /* a change may bring a `now` of at most T + this; 0: no limit */
-    uint64_t start; /* T at creation; 0: the first change sets it, whatever max_skew is */
-    uint64_t seed; /* for hashing elements; 0: a random one is drawn at creation */
-    const bry_allocator *allocator; /* NULL: malloc and free */
-    bry_window_fbf fbf; /* of engine fbf alone */
+    uint32_t generations; /* parts that a window is divided into, 1 to BRY_WINDOW_GENERATIONS_MAX.
+                             More parts cost time and save memory, because elements are kept for up
+                             to one part longer than promised. 0: compact 13, which takes the least
+                             memory; fbf 8 */
+    uint64_t max_bytes; /* limit on its memory; 0: none. BRY_E_RANGE if less than bytes_least of the
+                           plan. compact: BRY_E_UNSUPPORTED without `refuse` */
+    bool refuse; /* at max_bytes, true: return BRY_E_FULL; false: exceed `error` */
+    bool fixed; /* do not adapt to the load: generations of fbf end by time only, fingerprints of
+                   compact have one length (and are shorter); the error depends on the load */
+    bool refresh; /* adding an element again remembers it for another window */
+    uint64_t max_skew; /* a change is refused if `now` is later than T + max_skew; 0: no limit */
+    uint64_t start; /* T at creation; 0: the first change sets it, regardless of max_skew */
+    uint64_t seed; /* for hashing elements; 0: random */
+    const bry_allocator *allocator; /* NULL: malloc() and free() */
+    bry_window_fbf fbf; /* engine fbf only */
 } bry_window_options;
 
 #define BRY_WINDOW_OPTIONS                                                                         \
@@ -94,21 +98,21 @@ typedef struct bry_window_options {
         }                                                                                          \
     }
 
-/* What an object with these options costs and promises. Begin with BRY_WINDOW_SHAPE. */
+/* The memory and error of a window with given options. Initialize with BRY_WINDOW_SHAPE. */
 typedef struct bry_window_shape {
     size_t struct_size;
     bry_engine engine; /* never auto */
-    uint64_t window; /* ms promised */
-    uint64_t longest; /* ms after which an element is surely forgotten */
+    uint64_t window; /* promised time, ms */
+    uint64_t longest; /* ms after which an element is certainly forgotten */
     uint64_t capacity; /* elements within one window that it is planned for */
-    uint32_t generations; /* held at once, those in the making included */
+    uint32_t generations; /* held at the same time, including those being filled */
     uint64_t bits; /* fbf: of one filter; compact: 0 */
-    uint32_t hashes; /* fbf: bits an element in it; compact: 0 */
+    uint32_t hashes; /* fbf: bits per element in it; compact: 0 */
     uint32_t fingerprint_bits; /* compact; fbf: 0 */
-    double error; /* expected at the worst moment with `capacity` elements in each window */
+    double error; /* expected at the worst moment, with `capacity` elements in each window */
     uint64_t bytes; /* at that moment */
     uint64_t bytes_empty; /* allocated by create */
-    uint64_t bytes_least; /* the least max_bytes with which elements can be added */
+    uint64_t bytes_least; /* the smallest max_bytes with which elements can be added */
 } bry_window_shape;
 
 #define BRY_WINDOW_SHAPE                                                                           \
@@ -118,41 +122,41 @@ typedef struct bry_window_shape {
 
 /*
  * Fills *shape without allocating anything.
- * BRY_E_RANGE: an option is out of its range, or this error cannot be had at this capacity.
- * BRY_E_UNSUPPORTED: windows do not have that engine, or that engine does not have that option.
+ * BRY_E_RANGE: an option is out of range, or the error is too small for the capacity.
+ * BRY_E_UNSUPPORTED: windows do not have that engine, or the engine does not have that option.
  */
 BRY_API bry_status bry_window_plan(const bry_window_options *options, bry_window_shape *shape);
 
-/* Makes an empty window. As bry_window_plan(), and BRY_E_NOMEM; BRY_E_IO when the system has no
- * random seed to give. */
+/* Creates an empty window. Errors: those of bry_window_plan(); BRY_E_NOMEM; BRY_E_IO if the system
+ * cannot provide a random seed. */
 BRY_API bry_status bry_window_create(const bry_window_options *options, bry_window **window);
 
 /*
- * Options that make a window which can be merged with `other`: same engine, mode, seed, shape and
- * generations; `start` is other's time; the allocator is the default one. They hold wherever they
- * are used, also after `other` is gone.
+ * Sets options that create a window which can be merged with `other`: same engine, mode, seed, shape
+ * and generations, the time of `other` as `start`, and the default allocator. They stay valid when
+ * `other` is destroyed.
  */
 BRY_API bry_status bry_window_options_like(const bry_window *other, bry_window_options *options);
 
+/* Frees the window. NULL is allowed. */
 BRY_API void bry_window_destroy(bry_window *window);
 
-/* A second window with the same contents and time. Its memory comes from `allocator`; NULL: from
- * where the first one's does. BRY_E_NOMEM. */
+/* Creates a copy with its own memory. allocator NULL: the allocator of the original. BRY_E_NOMEM. */
 BRY_API bry_status bry_window_clone(const bry_window *window, const bry_allocator *allocator,
                                     bry_window **copy);
 
-/* Forgets every element, keeps seed, shape and time. */
+/* Forgets every element; keeps seed, shape and time. */
 BRY_API void bry_window_clear(bry_window *window);
 
 /* The seed to hash elements with. */
 BRY_API uint64_t bry_window_seed(const bry_window *window);
 
-/* The hash that this window knows an element by: bry_hash_key() with its seed. */
+/* The hash of an element for this window: bry_hash_key() with its seed. */
 BRY_API bry_hash bry_window_hash(const bry_window *window, const void *key, size_t len);
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- looking up ---------------------------------------------------------------------------- */
 
-/* BRY_PRESENT: seen within the window that ends at max(now, T). BRY_ABSENT: not. */
+/* BRY_PRESENT: seen within the window that ends at max(now, T). BRY_ABSENT: not seen. */
 BRY_API bry_answer bry_window_has(const bry_window *window, bry_hash hash, uint64_t now);
 
 /* answers[i] = bry_window_has(window, hashes[i], now). */
@@ -162,34 +166,34 @@ BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, 
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /*
- * Adds an element. *was says BRY_ABSENT: it is *new*, and remembered from max(now, T) on; or
- * BRY_PRESENT: it was *seen*, or is a false positive. was may be NULL.
- * BRY_E_SKEW: now is beyond T + max_skew. BRY_E_FULL: it is new, and the ceiling is reached in a
- * window created with `refuse`; or, compact, there are so many that fingerprints cannot be made
- * longer (65,535 times the capacity, less for errors near 1e-12). BRY_E_NOMEM. After a failure T is
- * as before, too.
+ * Adds an element. *was is BRY_ABSENT if it is *new*; it is remembered from max(now, T) on. *was is
+ * BRY_PRESENT if it was *seen* or is a false positive. was may be NULL.
+ * BRY_E_SKEW: now is later than T + max_skew. BRY_E_FULL: the element is new, and a window created
+ * with `refuse` has reached max_bytes; or, compact, there are too many elements for longer
+ * fingerprints (65,535 times the capacity, less for errors near 1e-12). BRY_E_NOMEM. A failure
+ * leaves T unchanged, too.
  */
 BRY_API bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
 /*
- * Adds n elements at one time, all or none; was[i], where `was` is not NULL, is what
- * bry_window_add() would say at that point: the second of two equal ones was *seen*.
+ * Adds n elements at the same time, all or none. was[i] is what bry_window_add() would return at
+ * that point, so the second of two equal elements is *seen*; was may be NULL.
  */
 BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n,
                                     uint64_t now, bry_answer *was);
 
 /*
- * Forgets an element before its time, for work that failed after it was added. *was BRY_ABSENT: it
- * was not remembered. An element with the same fingerprint is forgotten with it (a share of at most
- * `error` of the calls). BRY_E_SKEW: now is beyond T + max_skew. BRY_E_UNSUPPORTED: engine fbf.
- * BRY_E_NOMEM, where time moves.
+ * Forgets an element before it expires, for example because the work for it failed. *was is
+ * BRY_ABSENT if it was not remembered. Another element with the same fingerprint is forgotten with
+ * it; this happens in a share of at most `error` of the calls. BRY_E_SKEW: now is later than
+ * T + max_skew. BRY_E_UNSUPPORTED: engine fbf. BRY_E_NOMEM, if time moves.
  *
- * Right after an add that answered *new*, with the same `now`, it does not fail and takes exactly
- * that add back: the window is as bry_window_advance(window, now) would have left it.
+ * Directly after an add that returned *new*, with the same `now`, it does not fail and undoes
+ * exactly that add: the window is as bry_window_advance(window, now) would have left it.
  */
 BRY_API bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
-/* The same by the key: with bry_window_hash(window, key, len) in place of the hash. */
+/* The same with a key instead of its hash, bry_window_hash(window, key, len). */
 BRY_API bry_answer bry_window_has_key(const bry_window *window, const void *key, size_t len,
                                       uint64_t now);
 BRY_API bry_status bry_window_add_key(bry_window *window, const void *key, size_t len, uint64_t now,
@@ -198,68 +202,68 @@ BRY_API bry_status bry_window_del_key(bry_window *window, const void *key, size_
                                       bry_answer *was);
 
 /*
- * Moves T to now; an earlier now does nothing. max_skew does not bind it, so this is also how an
- * event-time window gets over a long silence, once the caller trusts the stamp. Advancing in steps
- * or at once leaves the same window. Changes advance by themselves: a window that is in use does
- * not need this. BRY_E_NOMEM.
+ * Moves T to now; an earlier now does nothing. max_skew does not apply: this is how an event-time
+ * window is moved past a long gap, once the caller trusts the new time. Advancing in steps or at
+ * once has the same result. Every change advances the time by itself, so a window in use does not
+ * need this. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_window_advance(bry_window *window, uint64_t now);
 
-/* T; 0 before the first change of a window without `start`. */
+/* The time T; 0 before the first change of a window without `start`. */
 BRY_API uint64_t bry_window_time(const bry_window *window);
 
 /*
- * Adds to `into` what `from` remembers, for as long as `from` would have; the time becomes the
- * later of the two. BRY_E_MISMATCH: engine, mode, seed, window or shape differ; or, fbf, their
- * generations did not begin at the same times (one of them ended some early: compact has no such
- * limit). BRY_E_FULL: the ceiling, in a window created with `refuse`; or, compact, the elements of
- * both would pass the promised error, for fingerprints cannot be made longer: plan the capacity of
- * windows that are to be merged for all of them. (In fbf such a merge is done, and stats show the
+ * Adds to `into` what `from` remembers, for as long as `from` would have remembered it. T becomes
+ * the later of the two. BRY_E_MISMATCH: engine, mode, seed, window or shape differ; or, fbf only,
+ * the generations did not begin at the same times, because one window ended some early.
+ * BRY_E_FULL: max_bytes is reached in a window created with `refuse`; or, compact, the elements of
+ * both would exceed the promised error, because a merge cannot lengthen fingerprints. Plan windows
+ * that are to be merged for the elements of all of them. (fbf does such a merge, and stats show the
  * error.) BRY_E_NOMEM.
  */
 BRY_API bry_status bry_window_merge(bry_window *into, const bry_window *from);
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- inspecting ---------------------------------------------------------------------------- */
 
-/* A part of a window. Grows as structs with a struct_size do, see bry_window_generations(). */
+/* A part of a window. May grow, like structs with a struct_size; see bry_window_generations(). */
 typedef struct bry_window_generation {
-    uint64_t begin, end; /* ms: when elements in it were added; end is UINT64_MAX while it takes
+    uint64_t begin, end; /* ms: when its elements were added; end is UINT64_MAX while it accepts
                             more. fbf: neighbours overlap */
     uint64_t items; /* elements in it */
     double fill; /* fbf: share of bits set; compact: share of all items */
 } bry_window_generation;
 
 /*
- * Stores up to `room` generations, newest first, and returns how many there are; generations may be
- * NULL when room is 0. generation_size is sizeof(bry_window_generation).
+ * Stores up to `room` generations, newest first, and returns how many there are. generations may be
+ * NULL if room is 0. generation_size is sizeof(bry_window_generation).
  */
 BRY_API size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
                                       size_t generation_size, size_t room);
 
-/* Begin with BRY_WINDOW_STATS. */
+/* The state of a window. Initialize with BRY_WINDOW_STATS. */
 typedef struct bry_window_stats {
     size_t struct_size;
     bry_engine engine; /* never auto */
     bry_window_mode mode; /* of engine fbf; compact: improved */
     uint64_t seed; /* for hashing elements */
     uint64_t time; /* T */
-    bool started; /* T was set, by `start` or by a change; 0 is a time like any other */
-    uint64_t window; /* ms promised */
-    uint64_t covered; /* ms that are remembered now, at least `window` once so much time passed */
-    uint64_t items; /* elements remembered. compact: one that was in two windows which were merged,
-                       or was added again with `refresh` after a burst, may count twice for a while
-                     */
+    bool started; /* T was set, by `start` or by a change; 0 is a valid time */
+    uint64_t window; /* promised time, ms */
+    uint64_t covered; /* ms remembered now; at least `window` once that time has passed */
+    uint64_t items; /* elements remembered. compact: an element that was in both of two merged
+                       windows, or was added again with `refresh` after a burst, may count twice for
+                       a while */
     uint32_t generations; /* held now */
     uint64_t ended_early; /* fbf: generations that ended because they were full */
-    uint64_t resizes; /* fbf: times the number of generations was adapted */
+    uint64_t resizes; /* fbf: how often the number of generations was adapted */
     uint64_t refused_full; /* changes refused with BRY_E_FULL, and … */
-    uint64_t refused_time; /* … for max_skew, since it was made, cleared or loaded */
-    double promised_error; /* what was asked for at creation */
-    double estimated_error; /* from what is stored now */
-    double predicted_error; /* fbf: from the counts of elements, as the thesis computes it; else as
-                               estimated */
-    bool at_ceiling; /* max_bytes stands in the way of the promised error, now */
-    uint64_t max_bytes; /* the ceiling; 0: none */
+    uint64_t refused_time; /* … with BRY_E_SKEW, since it was created, cleared or loaded */
+    double promised_error; /* the error in the options */
+    double estimated_error; /* computed from what is stored now */
+    double predicted_error; /* fbf: computed from the numbers of elements, as in the thesis;
+                               compact: the estimated error */
+    bool at_ceiling; /* max_bytes prevents the promised error now */
+    uint64_t max_bytes; /* the memory limit; 0: none */
     uint64_t bytes; /* allocated now */
 } bry_window_stats;
 
@@ -269,31 +273,32 @@ typedef struct bry_window_stats {
             0, 0, 0, 0, 0, 0, 0, false, 0, 0                                                       \
     }
 
-/* As in the stats, in constant time; bytes takes a step per filter in engine fbf. */
+/* items and bytes of the stats, in constant time; bytes takes a step per filter with fbf. */
 BRY_API uint64_t bry_window_items(const bry_window *window);
 BRY_API uint64_t bry_window_bytes(const bry_window *window);
 
-/* In constant time, but for a step per filter in engine fbf. */
+/* Fills *stats, in constant time; with fbf, a step per filter. */
 BRY_API bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats);
 
-/* ---- keeping ------------------------------------------------------------------------------- */
+/* ---- saving and loading -------------------------------------------------------------------- */
 
-/* Writes the window, its time included, as frames, with the note of `save`, which may be NULL: the
- * same bytes for all that were given the same changes, whatever was asked meanwhile. What the sink
- * returns, BRY_E_NOMEM, or BRY_OK; RANGE or TOOLONG for a wrong `save` (base.h). */
+/* Writes the window and its time as frames (doc/format.md), with the note of `save`, which may be
+ * NULL. Windows that got the same changes give the same bytes; queries make no difference. Returns
+ * BRY_OK, BRY_E_NOMEM, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid
+ * `save` (base.h). */
 BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sink,
                                    const bry_save *save);
 
 /*
  * Reads what bry_window_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returns; load->problem and load->offset say more.
- * The window has all the options it was created with but the allocator.
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give details.
+ * The window has all options that it was created with, except the allocator.
  */
 BRY_API bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window **window);
 
 /*
- * The same to and from a file. Saving replaces the file whole or not at all, also when the machine
- * fails meanwhile; loading refuses bytes after the end. BRY_E_IO with errno set.
+ * The same to and from a file. Saving is atomic: the file has the old or the new contents, even if
+ * the machine crashes. Loading refuses bytes after the end. BRY_E_IO with errno set.
  */
 BRY_API bry_status bry_window_save_file(const bry_window *window, const char *path,
                                         const bry_save *save);
