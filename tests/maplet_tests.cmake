@@ -7,6 +7,7 @@ endif()
 
 bloomery_unit_test(test_bits)
 bloomery_unit_test(test_segment)
+bloomery_unit_test(test_segment_encode)
 bloomery_unit_test(test_overflow)
 bloomery_unit_test(test_table)
 bloomery_unit_test(test_table_pages)

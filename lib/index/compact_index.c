@@ -15,10 +15,13 @@
  * A value takes as many bits as the units that there are need, not more: the maplet widens its
  * segments one by one as they are touched.
  *
- * A unit's slot is the lowest that no other unit has. Its value is the same number, unless entries
- * of a unit that was dropped still carry that: they go in steps (maplet_values.h), and another free
- * value is taken meanwhile. Slots, and how many entries each table has, decide everything that an
- * index answers, takes and saves; values, and how far reclaiming has come, decide nothing.
+ * A unit's slot is its number, modulo the power of two that has room for all units there are, or the
+ * next one that no other unit has: so units that come and go take turns with the slots, which need
+ * no more bits than they must. The unit's value is the same number, unless entries of a unit that
+ * was dropped still carry that: they go in steps (maplet_values.h), and by the time that a slot is
+ * used again they have usually gone; else another free value is taken. Slots, and how many entries
+ * each table has, decide everything that an index answers, takes and saves; values, and how far
+ * reclaiming has come, decide nothing.
  *
  * Merging two units gives the entries of one the other's value. Where both held the same element
  * there are two equal entries then, which are one candidate, and which a deletion takes out both.
@@ -147,7 +150,7 @@ static void clear(void *self)
     bry__maplet_clear(maplet);
     bry__free(&maplet->allocator, index->value, index->room * sizeof *index->value);
     index->value = NULL;
-    index->room = index->lowest = 0;
+    index->room = index->units = 0;
 }
 
 static void like(const void *self, bry_index_options *options)
@@ -196,24 +199,26 @@ bry_status bry__compact_index_use(bry__compact_index *index, uint32_t slot, uint
     bry_status status = reach(index, slot);
     if (status == BRY_OK)
         status = bry__values_use(&index->maplet, value, slot);
-    if (status == BRY_OK)
+    if (status == BRY_OK) {
         index->value[slot] = value;
+        index->units++;
+    }
     return status;
 }
 
-static uint32_t next_slot(const void *self)
+static uint32_t next_slot(const void *self, uint32_t number)
 {
     const bry__compact_index *index = self;
-    uint32_t slot = index->lowest;
+    uint32_t slots = (uint32_t)1 << bits_for((uint64_t)index->units + 1), slot = number % slots;
     while (slot < index->room && index->value[slot] != BRY__NO_NAME)
-        slot++;
+        slot = (slot + 1) % slots;
     return slot;
 }
 
-bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity)
+bry_status bry__compact_index_open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity)
 {
     bry__compact_index *index = self;
-    uint32_t free = next_slot(index), value;
+    uint32_t free = next_slot(index, number), value;
     if (free >= BRY_INDEX_UNITS_MAX)
         return BRY_E_FULL;
     while ((value = bry__values_find_free(&index->maplet, free, BRY__INDEX_SLOTS)) ==
@@ -225,7 +230,6 @@ bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacit
     bry_status status = bry__compact_index_use(index, free, value);
     if (status != BRY_OK)
         return status;
-    index->lowest = free + 1;
     *slot = free;
     *capacity = index->unit_capacity;
     return BRY_OK;
@@ -234,8 +238,7 @@ bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacit
 static void free_slot(bry__compact_index *index, uint32_t slot)
 {
     index->value[slot] = BRY__NO_NAME;
-    if (slot < index->lowest)
-        index->lowest = slot;
+    index->units--;
 }
 
 void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements)

@@ -11,7 +11,7 @@ typedef struct bry__compact_index {
     uint64_t unit_capacity;
     uint32_t *value; /* of each slot; BRY__NO_NAME: no unit */
     uint32_t room; /* slots from here on have no unit */
-    uint32_t lowest; /* all below this one have */
+    uint32_t units; /* that there are */
     /* while parts are read */
     bry__maplet_reading *reading;
     bry__entry_visit visit;
@@ -31,7 +31,7 @@ bry_status bry__compact_index_use(bry__compact_index *index, uint32_t slot, uint
 uint64_t bry__compact_index_use_bytes(const bry__compact_index *index, uint32_t slot,
                                       uint32_t value);
 
-bry_status bry__compact_index_open(void *self, uint32_t *slot, uint64_t *capacity);
+bry_status bry__compact_index_open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity);
 void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);
 
 /* ---- compact_keep.c ------------------------------------------------------------------------ */
@@ -62,7 +62,7 @@ bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slot
 
 void bry__compact_index_write_unit(const void *self, uint32_t slot,
                                    struct bry__frame_writer *writer);
-bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
+bry_status bry__compact_index_install(void *self, uint32_t number, const bry__index_slot *record,
                                       struct bry__frame_reader *reader, uint32_t *slot);
 
 #endif

@@ -235,14 +235,15 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
 /* ---- installing ---------------------------------------------------------------------------- */
 
 /* Opens a unit with all entries; none, where memory is short. */
-static bry_status put_lists(bry__compact_index *index, const arrival *unit, uint32_t *slot)
+static bry_status put_lists(bry__compact_index *index, uint32_t number, const arrival *unit,
+                            uint32_t *slot)
 {
     bry__fingerprints lists[BRY__MAPLET_TABLES];
     uint64_t capacity;
     uint32_t opened;
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
         lists[i] = (bry__fingerprints){unit->list[i].fingerprint, unit->list[i].n};
-    bry_status status = bry__compact_index_open(index, &opened, &capacity);
+    bry_status status = bry__compact_index_open(index, number, &opened, &capacity);
     if (status != BRY_OK)
         return status;
     status = bry__values_add_all(&index->maplet, lists, index->value[opened]);
@@ -253,7 +254,7 @@ static bry_status put_lists(bry__compact_index *index, const arrival *unit, uint
     return status;
 }
 
-bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
+bry_status bry__compact_index_install(void *self, uint32_t number, const bry__index_slot *record,
                                       bry__frame_reader *reader, uint32_t *slot)
 {
     bry__compact_index *index = self;
@@ -265,7 +266,7 @@ bry_status bry__compact_index_install(void *self, const bry__index_slot *record,
         status = bry__frame_reader_fail(reader, BRY_E_FULL,
                                         "more entries than the promised error allows");
     if (status == BRY_OK) {
-        status = put_lists(index, &unit, slot);
+        status = put_lists(index, number, &unit, slot);
         if (status != BRY_OK)
             bry__frame_reader_fail(reader, status, "no room for a further unit");
     }

@@ -232,8 +232,9 @@ bry_status bry__dba_room(bry__dba *self, uint32_t slots)
     return slots > self->room ? grow_slots(self, slots) : BRY_OK;
 }
 
-uint32_t bry__dba_next_slot(const void *self)
+uint32_t bry__dba_next_slot(const void *self, uint32_t number)
 {
+    (void)number;
     const bry__dba *dba = self;
     for (uint32_t word = 0; word < dba->room / 64; word++)
         if (~dba->taken[word])
@@ -293,10 +294,10 @@ void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_
     bry__dba_touch(self, slot);
 }
 
-static bry_status open(void *self, uint32_t *slot, uint64_t *capacity)
+static bry_status open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity)
 {
     bry__dba *dba = self;
-    uint32_t next = bry__dba_next_slot(dba), column;
+    uint32_t next = bry__dba_next_slot(dba, number), column;
     bry__dba_group *group;
     if (next >= BRY__INDEX_SLOTS)
         return BRY_E_FULL;

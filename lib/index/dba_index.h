@@ -132,7 +132,8 @@ static inline void bry__dba_more_set(bry__dba *self, uint32_t slot, uint64_t bit
 }
 /* Takes a group without units off the list and frees it. */
 void bry__dba_group_done(bry__dba *self, bry__dba_group *group);
-uint32_t bry__dba_next_slot(const void *self);
+/* The lowest that is not taken; the number does not matter. */
+uint32_t bry__dba_next_slot(const void *self, uint32_t number);
 
 /* ---- dba_level.c --------------------------------------------------------------------------- */
 
@@ -225,7 +226,7 @@ bry_status bry__dba_read_part(void *self, const bry__index_part *part,
                               struct bry__frame_reader *reader);
 bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const char **problem);
 void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writer *writer);
-bry_status bry__dba_install(void *self, const bry__index_slot *record,
+bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *record,
                             struct bry__frame_reader *reader, uint32_t *slot);
 
 #endif

@@ -420,7 +420,7 @@ static uint32_t level_of(bry__dba *self, const bry__dba_shape *shape)
     return BRY__DBA_LEVELS;
 }
 
-bry_status bry__dba_install(void *self, const bry__index_slot *record,
+bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *record,
                             struct bry__frame_reader *reader, uint32_t *slot)
 {
     bry__dba *dba = self;
@@ -435,7 +435,7 @@ bry_status bry__dba_install(void *self, const bry__index_slot *record,
     status = bry__frame_reader_claim(reader, bry__dba_rows(&shape) / 8);
     if (status != BRY_OK)
         return status;
-    uint32_t next = bry__dba_next_slot(dba), level = level_of(dba, &shape);
+    uint32_t next = bry__dba_next_slot(dba, number), level = level_of(dba, &shape);
     bry__dba_place place = {0};
     uint64_t set = 0;
     if (level == BRY__DBA_LEVELS)

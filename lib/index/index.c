@@ -110,7 +110,8 @@ bry_status bry__index_open_unit(bry_index *index, uint64_t tag, uint32_t *slot)
         return BRY_E_FULL;
     bry__index_slot record = {.tag = tag};
     uint32_t opened;
-    bry_status status = index->engine->open(index->elements, &opened, &record.capacity);
+    bry_status status = index->engine->open(index->elements, bry__index_free_number(index), &opened,
+                                            &record.capacity);
     if (status != BRY_OK)
         return status;
     status = bry__index_enter(index, opened, &record);

@@ -112,14 +112,14 @@ typedef struct bry__index_engine {
 
     /* ---- units ----------------------------------------------------------------------------- */
 
-    /* The slot that open() and install() will take, BRY__INDEX_SLOTS: none, unless they can free
-     * one. */
-    uint32_t (*next_slot)(const void *self);
+    /* The slot that open() and install() will take for the unit of that number; BRY__INDEX_SLOTS:
+     * none, unless they can free one. It follows from the number and the slots that are taken. */
+    uint32_t (*next_slot)(const void *self, uint32_t number);
 
-    /* Makes an empty unit in a slot without one, below BRY__INDEX_SLOTS and as low as can be;
-     * *capacity is what it takes. Memory for all its elements need not be there yet. FULL: no
+    /* Makes an empty unit in a slot without one, below BRY__INDEX_SLOTS; *capacity is what it takes.
+     * Memory for all its elements need not be there yet. FULL: no
      * slots left. NOMEM. */
-    bry_status (*open)(void *self, uint32_t *slot, uint64_t *capacity);
+    bry_status (*open)(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity);
 
     /* From now on the unit is no candidate. Its slot may come back from open() when all traces are
      * gone, which for a unit without elements is at once. elements: as the facade counts them. */
@@ -228,7 +228,7 @@ typedef struct bry__index_engine {
     /* As open() and read(): a further unit with what write_unit() wrote, of a stream that is read
      * to its end before anything changes. record: as it was where it was written. MISMATCH: it has
      * another shape. FULL: more than the promised error allows. */
-    bry_status (*install)(void *self, const bry__index_slot *record,
+    bry_status (*install)(void *self, uint32_t number, const bry__index_slot *record,
                           struct bry__frame_reader *reader, uint32_t *slot);
 } bry__index_engine;
 

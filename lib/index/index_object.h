@@ -68,6 +68,9 @@ uint32_t bry__index_slot_of(const bry_index *index, uint32_t number);
 /* The slot of the newest unit that is not sealed, or BRY__INDEX_NO_SLOT. */
 uint32_t bry__index_newest(bry_index *index);
 
+/* The number that the next unit gets. */
+uint32_t bry__index_free_number(const bry_index *index);
+
 /* Units that may be opened still. */
 uint32_t bry__index_units_left(const bry_index *index);
 

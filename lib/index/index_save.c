@@ -405,7 +405,8 @@ static bry_status install(bry_index *index, bry__frame_reader *reader, uint32_t 
     /* What could fail after the engine has the unit is done before. */
     if (bry__index_reserve(index) != BRY_OK)
         return no_memory(reader);
-    status = index->engine->install(index->elements, &record, reader, &slot);
+    status = index->engine->install(index->elements, bry__index_free_number(index), &record, reader,
+                                    &slot);
     if (status != BRY_OK) {
         bry__index_unreserve(index);
         return status;

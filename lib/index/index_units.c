@@ -132,8 +132,7 @@ uint32_t bry__index_units_left(const bry_index *index)
     return left < orders ? left : (uint32_t)orders;
 }
 
-/* Which number the next unit gets. */
-static uint32_t free_number(const bry_index *index)
+uint32_t bry__index_free_number(const bry_index *index)
 {
     uint32_t number = index->next_number;
     while (bry__index_slot_of(index, number) != BRY__INDEX_NO_SLOT)
@@ -143,8 +142,8 @@ static uint32_t free_number(const bry_index *index)
 
 bry_status bry__index_reserve(bry_index *index)
 {
-    uint32_t slot = index->engine->next_slot(index->elements);
-    uint32_t page = free_number(index) >> BRY__NUMBERS_SHIFT;
+    uint32_t number = bry__index_free_number(index), page = number >> BRY__NUMBERS_SHIFT;
+    uint32_t slot = index->engine->next_slot(index->elements, number);
     bry_status status = reach_page(&index->numbers, page, &index->allocator);
     if (status == BRY_OK && slot < BRY__INDEX_SLOTS)
         status = reach_slot(index, slot);
@@ -155,7 +154,7 @@ bry_status bry__index_reserve(bry_index *index)
 
 void bry__index_unreserve(bry_index *index)
 {
-    trim(&index->numbers, free_number(index) >> BRY__NUMBERS_SHIFT, &index->allocator);
+    trim(&index->numbers, bry__index_free_number(index) >> BRY__NUMBERS_SHIFT, &index->allocator);
 }
 
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
@@ -164,7 +163,7 @@ bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_sl
         return BRY_E_FULL;
     bry__index_slot made = *record;
     made.order = index->last_order + 1;
-    made.number = free_number(index);
+    made.number = bry__index_free_number(index);
     bry_status status = put(index, slot, &made);
     if (status != BRY_OK)
         return status;

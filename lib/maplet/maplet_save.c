@@ -39,18 +39,26 @@ struct bry__maplet_saving {
     bry__table_saving table[BRY__MAPLET_TABLES];
 };
 
-static uint32_t name_of(const void *context, uint32_t value)
-{
-    const bry__values *values = context;
-    return values->name[value]; /* BRY__NO_NAME is BRY__NOT_KEPT */
-}
-
 /* Whether every entry of the table is written with its value as it is. */
 static bool is_plain(const bry__values *values, unsigned table)
 {
     for (uint32_t i = 0; i < values->room; i++)
         if (values->name[i] != i && values->count[table][i] > 0)
             return false;
+    return true;
+}
+
+/* Whether the names in use rise with their values. */
+static bool is_rising(const bry__values *values)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < values->room; i++) {
+        if (values->name[i] == BRY__NO_NAME)
+            continue;
+        if (values->name[i] < next)
+            return false;
+        next = values->name[i];
+    }
     return true;
 }
 
@@ -78,8 +86,8 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
     for (unsigned i = 0; i < made->tables && status == BRY_OK; i++) {
         bry__table_source source = {.table = maplet->table[i]};
         if (maplet->values && !is_plain(maplet->values, i)) {
-            source.keep = name_of;
-            source.context = maplet->values;
+            source.name = maplet->values->name; /* BRY__NO_NAME is BRY__NOT_KEPT */
+            source.rising = is_rising(maplet->values);
         }
         status = bry__table_saving_begin(&made->table[i], &source, 1, bry__maplet_live(maplet, i),
                                          made->value_bits);

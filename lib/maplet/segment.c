@@ -28,32 +28,17 @@
 #include "common/endian.h"
 #include "kernel/bits.h"
 #include "kernel/kernel.h"
+#include "maplet/segment_layout.h"
 
 #include <string.h>
 
-#define SAMPLED 7u /* log2 of the quotients from one sample to the next */
 #define MIN_QUOTIENTS 64u
 
 /* ---- the layout ---------------------------------------------------------------------------- */
 
-static unsigned quotients_of(const bry__segment *segment, uint64_t u_most)
-{
-    return (unsigned)(u_most >> segment->remainder_bits) + 1;
-}
-
-static size_t samples_of(unsigned quotients)
-{
-    return (quotients - 1) >> SAMPLED;
-}
-
-static unsigned slot_bits(const bry__segment *segment)
-{
-    return (unsigned)segment->remainder_bits + segment->value_bits;
-}
-
 static size_t front_bytes(unsigned n, unsigned quotients)
 {
-    return 2 * samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
+    return 2 * bry__samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
 }
 
 static size_t slots_bytes(unsigned n, unsigned slot)
@@ -92,7 +77,7 @@ bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned
 static uint64_t slot_at(const bry__segment *segment, unsigned index)
 {
     return 8 * (uint64_t)bry__segment_block(segment->steps) -
-           (uint64_t)(index + 1) * slot_bits(segment);
+           (uint64_t)(index + 1) * bry__slot_bits(segment);
 }
 
 static uint64_t remainder_at(const bry__segment *segment, unsigned index)
@@ -116,7 +101,7 @@ void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t valu
 static void put_slot(bry__segment *segment, unsigned index, uint64_t remainder, uint32_t value)
 {
     uint64_t slot = slot_at(segment, index);
-    unsigned bits = slot_bits(segment), low = segment->remainder_bits;
+    unsigned bits = bry__slot_bits(segment), low = segment->remainder_bits;
     if (bits <= BRY__FIELD_MAX) {
         bry__field_put(segment->bytes, slot, bits, (uint64_t)value << low | remainder);
     } else {
@@ -128,7 +113,7 @@ static void put_slot(bry__segment *segment, unsigned index, uint64_t remainder, 
 static uint64_t get_slot(const bry__segment *segment, unsigned index, uint32_t *value)
 {
     uint64_t slot = slot_at(segment, index);
-    unsigned bits = slot_bits(segment), low = segment->remainder_bits;
+    unsigned bits = bry__slot_bits(segment), low = segment->remainder_bits;
     if (bits <= BRY__FIELD_MAX) {
         uint64_t both = bry__field_get(segment->bytes, slot, bits);
         *value = (uint32_t)(both >> low);
@@ -136,11 +121,6 @@ static uint64_t get_slot(const bry__segment *segment, unsigned index, uint32_t *
     }
     *value = (uint32_t)bry__field_get(segment->bytes, slot + low, segment->value_bits);
     return bry__field_get(segment->bytes, slot, low);
-}
-
-static unsigned char *runs_of(const bry__segment *segment, unsigned quotients)
-{
-    return segment->bytes + 2 * samples_of(quotients);
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -153,13 +133,14 @@ typedef struct bry__segment_run {
 static inline bry__segment_run run_of(const bry__segment *segment, unsigned quotients,
                                       unsigned quotient)
 {
-    unsigned block = quotient >> SAMPLED, start = block << SAMPLED;
+    unsigned block = quotient >> BRY__SAMPLED, start = block << BRY__SAMPLED;
     if (block)
         start += bry__load16(segment->bytes + 2 * (size_t)(block - 1));
     bry__segment_run run;
-    run.index = (unsigned)bry__kernels()->run_after(runs_of(segment, quotients), start,
-                                                    quotient & ((1u << SAMPLED) - 1), &run.length) -
-                quotient;
+    run.index =
+        (unsigned)bry__kernels()->run_after(bry__runs_of(segment, quotients), start,
+                                            quotient & ((1u << BRY__SAMPLED) - 1), &run.length) -
+        quotient;
     return run;
 }
 
@@ -171,7 +152,7 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
         return place;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    bry__segment_run run = run_of(segment, quotients_of(segment, u_most), quotient);
+    bry__segment_run run = run_of(segment, bry__quotients_of(segment, u_most), quotient);
     place.bit = (uint64_t)quotient + run.index;
     place.index = run.index;
     place.run = run.length;
@@ -205,7 +186,7 @@ static BRY__COLD bool pick_wide(const bry__segment *segment, uint64_t u, bry__se
 static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
                         uint32_t *value)
 {
-    unsigned low = segment->remainder_bits, bits = slot_bits(segment);
+    unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     if (bits > BRY__FIELD_MAX)
         return pick_wide(segment, u, run, value);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
@@ -228,9 +209,9 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
         return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
     /* About where run and slot are: the lines of both are fetched side by side. */
-    unsigned quotients = quotients_of(segment, u_most);
+    unsigned quotients = bry__quotients_of(segment, u_most);
     unsigned index = quotient * segment->n / quotients;
-    __builtin_prefetch(runs_of(segment, quotients) + ((quotient + index) >> 3));
+    __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
     __builtin_prefetch(segment->bytes + (slot_at(segment, index) >> 3));
     return pick(segment, u, run_of(segment, quotients, quotient), value);
 }
@@ -241,10 +222,10 @@ BRY__PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most
     if (!segment->bytes)
         return;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned quotients = quotients_of(segment, u_most);
+    unsigned quotients = bry__quotients_of(segment, u_most);
     unsigned index = quotient * segment->n / quotients;
-    __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> SAMPLED));
-    const unsigned char *about = runs_of(segment, quotients) + ((quotient + index) >> 3);
+    __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> BRY__SAMPLED));
+    const unsigned char *about = bry__runs_of(segment, quotients) + ((quotient + index) >> 3);
     __builtin_prefetch(about - 8);
     __builtin_prefetch(about + 12);
 }
@@ -253,11 +234,11 @@ BRY__PREFETCHING bry__segment_run locate(const bry__segment *segment, uint64_t u
 {
     bry__segment_run run = {0};
     if (segment->bytes)
-        run = run_of(segment, quotients_of(segment, u_most),
+        run = run_of(segment, bry__quotients_of(segment, u_most),
                      (unsigned)(u >> segment->remainder_bits));
     if (run.length) { /* it is read as the word that ends with it, which may begin a line before */
         const unsigned char *end =
-            segment->bytes + ((slot_at(segment, run.index) + slot_bits(segment)) >> 3);
+            segment->bytes + ((slot_at(segment, run.index) + bry__slot_bits(segment)) >> 3);
         __builtin_prefetch(end);
         __builtin_prefetch(end - 8);
     }
@@ -282,7 +263,7 @@ void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_
         return;
     prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned index = quotient * segment->n / quotients_of(segment, u_most); /* about */
+    unsigned index = quotient * segment->n / bry__quotients_of(segment, u_most); /* about */
     const unsigned char *slot = segment->bytes + (slot_at(segment, index) >> 3);
     __builtin_prefetch(slot - BRY__LINE / 2);
     __builtin_prefetch(slot + BRY__LINE / 2);
@@ -294,7 +275,7 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
         return;
     prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned index = quotient * segment->n / quotients_of(segment, u_most); /* about */
+    unsigned index = quotient * segment->n / bry__quotients_of(segment, u_most); /* about */
     const unsigned char *from = segment->bytes + (slot_at(segment, segment->n) >> 3);
     const unsigned char *to = segment->bytes + (slot_at(segment, index) >> 3);
     for (; from <= to; from += BRY__LINE)
@@ -354,7 +335,7 @@ double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
     unsigned quotients = (unsigned)(u_most >> remainder_bits) + 1;
     double bits = quotients + n + n * (remainder_bits + value_bits);
     /* Half of the last step is empty on average, and of the last bytes of runs and slots. */
-    return 2 * (double)samples_of(quotients) + bits / 8 + 1 + BRY__SEGMENT_STEP / 2.0;
+    return 2 * (double)bry__samples_of(quotients) + bits / 8 + 1 + BRY__SEGMENT_STEP / 2.0;
 }
 
 bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
@@ -384,9 +365,9 @@ void bry__segment_append(bry__segment_builder *builder, bry__entry entry)
 {
     bry__segment *segment = &builder->segment;
     unsigned quotient = (unsigned)(entry.u >> segment->remainder_bits);
-    sample_up_to(builder, quotient >> SAMPLED);
+    sample_up_to(builder, quotient >> BRY__SAMPLED);
     unsigned one = quotient + builder->done;
-    runs_of(segment, quotients_of(segment, builder->u_most))[one >> 3] |=
+    bry__runs_of(segment, bry__quotients_of(segment, builder->u_most))[one >> 3] |=
         (unsigned char)(1u << (one & 7));
     put_slot(segment, builder->done, entry.u & bry__low_bits(segment->remainder_bits), entry.value);
     segment->n = (uint16_t)++builder->done;
@@ -396,7 +377,7 @@ bry__segment bry__segment_end(bry__segment_builder *builder)
 {
     bry__segment *segment = &builder->segment;
     if (segment->bytes)
-        sample_up_to(builder, samples_of(quotients_of(segment, builder->u_most)));
+        sample_up_to(builder, bry__samples_of(bry__quotients_of(segment, builder->u_most)));
     return *segment;
 }
 
@@ -405,7 +386,7 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
 {
     if (cursor->index >= segment->n)
         return false;
-    const unsigned char *runs = runs_of(segment, quotients_of(segment, u_most));
+    const unsigned char *runs = bry__runs_of(segment, bry__quotients_of(segment, u_most));
     for (;;) {
         uint64_t ones = bry__load64(runs + (cursor->bit >> 3)) >> (cursor->bit & 7);
         if (ones) {
@@ -422,28 +403,37 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
     return true;
 }
 
+/* Slots that one word covers, `bits` wide; the last one ends at bit `end`, as in pick(). */
+static inline void read_narrow(const bry__segment *segment, const unsigned char *runs,
+                               uint64_t runs_end, bry__entry *to)
+{
+    unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
+    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps), mask = bry__low_bits(low);
+    uint64_t quotient = 0; /* of the word's first bit, when it is a 1 */
+    for (uint64_t bit = 0; bit < runs_end; bit += 64, quotient += 64) {
+        uint64_t ones = bry__load64(runs + (bit >> 3));
+        if (runs_end - bit < 64)
+            ones &= bry__low_bits((unsigned)(runs_end - bit));
+        for (; ones; ones &= ones - 1, quotient--, end -= bits, to++) {
+            uint64_t slot = bry__load64(segment->bytes + ((end + 7) >> 3) - 8)
+                                << (-(unsigned)end & 7) >>
+                            (64 - bits);
+            to->u = (quotient + (unsigned)__builtin_ctzll(ones)) << low | (slot & mask);
+            to->value = (uint32_t)(slot >> low);
+        }
+    }
+}
+
 void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry *to)
 {
-    if (segment->n == 0)
-        return;
-    const unsigned char *runs = runs_of(segment, quotients_of(segment, u_most));
-    unsigned low = segment->remainder_bits, bits = slot_bits(segment), index = 0;
-    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps);
-    for (uint64_t bit = 0; index < segment->n; bit += 64)
-        for (uint64_t ones = bry__load64(runs + (bit >> 3)); ones && index < segment->n;
-             ones &= ones - 1, index++, end -= bits) {
-            uint64_t quotient = bit + (unsigned)__builtin_ctzll(ones) - index;
-            if (bits <= BRY__FIELD_MAX) { /* as in pick() */
-                uint64_t slot = bry__load64(segment->bytes + ((end + 7) >> 3) - 8)
-                                    << (-(unsigned)end & 7) >>
-                                (64 - bits);
-                to[index] = (bry__entry){quotient << low | (slot & bry__low_bits(low)),
-                                         (uint32_t)(slot >> low)};
-            } else {
-                uint64_t remainder = get_slot(segment, index, &to[index].value);
-                to[index].u = quotient << low | remainder;
-            }
-        }
+    unsigned quotients = bry__quotients_of(segment, u_most);
+    bry__segment_cursor cursor = {0};
+    if (segment->n > 0 && bry__slot_bits(segment) <= BRY__FIELD_MAX)
+        read_narrow(segment, bry__runs_of(segment, quotients), (uint64_t)quotients + segment->n,
+                    to);
+    else
+        while (bry__segment_next(segment, u_most, &cursor, to))
+            to++;
 }
 
 /* The same entries and one more, if there is one, in a new block with the layout that suits them.
@@ -502,7 +492,7 @@ static bry_status resize(bry__segment *segment, unsigned quotients, unsigned ste
     if (!bytes)
         return BRY_E_NOMEM;
     size_t front = front_bytes(segment->n, quotients);
-    size_t slots = slots_bytes(segment->n, slot_bits(segment));
+    size_t slots = slots_bytes(segment->n, bry__slot_bits(segment));
     memcpy(bytes, segment->bytes, front);
     memcpy(bytes + bry__segment_block(steps) - slots,
            segment->bytes + bry__segment_bytes(segment) - slots, slots);
@@ -515,8 +505,8 @@ static bry_status resize(bry__segment *segment, unsigned quotients, unsigned ste
 /* Adds `by` to every sample behind the quotient. */
 static void shift_samples(bry__segment *segment, unsigned quotients, uint64_t quotient, int by)
 {
-    size_t samples = samples_of(quotients);
-    for (size_t i = (size_t)(quotient >> SAMPLED); i < samples; i++) {
+    size_t samples = bry__samples_of(quotients);
+    for (size_t i = (size_t)(quotient >> BRY__SAMPLED); i < samples; i++) {
         unsigned char *sample = segment->bytes + 2 * i;
         bry__store16(sample, (uint16_t)(bry__load16(sample) + by));
     }
@@ -526,18 +516,18 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
                                bry__entry entry, unsigned value_bits,
                                const bry_allocator *allocator)
 {
-    unsigned n = segment->n + 1u, quotients = quotients_of(segment, u_most);
+    unsigned n = segment->n + 1u, quotients = bry__quotients_of(segment, u_most);
     if (!segment->bytes || !bry__segment_fits(segment, entry.value) ||
         (n > quotients && segment->remainder_bits > 1))
         return rewrite(segment, u_most, &entry, value_bits, allocator);
-    unsigned slot = slot_bits(segment), steps = steps_for(n, quotients, slot);
+    unsigned slot = bry__slot_bits(segment), steps = steps_for(n, quotients, slot);
     if (steps > segment->steps) {
         bry_status status = resize(segment, quotients, steps, allocator);
         if (status != BRY_OK)
             return status;
     }
     const bry__kernel *kernel = bry__kernels();
-    unsigned char *runs = runs_of(segment, quotients);
+    unsigned char *runs = bry__runs_of(segment, quotients);
     uint64_t end = 8 * (uint64_t)bry__segment_bytes(segment);
     kernel->bits_down(segment->bytes, end - (uint64_t)segment->n * slot,
                       end - (uint64_t)place.index * slot, slot);
@@ -552,15 +542,15 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
 void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place place, uint64_t u,
                          const bry_allocator *allocator)
 {
-    unsigned n = segment->n - 1u, quotients = quotients_of(segment, u_most);
+    unsigned n = segment->n - 1u, quotients = bry__quotients_of(segment, u_most);
     if (n == 0) {
         bry__segment_free(segment, allocator);
         return;
     }
     const bry__kernel *kernel = bry__kernels();
-    unsigned char *runs = runs_of(segment, quotients);
+    unsigned char *runs = bry__runs_of(segment, quotients);
     uint64_t lowest = slot_at(segment, n), runs_end = (uint64_t)quotients + n;
-    kernel->bits_up(segment->bytes, lowest, slot_at(segment, place.index), slot_bits(segment));
+    kernel->bits_up(segment->bytes, lowest, slot_at(segment, place.index), bry__slot_bits(segment));
     put_slot(segment, n, 0, 0);
     kernel->bits_down(runs, place.bit + 1, runs_end + 1, 1);
     runs[runs_end >> 3] &= (unsigned char)~(1u << (runs_end & 7));
@@ -568,7 +558,7 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
     segment->n = (uint16_t)n;
 
     /* Giving memory back is worth a try, not an error; some slack keeps add-and-remove cheap. */
-    unsigned steps = steps_for(n, quotients, slot_bits(segment));
+    unsigned steps = steps_for(n, quotients, bry__slot_bits(segment));
     if (quotients > 4 * MIN_QUOTIENTS && n < quotients / 4)
         (void)rewrite(segment, u_most, NULL, segment->value_bits, allocator);
     else if (steps + 2 <= segment->steps)
@@ -585,9 +575,9 @@ static bool bit_at(const unsigned char *bytes, uint64_t i)
 /* The runs: n ones, and samples that agree. */
 static const char *check_runs(const bry__segment *segment, unsigned quotients)
 {
-    const unsigned char *runs = runs_of(segment, quotients);
+    const unsigned char *runs = bry__runs_of(segment, quotients);
     uint64_t end = (uint64_t)quotients + segment->n;
-    size_t samples = samples_of(quotients), sample = 0; /* the next one to be looked at */
+    size_t samples = bry__samples_of(quotients), sample = 0; /* the next one to be looked at */
     unsigned ones = 0;
     bool agree = true;
     for (uint64_t from = 0; from < end; from += 64) {
@@ -596,7 +586,7 @@ static const char *check_runs(const bry__segment *segment, unsigned quotients)
             word &= bry__low_bits((unsigned)(end - from));
         for (; word; word &= word - 1, ones++) {
             uint64_t quotient = from + (unsigned)__builtin_ctzll(word) - ones;
-            for (; sample < samples && sample < quotient >> SAMPLED; sample++)
+            for (; sample < samples && sample < quotient >> BRY__SAMPLED; sample++)
                 agree = agree && bry__load16(segment->bytes + 2 * sample) == ones;
         }
     }
@@ -619,7 +609,7 @@ const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_mo
         u_most >> segment->remainder_bits < MIN_QUOTIENTS - 1 ||
         u_most >> segment->remainder_bits >= (uint64_t)16 * BRY__SEGMENT_MAX)
         return "a segment's numbers are out of range";
-    unsigned quotients = quotients_of(segment, u_most), slot = slot_bits(segment);
+    unsigned quotients = bry__quotients_of(segment, u_most), slot = bry__slot_bits(segment);
     if (segment->n > quotients && segment->remainder_bits > 1)
         return "a segment has too few quotients";
     if (steps_for(segment->n, quotients, slot) > segment->steps)
@@ -627,7 +617,7 @@ const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_mo
     const char *problem = check_runs(segment, quotients);
     if (problem)
         return problem;
-    uint64_t gap = 16 * samples_of(quotients) + quotients + segment->n;
+    uint64_t gap = 16 * bry__samples_of(quotients) + quotients + segment->n;
     for (; gap < slot_at(segment, segment->n - 1u); gap++)
         if (bit_at(segment->bytes, gap))
             return "a segment has bits outside its entries";

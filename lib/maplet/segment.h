@@ -145,6 +145,28 @@ typedef struct bry__segment_layout {
 } bry__segment_layout;
 bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned value_bits);
 
+/*
+ * What a segment of these entries, in order, holds at the beginning and the end of its block, or as
+ * a record: n is at least 1, the layout is that of n, and `front` and `slots` have the bytes that
+ * it says. The eight bytes before `slots` are overwritten too, unless they are the front's. A third
+ * of what begin, append and end take.
+ */
+void bry__segment_encode(const bry__entry *entries, unsigned n, uint64_t u_most,
+                         unsigned value_bits, const bry__segment_layout *layout,
+                         unsigned char *front, unsigned char *slots);
+
+/*
+ * The same from a segment, with the name of each value instead of it; without the entries whose
+ * name is BRY__NOT_KEPT. rising: the names rise with the values. *n is how many are left, and
+ * *layout theirs: the slots are right behind the front, which has room for BRY__SEGMENT_RECORD_MOST
+ * bytes. A third of what reading and encoding take, but not always possible: false.
+ */
+#define BRY__NOT_KEPT UINT32_MAX
+#define BRY__SEGMENT_RECORD_MOST ((size_t)BRY__SEGMENT_MAX * 16)
+bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most, const uint32_t *name,
+                               bool rising, unsigned value_bits, unsigned char *front, unsigned *n,
+                               bry__segment_layout *layout);
+
 /* The same in another block. BRY_E_NOMEM. */
 bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
                               const bry_allocator *allocator);

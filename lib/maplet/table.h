@@ -132,7 +132,6 @@ bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *contex
 /* What is written for a value when a table is saved; BRY__NOT_KEPT: the entry is not. Always the
  * same for the same value, and different for different ones. */
 typedef uint32_t bry__keep_value(const void *context, uint32_t value);
-#define BRY__NOT_KEPT UINT32_MAX
 
 /* What the owner of entries knows about them when they are loaded. */
 typedef struct bry__entry_visit {

@@ -71,15 +71,34 @@ static bry_status push_value(bry__table_saving *saving, uint32_t value)
     return status;
 }
 
-static bry_status push_entry(bry__table_saving *saving, bry__entry entry)
+static void free_entries(bry__table_saving *saving)
 {
-    void *list = saving->entry;
-    bry_status status =
-        more_room(&list, saving->entries, &saving->entry_room, sizeof entry, &saving->allocator);
-    saving->entry = list;
-    if (status == BRY_OK)
-        saving->entry[saving->entries++] = entry;
-    return status;
+    bry__free(&saving->allocator, saving->entry, saving->entry_room * sizeof *saving->entry);
+    bry__free(&saving->allocator, saving->spare, saving->entry_room * sizeof *saving->spare);
+}
+
+/* Room for n entries, twice. */
+static bry_status reach_entries(bry__table_saving *saving, size_t n)
+{
+    if (n <= saving->entry_room)
+        return BRY_OK;
+    size_t room = saving->entry_room ? saving->entry_room : BRY__SEGMENT_MAX;
+    while (room < n)
+        room *= 2;
+    bry__entry *grown[2] = {bry__alloc_buffer(&saving->allocator, room * sizeof *grown[0]),
+                            bry__alloc_buffer(&saving->allocator, room * sizeof *grown[1])};
+    if (!grown[0] || !grown[1]) {
+        bry__free(&saving->allocator, grown[0], room * sizeof *grown[0]);
+        bry__free(&saving->allocator, grown[1], room * sizeof *grown[1]);
+        return BRY_E_NOMEM;
+    }
+    if (saving->entries)
+        memcpy(grown[0], saving->entry, saving->entries * sizeof *grown[0]);
+    free_entries(saving);
+    saving->entry = grown[0];
+    saving->spare = grown[1];
+    saving->entry_room = room;
+    return BRY_OK;
 }
 
 static bry_status push_stray(bry__table_saving *saving, uint64_t fingerprint, uint32_t value)
@@ -118,9 +137,9 @@ static int compare_strays(const void *a, const void *b)
 /* Whether the entry is written, and what for its value. */
 static bool is_kept(const bry__table_source *source, uint32_t *value)
 {
-    if (!source->keep)
+    if (!source->name && !source->keep)
         return true; /* of all values; one of them is BRY__NOT_KEPT */
-    *value = source->keep(source->context, *value);
+    *value = source->name ? source->name[*value] : source->keep(source->context, *value);
     return *value != BRY__NOT_KEPT;
 }
 
@@ -243,7 +262,7 @@ bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_s
 void bry__table_saving_end(bry__table_saving *saving)
 {
     bry__free(&saving->allocator, saving->stray, saving->stray_room * sizeof *saving->stray);
-    bry__free(&saving->allocator, saving->entry, saving->entry_room * sizeof *saving->entry);
+    free_entries(saving);
     bry__free(&saving->allocator, saving->value, saving->value_room * sizeof *saving->value);
     *saving = (bry__table_saving){0};
 }
@@ -270,24 +289,96 @@ static bool has_strays(const bry__table_saving *saving, uint64_t i)
     return at < saving->strays && saving->stray[at].segment == i;
 }
 
+/* The entries that belong to segment i of the shape and are kept, of those that were read from
+ * segment j of the source; how many. */
+static size_t pick_entries(const bry__table_saving *saving, const bry__table_source *source,
+                           uint64_t i, uint64_t j, bry__entry *entry, size_t n)
+{
+    unsigned depth = bry__table_level(&saving->shape, i);
+    unsigned level = bry__table_level(source->table, j);
+    unsigned up = level > depth ? level - depth : 0, down = depth > level ? depth - level : 0;
+    uint64_t low = up ? j >> depth : 0, mask = bry__low_bits(down), wanted = i >> level & mask;
+    size_t kept = 0;
+    for (size_t at = 0; at < n; at++) {
+        bry__entry here = entry[at];
+        bool keep = (here.u & mask) == wanted;
+        if (source->name) { /* as is_kept(), without a branch */
+            here.value = source->name[here.value];
+            keep &= here.value != BRY__NOT_KEPT;
+        } else {
+            keep = keep && is_kept(source, &here.value);
+        }
+        entry[kept] = (bry__entry){here.u >> down << up | low, here.value};
+        kept += keep;
+    }
+    return kept;
+}
+
+/* Merges n entries in order behind those that there are into them. */
+static void merge_entries(bry__table_saving *saving, size_t n)
+{
+    const bry__entry *a = saving->entry, *a_end = a + saving->entries, *b = a_end, *b_end = b + n;
+    bry__entry *to = saving->spare;
+    if (n == 0)
+        return;
+    while (a < a_end && b < b_end) { /* without a branch, which could not be predicted */
+        bool second = b->u < a->u;
+        *to++ = second ? *b : *a;
+        a += !second;
+        b += second;
+    }
+    memcpy(to, a < a_end ? a : b, (size_t)(a_end - a + (b_end - b)) * sizeof *to);
+    bry__entry *merged = saving->spare;
+    saving->spare = saving->entry;
+    saving->entry = merged;
+    saving->entries += n;
+}
+
 /* Takes what segment j of a source has for segment i of the shape. */
 static bry_status gather_segment(bry__table_saving *saving, const bry__table_source *source,
                                  uint64_t i, uint64_t j)
 {
     const bry__table *table = source->table;
+    const bry__segment *segment = bry__table_segment(table, j);
     unsigned depth = bry__table_level(&saving->shape, i), level = bry__table_level(table, j);
     if ((i ^ j) & bry__low_bits(depth < level ? depth : level))
         return BRY_OK;
-    bry__segment_cursor cursor = {0};
-    bry__entry entry;
-    bry_status status = BRY_OK;
-    while (status == BRY_OK && bry__segment_next(bry__table_segment(table, j),
-                                                 bry__table_u_most(table, j), &cursor, &entry)) {
-        uint64_t fingerprint = entry.u << level | j;
-        if ((fingerprint & bry__low_bits(depth)) == i && is_kept(source, &entry.value))
-            status = push_entry(saving, (bry__entry){fingerprint >> depth, entry.value});
-    }
+    bry_status status = reach_entries(saving, saving->entries + segment->n);
+    if (status != BRY_OK)
+        return status;
+    bry__entry *entry = saving->entry + saving->entries;
+    bry__segment_read(segment, bry__table_u_most(table, j), entry);
+    size_t n = segment->n;
+    if (source->name || source->keep || depth != level)
+        n = pick_entries(saving, source, i, j, entry, n);
+    if (saving->entries == 0)
+        saving->entries = n;
+    else
+        merge_entries(saving, n);
+    return BRY_OK;
+}
+
+/* Adds the strays of segment i. */
+static bry_status gather_strays(bry__table_saving *saving, uint64_t i)
+{
+    unsigned depth = bry__table_level(&saving->shape, i);
+    size_t at = first_stray(saving, i), end = at;
+    while (end < saving->strays && saving->stray[end].segment == i)
+        end++;
+    bry_status status = reach_entries(saving, saving->entries + (end - at));
+    for (; at < end && status == BRY_OK; at++)
+        saving->entry[saving->entries++] =
+            (bry__entry){saving->stray[at].fingerprint >> depth, saving->stray[at].value};
     return status;
+}
+
+static bool is_sorted(const bry__entry *entry, size_t n)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < n; i++)
+        sorted &= entry[i - 1].u < entry[i].u ||
+                  (entry[i - 1].u == entry[i].u && entry[i - 1].value <= entry[i].value);
+    return sorted;
 }
 
 /* Drops what belongs to crowds: the entries are in order. */
@@ -315,68 +406,48 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
         for (uint64_t j = i & (step - 1); j < table->segments && status == BRY_OK; j += step)
             status = gather_segment(saving, &saving->source[s], i, j);
     }
-    for (size_t at = first_stray(saving, i);
-         status == BRY_OK && at < saving->strays && saving->stray[at].segment == i; at++)
-        status = push_entry(
-            saving, (bry__entry){saving->stray[at].fingerprint >> depth, saving->stray[at].value});
-    for (size_t at = 1; at < saving->entries; at++) {
-        if (compare_entries(&saving->entry[at - 1], &saving->entry[at]) <= 0)
-            continue;
+    bool strays = has_strays(saving, i);
+    if (strays && status == BRY_OK)
+        status = gather_strays(saving, i);
+    /* They are in order but for strays, and where the values of a fingerprint got other names. */
+    bool renamed = saving->source[0].name && !saving->source[0].rising;
+    if (strays || (renamed && !is_sorted(saving->entry, saving->entries)))
         qsort(saving->entry, saving->entries, sizeof *saving->entry, compare_entries);
-        break;
-    }
-    cap_crowds(saving);
+    if (strays)
+        cap_crowds(saving);
     return status;
 }
 
-/* Writes a segment that has the layout as a record. */
-static void put_segment(const bry__segment *segment, const bry__segment_layout *layout, bool more,
-                        bry__table_output *output)
+/* Puts a record whose front and slots are there already, and writes the frame when it is full. */
+static void put_record(unsigned n, bool more, const bry__segment_layout *layout,
+                       bry__table_output *output)
 {
     unsigned char *record = output->buffer + output->filled;
-    bry__store16(record + BRY__AT_ENTRIES, segment->n);
+    bry__store16(record + BRY__AT_ENTRIES, (uint16_t)n);
     bry__store16(record + BRY__AT_MORE, more);
-    if (segment->n) {
-        memcpy(record + BRY__RECORD_SIZE, segment->bytes, layout->front);
-        memcpy(record + BRY__RECORD_SIZE + layout->front,
-               segment->bytes + bry__segment_bytes(segment) - layout->slots, layout->slots);
-    }
     output->filled += BRY__RECORD_SIZE + layout->front + layout->slots;
     if (output->filled >= BRY__TABLE_FRAME)
         flush(output, BRY__SEGMENTS);
 }
 
 /* Writes entries as one record. */
-static bry_status put_entries(const bry__table_saving *saving, const bry__entry *entry, unsigned n,
-                              uint64_t u_most, bool more, bry__table_output *output)
+static void put_entries(const bry__table_saving *saving, const bry__entry *entry, unsigned n,
+                        uint64_t u_most, bool more, bry__table_output *output)
 {
     unsigned value_bits = saving->shape.value_bits;
     bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
-    bry__segment_builder builder;
-    bry_status status = bry__segment_begin(&builder, n, u_most, value_bits, &saving->allocator);
-    if (status != BRY_OK)
-        return status;
-    for (unsigned i = 0; i < n; i++)
-        bry__segment_append(&builder, entry[i]);
-    bry__segment segment = bry__segment_end(&builder);
-    put_segment(&segment, &layout, more, output);
-    bry__segment_free(&segment, &saving->allocator);
-    return BRY_OK;
+    unsigned char *front = output->buffer + output->filled + BRY__RECORD_SIZE;
+    if (n)
+        bry__segment_encode(entry, n, u_most, value_bits, &layout, front, front + layout.front);
+    put_record(n, more, &layout, output);
 }
 
-/* Whether segment i is in memory just as it is to be written. */
-static bool is_ready(const bry__table_saving *saving, uint64_t i, bry__segment_layout *layout)
+/* Whether a segment is in memory just as it is to be written. */
+static bool is_ready(const bry__table_source *source, const bry__segment *segment,
+                     unsigned value_bits, const bry__segment_layout *layout)
 {
-    const bry__table_source *source = &saving->source[0];
-    const bry__table *table = source->table;
-    if (saving->sources > 1 || i >= table->segments || has_strays(saving, i) ||
-        bry__table_level(table, i) != bry__table_level(&saving->shape, i))
-        return false;
-    const bry__segment *segment = bry__table_segment(table, i);
-    *layout =
-        bry__segment_layout_of(segment->n, bry__table_u_most(table, i), saving->shape.value_bits);
-    if (segment->n > 0 && (segment->remainder_bits != layout->remainder_bits ||
-                           segment->value_bits != saving->shape.value_bits))
+    if (segment->n > 0 &&
+        (segment->remainder_bits != layout->remainder_bits || segment->value_bits != value_bits))
         return false;
     for (unsigned j = 0; source->keep && j < segment->n; j++) {
         uint32_t value = bry__segment_value(segment, j);
@@ -386,16 +457,44 @@ static bool is_ready(const bry__table_saving *saving, uint64_t i, bry__segment_l
     return true;
 }
 
+/* Writes segment i from the one in memory that has the same fingerprints, without looking at each
+ * entry's. False: that cannot be done. */
+static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table_output *output)
+{
+    const bry__table_source *source = &saving->source[0];
+    const bry__table *table = source->table;
+    if (saving->sources > 1 || i >= table->segments || has_strays(saving, i) ||
+        bry__table_level(table, i) != bry__table_level(&saving->shape, i))
+        return false;
+    const bry__segment *segment = bry__table_segment(table, i);
+    uint64_t u_most = bry__table_u_most(table, i);
+    unsigned value_bits = saving->shape.value_bits, n = segment->n;
+    bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
+    unsigned char *front = output->buffer + output->filled + BRY__RECORD_SIZE;
+    if (source->name) {
+        if (!bry__segment_encode_named(segment, u_most, source->name, source->rising, value_bits,
+                                       front, &n, &layout))
+            return false;
+    } else {
+        if (!is_ready(source, segment, value_bits, &layout))
+            return false;
+        if (n) {
+            memcpy(front, segment->bytes, layout.front);
+            memcpy(front + layout.front,
+                   segment->bytes + bry__segment_bytes(segment) - layout.slots, layout.slots);
+        }
+    }
+    put_record(n, false, &layout, output);
+    return true;
+}
+
 bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, uint64_t to,
                                     bry__table_output *output)
 {
     bry_status status = BRY_OK;
     for (uint64_t i = from; i < to && status == BRY_OK; i++) {
-        bry__segment_layout layout;
-        if (is_ready(saving, i, &layout)) {
-            put_segment(bry__table_segment(saving->source[0].table, i), &layout, false, output);
+        if (copy_segment(saving, i, output))
             continue;
-        }
         status = gather(saving, i);
         uint64_t u_most = bry__table_u_most(&saving->shape, i);
         size_t done = 0, left = saving->entries;
@@ -403,8 +502,7 @@ bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, ui
             unsigned n = left < BRY__SEGMENT_MAX ? (unsigned)left : BRY__SEGMENT_MAX;
             left -= n;
             if (status == BRY_OK)
-                status = put_entries(saving, n ? saving->entry + done : NULL, n, u_most, left > 0,
-                                     output);
+                put_entries(saving, saving->entry + done, n, u_most, left > 0, output);
             done += n;
         } while (left > 0);
     }

@@ -19,7 +19,10 @@
 /* A table that entries come from. */
 typedef struct bry__table_source {
     const bry__table *table;
-    bry__keep_value *keep; /* NULL: all values as they are */
+    const uint32_t *name; /* written for each value; BRY__NOT_KEPT: its entries are not … */
+    bool rising; /* … and the others rise with the values */
+    bry__keep_value *keep; /* the same, where there is no such array; NULL in both: all values are
+                              written as they are */
     const void *context;
 } bry__table_source;
 
@@ -49,7 +52,7 @@ typedef struct bry__table_saving {
     bry__table shape; /* the table that is written; it has numbers, and no memory */
     bry__table_stray *stray; /* in the order in which they are written */
     size_t strays, stray_room;
-    bry__entry *entry; /* of the segment in hand */
+    bry__entry *entry, *spare; /* of the segment in hand, and as much room again */
     size_t entries, entry_room;
     uint32_t *value; /* of the fingerprint in hand */
     size_t values, value_room;
@@ -87,7 +90,7 @@ typedef struct bry__table_loading {
     unsigned char *buffer; /* of BRY__TABLE_BUFFER: one frame, proven before it is looked at */
 } bry__table_loading;
 
-#define BRY__TABLE_BUFFER (BRY__TABLE_FRAME + 4 + (size_t)BRY__SEGMENT_MAX * 16)
+#define BRY__TABLE_BUFFER (BRY__TABLE_FRAME + 4 + BRY__SEGMENT_RECORD_MOST)
 #define BRY__TABLE_FRAME ((size_t)1 << 18) /* a frame ends when it has reached this size */
 
 /* Begins a table that has no memory yet, from the numbers it was saved with. NULL, or what is wrong

@@ -1,0 +1,29 @@
+/* Where things are in a segment's block, for segment.c and segment_encode.c. segment.c draws it. */
+#ifndef BRY_MAPLET_SEGMENT_LAYOUT_H
+#define BRY_MAPLET_SEGMENT_LAYOUT_H
+
+#include "maplet/segment.h"
+
+#define BRY__SAMPLED 7u /* log2 of the quotients from one sample to the next */
+
+static inline unsigned bry__quotients_of(const bry__segment *segment, uint64_t u_most)
+{
+    return (unsigned)(u_most >> segment->remainder_bits) + 1;
+}
+
+static inline size_t bry__samples_of(unsigned quotients)
+{
+    return (quotients - 1) >> BRY__SAMPLED;
+}
+
+static inline unsigned bry__slot_bits(const bry__segment *segment)
+{
+    return (unsigned)segment->remainder_bits + segment->value_bits;
+}
+
+static inline unsigned char *bry__runs_of(const bry__segment *segment, unsigned quotients)
+{
+    return segment->bytes + 2 * bry__samples_of(quotients);
+}
+
+#endif

@@ -1,0 +1,173 @@
+/* Segments as they are written, beside what the builder makes of the same entries. */
+#include "maplet/segment.h"
+
+#include "support/cmocka_all.h"
+#include "support/generator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 16u
+#define NAMES 1024u
+
+static bry_allocator memory;
+static bry__entry entries[BRY__SEGMENT_MAX];
+static unsigned char record[2 * GUARD + BRY__SEGMENT_RECORD_MOST];
+
+static int order(const void *a, const void *b)
+{
+    const bry__entry *x = a, *y = b;
+    if (x->u != y->u)
+        return x->u < y->u ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static bry__segment build(const bry__entry *from, unsigned n, uint64_t u_most, unsigned value_bits)
+{
+    bry__segment_builder builder;
+    assert_int_equal(bry__segment_begin(&builder, n, u_most, value_bits, &memory), BRY_OK);
+    for (unsigned i = 0; i < n; i++)
+        bry__segment_append(&builder, from[i]);
+    return bry__segment_end(&builder);
+}
+
+/* Whether the record is what a segment of these entries holds. */
+static void compare_record(const bry__entry *from, unsigned n, uint64_t u_most, unsigned value_bits,
+                           const bry__segment_layout *layout)
+{
+    bry__segment segment = build(from, n, u_most, value_bits);
+    assert_int_equal(layout->remainder_bits, segment.remainder_bits);
+    if (n > 0) {
+        assert_memory_equal(record + GUARD, segment.bytes, layout->front);
+        assert_memory_equal(record + GUARD + layout->front,
+                            segment.bytes + bry__segment_bytes(&segment) - layout->slots,
+                            layout->slots);
+    }
+    bry__segment_free(&segment, &memory);
+}
+
+/* Entries of which many share u, quotient or value. */
+static void draw(generator *numbers, unsigned n, uint64_t u_most, unsigned value_bits)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t u = generator_next(numbers) % (u_most + 1);
+        if (i > 0 && generator_below(numbers, 4) == 0)
+            u = entries[i - 1].u;
+        uint32_t value = (uint32_t)generator_next(numbers);
+        entries[i] = (bry__entry){u, value_bits < 32 ? value & ((1u << value_bits) - 1) : value};
+    }
+    qsort(entries, n, sizeof *entries, order);
+}
+
+static const unsigned counts[] = {1, 2, 63, 64, 65, 127, 128, 129, 384, 1000, 2047, 2048};
+static const uint64_t ranges[] = {
+    511, 1021, 8191, 1 << 20, (UINT64_C(1) << 34) - 3, (UINT64_C(1) << 61) + 5};
+
+#define LENGTH(array) ((unsigned)(sizeof(array) / sizeof *(array)))
+/* Takes a digit of a number that counts through all combinations. */
+#define DIGIT(number, array) ((array)[pick(&(number), LENGTH(array))])
+
+static unsigned pick(unsigned *number, unsigned of)
+{
+    unsigned digit = *number % of;
+    *number /= of;
+    return digit;
+}
+
+static void test_entries(void **state)
+{
+    (void)state;
+    generator numbers = {1};
+    static const unsigned widths[] = {0, 1, 5, 8, 13, 31, 32};
+    for (unsigned i = 0; i < LENGTH(counts) * LENGTH(ranges) * LENGTH(widths); i++) {
+        unsigned which = i, n = DIGIT(which, counts), value_bits = DIGIT(which, widths);
+        uint64_t u_most = DIGIT(which, ranges);
+        bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
+        unsigned char *front = record + GUARD, *end = front + layout.front + layout.slots;
+        draw(&numbers, n, u_most, value_bits);
+        memset(record, 0xa5, sizeof record);
+        bry__segment_encode(entries, n, u_most, value_bits, &layout, front, front + layout.front);
+        compare_record(entries, n, u_most, value_bits, &layout);
+        for (unsigned j = 0; j < GUARD; j++) {
+            assert_int_equal(record[j], 0xa5);
+            assert_int_equal(end[j], 0xa5);
+        }
+    }
+}
+
+/* What names are: the same, higher by 3, or in disorder; and what share of the values has none. */
+typedef enum naming { SAME, HIGHER, DISORDER } naming;
+
+static void give_names(generator *numbers, naming how, unsigned value_bits, unsigned gone,
+                       uint32_t *name)
+{
+    uint32_t n = 1u << value_bits;
+    for (uint32_t i = 0; i < n; i++)
+        name[i] = i + (how == HIGHER ? 3 : 0);
+    for (uint32_t i = n; how == DISORDER && i-- > 1;) {
+        uint32_t j = (uint32_t)generator_below(numbers, i + 1), was = name[i];
+        name[i] = name[j];
+        name[j] = was;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (generator_below(numbers, 100) < gone)
+            name[i] = BRY__NOT_KEPT;
+}
+
+/* Whether the segment could be written with names; else it is for the caller to do it. */
+static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, naming how,
+                          const uint32_t *name)
+{
+    static bry__entry expected[BRY__SEGMENT_MAX];
+    bry__segment segment = build(entries, n, u_most, value_bits);
+    bry__segment_layout layout;
+    unsigned left = 0, written, wide = value_bits + (how == HIGHER);
+    bool done = bry__segment_encode_named(&segment, u_most, name, how != DISORDER, wide,
+                                          record + GUARD, &written, &layout);
+    for (unsigned i = 0; i < n; i++)
+        if (name[entries[i].value] != BRY__NOT_KEPT)
+            expected[left++] = (bry__entry){entries[i].u, name[entries[i].value]};
+    if (done) {
+        qsort(expected, left, sizeof *expected, order);
+        assert_int_equal(written, left);
+        compare_record(expected, left, u_most, wide, &layout);
+    }
+    bry__segment_free(&segment, &memory);
+    return done;
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    generator numbers = {2};
+    static const unsigned widths[] = {2, 5, 10}, gone[] = {0, 5, 50, 100};
+    static const naming how[] = {SAME, HIGHER, DISORDER};
+    static uint32_t name[NAMES];
+    unsigned combinations =
+        LENGTH(counts) * LENGTH(ranges) * LENGTH(widths) * LENGTH(gone) * LENGTH(how);
+    unsigned done = 0;
+    for (unsigned i = 0; i < combinations; i++) {
+        unsigned which = i, n = DIGIT(which, counts), value_bits = DIGIT(which, widths);
+        unsigned share = DIGIT(which, gone);
+        uint64_t u_most = DIGIT(which, ranges);
+        naming kind = DIGIT(which, how);
+        draw(&numbers, n, u_most, value_bits);
+        give_names(&numbers, kind, value_bits, share, name);
+        bool one = compare_named(n, u_most, value_bits, kind, name);
+        /* Where nothing is left out and the order stays there is no excuse. */
+        if (share == 0 && kind != DISORDER && u_most < UINT64_C(1) << 40)
+            assert_true(one);
+        done += one;
+    }
+    assert_true(done > combinations / 2);
+}
+
+int main(void)
+{
+    memory = bry__allocator_or_default(NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
