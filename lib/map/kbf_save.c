@@ -145,6 +145,22 @@ static bool is_derived(const bry__kbf_map *map, const bry__kbf *table, const bry
            bry__kbf_map_shift(table, &map->table[0]) >= 0;
 }
 
+/*
+ * Whether tables may have that many hashes. Where options do not name the shape, the number is the
+ * one with the smallest table, and between two that are equally good machines may decide
+ * differently, as above. One that is worse would make all tables to come much larger.
+ */
+static bool may_have_hashes(const bry_map_options *options, const bry__kbf_setting *setting,
+                            const bry__kbf *planned, unsigned hashes)
+{
+    if (hashes == planned->hashes)
+        return true;
+    uint64_t cells = planned->hashes * planned->segment;
+    bry__kbf_shape shape = {hashes, (cells + cells / 64) / hashes + 1};
+    bry__kbf_errors errors = bry__kbf_errors_at(setting, &shape, (double)options->capacity);
+    return !options->kbf.cells && bry__kbf_error(&errors) <= planned->error;
+}
+
 /* The numbers as a table without cells; what is wrong with them, or NULL. */
 static const char *read_numbers(const unsigned char *numbers, const bry__kbf_map *map,
                                 const bry__kbf *planned, unsigned hashes, bry__kbf *like)
@@ -219,6 +235,8 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
     if (!bry__kbf_map_setting(options, &setting, &field_bits) || codes > setting.codes ||
         !bry__kbf_map_first(options, &setting, &planned))
         return bad(reader, "more values than the map can have");
+    if (!may_have_hashes(options, &setting, &planned, hashes))
+        return bad(reader, "the number of hashes does not follow from the map's options");
     status = bry__frame_reader_claim(reader, bry__kbf_map_bytes_bare(field_bits));
     if (status != BRY_OK)
         return status;

@@ -246,6 +246,44 @@ static void test_forged_sizes(void **state)
     engine->destroy(map);
 }
 
+static bry_status load_with_hashes(const bry_map_options *options, const bry_buffer *image,
+                                   unsigned hashes, void **map)
+{
+    bry_buffer forged = {malloc(image->len), image->len, image->len};
+    memcpy(forged.bytes, image->bytes, image->len);
+    unsigned char *chain = forged.bytes + BRY__HEADER_BYTES;
+    while (memcmp(chain, "KBF ", 4) != 0)
+        chain++;
+    bry__store32(chain + 16 + 4, hashes);
+    repair_stream(forged.bytes, forged.len);
+    bry_status status = load(options, &forged, NULL, map);
+    free(forged.bytes);
+    return status;
+}
+
+/* Nor does another number of hashes, with which every table to come would have to be larger. */
+static void test_forged_hashes(void **state)
+{
+    (void)state;
+    bry_map_options planned = options_of(6, 1e-6, false), exact = planned;
+    exact.kbf.cells = 1188;
+    exact.kbf.hashes = 27;
+    const bry_map_options *each[] = {&planned, &exact};
+    for (int i = 0; i < 2; i++) {
+        bry__kbf_map *map = make(*each[i]);
+        bry_buffer image = image_of(map);
+        void *read;
+        unsigned own = map->table[0].hashes;
+        assert_int_equal(load_with_hashes(each[i], &image, own, &read), BRY_OK);
+        engine->destroy(read);
+        for (unsigned hashes = 1; hashes < own; hashes++)
+            if (i == 1 || hashes <= own / 2)
+                assert_int_equal(load_with_hashes(each[i], &image, hashes, &read), BRY_E_BADDATA);
+        bry_buffer_free(&image);
+        engine->destroy(map);
+    }
+}
+
 /* Of tables that deletions have emptied one is kept, and no other is loaded. */
 static void test_empty_tables(void **state)
 {
@@ -285,9 +323,9 @@ static void test_empty_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_forged),       cmocka_unit_test(test_forged_sizes),
-        cmocka_unit_test(test_empty_tables),
+        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_forged),        cmocka_unit_test(test_forged_sizes),
+        cmocka_unit_test(test_forged_hashes), cmocka_unit_test(test_empty_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
