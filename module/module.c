@@ -1,7 +1,7 @@
 /*
- * bloomery.so: the library for every language that has a Redis client. A module for Redis 7 and
- * Valkey; server_api.h declares what it needs of them, command_family.h says how it is put together
- * and how a family of commands is added.
+ * bloomery.so: a module for Redis 7 and Valkey that makes the library available to every language
+ * with a Redis client. server_api.h declares the server's functions that it uses; command_family.h
+ * explains how the module is built and how to add a family of commands.
  */
 #include "module/bf/bf_type.h"
 #include "module/core/command_family.h"
@@ -23,7 +23,7 @@ static command_family *const families[] = {&map_family,    &filter_family, &coun
 static void module_info(server_info *info, int for_crash)
 {
     (void)for_crash;
-    api.InfoAddSection(info, ""); /* the module's name alone */
+    api.InfoAddSection(info, ""); /* no suffix: the section is named after the module */
     api.InfoAddFieldCString(info, "version", bry_version());
     api.InfoAddFieldULongLong(info, "max_key_bytes", settings_max_key_bytes());
     for (size_t i = 0; i < FAMILY_COUNT; i++)
@@ -42,8 +42,8 @@ static int module_register_all(server_context *context)
     if (api.LoadConfigs(context) != SERVER_OK || bf_register_commands(context) != SERVER_OK ||
         api.RegisterInfoFunc(context, module_info) != SERVER_OK)
         return SERVER_ERR;
-    /* The last, after which nothing fails: Redis 7.0 goes on to call those who listen to its events
-     * when their module has been refused and is gone. */
+    /* This must come last, after everything that can fail: if loading fails, Redis 7.0 still calls
+     * the event handlers of the module that it has unloaded. */
     return once_watch_commands(context);
 }
 

@@ -1,9 +1,10 @@
-/* The commands BF.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+/* The table of the commands BF.*: what the server registers, and COMMAND DOCS and doc/commands/
+ * show. */
 #include "module/bf/bf_type.h"
 #include "module/core/command_table_parts.h"
 
 #define FILTER KEY_OF("filter")
-/* Numbers of these commands are plain, as clients of RedisBloom send them. */
+/* These commands take plain numbers only, as clients of RedisBloom send them. */
 #define A_RATE                                                                                     \
     "Probability that an item that is not in the filter is reported as "                           \
     "present, a plain number from " TEXT(BRY_FILTER_ERROR_MIN) " to less than 1; more than " TEXT( \

@@ -1,23 +1,24 @@
 /*
- * BF.SCANDUMP and BF.LOADCHUNK: a filter in chunks that a client carries elsewhere.
+ * BF.SCANDUMP and BF.LOADCHUNK: a filter in chunks, which a client copies elsewhere.
  *
- * What is carried is the payload of the type (bf_type.c), cut every CHUNK_BYTES. Each chunk has a
- * head, little-endian:
+ * The chunks are the payload of the type (bf_type.c), cut every CHUNK_BYTES. Each chunk has a head,
+ * little-endian:
  *
- *     offset  size
- *          0     8  "BRYCHUNK"
- *          8     8  where its bytes belong
- *         16     8  length of the whole payload
- *         24     8  hash of the whole payload: its state
- *         32     8  hash of the 32 bytes before and of the chunk's bytes
+ *      offset  size
+ *           0     8  "BRYCHUNK"
+ *           8     8  offset of its bytes in the payload
+ *          16     8  length of the whole payload
+ *          24     8  hash of the whole payload: its state
+ *          32     8  hash of the 32 bytes before and of the chunk's bytes
  *
- * The iterator that comes with a chunk is its number, from 1, and, above 20 bits, 32 bits of the
- * state; all fit the 53 bits that clients in JavaScript have. So nothing need be remembered between
- * calls, replicas give the same chunks, and a filter that was changed since the first chunk is
- * noticed: the next iterator is refused. Should chunks of two states meet all the same, the last
- * one notices.
+ * The iterator that is returned with a chunk has the number of the chunk, from 1, in its low 20
+ * bits and 32 bits of the state above them; together they fit the 53 bits of a JavaScript number.
+ * So nothing is stored between calls, replicas return the same chunks, and a change of the filter
+ * after the first chunk is noticed: the next iterator is refused. If chunks of two states are mixed
+ * all the same, the last one is refused.
  *
- * Until the last chunk has come, the key holds what has come and answers nothing (object.h).
+ * Until the last chunk arrives, the key holds the chunks so far and other commands on it fail
+ * (object.h).
  */
 #include "module/bf/bf_type.h"
 
@@ -29,8 +30,8 @@
 #include <string.h>
 
 #define HEAD_BYTES 40u
-#ifndef BLOOMERY_CHUNK_SIZE /* tests have smaller ones */
-#define BLOOMERY_CHUNK_SIZE ((uint64_t)16 << 20) /* clients expect no more */
+#ifndef BLOOMERY_CHUNK_SIZE /* smaller in tests */
+#define BLOOMERY_CHUNK_SIZE ((uint64_t)16 << 20) /* the most that clients expect */
 #endif
 #define CHUNK_BYTES ((uint64_t)BLOOMERY_CHUNK_SIZE - HEAD_BYTES)
 #define NUMBER_BITS 20
@@ -41,9 +42,9 @@
 static const char magic[8] = {'B', 'R', 'Y', 'C', 'H', 'U', 'N', 'K'};
 static const char *const bad_data = "ERR received bad data";
 
-/* ---- passing over a payload ---------------------------------------------------------------- */
+/* ---- passes over a payload ------------------------------------------------------------------- */
 
-/* A sink that hashes what it is given, whatever the pieces. */
+/* A sink that hashes its input, independent of how it is split. */
 typedef struct state_sink {
     uint64_t length, state;
     size_t len;
@@ -80,7 +81,7 @@ static void state_sink_begin(state_sink *self)
     self->len = 0;
 }
 
-/* A sink that keeps the bytes from a place on, until it is full. */
+/* A sink that keeps the bytes from `skip` on, until it is full. */
 typedef struct slice_sink {
     uint64_t skip;
     char *bytes;
@@ -95,7 +96,7 @@ static bry_status slice_sink_write(void *opaque, const void *bytes, size_t len)
     memcpy(self->bytes + self->len, (const char *)bytes + over, here);
     self->skip -= over;
     self->len += here;
-    return self->len == self->room ? BRY_E_LIMIT : BRY_OK; /* that is enough */
+    return self->len == self->room ? BRY_E_LIMIT : BRY_OK; /* stop: it is full */
 }
 
 /* ---- chunks -------------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ static uint64_t chunk_checksum(const char *sent, size_t len)
     return bry_hash_key(head, sent + HEAD_BYTES, len).lo;
 }
 
-/* What comes with the chunk at this offset, and asks for the next. */
+/* The iterator returned with the chunk at this offset, which requests the next one. */
 static uint64_t chunk_iterator(uint64_t state, uint64_t offset)
 {
     return (state & STATE_MASK) << NUMBER_BITS | (offset / CHUNK_BYTES + 1);
@@ -188,7 +189,7 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
 
 /* ---- BF.LOADCHUNK -------------------------------------------------------------------------- */
 
-/* Whether this is a chunk, whole, and the one that this iterator came with. */
+/* True if this is a complete chunk and belongs to this iterator. */
 static bool loadchunk_parse(const char *sent, size_t len, uint64_t iterator, chunk_head *head)
 {
     if (len <= HEAD_BYTES || memcmp(sent, magic, sizeof magic) != 0)
@@ -201,7 +202,7 @@ static bool loadchunk_parse(const char *sent, size_t len, uint64_t iterator, chu
            head->check == chunk_checksum(sent, len - HEAD_BYTES);
 }
 
-/* All pieces are there: the filter is made of them. */
+/* All chunks have arrived: makes the filter from them. */
 static bry_status loadchunk_finish(server_context *context, held_object *object,
                                    const chunk_head *head)
 {
@@ -237,8 +238,8 @@ static void loadchunk_replicate(server_context *context, server_string **argv)
     object_changed(context, argv[1], "bf.loadchunk", false);
 }
 
-/* The first chunk begins a new object. One that is also the last takes the key's place when it has
- * proved good; with several, what the key held is gone from now on. */
+/* The first chunk starts a new object. If it is also the last, it replaces the key's value only
+ * after it was checked; otherwise the old value is gone from now on. */
 static int loadchunk_first(server_context *context, server_string **argv, opened_key *opened,
                            const chunk_head *head, const char *bytes, size_t len)
 {
@@ -273,7 +274,7 @@ static int loadchunk_next(server_context *context, server_string **argv, opened_
         status = loadchunk_finish(context, object, head);
     if (status != BRY_OK) {
         api.DeleteKey(opened->key);
-        api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no ceiling: no second try */
+        api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no limit: no retry there */
         return loadchunk_refused(context, status);
     }
     loadchunk_replicate(context, argv);
@@ -297,7 +298,7 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
     if (there && !opened.object)
         reply_wrong_type(context);
     else if (!there && ((uint64_t)iterator & NUMBER_MASK) != 1)
-        bf_error(context, "ERR not found"); /* whatever it is, it is not a first chunk */
+        bf_error(context, "ERR not found"); /* cannot be a first chunk */
     else if (!loadchunk_parse(sent, len, (uint64_t)iterator, &head))
         bf_error(context, bad_data);
     else if (head.offset == 0)

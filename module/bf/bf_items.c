@@ -1,7 +1,5 @@
-/*
- * BF.ADD, MADD, INSERT, EXISTS, MEXISTS, DEL: items of one filter. n items asked, n answers in
- * order; adding may end early, with an error as the last answer.
- */
+/* BF.ADD, MADD, INSERT, EXISTS, MEXISTS, DEL: the items of one filter. n items give n answers, in
+ * order; adding may end early, with an error as the last answer. */
 #include "module/bf/bf_type.h"
 
 #include "module/core/arguments.h"
@@ -23,7 +21,7 @@ static int bf_reply_absent(server_context *context, size_t n)
     return SERVER_OK;
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
 int bf_command_exists(server_context *context, server_string **argv, int argc)
 {
@@ -75,12 +73,12 @@ int bf_command_mexists(server_context *context, server_string **argv, int argc)
 typedef struct bf_adding {
     server_context *context;
     server_string **argv;
-    bf_parameters parameters; /* of a filter that is not there yet */
+    bf_parameters parameters; /* of a filter that does not exist yet */
     bool no_create;
-    bool many; /* the reply is a list */
+    bool many; /* the reply is an array */
 } bf_adding;
 
-/* Adds in order until one is refused; *status says why. How many were done. */
+/* Adds in order until one item is refused; *status says why. Returns how many were added. */
 static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status *status)
 {
     if (batch->n > 1) {
@@ -98,7 +96,9 @@ static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status 
     return batch->n;
 }
 
-/* The first n items. Most commands have one, and the server makes a line of single words faster. */
+/*
+ * Replicates the first n items. Most commands have one, which the server formats faster this way.
+ */
 static void bf_replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
 {
     if (n == 1)
@@ -122,7 +122,7 @@ static void bf_reply_added(const bf_adding *self, const item_batch *batch, size_
              is_full ? "ERR non scaling filter is full" : "ERR problem inserting into filter");
 }
 
-/* At the limit of a key's size those that are there may be added still, for that adds nothing. */
+/* At the limit of bloomery.max-key-bytes, items that are present may still be added. */
 static bool bf_may_add(const bf_adding *self, const held_object *object, item_batch *batch)
 {
     if (object_may_grow(self->context, object, batch->n * sizeof(uint64_t)))
@@ -131,7 +131,7 @@ static bool bf_may_add(const bf_adding *self, const held_object *object, item_ba
     return !bf_any_absent(batch, batch->n);
 }
 
-/* An object that is new is not yet the key's: it becomes that with its first item. */
+/* A new object is stored in the key together with its first item. */
 static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *object,
                       item_batch *batch)
 {
@@ -148,8 +148,8 @@ static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *ob
     size_t done = bf_add_in_order(thing->filter, batch, &status);
     status = object_limit_end(object, status);
     bool fixed = thing->made.expansion == 0, changed = bf_any_absent(batch, done);
-    /* One that grows finds out while it adds that it is full; then what was added and taken back
-     * may show in its bytes. */
+    /* A filter that grows notices that it is full while it adds; then items that were added and
+     * removed again may show in its bytes. */
     bool stirred = !fixed && status == BRY_E_FULL;
     object_count(object, batch->n);
     if (changed) {
@@ -213,7 +213,7 @@ int bf_command_madd(server_context *context, server_string **argv, int argc)
     return bf_add_items(&adding, argv + 2, (size_t)argc - 2);
 }
 
-/* Where the filter was made, that was replicated before. */
+/* If the filter was created by the same command, that was replicated before. */
 int bf_add_replayed(server_context *context, server_string **argv, int argc)
 {
     bf_adding adding = {.context = context, .argv = argv, .no_create = true, .many = true};
@@ -244,7 +244,7 @@ static bool bf_parse_error_rate(const server_string *argument, double *error)
     return api.StringToDouble(argument, error) == SERVER_OK && *error > 0 && *error < 1;
 }
 
-/* An option that has a value; NULL, or what is wrong. */
+/* Reads an option with a value. NULL, or what is wrong. */
 static const char *bf_insert_read_option(const server_string *name, const server_string *value,
                                          insert_request *request)
 {
@@ -264,7 +264,7 @@ static bool bf_insert_has_value(const server_string *name)
     return is_word(name, "CAPACITY") || is_word(name, "ERROR") || is_word(name, "EXPANSION");
 }
 
-/* Reads up to the items; 0 when the client has been told what is wrong. */
+/* Reads the options; returns the position of the first item, or 0 after an error reply. */
 static int bf_insert_read(server_context *context, server_string **argv, int argc,
                           insert_request *request)
 {
@@ -293,7 +293,7 @@ static int bf_insert_read(server_context *context, server_string **argv, int arg
         api.WrongArity(context);
         return 0;
     }
-    if (request->non_scaling) /* whatever EXPANSION says */
+    if (request->non_scaling) /* overrides EXPANSION */
         request->parameters.expansion = 0;
     return at + 1;
 }
@@ -322,7 +322,7 @@ static int bf_del_all(server_context *context, server_string **argv, held_object
     bry_filter *filter = bf_of(object)->filter;
     size_t removed = 0;
     batch_hash(batch, bry_filter_seed(filter));
-    if (batch->n > 1) /* for what it fetches into the cache */
+    if (batch->n > 1) /* to prefetch */
         bry_filter_has_n(filter, batch->hashes, batch->n, batch->answers);
     for (size_t i = 0; i < batch->n; i++) {
         bry_answer was = BRY_ABSENT;

@@ -12,10 +12,10 @@
 
 /* ---- BF.RESERVE ---------------------------------------------------------------------------- */
 
-#define RESERVE_MOST 7 /* words of the command, without SEED */
+#define RESERVE_MOST 7 /* maximum number of words, without SEED */
 
-/* Options of BF.RESERVE are looked for, and words that are none of them passed over, as clients of
- * RedisBloom expect. Where a word stands behind the fixed arguments, or 0. */
+/* BF.RESERVE searches for its options and ignores other words, as clients of RedisBloom expect.
+ * Returns the position of a word after the fixed arguments, or 0. */
 static int bf_find_word(server_string **argv, int argc, const char *word)
 {
     for (int at = 4; at < argc; at++)
@@ -65,7 +65,7 @@ static const char *bf_read_plan(server_string **argv, bf_parameters *parameters)
     return NULL;
 }
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool bf_read_reserve(server_context *context, server_string **argv, int argc,
                             bf_parameters *parameters)
 {
@@ -122,7 +122,7 @@ int bf_command_card(server_context *context, server_string **argv, int argc)
     return api.ReplyWithLongLong(context, (long long)items);
 }
 
-/* A chain of filters as EXPANSION describes it, long enough for the items that are there. */
+/* A chain of filters with this EXPANSION, long enough for the items. */
 typedef struct filter_chain {
     uint64_t capacity, filters;
 } filter_chain;
@@ -136,7 +136,7 @@ static filter_chain bf_chain_of(const bf_parameters *made, uint64_t items)
         chain.capacity = chain.filters * made->capacity;
         return chain;
     }
-    /* A step is at most expansion times the items, which are below 2^40 at any rate. */
+    /* at most expansion times the items, which are below 2^40 */
     while (made->expansion > 1 && items > chain.capacity) {
         next = next > INT64_MAX / made->expansion ? INT64_MAX : next * made->expansion;
         chain.capacity = next > INT64_MAX - chain.capacity ? INT64_MAX : chain.capacity + next;
@@ -173,7 +173,7 @@ static void bf_reply_pairs(server_context *context, const held_object *object, i
     }
 }
 
-/* One field: its value alone, or, to clients that know maps, a map of it. */
+/* Sends one field: the value or, in RESP3, a map. */
 static void bf_reply_one(server_context *context, const held_object *object, int field)
 {
     if (api.GetContextFlags(context) & SERVER_CLIENT_RESP3) {
@@ -216,8 +216,8 @@ static int bf_reply_debug_line(server_context *context, const char *line)
     return api.ReplyWithStringBuffer(context, line, strlen(line));
 }
 
-/* The number of items, then a line for each filter of RedisBloom's chain. Here there is one table,
- * whatever BF.INFO counts. */
+/* The number of items, then one line for each filter of RedisBloom's chain. Here there is always
+ * one table, whatever BF.INFO reports. */
 static int bf_reply_debug(server_context *context, const held_object *object)
 {
     const bf_parameters *made = &bf_of(object)->made;

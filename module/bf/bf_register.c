@@ -1,9 +1,8 @@
 /*
- * Whether there are commands BF.*, which is asked when the module is loaded: `bf yes`, `bf no`, or
- * `bf auto`, the preset, for servers where another module may have these names: then ours are left
- * out. Filters are kept, saved and restored in any case, and changed as the master says, for none
- * of that goes by these names (bf_replication.c); without the commands no client can ask or change
- * them.
+ * Whether to register the commands BF.*, decided when the module is loaded: `bf yes`, `bf no`, or
+ * `bf auto`, the default: ours are not registered if another module has these names. Filters are
+ * kept, saved, restored and replicated in any case, because that does not use these names
+ * (bf_replication.c); without the commands clients cannot use them.
  */
 #include "module/bf/bf_type.h"
 #include "module/core/arguments.h"
@@ -26,14 +25,14 @@ static bool bf_read_choice(const server_string *value)
     return found < BF_CHOICES;
 }
 
-/* RedisBloom's own for the filters that are not here. */
+/* Arguments of RedisBloom for its cuckoo filters: checked and ignored. */
 static bool bf_ignore_expansions(const server_string *value)
 {
     long long number;
     return api.StringToLongLong(value, &number) == SERVER_OK && number >= 1;
 }
 
-/* Ours, and those of RedisBloom, old and new. */
+/* Our own arguments, and those of RedisBloom, old and new. */
 static const struct {
     const char *name;
     bool (*read)(const server_string *value);
@@ -88,7 +87,7 @@ int bf_register_choice(server_context *context)
                                              &choice);
 }
 
-/* The server describes a command that there is, whoever has it, and says nil for others. */
+/* COMMAND INFO returns nil for a command that does not exist. */
 static bool bf_is_name_taken(server_context *context, const char *name)
 {
     server_reply *reply = api.Call(context, "COMMAND", "cc", "INFO", name);
@@ -122,7 +121,7 @@ int bf_register_commands(server_context *context)
                 "another module has %s: bloomery does not register the commands BF.*", taken);
     if (taken || choice == BF_NO)
         return SERVER_OK;
-    if (api.AddACLCategory) /* fails where there is one already, which will do */
+    if (api.AddACLCategory) /* fails if the category exists, which is fine */
         api.AddACLCategory(context, "bloom");
     return family_add_commands(context, bf_commands, bf_command_count);
 }

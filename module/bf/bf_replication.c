@@ -1,10 +1,9 @@
 /*
- * FILTER.*: what changes of filters are replicated and logged as, and how they are carried out.
+ * FILTER.*: the commands as which changes of filters are replicated and logged.
  *
- * The names BF.* may be another module's on the next node, or nobody's (bf_register.c). These are
- * there on every node that has the type, so that a replica and a log never need the others. They
- * are the handlers of BF.* over again, which come to the same bytes; clients are told that they are
- * not for them, and at a limit of memory they are carried out as everything that a master has done.
+ * On another node, BF.* may belong to another module or not exist (bf_register.c). FILTER.* exist
+ * on every node that has the type, so replicas and logs never need BF.*. They call the handlers of
+ * BF.*, which produce the same bytes. Clients cannot call them, and memory limits do not apply.
  */
 #include "module/bf/bf_type.h"
 

@@ -1,7 +1,7 @@
 /*
  * The type FILTER. Its payload, encoding 1: the filter as the library saves it (doc/format.md, kind
- * FLTR). Its note has capacity and expansion (0: does not scale) as reserved, u64 each, and the
- * error as asked for, an IEEE double; all little-endian.
+ * FLTR). The note has capacity and expansion (0: does not scale) as reserved, u64 each, and the
+ * requested error, an IEEE double; all little-endian.
  */
 #include "module/bf/bf_type.h"
 
@@ -61,8 +61,7 @@ bool bf_preset_error(const server_string *value)
     return true;
 }
 
-/* RedisBloom's names, and where the server lets a module have settings without its name in front,
- * none is. */
+/* The names are RedisBloom's, without the prefix `bloomery.` on servers that allow that. */
 static int bf_type_configure(server_context *context)
 {
     char error[NUMBER_SIZE];
@@ -83,7 +82,7 @@ bf_parameters bf_default_parameters(void)
                            .error = default_error.value};
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------ */
 
 static bry_filter_options bf_options_of(const bf_parameters *made)
 {
@@ -219,7 +218,7 @@ static bool bf_read_note(const bry_buffer *note, bf_parameters *made)
            made->error < 1;
 }
 
-/* Whether the filter is one that these parameters make, with this plan or another version's. */
+/* True if these parameters give such a filter, with this version's plan or another's. */
 static bool bf_matches_note(const bry_filter *filter, const bf_parameters *made)
 {
     bry_filter_options is = BRY_FILTER_OPTIONS, planned = bf_options_of(made);

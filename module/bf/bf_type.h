@@ -1,21 +1,21 @@
 /*
- * The family FILTER: its type and the commands BF.*, which Redis clients know from RedisBloom, and
+ * The family FILTER: its type, the commands BF.*, which Redis clients know from RedisBloom, and
  * what its files share.
  *
- * Engine. A filter is the library's with engine compact. One that scales is planned for no fewer
- * than BF_LEAST_PLAN items, whatever capacity it was reserved with: the fingerprints of a small one
- * are longer than they need be, which costs nothing that counts, and all up to that number are in
- * one table, at the error asked for. Past the plan the library adds tables, the error kept. So
- * EXPANSION has nothing to do; it is kept, and BF.INFO tells capacity and number of filters as a
- * chain of filters would have that expands by it: a function of the number of items alone.
+ * Engine. A filter uses the library's engine compact. A filter that scales is planned for at least
+ * BF_LEAST_PLAN items, whatever capacity it was reserved with: the fingerprints of a small filter
+ * are longer than needed, which costs little, and all items up to that number are in one table with
+ * the requested error. Beyond the plan the library adds tables and keeps the error. So EXPANSION
+ * has no effect; it is stored, and BF.INFO reports capacity and number of filters as a chain of
+ * filters with that expansion would have them, computed from the number of items.
  *
- * Replies and errors are RedisBloom's, whose texts do not all begin with a word of ours.
+ * Replies and errors are RedisBloom's, so some errors do not begin with one of our codes.
  *
- * Adding is done item by item as far as there is room, and an item that is there already changes
- * nothing; so what was not new need not be replicated, nor what a fixed filter has refused.
+ * Items are added one by one as far as there is room, and an item that is present changes nothing.
+ * So items that were not new are not replicated, nor those that a fixed filter refused.
  *
- * Changes are replicated and logged as FILTER.*, which every node has (bf_replication.c); whether a
- * node has BF.* decides who may ask there, and nothing else.
+ * Changes are replicated and logged as FILTER.*, which every node has (bf_replication.c). Whether a
+ * node has BF.* only decides whether its clients can use filters.
  */
 #ifndef BLOOMERY_MODULE_BF_TYPE_H
 #define BLOOMERY_MODULE_BF_TYPE_H
@@ -31,17 +31,17 @@ extern command_family filter_family;
 extern const module_command bf_commands[], filter_commands[];
 extern const size_t bf_command_count, filter_command_count;
 
-/* What a filter is reserved with. */
+/* The parameters of BF.RESERVE. */
 typedef struct bf_parameters {
     uint64_t capacity;
     uint64_t expansion; /* 0: does not scale */
-    uint64_t seed; /* 0: one is drawn */
+    uint64_t seed; /* 0: random */
     double error;
 } bf_parameters;
 
 /* What a key of the family holds. */
 typedef struct bf_filter {
-    account *account; /* that it is counted in */
+    account *account; /* in which it is counted */
     bry_filter *filter;
     bf_parameters made;
 } bf_filter;
@@ -51,18 +51,16 @@ static inline bf_filter *bf_of(const held_object *object)
     return object->thing;
 }
 
-/* As the settings say. */
+/* The parameters of a new filter, from the settings. */
 bf_parameters bf_default_parameters(void);
 
-/* Set what a setting has where nothing else is said, before it is registered. False: that cannot
- * be. */
+/* Set the default of a setting before it is registered. False: invalid value. */
 bool bf_preset_capacity(const server_string *value);
 bool bf_preset_error(const server_string *value);
 bool bf_preset_expansion(const server_string *value);
 
 /*
- * An object with a new filter; parameters without a seed get one. NULL when that cannot be: the
- * client has been told.
+ * Makes an object with a new filter; parameters without a seed get one. NULL after an error reply.
  */
 held_object *bf_create(server_context *context, bf_parameters *parameters);
 
@@ -70,30 +68,30 @@ held_object *bf_create(server_context *context, bf_parameters *parameters);
 void bf_replicate_creation(server_context *context, server_string *name,
                            const bf_parameters *parameters);
 
-/* Replicates a change that is a function of its keys alone: with the arguments that it came with,
- * under a name that every node has. */
+/* Replicates a change that depends on its keys only: with its arguments, under a name that every
+ * node has. */
 void bf_replicate(server_context *context, const char *effect, server_string **argv, int argc);
 
-#define BF_EFFECT_CREATE "FILTER.CREATE" /* as BF.RESERVE, all parameters given */
-#define BF_EFFECT_ADD "FILTER.ADD" /* as BF.MADD, to a filter that is there */
+#define BF_EFFECT_CREATE "FILTER.CREATE" /* BF.RESERVE with all parameters */
+#define BF_EFFECT_ADD "FILTER.ADD" /* BF.MADD to an existing filter */
 #define BF_EFFECT_DEL "FILTER.DEL"
 #define BF_EFFECT_MERGE "FILTER.MERGE"
-#define BF_EFFECT_CHUNK "FILTER.CHUNK" /* as BF.LOADCHUNK */
+#define BF_EFFECT_CHUNK "FILTER.CHUNK" /* BF.LOADCHUNK */
 
-/* An error whose text is not ours; nothing in front of it. */
+/* Replies with an error message of RedisBloom, without a code in front. */
 int bf_error(server_context *context, const char *line);
 
-/* ---- whether there are commands BF.* (bf_register.c) -------------------------------------------
- */
+/* ---- registering BF.* (bf_register.c) -------------------------------------------------------- */
 
-/* Reads the module's arguments, pairs of a name and a value: `bf auto|yes|no`, and what RedisBloom
- * takes. False after a line in the log. */
+/* Reads the arguments of the module, pairs of name and value: `bf auto|yes|no` and those of
+ * RedisBloom. False after logging why. */
 bool bf_read_arguments(server_context *context, server_string **argv, int argc);
 
-/* Registers the setting bloomery.bf, whose preset the arguments are. SERVER_OK or SERVER_ERR. */
+/* Registers the setting bloomery.bf with the value of the module's argument as its default. */
 int bf_register_choice(server_context *context);
 
-/* Registers the commands as the setting says, once it is known. SERVER_ERR after a line in the log.
+/*
+ * Registers the commands if the setting says so, after it was loaded. SERVER_ERR after logging why.
  */
 int bf_register_commands(server_context *context);
 

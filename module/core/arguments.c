@@ -17,8 +17,8 @@ bool is_word(const server_string *argument, const char *word)
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
-/* The first LIKE: it is no value of any option, so where it is not the option itself, the command
- * is refused. */
+/* Takes the first LIKE. No option accepts LIKE as its value, so if this one is not the option, the
+ * command fails anyway. */
 bool report_like_keys(server_context *context, server_string **argv, int argc)
 {
     if (!api.IsKeysPositionRequest(context))

@@ -1,7 +1,8 @@
 /*
- * What stands behind the fixed arguments of a command: options in any order, each at most once, as
- * a table that says where each goes and what it may be. All are read before anything is done, so a
- * command with one that is wrong changes nothing; the error names the argument.
+ * The options of a command, which follow its fixed arguments in any order, each at most once. A
+ * table says where each value goes and which values are allowed. All options are read before
+ * anything is done, so that a command with an invalid one changes nothing; the error names the
+ * option.
  */
 #ifndef BLOOMERY_MODULE_ARGUMENTS_H
 #define BLOOMERY_MODULE_ARGUMENTS_H
@@ -12,27 +13,27 @@
 
 typedef enum option_kind {
     OPTION_FLAG, /* bool: NOGROW */
-    OPTION_COUNT, /* uint64_t from least to most */
-    OPTION_PLAIN, /* the same, in digits alone */
-    OPTION_MOMENT, /* the same, a time in milliseconds, in digits alone */
-    OPTION_BYTES, /* the same, as a size */
-    OPTION_SPAN, /* the same, as a time */
-    OPTION_SHARE, /* double from least_share to most_share */
-    OPTION_WORD, /* int: the place in words of the word that follows */
+    OPTION_COUNT, /* uint64_t from `least` to `most` */
+    OPTION_PLAIN, /* the same, digits only */
+    OPTION_MOMENT, /* the same, a point in time in milliseconds, digits only */
+    OPTION_BYTES, /* the same, a size in bytes */
+    OPTION_SPAN, /* the same, a duration */
+    OPTION_SHARE, /* double from `least_share` to `most_share` */
+    OPTION_WORD, /* int: index in `words` of the word that follows */
     OPTION_STRING, /* server_string *: a key, a name */
 } option_kind;
 
 typedef struct command_option {
-    const char *name; /* in capitals; any case is read */
+    const char *name; /* in upper case; matched in any case */
     option_kind kind;
-    void *into; /* set when it is given, else left alone */
+    void *into; /* set if the option is given */
     uint64_t least, most;
     double least_share, most_share;
     const char *const *words; /* ends with NULL */
     bool given; /* set by options_read() */
 } command_option;
 
-/* ---- lines of such a table ----------------------------------------------------------------- */
+/* ---- rows of such a table ------------------------------------------------------------------ */
 
 static inline command_option option_flag(const char *name, bool *into)
 {
@@ -49,7 +50,7 @@ static inline command_option option_word(const char *name, const char *const *wo
     return (command_option){.name = name, .kind = OPTION_WORD, .into = into, .words = words};
 }
 
-/* A number of the kind from 1 to `most`. */
+/* A number of this kind, from 1 to `most`. */
 static inline command_option option_whole(const char *name, option_kind kind, uint64_t most,
                                           uint64_t *into)
 {
@@ -61,7 +62,7 @@ static inline command_option option_count(const char *name, uint64_t most, uint6
     return option_whole(name, OPTION_COUNT, most, into);
 }
 
-/* What is called the same, and goes as far, wherever it is asked for. */
+/* Options that have the same name and range in all commands. */
 
 static inline command_option option_capacity(uint64_t *into)
 {
@@ -90,28 +91,26 @@ static inline command_option option_span(const char *name, uint64_t *into)
 /* ---- keys ---------------------------------------------------------------------------------- */
 
 /*
- * For a command KEY … [LIKE OTHER] that is registered with getkeys-api: whether the server asks for
- * nothing but the places of its keys, and has now been told. Redis 7.0 routes and answers COMMAND
- * GETKEYS by what it is told here, and knows nothing of the key spec that says the same.
+ * For a command KEY … [LIKE OTHER] that is registered with getkeys-api: true if the server only
+ * asks for the positions of the keys, which are then reported. Redis 7.0 uses this answer for
+ * cluster routing and COMMAND GETKEYS and ignores the key specs, which say the same.
  */
 bool report_like_keys(server_context *context, server_string **argv, int argc);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/*
- * Reads argv[from…] until the end, or until the word `stop` where that is not NULL; *end is then
- * where that word stands, or argc. False when something was wrong and the client has been told.
- */
+/* Reads argv[from…] up to the end, or up to the word `stop` if it is not NULL; *end is the position
+ * of that word, or argc. False after an error reply. */
 bool options_read(server_context *context, server_string **argv, int argc, int from,
                   command_option *options, size_t count, const char *stop, int *end);
 
-/* How many of them were given. */
+/* Number of options that were given. */
 size_t options_given(const command_option *options, size_t count);
 
-/* Whether the argument is this word, in any case. */
+/* True if the argument is this word, in any case. */
 bool is_word(const server_string *argument, const char *word);
 
-/* One number that stands at a fixed place and is called `name` there. False as above. */
+/* Read one number at a fixed position; errors call it `name`. False after an error reply. */
 bool read_count(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *count);
 bool read_plain(server_context *context, const server_string *argument, const char *name,
@@ -121,7 +120,7 @@ bool read_share(server_context *context, const server_string *argument, const ch
 bool read_span(server_context *context, const server_string *argument, const char *name,
                uint64_t least, uint64_t most, uint64_t *milliseconds);
 
-/* A whole number of the protocol, no unit, no sign but a minus: deltas, raw values. */
+/* An integer as the server parses it, without units: deltas, raw values. */
 bool read_integer(server_context *context, const server_string *argument, const char *name,
                   long long least, long long most, long long *integer);
 

@@ -36,7 +36,7 @@ bry_status chunks_append(chunks *self, const void *bytes, size_t len)
 {
     size_t room = self->last ? self->last->capacity - self->last->len : 0;
     size_t here = len < room ? len : room;
-    if (len > here) { /* what does not fit goes into one more block, first: that may fail */
+    if (len > here) { /* allocate the block for the rest first: that may fail */
         size_t capacity = len - here > CHUNK_SIZE ? len - here : CHUNK_SIZE;
         chunk *more = NULL;
         if (capacity <= SIZE_MAX - sizeof *more)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For the tests, of which one is what a module does that is older than the data. */
+/* For a test with a module that is older than its data. */
 #ifndef BLOOMERY_ENCODINGS_BACK
 #define BLOOMERY_ENCODINGS_BACK 0
 #endif
@@ -22,8 +22,8 @@ static int register_failed(server_context *context, const char *what, const char
     return SERVER_ERR;
 }
 
-/* In lower case, as the server has its own commands: it prints names as they were registered, in
- * INFO commandstats, in errors and in COMMAND. */
+/* The server prints names as they were registered, in INFO commandstats, in errors and in COMMAND;
+ * its own commands are in lower case. */
 static void lower_case(const char *name, char out[LONGEST_NAME + 1])
 {
     size_t i = 0;
@@ -32,7 +32,7 @@ static void lower_case(const char *name, char out[LONGEST_NAME + 1])
     out[i] = '\0';
 }
 
-/* The first key's place for servers and proxies that look at the old triple. */
+/* The three 1s are the first key, last key and step, for old servers and proxies. */
 static int register_command(server_context *context, const module_command *command)
 {
     static const server_command_info_version version = {
@@ -65,7 +65,7 @@ static int register_type(server_context *context, command_family *self)
     return self->type ? SERVER_OK : register_failed(context, "type", self->type_name);
 }
 
-/* All tables that were registered. */
+/* All registered tables. */
 #define MOST_TABLES 16u
 static struct {
     const module_command *commands;
@@ -118,7 +118,7 @@ static void info_add_count(server_info *info, const command_family *self, const 
     api.InfoAddFieldULongLong(info, name, value);
 }
 
-/* As text: the server would print more digits than mean anything. */
+/* As text, because the server would print more digits than are meaningful. */
 static void info_add_fraction(server_info *info, const command_family *self, const char *what,
                               double share)
 {
@@ -133,7 +133,7 @@ static void info_add_keys(server_info *info, const command_family *self)
     info_add_count(info, self, "keys", atomic_load_explicit(&totals->keys, memory_order_relaxed));
     info_add_count(info, self, "items", atomic_load_explicit(&totals->items, memory_order_relaxed));
     info_add_count(info, self, "bytes", atomic_load_explicit(&totals->bytes, memory_order_relaxed));
-    if (totals->judged > 0) { /* the mean of what was asked */
+    if (totals->judged > 0) { /* averages over the items */
         info_add_fraction(info, self, "promised_error", totals->promised / (double)totals->judged);
         info_add_fraction(info, self, "estimated_error",
                           totals->estimated / (double)totals->judged);

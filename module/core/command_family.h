@@ -1,29 +1,29 @@
 /*
  * A family: one data type and the commands on it, described as data.
  *
- * How a family is added, with WINDOW.* as the example:
+ * How to add a family, with WINDOW.* as the example:
  *
- *  1. window_type.h declares `extern family window_family;` window_type.c defines it: name, type
- *     name of nine characters, encoding, how the library saves, loads, destroys and counts an
- *     object, and two thunks that C needs because the server's calls carry no family:
- *     rdb_load (calls object_rdb_load() with it) and the handler of WINDOW.LOAD (calls
- *     object_restore()). Everything else of a data type — RDB, AOF, COPY, digest, memory, freeing —
- *     is in object_type.c and works on any family.
- *  2. window_command_table.c holds the commands as an array of module_command, which
- * window_family.commands points to, WINDOW.LOAD among them (COMMAND_RESTORE() writes that row).
- *  3. Handlers, in files of their own: check all arguments first (arguments.h), then object_open(),
- *     act, reply, object_close(), and say what happened with object_changed() or, where the library
- *     would not, object_refused(). Effects are replicated so that replaying them gives the same
- *     bytes: verbatim where a command is a function of the key alone; with its time, seed and
- *     parameters spelled out where it is not (object_open() shows the key, api.Replicate() sends).
- *  4. `&window_family` joins the list in module.c, the files join CMakeLists.txt. Settings of its
- *     own: window_family.configure (settings.h).
+ *  1. window_type.h declares `extern command_family window_family;` and window_type.c defines it:
+ *     name, type name of nine characters, encoding, how the library saves, loads, clones and
+ *     destroys an object, and two small functions, needed because the server's callbacks do not say
+ *     which family they are for: rdb_load (calls object_rdb_load()) and the handler of WINDOW.LOAD
+ *     (calls object_restore()). The rest of a data type (RDB, AOF, COPY, digest, memory, freeing)
+ *     is in object_type.c and works for any family.
+ *  2. window_command_table.c has the commands as an array of module_command, to which
+ *     window_family.commands points; COMMAND_RESTORE() writes the row of WINDOW.LOAD.
+ *  3. Handlers have their own files. They check all arguments first (arguments.h), then call
+ *     object_open(), act, reply, call object_close(), and report the change with object_changed()
+ *     or, if the library refused it, with object_refused(). Replaying what is replicated must give
+ *     the same bytes: a command that depends on the key only is replicated verbatim, any other with
+ *     its time, seed and parameters written out (api.Replicate()).
+ *  4. Add `&window_family` to the list in module.c and the files to CMakeLists.txt. Settings of the
+ *     family are registered by window_family.configure (settings.h).
  *
- * The tests of a family start from tests/module/server_runner.py, and get from keep_cases.py all
- * that keys go through; module_fuzz_test.py finds its commands by itself.
+ * The tests of a family start from tests/module/server_runner.py; keep_cases.py has the cases of
+ * persistence and replication. module_fuzz_test.py finds the commands by itself.
  */
-#ifndef BLOOMERY_MODULE_FAMILY_H
-#define BLOOMERY_MODULE_FAMILY_H
+#ifndef BLOOMERY_MODULE_COMMAND_FAMILY_H
+#define BLOOMERY_MODULE_COMMAND_FAMILY_H
 
 #include "module/core/memory_account.h"
 #include "module/core/server_api.h"
@@ -31,75 +31,74 @@
 #include <bloomery/base.h>
 #include <stdatomic.h>
 
-/* A command as the server, its users and the documentation know it. */
+/* A command as the server, its users and the documentation see it. */
 typedef struct module_command {
     const char *name;
     server_command_function *run;
     const char *flags; /* for CreateCommand() */
-    const char *categories; /* of access control, where the server lets a module name them */
-    int arity; /* as the server counts: with the name; negative: at least so many */
-    server_key_spec *key_specs; /* up to one that is empty */
-    server_command_arg *args; /* up to one that is empty; NULL: not for people */
+    const char *categories; /* ACL categories, if the server lets a module set them */
+    int arity; /* as in the server: includes the name; negative: minimum */
+    server_key_spec *key_specs; /* ends with an empty one */
+    server_command_arg *args; /* ends with an empty one; NULL: internal command */
     const char *summary, *complexity, *since;
-    const char *example; /* commands to type, one a line; the last shows this one */
+    const char *example; /* commands to run, one per line; the last one is this command */
 } module_command;
 
-/* What INFO tells of a family. */
+/* What INFO shows for a family. */
 typedef struct family_totals {
-    atomic_ullong keys, items, bytes; /* these also change in the threads that free */
-    uint64_t operations; /* items that commands asked for or changed */
-    uint64_t refused; /* commands that the library or a limit refused */
+    atomic_ullong keys, items, bytes; /* also changed by the threads that free objects */
+    uint64_t operations; /* items that commands queried or changed */
+    uint64_t refused; /* commands refused by the library or a limit */
     uint64_t unsure; /* items answered with UNSURE */
-    uint64_t repeats; /* changes dropped because their id was seen before */
-    uint64_t judged; /* items that object_count() counted, and … */
-    double promised, estimated; /* … how many wrong answers among them were to be expected */
+    uint64_t repeats; /* changes ignored because their id was seen before */
+    uint64_t judged; /* items counted by object_count() … */
+    double promised, estimated; /* … and the number of wrong answers to expect among them */
 } family_totals;
 
 typedef struct command_family {
     const char *name; /* "map" */
     const char *type_name; /* of nine characters */
-    int encoding; /* of the RDB payload; raised when older modules could not read it */
+    int encoding; /* of the RDB payload; increased when older modules cannot read it */
     const char *restore_command; /* "MAP.LOAD" */
-    const char *created_by; /* "WINDOW.CREATE makes a window"; NULL: what is missing makes itself */
+    const char *created_by; /* "WINDOW.CREATE"; NULL: writing to a missing key creates it */
     const module_command *commands;
     const size_t *command_count;
     int (*configure)(server_context *context); /* registers settings; may be NULL */
-    void (*info)(server_info *info); /* for a family without a data type of its own (type_name and
-                                        what follows are empty): its own lines of INFO */
+    void (*info)(server_info *info); /* for a family without a data type: its own INFO fields */
 
     void *(*rdb_load)(server_io *io, int encoding);
     bry_status (*save)(const void *thing, const bry_sink *sink);
     bry_status (*load)(const bry_source *source, bry_load *load, void **thing);
-    /* A second thing whose memory is counted in that account. BRY_E_NOMEM. */
+    /* Makes a copy, with its memory counted in `bill`. BRY_E_NOMEM. */
     bry_status (*clone)(const void *thing, account *bill, void **copy);
     void (*destroy)(void *thing);
     uint64_t (*items)(const void *thing); /* in constant time */
-    /* The chance that an item is answered wrongly, as promised and as it is now. Asked by
-     * object_count() now and then; NULL: the family sets both in its objects. */
+    /* Probability of a wrong answer, as promised and as estimated now. object_count() calls it from
+     * time to time; NULL: the family sets both values in its objects. */
     void (*errors)(const void *thing, double *promised, double *estimated);
 
     server_type *type; /* set by family_register() */
     family_totals totals;
 } command_family;
 
-/* Makes the type and the commands known. SERVER_OK, or SERVER_ERR after a line in the log. */
+/* Registers the type and the commands. SERVER_OK, or SERVER_ERR after logging why. */
 int family_register(server_context *context, command_family *self);
 
-/* More commands of a family, for those that are not always there. As above. */
+/* Registers further commands, for those that are optional. Returns the same. */
 int family_add_commands(server_context *context, const module_command *commands, size_t count);
 
-/* Whether this is a command of ours that is not for people, but for logs and replicas. */
+/* True if this is an internal command of the module, for logs and replicas. */
 bool family_is_internal(const server_string *name);
 
-/* Answers that there is no such key, and what makes one. */
+/* Replies that the key does not exist and which command creates it. */
 int family_reply_missing(server_context *context, const command_family *self);
 
-/* The family's lines of INFO. */
+/* Adds the family's fields to INFO. */
 void family_info(server_info *info, const command_family *self);
 
 /* ---- pieces of command tables -------------------------------------------------------------- */
 
-/* One key at a fixed place; `flags` of the SERVER_SPEC_ kind. */
+/* One key at a fixed position; flags SERVER_SPEC_…. */
 #define KEY_AT(place, spec_flags)                                                                  \
     {                                                                                              \
         .flags = (spec_flags), .begin_type = SERVER_BEGIN_INDEX, .begin.index = {place},           \
@@ -109,7 +108,7 @@ void family_info(server_info *info, const command_family *self);
             0                                                                                      \
         }                                                                                          \
     }
-/* Keys from a place to the end. */
+/* Keys from a position to the end. */
 #define KEYS_FROM(place, spec_flags)                                                               \
     {                                                                                              \
         .flags = (spec_flags), .begin_type = SERVER_BEGIN_INDEX, .begin.index = {place},           \
@@ -119,7 +118,7 @@ void family_info(server_info *info, const command_family *self);
             0                                                                                      \
         }                                                                                          \
     }
-/* One key behind a word, which is looked for from a place on. */
+/* One key after a keyword, which is searched from a position on. */
 #define KEY_AFTER(word, place, spec_flags)                                                         \
     {                                                                                              \
         .flags = (spec_flags), .begin_type = SERVER_BEGIN_KEYWORD, .begin.keyword = {word, place}, \

@@ -1,11 +1,13 @@
-/* Short words for the tables of commands, and for nothing else: no header includes this. */
-#ifndef BLOOMERY_MODULE_TABLE_PARTS_H
-#define BLOOMERY_MODULE_TABLE_PARTS_H
+/* Macros for the tables of commands only; no header includes this file. */
+#ifndef BLOOMERY_MODULE_COMMAND_TABLE_PARTS_H
+#define BLOOMERY_MODULE_COMMAND_TABLE_PARTS_H
 
 #include "module/core/command_family.h"
 #include "module/core/limit_texts.h"
 
-/* ---- arguments: each tells in a sentence what it means and may be, and what holds without it - */
+/*
+ * ---- arguments: each has a description, which includes the range and the default ----------------
+ */
 
 #define KEY_CALLED(arg_name, spec, arg_token, arg_flags, arg_summary)                              \
     {                                                                                              \
@@ -34,7 +36,7 @@
 
 /* ---- options of the commands that create ----------------------------------------------------- */
 
-/* Behind the sentence about an option: what holds without it. */
+/* The last sentence about an option: its default. */
 #define PRESET(setting, value)                                                                     \
     " Default: the setting bloomery." setting ", which is " value " unless you change it."
 
@@ -62,7 +64,7 @@
     "random."
 #define SEED OPTION("seed", SERVER_ARG_INTEGER, "SEED", A_SEED)
 
-/* LIKE another key, which is the command's second, or with this seed. */
+/* Either LIKE another key, the command's second key, or SEED. */
 #define ORIGIN(what)                                                                               \
     CHOICE("origin", NULL,                                                                         \
            ((server_command_arg[]){                                                                \

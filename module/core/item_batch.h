@@ -1,8 +1,5 @@
-/*
- * The items of one command, their hashes, and one answer of the library for each. A few stand on
- * the stack with the batch; only a command with more takes memory for them. Inline all through, for
- * one item is what most commands have.
- */
+/* The items of one command, their hashes, and one answer of the library for each. Up to BATCH_SMALL
+ * items need no allocation. All functions are inline because most commands have one item. */
 #ifndef BLOOMERY_MODULE_ITEM_BATCH_H
 #define BLOOMERY_MODULE_ITEM_BATCH_H
 
@@ -16,13 +13,13 @@ typedef struct item_batch {
     size_t n;
     server_string **items;
     bry_hash *hashes;
-    uint8_t *answers; /* bry_answer; BRY_ABSENT at first */
-    void *heap; /* where the command has more items than these */
+    uint8_t *answers; /* bry_answer; initially BRY_ABSENT */
+    void *heap; /* hashes and answers of a larger batch */
     bry_hash small_hashes[BATCH_SMALL];
     uint8_t small_answers[BATCH_SMALL];
 } item_batch;
 
-/* False: there is no memory for so many. It may be closed all the same. */
+/* False: out of memory. batch_close() may be called all the same. */
 static inline bool batch_open(item_batch *self, server_string **items, size_t n)
 {
     self->n = n;
@@ -41,7 +38,8 @@ static inline bool batch_open(item_batch *self, server_string **items, size_t n)
     return true;
 }
 
-/* The next of n items of which so many are done, as many as need no memory and no closing. */
+/* Opens the next part of n items, of which `done` are done; small enough to need no memory and no
+ * batch_close(). */
 static inline void batch_open_part(item_batch *self, server_string **items, size_t n, size_t done)
 {
     batch_open(self, items + done, n - done < BATCH_SMALL ? n - done : BATCH_SMALL);
@@ -53,7 +51,7 @@ static inline void batch_close(item_batch *self)
         api.Free(self->heap);
 }
 
-/* The seed is that of the thing that they are hashed for. */
+/* `seed` is that of the object for which the items are hashed. */
 static inline void batch_hash(item_batch *self, uint64_t seed)
 {
     for (size_t i = 0; i < self->n; i++)
@@ -68,7 +66,7 @@ static inline size_t batch_count(const item_batch *self, bry_answer answer)
     return count;
 }
 
-/* 1 for each item that has the answer `yes`, 0 for the others; a list's head goes before them. */
+/* Replies 1 for each item with the answer `yes`, else 0. The caller sends the array length. */
 static inline void batch_reply(server_context *context, const item_batch *self, bry_answer yes)
 {
     for (size_t i = 0; i < self->n; i++)

@@ -1,11 +1,11 @@
-/* The limits of the library as the descriptions of commands spell them. */
+/* The limits of the library as text, for the descriptions of commands. */
 #ifndef BLOOMERY_MODULE_LIMIT_TEXTS_H
 #define BLOOMERY_MODULE_LIMIT_TEXTS_H
 
 #include <bloomery.h>
 
 #define TEXT_OF(number) #number
-#define TEXT(number) TEXT_OF(number) /* for macros that are one plain number */
+#define TEXT(number) TEXT_OF(number) /* for macros that expand to one plain number */
 
 #define CAPACITY_MOST "2^40"
 _Static_assert(BRY_CAPACITY_MAX == 1099511627776, "spelled so above");

@@ -1,4 +1,4 @@
-/* 64-bit numbers in what this module writes itself, the lowest byte first. */
+/* Little-endian 64-bit numbers in the module's own formats. */
 #ifndef BLOOMERY_MODULE_LITTLE_ENDIAN_H
 #define BLOOMERY_MODULE_LITTLE_ENDIAN_H
 

@@ -18,7 +18,7 @@ static void account_uncount(account *self, size_t bytes)
     atomic_fetch_sub_explicit(self->sum, bytes, memory_order_relaxed);
 }
 
-/* A command that takes more than this also looks at the server's own limit. */
+/* A command that allocates more than this also checks the server's maxmemory. */
 #define LARGE_GROWTH ((size_t)1 << 20)
 
 static bool account_exceeds_ceiling(const account *self, size_t size)
@@ -26,10 +26,8 @@ static bool account_exceeds_ceiling(const account *self, size_t size)
     return self->ceiling && (self->bytes > self->ceiling || size > self->ceiling - self->bytes);
 }
 
-/*
- * The server looks at maxmemory before a command and not while it runs. One that takes megabytes at
- * once is refused where it would pass maxmemory, unless the server makes room by evicting keys.
- */
+/* The server checks maxmemory before a command, not while it runs. A command that allocates
+ * megabytes is refused if it would exceed maxmemory, unless the server evicts keys. */
 static bool account_exceeds_maxmemory(const account *self, size_t size)
 {
     if (!self->asking || !self->ceiling || self->bytes + size < self->before + LARGE_GROWTH)
@@ -38,9 +36,11 @@ static bool account_exceeds_maxmemory(const account *self, size_t size)
     return (flags & SERVER_OUT_OF_MEMORY) && !(flags & SERVER_EVICTS);
 }
 
-/* TryAlloc: a size that cannot be had is an error of one command, not the end of the server.
- * Whether a ceiling holds for this command is asked only when it is met, for asking costs more than
- * most commands take. */
+/*
+ * TryAlloc(): an allocation that fails is an error of one command, not the end of the server.
+ * Whether the ceiling applies to this command is checked only when it is reached, because the check
+ * costs more than most commands.
+ */
 void *account_alloc(void *opaque, size_t size)
 {
     account *self = opaque;

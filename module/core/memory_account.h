@@ -1,38 +1,37 @@
 /*
  * The memory of one object, from the server's allocator, counted to the byte: what the allocator
- * gave out, not what it was asked for, so that MEMORY USAGE and the server's own sum agree.
+ * gave out, not what was requested, so that MEMORY USAGE agrees with the server's own total.
  *
- * The sum of a family is kept beside it. Objects are freed in other threads (UNLINK, FLUSHALL
- * ASYNC), so that sum is atomic; an account itself belongs to its object and needs no more than it.
+ * The total of each family is kept as well. Objects may be freed in other threads (UNLINK, FLUSHALL
+ * ASYNC), so that total is atomic. An account is used only together with its object and needs no
+ * synchronisation.
  */
-#ifndef BLOOMERY_MODULE_ACCOUNT_H
-#define BLOOMERY_MODULE_ACCOUNT_H
+#ifndef BLOOMERY_MODULE_MEMORY_ACCOUNT_H
+#define BLOOMERY_MODULE_MEMORY_ACCOUNT_H
 
 #include <bloomery/base.h>
 #include <stdatomic.h>
 
 typedef struct account {
     size_t bytes, blocks;
-    atomic_ullong *sum; /* bytes of all accounts of a family */
-    size_t ceiling; /* nothing is given out beyond; 0: no ceiling */
+    atomic_ullong *sum; /* total bytes of a family */
+    size_t ceiling; /* allocations beyond it fail; 0: no ceiling */
     size_t before; /* bytes when the ceiling was set */
-    struct server_context *asking; /* whose command the ceiling is for; NULL: it always holds */
-    bool denied; /* set when the ceiling was in the way */
+    struct server_context *asking; /* client whose command the ceiling applies to; NULL: always */
+    bool denied; /* set when an allocation failed because of the ceiling */
 } account;
 
-/* Both may be called with a bry_allocator's opaque pointer, which account_allocator() sets. */
+/* These are the functions of account_allocator(); `opaque` is the account. */
 void *account_alloc(void *opaque, size_t size);
 void account_free(void *opaque, void *block, size_t size);
 
-/* Counts the account's bytes in another sum. */
+/* Moves the account's bytes to another total. */
 void account_move(account *self, atomic_ullong *sum);
 
 bry_allocator account_allocator(account *self);
 
-/*
- * A block of memory, cleared, that begins with its own account and is the first thing counted in
- * it; NULL when there is no memory. Close it when all else that was taken from it is given back.
- */
+/* Allocates a zeroed block that begins with its own account, in which it is the first allocation.
+ * NULL: out of memory. Close it after everything else in the account has been freed. */
 void *account_open(size_t size, atomic_ullong *sum);
 void account_close(void *block);
 

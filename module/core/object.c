@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* More than the library's buffers take while an object is loaded. */
+/* Upper bound of the library's buffers while it loads an object. */
 enum { LOAD_BUFFERS = 1 << 20 };
 
 held_object *object_new(command_family *family)
@@ -22,7 +22,7 @@ held_object *object_new(command_family *family)
 
 static void object_set_items(held_object *self, uint64_t items)
 {
-    /* a sum of differences, each modulo 2^64 */
+    /* a sum of differences modulo 2^64 */
     atomic_fetch_add_explicit(&self->totals->items, items - self->items, memory_order_relaxed);
     self->items = items;
 }
@@ -43,8 +43,8 @@ void object_count_among(held_object *self, family_totals *totals)
     object_set_items(self, items);
 }
 
-/* Asking the library takes some microseconds, so it is done before a command of many items, and
- * once for many commands of few. The larger a thing, the less its error moves between. */
+/* Asking the library takes some microseconds, so it is done before a command with many items, and
+ * once for many commands with few. The larger an object, the less its error changes meanwhile. */
 #define LOOK_LEAST 256u
 #define LOOK_MOST 4096u
 
@@ -89,7 +89,7 @@ bry_status object_save(const held_object *self, const bry_sink *sink)
     return self->thing ? self->family->save(self->thing, sink) : chunks_write(&self->pieces, sink);
 }
 
-/* What is loaded is as large as it may be: also what a family keeps beside the library. */
+/* Checks the size of a loaded object, including what a family keeps besides the library's. */
 static bry_status object_check_loaded(held_object *self, bry_load *load, size_t before)
 {
     if (!load->max_bytes || self->account.bytes <= before + load->max_bytes)
@@ -113,7 +113,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     if (status == BRY_OK)
         status = object_check_loaded(self, load, before);
     if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
-        load->problem = "out of memory"; /* for a family's own parts */
+        load->problem = "out of memory"; /* in the family's own part */
     if (status == BRY_OK)
         object_recount(self);
     return status;
@@ -228,7 +228,7 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
 }
 
 int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
-                    int (*tell)(server_context *context, const held_object *object))
+                    int (*describe)(server_context *context, const held_object *object))
 {
     opened_key opened;
     if (argc != 2)
@@ -236,7 +236,7 @@ int object_describe(server_context *context, server_string **argv, int argc, com
     if (!object_open(context, family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     if (opened.object)
-        tell(context, opened.object);
+        describe(context, opened.object);
     else
         family_reply_missing(context, family);
     object_close(&opened);

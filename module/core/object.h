@@ -1,16 +1,17 @@
 /*
- * What a key of ours holds: one thing of the library with its memory counted, whatever the family.
+ * What a key holds: one object of the library, with its memory counted, for any family.
  *
- * An object that is being restored piece by piece (MAP.LOAD, which the log of a server contains
- * after a rewrite) has no thing yet but the bytes that have come. Only further pieces may touch it;
- * it is saved and copied as what it is.
+ * An object that is being restored piece by piece (MAP.LOAD, which the server's append-only file
+ * contains after a rewrite) has no `thing` yet, only the bytes received so far. Only further pieces
+ * can be added to it; it is saved and copied in that state.
  *
- * Replicas and the log must come to the same bytes as the master. Two rules see to that:
- *  - the same calls of the library, in the same order. A refusal is a call too, for the library
- *    counts it and may have tidied up before it refused; so a refused change is replicated.
- *  - limits of this node's configuration are checked before the library is called, and only where
- *    the command is a client's own (object_may_grow()).
- * What the allocator refuses (NOMEM) is not replicated: another node may have the memory.
+ * Replicas and the append-only file must produce the same bytes as the master. Two rules ensure
+ * that:
+ *  - The same calls of the library in the same order. A refused call counts too, because the
+ *    library counts it and may have tidied up before it refused; so a refused change is replicated.
+ *  - Limits from this node's configuration are checked before the library is called, and only for
+ *    commands of clients (object_may_grow()).
+ * Out of memory (NOMEM) is not replicated: another node may have the memory.
  */
 #ifndef BLOOMERY_MODULE_OBJECT_H
 #define BLOOMERY_MODULE_OBJECT_H
@@ -21,50 +22,49 @@
 
 #include <bloomery/hash.h>
 
-/* What ONCE did with a guard since this server has it; it is neither saved nor copied. */
+/* What ONCE did with a guard since this server has it; neither saved nor copied. */
 typedef struct once_counts {
     uint64_t applied, repeated;
-    double expected_lost; /* of the ids that were new: taken for repeats */
+    double expected_lost; /* expected number of new ids that were taken for repeats */
 } once_counts;
 
 typedef struct held_object {
-    account account; /* first: the object's block is counted in it (account_open()) */
+    account account; /* must be first: account_open() counts the object in it */
     command_family *family;
-    family_totals *totals; /* that it is counted in: its family's, or those of guards */
-    void *thing; /* NULL while it is being restored */
-    uint64_t items; /* of it in the totals: as of the last object_recount() */
-    double promised, estimated; /* the chance that an item is answered wrongly, where a family tells
-                                   it: as created, and as last seen */
-    uint64_t counted; /* items since that was seen */
-    once_counts once; /* windows alone */
-    chunks pieces; /* while it is being restored */
+    family_totals *totals; /* totals that include it: its family's, or those of guards */
+    void *thing; /* NULL while being restored */
+    uint64_t items; /* its items in the totals, as of the last object_recount() */
+    double promised, estimated; /* probability of a wrong answer */
+    uint64_t counted; /* items since `estimated` was updated */
+    once_counts once; /* windows only */
+    chunks pieces; /* while being restored */
 } held_object;
 
-/* An object without a thing; its allocator is account_allocator(&object->account). NULL: no memory.
- * Also counts it among the family's keys. */
+/* Makes an object without a thing; its allocator is account_allocator(&object->account). NULL: out
+ * of memory. Counts it as a key of the family. */
 held_object *object_new(command_family *family);
 
-void object_free(held_object *self); /* in any thread; takes NULL */
+void object_free(held_object *self); /* in any thread; NULL is allowed */
 
-/* After a change: asks the library how many items there are, for the family's sum. */
+/* After a change: updates the number of items in the totals. */
 void object_recount(held_object *self);
 
-/* Counts n items that a command asked for or changed, and what they add to the family's errors. */
+/* Counts n items that a command queried or changed, with the errors to expect. */
 void object_count(held_object *self, size_t n);
 
-/* Counts the object among others from now on: keys, items and bytes. */
+/* Moves the object's keys, items and bytes to other totals. */
 void object_count_among(held_object *self, family_totals *totals);
 
-/* A second object with the same contents, counted in an account of its own. BRY_E_NOMEM. */
+/* Copies an object; the copy has its own account. BRY_E_NOMEM. */
 bry_status object_copy(const held_object *self, held_object **copy);
 
-/* The object's frames, or the pieces of an unfinished one. */
+/* Writes the object's frames, or the pieces of an unfinished one. */
 bry_status object_save(const held_object *self, const bry_sink *sink);
 
-/* Gives a new object what the source holds. What the library's load returns. */
+/* Loads a new object from a source. Returns what the library's load returns. */
 bry_status object_load(held_object *self, const bry_source *source, bry_load *load);
 
-/* What the library knows an argument by, in a thing that was made with this seed. */
+/* The hash of an argument, for an object with this seed. */
 static inline bry_hash string_hash(uint64_t seed, const server_string *string)
 {
     size_t len;
@@ -76,96 +76,95 @@ static inline bry_hash string_hash(uint64_t seed, const server_string *string)
 
 typedef struct opened_key {
     server_key *key;
-    held_object *object; /* NULL: there is no such key */
+    held_object *object; /* NULL: the key does not exist */
 } opened_key;
 
-/*
- * Opens a key to read (SERVER_READ) or to write (SERVER_READ | SERVER_WRITE). False when it holds
- * something else, or an object that is being restored: the client has been told, nothing is open.
- */
+/* Opens a key for reading (SERVER_READ) or writing (SERVER_READ | SERVER_WRITE). False, with
+ * nothing open, after an error reply: the key holds another type or is being restored. */
 bool object_open(server_context *context, command_family *family, server_string *name, int mode,
                  opened_key *opened);
 void object_close(opened_key *opened);
 
-/* Opens a key to write, for something new. False when there is something: the client has been told,
- * nothing is open. */
+/*
+ * Opens a key for writing that must not exist yet. False, with nothing open, after an error reply.
+ */
 bool object_open_free(server_context *context, command_family *family, server_string *name,
                       opened_key *opened);
 
-/* What stands behind LIKE, fit to be read by this command. NULL: the client has been told. */
+/* The object of a LIKE argument, to be read by this command. NULL after an error reply. */
 const held_object *object_like(server_context *context, command_family *family,
                                server_string *name);
 
-/* Puts a new object under the opened key, in place of what is there; a time to live stays. The
- * object is the key's from now on. */
+/* Stores a new object in the opened key, replacing the old value but not the time to live. The key
+ * owns the object from now on. */
 void object_put(opened_key *opened, held_object *object);
 
-/* The end of a command that makes one LIKE another: puts it there and replicates the command as it
- * came, or refuses what is too large. */
+/* The end of a CREATE … LIKE: stores the object and replicates the command verbatim, or refuses an
+ * object that is too large. */
 int object_put_like(server_context *context, server_string *name, opened_key *target,
                     held_object *made, const char *event);
 
-/* Tells the server and those who listen that a client's command changed the key, and, where
- * `verbatim`, replicates the command as it came. */
+/* Sends the keyspace event of a change by a client's command and, if `verbatim`, replicates the
+ * command. */
 void object_changed(server_context *context, server_string *name, const char *event, bool verbatim);
 
-/* Counts and answers what the library refused. FULL and UNSURE are replicated, see above. */
+/* Counts a refusal by the library and replies with its error. FULL and UNSURE are replicated, see
+ * above. */
 int object_refused(server_context *context, command_family *family, bry_status status);
 
-/* The same for a command that does not mean the same elsewhere: the caller replicates. */
+/* The same without replication, for a command that the caller replicates in another form. */
 int object_refused_here(server_context *context, command_family *family, bry_status status);
 
-/*
- * Whether a client's command may add `more` bytes to an object (NULL: a new one) under
- * bloomery.max-key-bytes. A server that replays what was carried out elsewhere may always.
- */
+/* True if a client's command may add `more` bytes to an object (NULL: a new one) within
+ * bloomery.max-key-bytes. A replayed command always may. */
 bool object_may_grow(server_context *context, const held_object *object, uint64_t more);
 
 /*
- * For commands that add to an object: from object_limit_begin() to object_limit_end() the object
- * gets no memory beyond the limit (or beyond what it has, where that is more) and an eighth, nor
- * megabytes beyond the server's maxmemory. A replayed command gets what it needs.
- * object_limit_end() returns the status of what was done meanwhile: BRY_E_LIMIT for BRY_E_NOMEM
- * where the limit of a key was the reason, which object_refused() answers like object_too_large().
+ * For commands that add to an object: between object_limit_begin() and object_limit_end() the
+ * object cannot grow beyond bloomery.max-key-bytes (or its present size, if that is larger) plus an
+ * eighth of that setting, nor by megabytes beyond the server's maxmemory. Replayed commands are not
+ * limited.
+ * object_limit_end() returns `status`, with BRY_E_NOMEM replaced by BRY_E_LIMIT if the limit of the
+ * key was the reason; object_refused() answers that like object_too_large().
  */
 void object_limit_begin(server_context *context, held_object *object);
 bry_status object_limit_end(held_object *object, bry_status status);
 
-/* Counts and answers what that limit refuses. */
+/* Counts a refusal because of bloomery.max-key-bytes and replies with FULL. */
 int object_too_large(server_context *context, command_family *family);
 
-/* The handler of a command KEY that only tells of what there is. */
+/* The handler of a read-only command with one key: `describe` writes the reply. */
 int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
-                    int (*tell)(server_context *context, const held_object *object));
+                    int (*describe)(server_context *context, const held_object *object));
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
 typedef struct object_merging {
     command_family *family;
-    bry_status (*merge)(void *into, const void *from); /* fails with `into` unchanged */
+    bry_status (*merge)(void *into, const void *from); /* on failure `into` is unchanged */
     const char *event;
-    bool creates; /* a destination that does not exist; else that is an error */
-    const char *effect; /* the command that is replicated in its place; NULL: itself */
-    const char *mismatch; /* what must be alike; NULL: as the library says it */
+    bool creates; /* creates a destination that does not exist; else an error */
+    const char *effect; /* the command to replicate instead; NULL: the command itself */
+    const char *mismatch; /* text of MISMATCH; NULL: the library's */
 } object_merging;
 
-/* The handler of a command DEST SOURCE [SOURCE …] that is a function of its keys alone. Answers how
- * many items there are then. */
+/* The handler of a command DEST SOURCE [SOURCE …] whose result depends on its keys only. Replies
+ * with the number of items in DEST. */
 int object_merge(server_context *context, server_string **argv, int argc,
                  const object_merging *how);
 
 /* ---- the data type ------------------------------------------------------------------------- */
 
-/* All methods of the family's type. */
+/* The methods of the family's type. */
 server_type_methods object_type_methods(const command_family *family);
 
 /* rdb_load for a family. */
 void *object_rdb_load(server_io *io, int encoding, command_family *family);
 
 /*
- * The handler of the family's restore_command, which clients are refused: key offset bytes [LAST].
- * Offset 0 begins a new object, which needs a key that is free or was not finished; each further
- * piece says where it belongs; with LAST the object is made of them, or refused and the key
+ * The handler of the family's restore_command, an error for clients: key offset bytes [LAST].
+ * Offset 0 starts a new object, if the key does not exist or is unfinished. Each further piece says
+ * where it belongs. With LAST the object is made from the pieces; if that fails, the key is
  * deleted.
  */
 int object_restore(server_context *context, server_string **argv, int argc, command_family *family);

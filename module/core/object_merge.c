@@ -1,11 +1,9 @@
-/*
- * What merging keys has in common, whatever the family: DEST SOURCE [SOURCE …], all or nothing. A
- * source that does not exist is an empty one.
- */
+/* Merging keys, for any family: DEST SOURCE [SOURCE …], all or nothing. A source that does not
+ * exist counts as empty. */
 #include "module/core/object.h"
 #include "module/core/replies.h"
 
-/* The sources that exist, in order. False: the client has been told. */
+/* Finds the sources that exist, in order. False after an error reply. */
 static bool merge_open_sources(server_context *context, const object_merging *how,
                                server_string **names, size_t n, const held_object *target,
                                held_object **sources, size_t *count)
@@ -34,8 +32,10 @@ static bool merge_open_sources(server_context *context, const object_merging *ho
     return true;
 }
 
-/* Merges all into one: into the target itself where that is one step, else into a copy, so that the
- * target stays as it is when a later step fails. */
+/*
+ * Merges all sources. With one source and an existing target it merges into the target itself,
+ * which is one step; otherwise into a copy, so that the target is unchanged if a later step fails.
+ */
 static bry_status merge_all(server_context *context, const object_merging *how, held_object *target,
                             held_object *const *sources, size_t count, held_object **result)
 {
@@ -68,7 +68,7 @@ static void merge_replicate(server_context *context, server_string **argv, int a
         api.ReplicateVerbatim(context);
 }
 
-/* What the library counts is replicated, as object_refused() would. */
+/* Refusals that the library counts are replicated, as in object_refused(). */
 static int merge_refused(server_context *context, server_string **argv, int argc,
                          const object_merging *how, bry_status status)
 {

@@ -1,19 +1,19 @@
 /*
- * The data type behind every family: how an object is saved, logged, copied, compared and freed.
+ * The data type of every family: how an object is saved, logged, copied, compared and freed.
  *
- * RDB payload, encoding 1: whether the object is whole (1) or being restored (0); then, any number
- * of times, 1 and a string; then 0. The strings one after another are the object's frames
- * (doc/format.md), cut every 64 KiB whatever they mean, so that no part of an object is ever in one
- * block of its own size.
+ * RDB payload, encoding 1: 1 if the object is complete, 0 if it is being restored; then any number
+ * of 1 followed by a string; then 0. The concatenated strings are the object's frames
+ * (doc/format.md), cut every 64 KiB regardless of their meaning, so that no part of an object needs
+ * one block of its own size.
  *
- * Log: the same bytes, as many restore commands as it takes.
+ * Append-only file: the same bytes, in as many restore commands as needed.
  *
- * Digest: over the frames. They are a function of an object's contents and of what will decide
- * about its future, and contain nothing that asking changes.
+ * Digest: over the frames. They depend on the contents of an object and on the state that decides
+ * its future behaviour, and on nothing that a read changes.
  *
- * There is no method to defragment, because pointers to blocks are everywhere inside the library's
- * objects; their blocks are few and large. Nor one that is told of unlinking: nothing outside an
- * object knows of it.
+ * There is no defrag method, because pointers to blocks are everywhere inside the library's
+ * objects; the blocks are few and large. There is no unlink method, because nothing outside an
+ * object refers to it.
  */
 #include "module/core/arguments.h"
 #include "module/core/object.h"
@@ -28,13 +28,13 @@
 
 /* ---- cutting ------------------------------------------------------------------------------- */
 
-/* A sink that hands on pieces of equal size, and the last one as such. */
+/* A sink that emits pieces of equal size and marks the last one. */
 typedef struct piece_cutter {
     void (*emit)(const struct piece_cutter *self, bool last);
     void *target;
     server_string *key;
     const command_family *family;
-    uint64_t offset; /* of the piece */
+    uint64_t offset; /* of this piece in the payload */
     size_t len;
     char bytes[PIECE_SIZE];
 } piece_cutter;
@@ -46,7 +46,7 @@ static void cutter_begin(piece_cutter *self, void (*emit)(const piece_cutter *, 
     self->key = NULL;
     self->family = NULL;
     self->offset = 0;
-    self->len = 0; /* the bytes stay as they are: clearing them would cost more than a small map */
+    self->len = 0; /* `bytes` is not cleared: that would cost more than saving a small map */
 }
 
 static bry_status cutter_write(void *opaque, const void *bytes, size_t len)
@@ -68,9 +68,10 @@ static bry_status cutter_write(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-/* A cutter takes everything, but some engines need a little memory to put their entries in order.
- * Where there is none the process ends, as it does when the server itself finds none: a snapshot
- * that failed is better than one that ends in the middle and is not found out until it is needed.
+/*
+ * The cutter accepts everything, but some engines need a little memory to sort their entries. If
+ * there is none the process aborts, as the server does when it is out of memory: a failed snapshot
+ * is better than a truncated one that is noticed only when it is needed.
  */
 static void cutter_save_object(const held_object *object, piece_cutter *cutter)
 {
@@ -155,10 +156,8 @@ static bry_status rdb_load_pieces(held_object *object, const bry_source *source,
     return status;
 }
 
-/*
- * A client that sends RESTORE gets no larger object than it could have made; what a server has
- * written, or a master has accepted, is loaded whatever its size.
- */
+/* A client's RESTORE may not create a larger object than the client could have created otherwise.
+ * What a server has written, or a master has accepted, is loaded whatever its size. */
 static bool rdb_is_from_client(server_io *io)
 {
     int flags = api.GetContextFlags(api.GetContextFromIO(io));
@@ -239,8 +238,7 @@ static void object_aof_rewrite(server_io *io, server_string *key, void *value)
     cutter_save_object(object, &cutter);
 }
 
-/* Nobody reads the reply to a command of the log, so what is wrong with one goes to the server's
- * log. */
+/* Nobody reads the reply to a replayed command, so errors go to the server's log. */
 static int restore_refuse_piece(server_context *context, const command_family *family,
                                 const char *why)
 {
@@ -249,7 +247,7 @@ static int restore_refuse_piece(server_context *context, const command_family *f
     return reply_ok(context);
 }
 
-/* The pieces are all there: they become the object, or the key goes. */
+/* All pieces have arrived: makes the object from them, or deletes the key. */
 static int restore_finish(server_context *context, server_string **argv, opened_key *opened)
 {
     held_object *object = opened->object;
@@ -266,14 +264,14 @@ static int restore_finish(server_context *context, server_string **argv, opened_
         api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
                 article(family), family, load.problem, load.offset, bry_status_word(status));
         api.DeleteKey(opened->key);
-        api.Replicate(context, "DEL", "s", argv[1]); /* what it did, and not the piece */
+        api.Replicate(context, "DEL", "s", argv[1]); /* replicate the effect, not the piece */
         return reply_ok(context);
     }
     object_changed(context, argv[1], "restore", true);
     return reply_ok(context);
 }
 
-/* NULL, or why this piece cannot be the next; what has come so far is in opened->object. */
+/* NULL, or why this piece cannot be added; opened->object is set to the unfinished object. */
 static const char *restore_piece_problem(opened_key *opened, const command_family *family,
                                          uint64_t offset)
 {
@@ -347,7 +345,7 @@ static size_t object_mem_usage(const void *value)
     return ((const held_object *)value)->account.bytes;
 }
 
-/* Above 64 the server frees in another thread. */
+/* The server frees values with an effort above 64 in another thread. */
 static size_t object_free_effort(server_string *key, const void *value)
 {
     (void)key;

@@ -13,7 +13,7 @@
 bool is_replayed(server_context *context)
 {
     int flags = api.GetContextFlags(context);
-    /* Clients run no commands while a server loads, unless it loads aside. */
+    /* While a server is loading, clients run no commands, unless it loads asynchronously. */
     bool from_log = (flags & SERVER_IS_LOADING) && !(flags & SERVER_IS_LOADING_ASIDE);
     return from_log || (flags & (SERVER_IS_REPLICATED | SERVER_IS_SLOT_IMPORT));
 }
@@ -39,7 +39,7 @@ int reply_error(server_context *context, const char *word, const char *format, .
     return reply_line(context, line);
 }
 
-/* Clients know one word for all that is out of range; the text says what it is. */
+/* Clients get one code for everything that is out of range; the text says what it is. */
 static const char *word_of(bry_status status)
 {
     switch (status) {
@@ -90,12 +90,12 @@ void reply_pair_count(server_context *context, const char *name, uint64_t count)
         api.ReplyWithLongLong(context, (long long)count);
         return;
     }
-    char text[24]; /* more than an integer of the protocol holds */
+    char text[24]; /* too large for an integer of the protocol */
     int len = snprintf(text, sizeof text, "%" PRIu64, count);
     api.ReplyWithStringBuffer(context, text, (size_t)len);
 }
 
-/* Digits behind the point if the number were written without an exponent. */
+/* Number of decimals if the number were written without an exponent. */
 static int decimals_of(const char *text)
 {
     const char *point = strchr(text, '.'), *power = strchr(text, 'e');
@@ -104,10 +104,10 @@ static int decimals_of(const char *text)
 }
 
 /*
- * The server's own ReplyWithDouble() shows 0.0005 as 0.00050000000000000001 on Redis 7.0. In RESP2
- * a number with a fraction is a string, so ours goes there. In RESP3 it is a type of its own, which
- * modules reach through the server alone: it prints long doubles with 17 decimals, less the zeros
- * at the end, which is as short as ours where ours has no more.
+ * The server's own ReplyWithDouble() prints 0.0005 as 0.00050000000000000001 on Redis 7.0. In RESP2
+ * a number with a fraction is a string, so our own text is sent. RESP3 has a type for it, which
+ * modules can send only through the server: it prints long doubles with 17 decimals without
+ * trailing zeros, which is as short as ours if ours has no more decimals.
  */
 static void reply_number(server_context *context, double number)
 {

@@ -1,13 +1,13 @@
 /*
- * What the server answers beside plain values: errors.
+ * Error replies, and values with names.
  *
- * One list of words for the library, the program and the server: an error begins with the word of a
- * bry_status (FULL, MISMATCH, RANGE, UNSURE, BADDATA …), or with one that every client of the
- * server knows: ERR for what cannot be understood, WRONGTYPE, BUSYKEY.
+ * The library, the program and the server use one list of error codes: an error begins with the
+ * word of a bry_status (FULL, MISMATCH, RANGE, UNSURE, BADDATA …), or with a code that every client
+ * of the server knows: ERR for arguments that cannot be parsed, WRONGTYPE, BUSYKEY.
  *
- * A replica and a server that reads its log carry out what a master has carried out, refusals
- * included (see object.h), and nobody reads their replies; they say OK instead of an error, which
- * some servers take for a sign of damage.
+ * Replicas and a server that loads its append-only file repeat what a master has done, including
+ * refusals (see object.h), and nobody reads their replies. They reply OK instead of an error,
+ * because some servers take an error there for corruption.
  */
 #ifndef BLOOMERY_MODULE_REPLIES_H
 #define BLOOMERY_MODULE_REPLIES_H
@@ -16,37 +16,37 @@
 
 #include <bloomery/base.h>
 
-/* Every function that replies returns SERVER_OK, so that a handler can return it. */
+/* Every function that replies returns SERVER_OK, so that a handler can return its result. */
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 int reply_error(server_context *context, const char *word, const char *format, ...);
 
-/* The status's own word and text. */
+/* Replies with the word and text of the status. */
 int reply_status(server_context *context, bry_status status);
 
 int reply_wrong_type(server_context *context);
 int reply_no_key(server_context *context);
 int reply_ok(server_context *context);
-int reply_zeros(server_context *context, size_t n); /* a list of n: nothing is there */
+int reply_zeros(server_context *context, size_t n); /* an array of n zeros */
 
 /* A name and a value, for replies that are maps. */
 void reply_pair_count(server_context *context, const char *name, uint64_t count);
 void reply_pair_number(server_context *context, const char *name, double number);
-/* ahead_ms: how far the time of a thing that goes by the clock is ahead of it. By little on a
- * replica; by more where the clock was in the future and came back. */
+/* ahead_ms: how far the time of an object that uses the server's clock is ahead of that clock. A
+ * little on a replica; more if the clock was set back. */
 void reply_pair_ahead(server_context *context, uint64_t time);
 void reply_pair_text(server_context *context, const char *name, const char *text);
 
-/* Tells a client that a command is not for it: only the log and replication use it. */
+/* Replies that the command is internal: only for the append-only file and replication. */
 int reply_internal(server_context *context);
 
-/* Whether the command comes from a master or out of the log: then it is carried out as it is, and
- * the limits of this node's configuration do not count. */
+/* True if the command comes from a master or the append-only file. Then it is carried out as it is,
+ * and the limits of this node's configuration do not apply. */
 bool is_replayed(server_context *context);
 
-/* What a client sent, fit for a line: in quotes, unprintable bytes as \xNN, cut after a few. */
+/* An argument for an error message: in quotes, unprintable bytes as \xNN, truncated. */
 #define QUOTED_SIZE 64
 const char *quoted(const server_string *string, char out[QUOTED_SIZE]);
 

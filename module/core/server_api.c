@@ -2,7 +2,7 @@
 
 server_api api;
 
-/* What of a context a module may look at: the function that finds all others. */
+/* The part of a context that a module may read: the function that finds all others. */
 typedef struct context_head {
     int (*get_api)(const char *name, void *function);
 } context_head;
@@ -17,7 +17,7 @@ const char *server_api_load(server_context *context)
         missing = #name;
     SERVER_FUNCTIONS(X)
 #undef X
-    void *own; /* Valkey has every function under a name of its own as well */
+    void *own; /* Valkey also has every function under a name of its own */
     api.is_valkey = head->get_api("ValkeyModule_CreateCommand", (void *)&own) == SERVER_OK;
     return missing;
 }

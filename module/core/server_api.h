@@ -1,13 +1,11 @@
 /*
- * The interface between a module and the server (Redis 7.0 and later, Valkey), declared in our own
- * words: only what Bloomery uses.
+ * The part of the module API of Redis 7.0 (and later) and Valkey that Bloomery uses, declared here.
  *
  * The server calls RedisModule_OnLoad() with a context whose first word is a function that finds
- * all others by name. server_api_load() asks for each once; one that the server does not have stays
- * NULL, which is how features of newer servers are told. What must be there is checked.
+ * all others by name. server_api_load() looks each up once. A function that the server does not
+ * have stays NULL, which is how features of newer servers are detected; required ones are checked.
  *
- * Every function is called as api.Name(…), so that a reader sees where the library ends and the
- * server begins.
+ * Every function is called as api.Name(…), so that a reader sees where the module calls the server.
  */
 #ifndef BLOOMERY_MODULE_SERVER_API_H
 #define BLOOMERY_MODULE_SERVER_API_H
@@ -44,13 +42,13 @@ enum {
     SERVER_IS_MASTER = 1 << 2,
     SERVER_IS_REPLICA = 1 << 3,
     SERVER_IS_CLUSTER = 1 << 5,
-    SERVER_EVICTS = 1 << 9, /* keys, at maxmemory */
-    SERVER_OUT_OF_MEMORY = 1 << 10, /* by maxmemory */
+    SERVER_EVICTS = 1 << 9, /* evicts keys at maxmemory */
+    SERVER_OUT_OF_MEMORY = 1 << 10, /* maxmemory is reached */
     SERVER_IS_REPLICATED = 1 << 12,
     SERVER_IS_LOADING = 1 << 13,
     SERVER_CLIENT_RESP3 = 1 << 22,
-    SERVER_IS_LOADING_ASIDE = 1 << 23, /* a replica that still answers from what it had */
-    SERVER_IS_SLOT_IMPORT = 1 << 25, /* Valkey 9: from the node that gives a slot away */
+    SERVER_IS_LOADING_ASIDE = 1 << 23, /* async loading: a replica that still serves its old data */
+    SERVER_IS_SLOT_IMPORT = 1 << 25, /* Valkey 9: sent by the node that gives a slot away */
 };
 
 /* SetModuleOptions() */
@@ -63,17 +61,17 @@ enum {
 /* NotifyKeyspaceEvent() */
 enum { SERVER_NOTIFY_GENERIC = 1 << 2, SERVER_NOTIFY_MODULE = 1 << 13 };
 
-/* ReplyWithArray() and the like, when the length comes later */
+/* ReplyWithArray() and similar: the length is set later */
 enum { SERVER_POSTPONED = -1 };
 
 /* CallReplyType() */
 enum { SERVER_REPLY_ERROR = 1, SERVER_REPLY_ARRAY = 3 };
 
 /* SubscribeToServerEvent() */
-enum { SERVER_EVENT_MODULES = 9 }; /* one was loaded or unloaded */
+enum { SERVER_EVENT_MODULES = 9 }; /* a module was loaded or unloaded */
 
 typedef struct server_event {
-    uint64_t id, version; /* of the event; of what it brings, which is 1 */
+    uint64_t id, version; /* version: of the event's data, 1 */
 } server_event;
 
 /* Register…Config() */
@@ -81,7 +79,7 @@ enum {
     SERVER_CONFIG_DEFAULT = 0,
     SERVER_CONFIG_IMMUTABLE = 1 << 0,
     SERVER_CONFIG_MEMORY = 1 << 7,
-    SERVER_CONFIG_UNPREFIXED = 1 << 9, /* Redis 8: without the module's name in front */
+    SERVER_CONFIG_UNPREFIXED = 1 << 9, /* Redis 8: name without the module's prefix */
 };
 
 typedef int server_command_function(server_context *context, server_string **argv, int argc);
@@ -117,7 +115,7 @@ typedef struct server_command_history {
     const char *since, *changes;
 } server_command_history;
 
-/* In both, 0 is "left out" and 1 "cannot be told". */
+/* In both enums 0 is "omitted" and 1 "unknown". */
 enum { SERVER_BEGIN_INDEX = 2, SERVER_BEGIN_KEYWORD = 3 };
 enum { SERVER_FIND_RANGE = 2, SERVER_FIND_KEYNUM = 3 };
 enum {
@@ -129,7 +127,7 @@ enum {
     SERVER_SPEC_UPDATE = 1 << 5,
     SERVER_SPEC_INSERT = 1 << 6,
     SERVER_SPEC_DELETE = 1 << 7,
-    SERVER_SPEC_INCOMPLETE = 1 << 9, /* there are more keys than this tells: getkeys-api */
+    SERVER_SPEC_INCOMPLETE = 1 << 9, /* there may be further keys: getkeys-api */
 };
 
 typedef struct server_key_spec {
@@ -201,7 +199,7 @@ typedef struct server_command_info {
 
 /* ---- the functions -------------------------------------------------------------------------- */
 
-/* X(required, result, name, arguments): in one list, so that none is declared and not asked for. */
+/* X(required, result, name, arguments): one list, so that every declared function is looked up. */
 #define SERVER_FUNCTIONS(X)                                                                        \
     /* set-up */                                                                                   \
     X(1, void, SetModuleAttribs, (server_context *, const char *name, int version, int api))       \
@@ -326,7 +324,7 @@ typedef struct server_api {
 
 extern server_api api;
 
-/* Fills api. NULL, or the name of a function that is needed and not there. */
+/* Fills `api`. Returns NULL, or the name of a required function that is missing. */
 const char *server_api_load(server_context *context);
 
 #endif

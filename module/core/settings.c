@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REDIS_8 0x00080000 /* as GetServerVersion() tells it */
+#define REDIS_8 0x00080000 /* as returned by GetServerVersion() */
 #define DEFAULT_MAX_KEY_BYTES (256LL << 20)
 #define MOST_KEY_BYTES (1LL << 40)
 
@@ -16,8 +16,8 @@ uint64_t settings_max_key_bytes(void)
     return (uint64_t)max_key_bytes;
 }
 
-/* Half as much again: an object may have passed the limit a little, and takes other steps when it
- * is loaded. */
+/* Half as much again: a saved object may exceed the limit a little, and grows in other steps when
+ * it is loaded. */
 uint64_t settings_load_ceiling(void)
 {
     return (uint64_t)(max_key_bytes + max_key_bytes / 2);
@@ -47,8 +47,8 @@ int settings_register_count(server_context *context, const char *name, long long
                                      setting_get_number, setting_set_number, NULL, setting);
 }
 
-/* Servers that do not know the flag log a line about it, so they are not asked. A name that
- * somebody else has is refused; then ours goes in front. */
+/* Servers that do not know the flag log a warning, so they are not asked. A name that another
+ * module has is refused; then ours gets the prefix. */
 static bool may_be_unprefixed(void)
 {
     return !api.is_valkey && api.GetServerVersion && api.GetServerVersion() >= REDIS_8;

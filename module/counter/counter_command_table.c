@@ -1,5 +1,5 @@
-/* The commands COUNTER.* as data: what the server registers, and COMMAND DOCS and the manual show.
- */
+/* The table of the commands COUNTER.*: what the server registers, and COMMAND DOCS and
+ * doc/commands/ show. */
 #include "module/core/command_table_parts.h"
 #include "module/counter/counter_type.h"
 
@@ -57,7 +57,7 @@ static server_key_spec change_keys[] = {
 static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-static server_key_spec told_keys[] = {KEY_AT(1, CHANGES), {0}};
+static server_key_spec replayed_keys[] = {KEY_AT(1, CHANGES), {0}};
 
 const module_command counter_commands[] = {
     {
@@ -186,7 +186,7 @@ const module_command counter_commands[] = {
         .flags = "write fast",
         .categories = "write fast bloomery",
         .arity = -6,
-        .key_specs = told_keys,
+        .key_specs = replayed_keys,
         .summary = "Internal: what COUNTER.INCRBY did, and when; for replicas and the "
                    "append-only file.",
         .complexity = "O(n), n operations",
@@ -198,7 +198,7 @@ const module_command counter_commands[] = {
         .flags = "write fast",
         .categories = "write fast bloomery",
         .arity = 4,
-        .key_specs = told_keys,
+        .key_specs = replayed_keys,
         .summary = "Internal: moves the time of a table; for replicas and the "
                    "append-only file.",
         .complexity = "O(1)",

@@ -1,7 +1,5 @@
-/*
- * COUNTER.INCRBY, MINCRBY, DEL, and what of them is replicated (counter_type.h says why so). One
- * batch of the library for each command: all of it is done, or none.
- */
+/* COUNTER.INCRBY, MINCRBY, DEL, and what they replicate (counter_type.h explains why). Each command
+ * is one batch of the library: all of it is applied, or nothing. */
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
@@ -11,9 +9,9 @@
 
 enum { SMALL = 16, ARGUMENTS_EACH = 3 };
 
-/* What a command says, in the order it says it: counter, delta, id, any number of times. */
+/* The operations of a command in order: (counter, delta, id)…. */
 typedef struct counting {
-    server_string **argv; /* of these */
+    server_string **argv; /* the operations */
     size_t n;
     uint64_t now;
     bry_counter_op *ops;
@@ -22,7 +20,7 @@ typedef struct counting {
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* False: the client has been told. Ids are hashed later, when the table is known. */
+/* False after an error reply. Ids are hashed later, when the table is known. */
 static bool counting_read(server_context *context, counting *self, int from)
 {
     char text[QUOTED_SIZE];
@@ -103,14 +101,14 @@ static void counter_replicate_touch(server_context *context, server_string *key,
 
 /* ---- the ceiling --------------------------------------------------------------------------- */
 
-/* Of the whole key, for a client's command. */
+/* The limit on the whole key for a client's command. */
 static uint64_t counter_ceiling(const counter_table *table)
 {
     uint64_t limit = settings_max_key_bytes();
     return table->max_bytes && table->max_bytes < limit ? table->max_bytes : limit;
 }
 
-/* BRY_E_FULL where the ceiling was in the way; then nothing has changed. */
+/* BRY_E_FULL, with nothing changed, if the ceiling was reached. */
 static bry_status counter_apply_below(counter_table *table, counting *self, uint64_t ceiling)
 {
     table->ceiling = ceiling;
@@ -131,9 +129,9 @@ static bool counter_all_repeats(const counter_table *table, const counting *self
 }
 
 /*
- * The ceiling is in the way. It binds neither repeats nor time: else a full table could never get
- * to the point where it has room again. So time moves, which gives back what has become too old,
- * and then comes the second try. What is refused even then is counted.
+ * The ceiling was reached. It applies neither to repeats nor to time: otherwise a full table could
+ * never have room again. So time moves, which drops expired ids, and then comes a second try. What
+ * is refused even then is counted.
  */
 static bry_status counter_apply_at_ceiling(server_context *context, server_string *key,
                                            counter_table *table, counting *self, uint64_t ceiling)
@@ -153,7 +151,7 @@ static bry_status counter_apply_at_ceiling(server_context *context, server_strin
 
 /* ---- INCRBY, MINCRBY, APPLY ---------------------------------------------------------------- */
 
-/* Adds up what was done, and tells those who listen where something was. */
+/* Updates the statistics, and sends a keyspace event if anything was applied. */
 static void counter_count_outcomes(server_context *context, server_string *key, held_object *object,
                                    const counting *self)
 {
@@ -200,7 +198,7 @@ static int counter_count_for_client(server_context *context, server_string *key,
     bry_status status = counter_apply_below(table, self, ceiling);
     if (status == BRY_E_FULL)
         status = counter_apply_at_ceiling(context, key, table, self, ceiling);
-    if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table has counted either */
+    if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table counts both */
         counter_replicate_apply(context, key, self, before);
     if (status != BRY_OK)
         return counter_reply_refused(context, table, status);
@@ -212,8 +210,8 @@ static int counter_count_for_client(server_context *context, server_string *key,
     return SERVER_OK;
 }
 
-/* As a master has done it; a master that had the memory is not followed where this node has none,
- * and nobody but the log can be told. */
+/* Repeats what a master has done. If this node is out of memory where the master was not, it can
+ * only log that. */
 static int counter_count_replayed(server_context *context, server_string *key, held_object *object,
                                   counting *self)
 {
@@ -230,21 +228,21 @@ static int counter_count_replayed(server_context *context, server_string *key, h
 
 static int counter_count(server_context *context, server_string **argv, int argc, bool many)
 {
-    counting told;
+    counting batch;
     opened_key opened;
-    if (counting_open(context, &told, argv, argc, 2) &&
+    if (counting_open(context, &batch, argv, argc, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (!opened.object) {
             family_reply_missing(context, &counter_family);
         } else if (is_replayed(context)) {
-            told.now = bry_counter_time(table_of(opened.object)->counters);
-            counter_count_replayed(context, argv[1], opened.object, &told);
+            batch.now = bry_counter_time(table_of(opened.object)->counters);
+            counter_count_replayed(context, argv[1], opened.object, &batch);
         } else {
-            counter_count_for_client(context, argv[1], opened.object, &told, many);
+            counter_count_for_client(context, argv[1], opened.object, &batch, many);
         }
         object_close(&opened);
     }
-    counting_close(&told);
+    counting_close(&batch);
     return SERVER_OK;
 }
 
@@ -262,7 +260,7 @@ int counter_command_mincrby(server_context *context, server_string **argv, int a
     return counter_count(context, argv, argc, true);
 }
 
-/* False: the client has been told that this command is not for it, or that the time is none. */
+/* False after an error reply: a client may not call this command, or the time is invalid. */
 static bool counter_is_replayed(server_context *context, server_string *time, uint64_t *now)
 {
     long long number;
@@ -278,22 +276,22 @@ static bool counter_is_replayed(server_context *context, server_string *time, ui
 
 int counter_command_apply(server_context *context, server_string **argv, int argc)
 {
-    counting told;
+    counting batch;
     opened_key opened;
     if (argc < 3 + ARGUMENTS_EACH || argc % ARGUMENTS_EACH != 0)
         return api.WrongArity(context);
-    if (!counter_is_replayed(context, argv[2], &told.now))
+    if (!counter_is_replayed(context, argv[2], &batch.now))
         return SERVER_OK;
-    if (counting_open(context, &told, argv, argc, 3) &&
+    if (counting_open(context, &batch, argv, argc, 3) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
-            counter_count_replayed(context, argv[1], opened.object, &told);
+            counter_count_replayed(context, argv[1], opened.object, &batch);
         } else {
             family_reply_missing(context, &counter_family);
         }
         object_close(&opened);
     }
-    counting_close(&told);
+    counting_close(&batch);
     return SERVER_OK;
 }
 
@@ -333,7 +331,7 @@ int counter_command_del(server_context *context, server_string **argv, int argc)
         bry_answer was = BRY_ABSENT;
         size_t len;
         const char *name = api.StringPtrLen(argv[i], &len);
-        if (opened.object) /* without a folder it cannot fail */
+        if (opened.object) /* cannot fail without a log on disk */
             bry_counter_del(table_of(opened.object)->counters, name, len, &was);
         api.ReplyWithLongLong(context, was == BRY_PRESENT);
         deleted += was == BRY_PRESENT;

@@ -9,7 +9,7 @@
 
 /* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool counter_read_create(server_context *context, server_string **argv, int argc,
                                 bry_counter_options *request)
 {
@@ -33,7 +33,9 @@ static bool counter_read_create(server_context *context, server_string **argv, i
     return true;
 }
 
-/* With all parameters: defaults are those of one version of the module, and the seed is random. */
+/*
+ * With all parameters: defaults may differ between versions of the module, and the seed is random.
+ */
 static void counter_replicate_creation(server_context *context, server_string *name,
                                        const bry_counter_options *options)
 {
@@ -48,12 +50,12 @@ static void counter_replicate_creation(server_context *context, server_string *n
                   max_bytes);
 }
 
-/* Whether the ceilings leave room for a new table and, where CAPACITY was `asked` for, its plan,
- * as far as a client's command is concerned. */
+/* True if the limits leave room for a new table and, if CAPACITY was given (`asked`), for its plan.
+ * Replayed commands are not limited. False after an error reply. */
 static bool counter_has_room(server_context *context, const bry_counter_options *options,
                              const held_object *made, const bry_counter_shape *shape, bool asked)
 {
-    /* A quarter more for what the server's allocator rounds up. */
+    /* a quarter more for what the server's allocator rounds up */
     uint64_t first = shape->bytes_least - shape->bytes_empty;
     uint64_t bytes = made->account.bytes + first + first / 4, planned = asked ? shape->bytes : 0;
     if (is_replayed(context))
@@ -74,14 +76,14 @@ static bool counter_has_room(server_context *context, const bry_counter_options 
     return true;
 }
 
-/* Without a CAPACITY, the default, or less where that leaves no room for a very small ERROR. */
+/* Without CAPACITY: the default, or less if that is not possible with a very small ERROR. */
 static bry_status counter_plan(bry_counter_options *options, bry_counter_shape *shape)
 {
     bool asked = options->capacity != 0;
     if (!asked)
         options->capacity = counter_default_capacity();
     bry_counter_options planned = *options;
-    planned.max_bytes = 0; /* counter_has_room() looks at that */
+    planned.max_bytes = 0; /* counter_has_room() checks that */
     bry_status status = bry_counter_plan(&planned, shape);
     while (status == BRY_E_RANGE && !asked && planned.capacity >= 10) {
         options->capacity = planned.capacity /= 10;

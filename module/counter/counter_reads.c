@@ -1,4 +1,4 @@
-/* COUNTER.GET, MGET, SCAN: what counters hold. None of these moves the time. */
+/* COUNTER.GET, MGET, SCAN: the values of counters. None of these moves the time. */
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/core/typed_numbers.h"
@@ -9,10 +9,10 @@
 
 enum { PORTION = 64 };
 
-/* Counters that one SCAN lists at most, whatever COUNT says: some milliseconds. */
+/* Maximum number of counters in one reply of SCAN, whatever COUNT says: a few milliseconds. */
 #define MOST_LISTED 8192u
 
-/* The counter's value, or null. */
+/* Replies with the counter's value, or null. */
 static void counter_reply_value(server_context *context, const held_object *object,
                                 const server_string *counter)
 {
@@ -51,7 +51,7 @@ int counter_command_mget(server_context *context, server_string **argv, int argc
 
 /* ---- SCAN ---------------------------------------------------------------------------------- */
 
-/* Names and values in turn; returns the cursor that goes on. */
+/* Sends alternating names and values; returns the next cursor. */
 static uint64_t counter_reply_listing(server_context *context, const bry_counter *counters,
                                       uint64_t cursor, uint64_t count)
 {
@@ -72,10 +72,8 @@ static uint64_t counter_reply_listing(server_context *context, const bry_counter
     return cursor;
 }
 
-/*
- * The cursor stands before the listing in the reply and is known only after it. So the end is
- * looked up first, by a listing that nobody sees: it costs the same again and no memory.
- */
+/* The cursor comes before the list in the reply but is known only after it. So it is determined
+ * first, by a pass without a reply: that doubles the cost and takes no memory. */
 static uint64_t counter_cursor_after(const bry_counter *counters, uint64_t cursor, uint64_t count)
 {
     do {
@@ -86,7 +84,7 @@ static uint64_t counter_cursor_after(const bry_counter *counters, uint64_t curso
     return cursor;
 }
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool counter_read_cursor(server_context *context, const server_string *argument,
                                 uint64_t *cursor)
 {

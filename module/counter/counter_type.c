@@ -1,6 +1,6 @@
 /*
  * The type COUNTER. Its payload, encoding 1: the table as the library saves it (doc/format.md, kind
- * CNTR). Its note has MAXMEM and the number of commands refused with FULL, u64 each, little-endian.
+ * CNTR). The note has MAXMEM and the number of commands refused with FULL, little-endian u64 each.
  */
 #include "module/counter/counter_type.h"
 
@@ -13,7 +13,7 @@ enum { NOTE_SIZE = 16 };
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* What a block really takes is known when it is there. */
+/* The real size of a block is known only after it is allocated. */
 static void *counter_alloc(void *opaque, size_t size)
 {
     counter_table *self = opaque;
@@ -57,8 +57,8 @@ static bry_allocator counter_allocator(counter_table *self)
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* More than the library's own: a server's tables are large, an id beyond what was planned for takes
- * a byte more, and memory is taken as ids come in any case. */
+/* Larger than the library's default: a server's tables are large, an id beyond the plan takes one
+ * byte more, and memory is allocated only as ids arrive. */
 #define DEFAULT_CAPACITY 1000000
 
 static long long default_capacity = DEFAULT_CAPACITY;
@@ -74,7 +74,7 @@ uint64_t counter_default_capacity(void)
     return (uint64_t)default_capacity;
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------ */
 
 bry_status counter_create(bry_counter_options *options, held_object **object)
 {
@@ -126,8 +126,8 @@ static bry_status counter_type_save(const void *thing, const bry_sink *sink)
     return bry_counter_save(table->counters, sink, &how);
 }
 
-/* Whether the library refuses what this module lets through: it keeps the ceiling itself, and its
- * replicas repeat what a master has accepted without asking whether they would. */
+/* True if the library would enforce limits. Here this module enforces them, and replicas repeat
+ * what a master has accepted without checking. */
 static bool counter_has_limits(const bry_counter *counters)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;

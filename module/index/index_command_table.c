@@ -1,4 +1,5 @@
-/* The commands INDEX.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+/* The table of the commands INDEX.*: what the server registers, and COMMAND DOCS and doc/commands/
+ * show. */
 #include "module/core/command_table_parts.h"
 #include "module/index/index_type.h"
 

@@ -1,7 +1,7 @@
 /*
- * INDEX.ADD, LOCATE, EXISTS, DEL: items of one index. n items asked, n answers in order. What is
- * added is added whole or not at all: whether a unit has room is known before, and what the library
- * refuses after that is taken back.
+ * INDEX.ADD, LOCATE, EXISTS, DEL: the items of one index. n items give n answers, in order. Items
+ * are added all or none: whether a unit has room is checked before, and if the library refuses one
+ * after that, the others are removed again.
  */
 #include "module/core/item_batch.h"
 #include "module/core/replies.h"
@@ -18,18 +18,18 @@ static int index_reply_answers(server_context *context, const item_batch *self, 
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-#define FEW 8u /* candidates that are found at the first asking */
+#define FEW 8u /* candidates that the first query returns */
 
-/* Some items of INDEX.LOCATE, each hash asked for once, and what was found. */
+/* Some items of INDEX.LOCATE: each different hash is looked up once. */
 typedef struct location {
     const held_index *held;
-    bry_hash hashes[BATCH_SMALL]; /* no two alike */
-    uint32_t *all[BATCH_SMALL]; /* candidates past FEW, where the list is kept */
+    bry_hash hashes[BATCH_SMALL]; /* all different */
+    uint32_t *all[BATCH_SMALL]; /* all candidates, if there are more than FEW */
     size_t totals[BATCH_SMALL];
     uint32_t units[BATCH_SMALL * FEW];
     size_t n;
-    uint8_t which[BATCH_SMALL]; /* of each item: its place among the hashes … */
-    uint8_t uses[BATCH_SMALL]; /* … and how many items are still to be answered from there */
+    uint8_t which[BATCH_SMALL]; /* of each item: its index in `hashes` … */
+    uint8_t uses[BATCH_SMALL]; /* … and the number of items that still need that result */
 } location;
 
 static void location_find(location *self, const item_batch *items)
@@ -51,7 +51,7 @@ static void location_find(location *self, const item_batch *items)
     bry_index_locate_n(self->held->index, self->hashes, self->n, self->units, FEW, self->totals);
 }
 
-/* All candidates of a hash; NULL: no memory. */
+/* All candidates of a hash. NULL: out of memory. */
 static const uint32_t *location_units(location *self, size_t at)
 {
     size_t total = self->totals[at];
@@ -147,12 +147,12 @@ typedef struct addition {
     server_string **argv;
     held_object *object;
     uint64_t number;
-    uint32_t unit; /* of the library; INDEX_NO_UNIT until it is opened */
+    uint32_t unit; /* of the library; INDEX_NO_UNIT until opened */
     bool opened; /* by this command */
     item_batch *batch;
 } addition;
 
-/* How many items the unit does not answer for yet. */
+/* Number of items that the unit does not report yet. */
 static size_t index_count_absent(const addition *self)
 {
     const held_index *held = index_of(self->object);
@@ -163,10 +163,8 @@ static size_t index_count_absent(const addition *self)
     return absent;
 }
 
-/*
- * How many more items an index of a fixed size takes: units that were made apart may have brought
- * more than their share. Where it takes no further unit either, the client hears of that.
- */
+/* How many more items an index of fixed size accepts: installed units may have brought more than
+ * their share. If it cannot have a further unit either, the client gets that error instead. */
 static uint64_t index_room(const addition *self)
 {
     const held_index *held = index_of(self->object);
@@ -179,10 +177,8 @@ static uint64_t index_room(const addition *self)
     return most > items ? most - items : 0;
 }
 
-/*
- * Whether the unit takes the items, and the key the memory. Only where one of them is short it is
- * asked which items are new; one that is named twice counts twice. False: the client has been told.
- */
+/* True if the unit has room for the items, and the key for their memory. Which items are new is
+ * checked only if room is short; a duplicate counts twice. False after an error reply. */
 static bool index_may_add(const addition *self)
 {
     const held_index *held = index_of(self->object);
@@ -222,7 +218,7 @@ static bool index_may_add(const addition *self)
     return true;
 }
 
-/* Opens the unit that was named. False: the client has been told. */
+/* Opens the unit. False after an error reply. */
 static bool index_open_unit(addition *self)
 {
     held_index *held = index_of(self->object);
@@ -250,7 +246,7 @@ static void index_undo_add(addition *self, size_t done)
     for (size_t i = done; i-- > 0;)
         if (self->batch->answers[i] == BRY_ABSENT)
             bry_index_del(held->index, self->batch->hashes[i], self->unit, NULL);
-    if (self->opened) { /* its number in the library too, which the next one gets elsewhere */
+    if (self->opened) { /* its number too: on replicas the next unit gets it */
         index_numbers_del(&held->numbers, self->number);
         bry_index_unopen(held->index, self->unit);
     }
@@ -260,8 +256,7 @@ static int index_add_all(addition *self)
 {
     held_index *held = index_of(self->object);
     item_batch *batch = self->batch;
-    if (batch->n > 1 &&
-        !held->dba) /* for what it fetches into the cache; dba would ask all units */
+    if (batch->n > 1 && !held->dba) /* to prefetch; with dba it would test all units */
         bry_index_has_n(held->index, batch->hashes, batch->n, batch->answers);
     for (size_t i = 0; i < batch->n; i++) {
         bry_answer was;

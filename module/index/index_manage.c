@@ -8,10 +8,10 @@
 
 /* ---- INDEX.CREATE -------------------------------------------------------------------------- */
 
-/* What INDEX.CREATE says. */
+/* The arguments of INDEX.CREATE. */
 typedef struct index_request {
     bry_index_options options;
-    int engine; /* a place in the words; -1: not given */
+    int engine; /* index in the list of words; -1: not given */
     uint64_t units, group;
     server_string *like;
 } index_request;
@@ -19,7 +19,7 @@ typedef struct index_request {
 static const char *const engine_words[] = {"auto", "compact", "dba", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
 
-/* Groups are engine dba's, so one that was named names it, too. */
+/* Only engine dba has groups, so GROUP implies it. */
 static void index_choose_engine(index_request *request)
 {
     bry_index_options *index = &request->options;
@@ -32,7 +32,7 @@ static void index_choose_engine(index_request *request)
         index->fixed = true; /* see index_type.h */
 }
 
-/* Arguments that only make sense together. False: the client has been told. */
+/* Checks combinations of arguments. False after an error reply. */
 static bool index_check_create(server_context *context, const index_request *request, size_t given)
 {
     uint64_t group = request->group;
@@ -48,7 +48,7 @@ static bool index_check_create(server_context *context, const index_request *req
     return false;
 }
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool index_read_create(server_context *context, server_string **argv, int argc,
                               index_request *request)
 {

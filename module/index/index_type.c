@@ -40,8 +40,8 @@ bry_index_options index_options_default(void)
     return options;
 }
 
-/* The library's options_like() names the shape of the next unit, which past the last one is
- * another; the shape that an index begins with follows from the rest. */
+/* The library's options_like() describes the shape of the next unit, which differs beyond the
+ * planned units. The shape that an index starts with follows from the other options. */
 bry_index_options index_options_of(const held_index *held)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
@@ -51,7 +51,7 @@ bry_index_options index_options_of(const held_index *held)
     return options;
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------ */
 
 static void index_release(held_index *held, const bry_allocator *allocator)
 {
@@ -67,7 +67,7 @@ static void index_type_destroy(void *thing)
     index_release(held, &allocator);
 }
 
-/* Takes the index over; NULL, and the index is gone, when there is no memory. */
+/* Takes ownership of the index. NULL, with the index destroyed, if out of memory. */
 static held_index *index_wrap(bry_index *index, const bry_allocator *allocator)
 {
     held_index *held = allocator->alloc(allocator->opaque, sizeof *held);
@@ -115,7 +115,8 @@ bry_status index_create(bry_index_options *options, held_object **object)
     return BRY_OK;
 }
 
-/* The shape of engine dba follows from these, as it does here: that is what a plan is. */
+/* The shape of engine dba need not be sent: it is planned from these parameters, on every node
+ * alike. */
 void index_replicate_creation(server_context *context, server_string *name,
                               const bry_index_options *options)
 {
@@ -155,10 +156,10 @@ bool index_read_unit(server_context *context, const server_string *argument, uin
     return read_plain(context, argument, "unit", 0, INDEX_MOST_NUMBER, number);
 }
 
-#define LEAST_WORK UINT64_C(4096) /* of engine dba, as much as copying a megabyte */
+#define LEAST_WORK UINT64_C(4096) /* engine dba: as much as copying a megabyte */
 #define WORK_AN_ITEM UINT64_C(16)
 #define SWEEP_AN_ITEM UINT64_C(16)
-#define SWEEP_MOST UINT64_C(65536) /* entries: about two milliseconds */
+#define SWEEP_MOST UINT64_C(65536) /* entries, about two milliseconds */
 #define SMALL_UNIT 32u
 
 void index_tidy(held_index *held, size_t n)
@@ -170,9 +171,9 @@ void index_tidy(held_index *held, size_t n)
 }
 
 /*
- * The library looks at a segment of some hundred entries at least, which is much for a unit of a
- * few: then it is done with one such unit in so many. Additions sweep along by themselves. Without
- * memory for it, it is left for the next time.
+ * The library sweeps at least one segment of some hundred entries, which is much for a unit of a
+ * few items: then only one such unit in SMALL_UNIT sweeps. Additions sweep by themselves. If memory
+ * runs out, the sweep is left for the next time.
  */
 void index_sweep(held_index *held, uint64_t n)
 {
@@ -182,7 +183,7 @@ void index_sweep(held_index *held, uint64_t n)
     bry_index_step(held->index, NULL, n < most ? n * SWEEP_AN_ITEM + 1 : SWEEP_MOST, NULL);
 }
 
-/* Lists all units; NULL where there are none, or no memory for the list. */
+/* Lists all units. NULL: there are none, or out of memory. */
 static uint32_t *index_list_units(const held_index *held, size_t *count)
 {
     const bry_allocator *allocator = &held->numbers.allocator;
@@ -225,7 +226,7 @@ void index_changed(held_object *object)
 
 void index_count(held_object *object, size_t n)
 {
-    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
+    if (object->promised == 0) /* it was loaded or copied, and its error not estimated yet */
         index_refresh_errors(object);
     object_count(object, n);
 }
@@ -237,7 +238,7 @@ static bry_status index_type_save(const void *thing, const bry_sink *sink)
     return bry_index_save(((const held_index *)thing)->index, sink, NULL);
 }
 
-/* Enters the numbers of all units. What is wrong goes into *problem. */
+/* Enters the numbers of all units; *problem says what is wrong. */
 static bry_status index_enter_numbers(held_index *held, const uint32_t *units, size_t count,
                                       const char **problem)
 {

@@ -1,23 +1,22 @@
 /*
  * The family INDEX: its type, its settings, and what its files share.
  *
- * Numbers. A unit has the number that its user gives it, from 0 to 2^63 - 1, in no order and with
- * any gaps: it is the library's tag (index_unit_numbers.h). INDEX.ADD to a number that is not there
- * opens a unit, so nobody has to say beforehand which ones there will be.
+ * Numbers. Users choose the number of a unit, from 0 to 2^63 - 1, in any order and with any gaps.
+ * It is the library's tag (index_unit_numbers.h). INDEX.ADD to a new number opens a unit, so the
+ * units need not be declared first.
  *
- * What nobody supplies. Engine dba keeps its error past the units it was planned for, and forgets
- * single items, by building units anew from their items, which a program with the library hands
- * to it. Over the wire nobody does. So an index of this engine is made for its UNITS and no
- * more, which keeps the promise, and INDEX.DEL is refused; INDEX.INFO says both. A unit that is out
- * of date is dropped and added or installed again. Engine compact needs no supplier, and is what
- * `auto` stands for.
+ * No supplier. To keep its error beyond the planned units, and to delete single items, engine dba
+ * rebuilds units from their items, which a program that uses the library supplies. A server has no
+ * such supplier. So an index of this engine has at most UNITS units, which keeps the promise, and
+ * INDEX.DEL is refused; INDEX.INFO shows both. To update a unit, drop it and add or install it
+ * again. Engine compact, the default, needs no supplier.
  *
- * Same bytes everywhere. Commands are functions of the key, and replicated as they came; the
- * creation with its parameters and seed. What the library leaves for later, such as the items of a
- * dropped unit, is done a little with each command that changes the key, as much as follows from
- * the command and the key. How far it has come is in the frames of engine compact, so that a server
- * which was sent the key in the middle of it goes on as the others do; frames of engine dba do not
- * depend on it.
+ * Same bytes everywhere. Commands depend on the key only and are replicated verbatim; the creation
+ * is replicated with its parameters and seed. Work that the library defers, such as clearing the
+ * items of a dropped unit, is done in small steps by each command that changes the key; how much
+ * depends only on the command and the key. The progress is part of the frames of engine compact, so
+ * that a server that received the key in the middle continues as the others do; the frames of
+ * engine dba do not depend on it.
  */
 #ifndef BLOOMERY_MODULE_INDEX_TYPE_H
 #define BLOOMERY_MODULE_INDEX_TYPE_H
@@ -37,9 +36,9 @@ extern const size_t index_command_count;
 typedef struct held_index {
     bry_index *index;
     index_numbers numbers;
-    uint64_t looked_at; /* how many items there were when the error was last estimated */
-    bool dba; /* its engine; else compact */
-    bool untidy; /* dba: there may be work that needs no items */
+    uint64_t looked_at; /* number of items when the error was last estimated */
+    bool dba; /* engine dba; else compact */
+    bool untidy; /* dba: there may be deferred work that needs no items */
 } held_index;
 
 static inline held_index *index_of(const held_object *object)
@@ -47,43 +46,41 @@ static inline held_index *index_of(const held_object *object)
     return object->thing;
 }
 
-/* Options as the settings say. */
+/* The options of a new index, from the settings. */
 bry_index_options index_options_default(void);
 
-/* Options that make an index like this one, as it was created. */
+/* The options with which this index was created. */
 bry_index_options index_options_of(const held_index *held);
 
-/*
- * An object with a new index. Options without a seed get one here, so that *options is all there is
- * to know about it. What bry_index_create() returns.
- */
+/* Makes an object with a new index. If the options have no seed, one is chosen; *options then
+ * describes the index completely. Returns what bry_index_create() returns. */
 bry_status index_create(bry_index_options *options, held_object **object);
 
 /* Replicates the creation of an index with all its parameters. */
 void index_replicate_creation(server_context *context, server_string *name,
                               const bry_index_options *options);
 
-/* Whether the index may have a further unit, which would get this number. False: the client has
- * been told. */
+/* True if the index can have a further unit, which would get this number. False after an error
+ * reply. */
 bool index_takes_unit(server_context *context, held_index *held, uint64_t number);
 
-/* The number of a unit, as an argument. False: the client has been told. */
+/* Reads the number of a unit from an argument. False after an error reply. */
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number);
 
 /* Drops a unit of the library, which has this number. */
 void index_drop(held_object *object, uint64_t number, uint32_t unit);
 
-/* After units were opened or items added, n of them: does some of the work that engine dba left. */
+/* After units were opened or n items added: does some of the work that engine dba deferred. */
 void index_tidy(held_index *held, size_t n);
 
-/* After n items have gone or come with a whole unit: does some of the work that engine compact
- * left. */
+/* After a whole unit of n items was dropped or installed: does some of the work that engine compact
+ * deferred. */
 void index_sweep(held_index *held, uint64_t n);
 
-/* Brings the numbers about an object up to date after a change. */
+/* Updates the numbers of an object after a change. */
 void index_changed(held_object *object);
 
-/* Counts n items that were asked for or changed. */
+/* Counts n items that were queried or changed. */
 void index_count(held_object *object, size_t n);
 
 server_command_function index_command_create, index_command_add, index_command_locate,

@@ -113,7 +113,7 @@ typedef struct installation {
     bry_load load;
 } installation;
 
-/* Reads the frame into an index as a further unit. */
+/* Installs the frame in an index, as a further unit. */
 static bry_status install_read_frame(installation *self, bry_index *index, uint32_t *unit)
 {
     bry_view view = {self->bytes, self->len, 0};
@@ -130,9 +130,9 @@ static bry_status install_read_frame(installation *self, bry_index *index, uint3
 }
 
 /*
- * Whether the frame is one for this index, tried out in an empty one like it: the library validates
- * while it reads, and what it has read until it comes upon something wrong would have to be taken
- * back out of an index that is in use. What a master has accepted was tried out there.
+ * Checks the frame by installing it in an empty index with the same options: the library validates
+ * while it reads, and items that were read before an error would have to be removed from the real
+ * index. Frames that a master has accepted were checked there.
  */
 static bry_status install_try_frame(installation *self)
 {
@@ -203,7 +203,7 @@ static int index_install_unit(installation *self, server_string **argv)
         return install_refused(self, status);
     uint64_t before = self->object->items;
     status = install_put_unit(self);
-    if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within its limit */
+    if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within the limit */
         return object_refused(context, &index_family, status);
     if (status != BRY_OK)
         return install_refused(self, status);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define FIRST_ROOM 16u
-#define MOVED_AT_ONCE 64u /* far more than it takes to be done before the new table is full */
-#define GONE (INDEX_NO_UNIT - 1) /* in the old table: removed, and no end of a search */
+#define MOVED_AT_ONCE 64u /* more than enough to finish before the new table is full */
+#define GONE (INDEX_NO_UNIT - 1) /* deleted from the old table; a search continues past it */
 
 void index_numbers_init(index_numbers *self, uint64_t seed, const bry_allocator *allocator)
 {
@@ -59,7 +59,7 @@ static size_t home_of(const index_numbers *self, const index_places *in, uint64_
     return (size_t)bry_hash_key(self->seed, &number, sizeof number).lo & (in->room - 1);
 }
 
-/* Where the number stands, or the free place where it would. */
+/* The slot of the number, or the free slot where it belongs. */
 static index_number *place_of(const index_numbers *self, const index_places *in, uint64_t number)
 {
     size_t at = home_of(self, in, number);
@@ -78,7 +78,7 @@ uint32_t index_numbers_find(const index_numbers *self, uint64_t number)
     return unit == GONE ? INDEX_NO_UNIT : unit;
 }
 
-/* Some of what the old table has and the new one not yet. */
+/* Moves up to `most` slots of the old table. */
 static void move_some(index_numbers *self, size_t most)
 {
     for (size_t end = self->moved + most; self->moved < self->old.room && self->moved < end;
@@ -101,7 +101,7 @@ bry_status index_numbers_reserve(index_numbers *self)
         return BRY_E_NOMEM;
     for (size_t i = 0; i < wider.room; i++)
         wider.place[i].unit = INDEX_NO_UNIT;
-    move_some(self, self->old.room); /* all have moved long before */
+    move_some(self, self->old.room); /* all have moved already */
     self->old = self->now;
     self->now = wider;
     self->moved = 0;
@@ -115,7 +115,7 @@ void index_numbers_put(index_numbers *self, uint64_t number, uint32_t unit)
     move_some(self, MOVED_AT_ONCE);
 }
 
-/* Those behind it move up, where that brings them nearer to their homes. */
+/* Moves up the entries that follow, if that brings them closer to their home slots. */
 static void close_hole(index_numbers *self, size_t hole)
 {
     index_number *place = self->now.place;

@@ -1,4 +1,5 @@
-/* The commands MAP.* as data: what the server registers, and COMMAND DOCS and the manual show. */
+/* The table of the commands MAP.*: what the server registers, and COMMAND DOCS and doc/commands/
+ * show. */
 #include "module/core/command_table_parts.h"
 #include "module/map/map_type.h"
 

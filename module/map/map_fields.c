@@ -1,7 +1,5 @@
-/*
- * MAP.SET, GET, UPDATE, DEL, EXISTS: fields of one map. n fields asked, n answers in order; one
- * batch of the library for each command, so a change is done for all fields or for none.
- */
+/* MAP.SET, GET, UPDATE, DEL, EXISTS: the fields of one map. n fields give n answers, in order. Each
+ * command is one batch of the library, so a change is made for all fields or for none. */
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/map/map_type.h"
@@ -11,14 +9,14 @@
 
 #define SMALL 64u
 
-/* What a command says of its fields, in the order it says it. */
+/* The fields of a command, in order. */
 typedef struct field_batch {
     size_t n;
-    uint64_t bytes; /* of all values */
+    uint64_t bytes; /* total of all values */
     bry_hash *hashes;
     bry_map_value *values;
     uint8_t *answers;
-    void *heap; /* where the command has more fields than these */
+    void *heap; /* arrays of a larger batch */
     bry_hash small_hashes[SMALL];
     bry_map_value small_values[SMALL];
     uint8_t small_answers[SMALL];
@@ -60,7 +58,7 @@ static void field_batch_hash(field_batch *self, const bry_map *map, server_strin
         self->hashes[i] = string_hash(seed, fields[i * step]);
 }
 
-/* The values of "field value …", as the map takes them. False: the client has been told. */
+/* Reads the values of "field value …". False after an error reply. */
 static bool field_batch_read_values(server_context *context, field_batch *self, const bry_map *map,
                                     server_string **pairs)
 {
@@ -101,7 +99,7 @@ static size_t field_batch_count(const field_batch *self, bry_answer answer)
     return count;
 }
 
-/* For each answer: `yes` where it is the one that counts as 1. */
+/* Replies 1 for each answer that is `yes`, else 0. */
 static int map_reply_answers(server_context *context, const field_batch *self, bry_answer yes)
 {
     api.ReplyWithArray(context, (long)self->n);
@@ -116,9 +114,9 @@ static int map_reply_answers(server_context *context, const field_batch *self, b
     return SERVER_OK;
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
-/* Asks for a part of the command's fields; without a map all are absent, as a batch begins. */
+/* Looks up a part of the fields. Without a map all stay absent. */
 static void map_get_part(const bry_map *map, server_string **fields, field_batch *self)
 {
     if (!map)
@@ -183,7 +181,7 @@ int map_command_exists(server_context *context, server_string **argv, int argc)
 
 /* ---- refusing ------------------------------------------------------------------------------ */
 
-/* Of several limits the one that was met. `more`: fields that would have been new. */
+/* Names the limit that was reached. `more`: number of fields that would have been new. */
 static int map_reply_full(server_context *context, const bry_map *map, size_t more, size_t values)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
@@ -204,7 +202,7 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
     return reply_error(context, "FULL", "the map cannot grow further without exceeding its ERROR");
 }
 
-/* What bloomery.max-key-bytes refuses, and what may help. */
+/* Refuses because of bloomery.max-key-bytes, and says what may help. */
 static int map_refuse_size(server_context *context, const held_object *object)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
@@ -220,7 +218,7 @@ static int map_refuse_size(server_context *context, const held_object *object)
                        settings_max_key_bytes(), help);
 }
 
-/* What the library refused, to be replicated unless the map is a new one. */
+/* Replies to a refusal by the library, and replicates it unless the map is new. */
 static int map_refused(server_context *context, const held_object *object, const field_batch *self,
                        bry_status status, bool is_new)
 {
@@ -238,11 +236,8 @@ static int map_refused(server_context *context, const held_object *object, const
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/*
- * Whether the values may be set under the limit of a key's size. An upper bound of what they add is
- * what they weigh; at the limit, fields that are there may still get other values, up to an eighth
- * more.
- */
+/* True if the values may be set within bloomery.max-key-bytes. They add at most what they weigh. At
+ * the limit, existing fields may still get other values, up to an eighth above it. */
 static bool map_may_set(server_context *context, const held_object *object, field_batch *self)
 {
     uint64_t more = self->n * sizeof(bry_hash) + self->bytes;
@@ -254,7 +249,7 @@ static bool map_may_set(server_context *context, const held_object *object, fiel
     return field_batch_count(self, BRY_PRESENT) == self->n;
 }
 
-/* Sets all; `created` where the object is new and not yet under the key. */
+/* Sets all fields. `created`: the options of a new object that is not stored in the key yet. */
 static int map_set_all(server_context *context, server_string **argv, opened_key *opened,
                        field_batch *self, held_object *object, const bry_map_options *created)
 {
@@ -290,7 +285,7 @@ static int map_set_or_create(server_context *context, server_string **argv, open
         return reply_status(context, status);
     if (field_batch_read_values(context, self, map_of(object), argv + 2))
         map_set_all(context, argv, opened, self, object, opened->object ? NULL : &options);
-    if (!opened->object) /* it was not put there */
+    if (!opened->object) /* it was not stored */
         object_free(object);
     return SERVER_OK;
 }
@@ -312,7 +307,7 @@ int map_command_set(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* Brings the fields that are there to the front, sets those, and puts their answers back. */
+/* Moves the fields that exist to the front, sets them, and puts their answers back in place. */
 static bry_status map_update_present(bry_map *map, field_batch *self, uint8_t *was, size_t *present)
 {
     size_t count = 0;
@@ -352,7 +347,7 @@ static int map_update_all(server_context *context, server_string **argv, held_ob
     if (was != small)
         api.Free(was);
     if (status != BRY_OK) {
-        self->n = present; /* those in front; the others had no part in it */
+        self->n = present; /* those in front; the others were not involved */
         return map_refused(context, object, self, status, false);
     }
     object_count(object, self->n);

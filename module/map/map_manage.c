@@ -8,7 +8,7 @@
 
 /* ---- MAP.CREATE ---------------------------------------------------------------------------- */
 
-/* What MAP.CREATE says. */
+/* The arguments of MAP.CREATE. */
 typedef struct map_request {
     bry_map_options options;
     int engine;
@@ -19,7 +19,7 @@ typedef struct map_request {
 static const char *const engine_words[] = {"auto", "compact", "kbf", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool map_read_create(server_context *context, server_string **argv, int argc,
                             map_request *request)
 {
@@ -52,7 +52,7 @@ static bool map_read_create(server_context *context, server_string **argv, int a
     return true;
 }
 
-/* An empty map with the codes of the other's values, too: so the two can be merged. */
+/* An empty map that also has the value codes of the other, so that the two can be merged. */
 static bry_status map_create_like(const held_object *other, held_object **out)
 {
     held_object *made = object_new(&map_family);

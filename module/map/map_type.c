@@ -35,7 +35,7 @@ bry_map_options map_options_default(void)
     return options;
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------ */
 
 bry_status map_create(bry_map_options *options, held_object **out)
 {
@@ -57,7 +57,8 @@ bry_status map_create(bry_map_options *options, held_object **out)
     return BRY_OK;
 }
 
-/* The shape of engine kbf follows from these, as it does here: that is what a plan is. */
+/* The shape of engine kbf need not be sent: it is planned from these parameters, on every node
+ * alike. */
 void map_replicate_creation(server_context *context, server_string *name,
                             const bry_map_options *options)
 {
@@ -108,8 +109,11 @@ static uint64_t map_type_items(const void *thing)
     return bry_map_items(thing);
 }
 
-/* A field that is not there may be answered as one that is; one that is there as another, or with
- * engine kbf as none. A client asks for either, so the larger chance counts. */
+/*
+ * An absent field may be reported as present; a present field may return the value of another or,
+ * with engine kbf, be reported as absent. Clients ask for both kinds, so the larger probability
+ * counts.
+ */
 static void map_type_errors(const void *thing, double *promised, double *estimated)
 {
     bry_map_stats stats = BRY_MAP_STATS;

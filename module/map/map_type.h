@@ -10,7 +10,7 @@ extern command_family map_family;
 extern const module_command map_commands[];
 extern const size_t map_command_count;
 
-/* 0: its values are byte strings. */
+/* 0: values are byte strings. */
 static inline uint32_t map_value_bits(const bry_map *map)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
@@ -23,13 +23,11 @@ static inline bry_map *map_of(const held_object *object)
     return object->thing;
 }
 
-/* Options as the settings say, for a map that nobody described. */
+/* The options of a map that is created implicitly, from the settings. */
 bry_map_options map_options_default(void);
 
-/*
- * An object with a new map. Options without a seed get one here, so that *options is all there is
- * to know about the map. What bry_map_create() returns.
- */
+/* Makes an object with a new map. If the options have no seed, one is chosen; *options then
+ * describes the map completely. Returns what bry_map_create() returns. */
 bry_status map_create(bry_map_options *options, held_object **out);
 
 /* Replicates the creation of a map with all its parameters. */

@@ -1,9 +1,9 @@
 /*
- * Which commands ONCE calls: those that the server flags as writing, that name at least one key,
- * and that neither wait nor bring other servers or whole keys into it.
+ * Which commands ONCE runs: those with the server's flag "write" that have at least one key and
+ * neither block nor involve other servers or whole keys.
  *
- * The flags are the server's own, from COMMAND INFO, which knows the commands of all modules too.
- * It takes far longer than most commands, so what it said is kept until a module comes or goes.
+ * The flags come from COMMAND INFO, which also knows the commands of other modules. It takes far
+ * longer than most commands, so its answers are cached until a module is loaded or unloaded.
  */
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Beside what their flags tell, and as our own commands for logs and replicas: these bring whole
- * keys from elsewhere, and may answer with an error after they changed something. ONCE within ONCE
- * has one id too many. */
+/*
+ * Refused besides those that their flags exclude, as are our own internal commands: these copy
+ * whole keys and may return an error after they changed something. ONCE within ONCE would have two
+ * ids.
+ */
 static const char *const refused_names[] = {"once", "migrate", "restore", "restore-asking"};
 
-/* ---- what the server tells of a command ---------------------------------------------------- */
+/* ---- what the server says about a command ---------------------------------------------------- */
 
 enum { IS_KNOWN = 1, IS_WRITE = 2, IS_BLOCKING = 4, IS_NOT_FOR_SCRIPTS = 8, HAS_PARTS = 16 };
 
@@ -25,11 +27,11 @@ enum { NAME_SIZE = 96, SLOTS = 128 };
 
 typedef struct known_command {
     size_t len;
-    char name[NAME_SIZE]; /* in small letters */
+    char name[NAME_SIZE]; /* in lower case */
     unsigned traits;
 } known_command;
 
-/* A name has one place here, and whoever comes last has it. */
+/* A hash table with one slot per name; the last name replaces the one before. */
 static known_command known[SLOTS];
 
 static void once_forget_commands(server_context *context, server_event event, uint64_t what,
@@ -55,8 +57,8 @@ static bool reply_is_flag(server_reply *reply, const char *flag)
     return text && len == strlen(flag) && memcmp(text, flag, len) == 0;
 }
 
-/* A command in the reply of COMMAND INFO: name, arity, flags, and six things more before its parts,
- * which XGROUP CREATE is one of. */
+/* One command in the reply of COMMAND INFO: name, arity, flags, and six more fields before its
+ * subcommands, such as XGROUP CREATE. */
 static unsigned command_parse_traits(server_reply *about)
 {
     enum { AT_FLAGS = 2, AT_PARTS = 9 };
@@ -90,7 +92,7 @@ static unsigned command_ask_server(server_context *context, const char *name, si
     return traits;
 }
 
-/* 0: there is no such command. Only those that are there are kept. */
+/* 0: unknown command. Only known commands are cached. */
 static unsigned command_look_up(server_context *context, const char *name, size_t len)
 {
     known_command *place = &known[bry_hash_key(0, name, len).lo % SLOTS];
@@ -105,7 +107,7 @@ static unsigned command_look_up(server_context *context, const char *name, size_
     return traits;
 }
 
-/* Adds a word to a name, in small letters. False: no command is called that long. */
+/* Appends a word to a name, in lower case. False: too long for a command. */
 static bool command_name_append(char name[NAME_SIZE], size_t *end, const server_string *word)
 {
     size_t len;
@@ -119,8 +121,8 @@ static bool command_name_append(char name[NAME_SIZE], size_t *end, const server_
     return true;
 }
 
-/* Of the command, or of the part of it that the second word names; not IS_KNOWN where there is none
- * of that name. */
+/* The traits of the command or, if the second word names one, of its subcommand. Without IS_KNOWN
+ * if it does not exist. */
 static unsigned command_traits(server_context *context, const once_request *request)
 {
     char name[NAME_SIZE];
@@ -137,7 +139,7 @@ static unsigned command_traits(server_context *context, const once_request *requ
     return part ? part : HAS_PARTS;
 }
 
-/* ---- what ONCE makes of it ----------------------------------------------------------------- */
+/* ---- what ONCE accepts ---------------------------------------------------------------------- */
 
 static bool once_refuses_name(const server_string *name)
 {
@@ -203,9 +205,10 @@ bool once_may_call(server_context *context, const once_request *request)
 }
 
 /*
- * With what the command does to each key, as far as the server tells it: Redis 7.0 tells it of few,
- * and without it access control wants any right to the key here, and the right one in the call.
- * ONCE within ONCE is refused, and here it ends: else a long row of them would need as much stack.
+ * Includes what the command does to each key, if the server says so. Redis 7.0 does so for few
+ * commands; then access control requires any permission on the key here, and the right one in the
+ * call. ONCE within ONCE is an error, and the search ends there: otherwise a long chain of them
+ * would need as much stack.
  */
 void once_declare_keys(server_context *context, server_string **words, int n, int from)
 {

@@ -1,5 +1,5 @@
-/* The commands ONCE and ONCE.* as data: what the server registers, and COMMAND DOCS and the manual
- * show. */
+/* The table of the commands ONCE and ONCE.*: what the server registers, and COMMAND DOCS and
+ * doc/commands/ show. */
 #include "module/core/command_table_parts.h"
 #include "module/once/once_run.h"
 
@@ -33,7 +33,7 @@ static server_command_arg create_args[] = {
 };
 static server_command_arg guard_args[] = {GUARD, {0}};
 
-/* Incomplete, so that the server asks for the keys of the command that ONCE calls. */
+/* Incomplete: the server asks for the keys of the command that ONCE runs (getkeys-api). */
 static server_key_spec once_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE | SERVER_SPEC_INCOMPLETE),
     {0}};

@@ -8,9 +8,11 @@
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
-/* As of a table of counters, and for the same reasons: a new id that is taken for a repeat is a
- * write that is lost, so the error is small; and a guard is planned for many, as memory is taken
- * when ids come in any case and those beyond the plan take more. */
+/*
+ * As for tables of counters: a new id that is taken for a repeat is a lost write, so the error is
+ * small; and a guard is planned for many ids, because memory is allocated only as ids arrive and
+ * ids beyond the plan take more.
+ */
 static share_setting default_error = {
     .value = 1e-9, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static long long default_capacity = 1000000;
@@ -33,10 +35,8 @@ bry_window_options once_options_default(void)
     return options;
 }
 
-/*
- * A guard is an ordinary window, and what is saved of one does not tell. INFO counts it apart once
- * this server has made it by ONCE.CREATE or has used it in ONCE.
- */
+/* A guard is an ordinary window, and is saved as one. INFO counts it as a guard after this server
+ * has created it with ONCE.CREATE or used it in ONCE. */
 void once_mark_guard(held_object *object)
 {
     if (object->totals != &once_family.totals)
@@ -45,7 +45,7 @@ void once_mark_guard(held_object *object)
 
 /* ---- ONCE.CREATE --------------------------------------------------------------------------- */
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool once_read_create(server_context *context, server_string **argv, int argc,
                              bry_window_options *window)
 {

@@ -1,24 +1,24 @@
-/* ONCE guard id command [argument …]; once_run.h says how. */
+/* ONCE guard id command [argument …]; once_run.h explains it. */
 #include "module/once/once_run.h"
 
 #include "module/core/replies.h"
 
 #include <string.h>
 
-#define MOST_DENIAL 300u /* bytes, of what an error can hold */
+#define MOST_DENIAL 300u /* bytes of an error message */
 
 enum { AT_GUARD = 1, AT_ID = 2, AT_COMMAND = 3 };
 
 once_totals once_total;
 
-/* A guard that is open, and an id that it is asked for. */
+/* A guard and the id to check. */
 typedef struct once_check {
     server_context *context;
     server_string *guard, *id;
     held_object *object;
     bry_hash hash;
     uint64_t now;
-    double error; /* the chance that it is taken for a repeat if it is new */
+    double error; /* probability that a new id is taken for a repeat */
 } once_check;
 
 /* ---- guards -------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ int once_reply_no_guard(server_context *context)
     return reply_error(context, "NOGUARD", "no such guard: create it with ONCE.CREATE");
 }
 
-/* Opens the key, which must be a guard. False: the client has been told, nothing is open. */
+/* Opens the key, which must be a guard. False, with nothing open, after an error reply. */
 static bool once_open_guard(once_check *self, int mode, opened_key *opened)
 {
     if (!object_open(self->context, &window_family, self->guard, mode, opened))
@@ -74,8 +74,8 @@ static void once_replicate_time(const once_check *self, uint64_t time)
 
 /* ---- remembering --------------------------------------------------------------------------- */
 
-/* Whether the limit of a key's size leaves room for an id, if need be after what has become too old
- * is given back. */
+/* True if bloomery.max-key-bytes leaves room for an id, if necessary after expired ids were
+ * dropped. */
 static bool once_may_remember(const once_check *self)
 {
     bry_window *window = window_of(self->object);
@@ -92,7 +92,7 @@ static bool once_may_remember(const once_check *self)
     return object_may_grow(self->context, self->object, sizeof(bry_hash));
 }
 
-/* For once_remember(), with the guard open to be changed. */
+/* Remembers the id; the guard is open for writing. */
 static bool once_remember_id(const once_check *self)
 {
     if (!once_may_remember(self)) {
@@ -114,7 +114,7 @@ static bool once_remember_id(const once_check *self)
     return false;
 }
 
-/* False: the id cannot be remembered, and the client has been told. */
+/* Remembers the id. False after an error reply. */
 static bool once_remember(once_check *self)
 {
     opened_key opened;
@@ -125,8 +125,8 @@ static bool once_remember(once_check *self)
     return remembered;
 }
 
-/* The command failed. The key is looked up anew: whoever listens to the server's events may have
- * done something to it. */
+/* The command failed: forgets the id. The key is opened again, because listeners to the server's
+ * events may have changed it. */
 static void once_forget_id(once_check *self)
 {
     opened_key opened = {.key =
@@ -154,8 +154,8 @@ static int once_reply_repeat(const once_check *self)
     return api.ReplyWithLongLong(self->context, 0);
 }
 
-/* The command's error as it is; but Redis 7.0 tells modules that access control said no in words
- * that no client looks for. */
+/* Forwards the command's error. Redis 7.0 reports a denial by access control to modules in words
+ * that no client looks for; that becomes NOPERM. */
 static int once_reply_failed(server_context *context, const once_request *request,
                              server_reply *reply)
 {
@@ -169,11 +169,11 @@ static int once_reply_failed(server_context *context, const once_request *reques
                        quoted(request->words[0], name), (int)(len - lead), text + lead);
 }
 
-/* The id is remembered, and no key is open. */
+/* Runs the command; the id is remembered, and no key is open. */
 static int once_call(once_check *self, const once_request *request)
 {
-    /* Replicated; replies as the client's protocol has them; the caller's rights, errors as
-     * replies, the memory limit, and what scripts may not call. */
+    /* Flags: replicate; replies in the client's protocol; the caller's permissions; errors as
+     * replies; the memory limit; only what scripts may call. */
     server_reply *reply = api.Call(self->context, api.StringPtrLen(request->words[0], NULL),
                                    "!0CEMSv", request->words + 1, (size_t)request->n - 1);
     if (!reply || api.CallReplyType(reply) == SERVER_REPLY_ERROR) {
@@ -195,8 +195,8 @@ static int once_call(once_check *self, const once_request *request)
     return SERVER_OK;
 }
 
-/* The guard is opened to be read first: a repeat is no change of it, and the transactions of those
- * who watch it go on. */
+/* The guard is opened for reading first: a repeat does not change it, so transactions that WATCH it
+ * are not aborted. */
 static void once_run(once_check *self, const once_request *request)
 {
     opened_key opened;

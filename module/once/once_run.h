@@ -1,28 +1,28 @@
 /*
- * ONCE: a write command of the server that is carried out at most once for an id.
+ * ONCE: runs a write command of the server at most once per id.
  *
- * The guard, which knows the ids, is an ordinary window: engine compact, by the server's clock,
- * without REFRESH. ONCE.CREATE makes one with an error that suits writes; any that WINDOW.CREATE
- * made so will do. What an id means is the window's promise: one that was applied is known for
- * WINDOW, and one that is new is taken for a repeat, its write lost, with a probability of at most
+ * The guard, which remembers the ids, is an ordinary window: engine compact, server's clock, no
+ * REFRESH. ONCE.CREATE makes one with an error rate that suits writes; any such window made by
+ * WINDOW.CREATE works too. The window's promise applies: an id that was run is known for WINDOW,
+ * and a new id is taken for a repeat, so that its write is lost, with a probability of at most
  * ERROR.
  *
- * An id is remembered if and only if its command was carried out. Remembering may fail, for want
- * of memory, and a command cannot be taken back; so it goes first, and it is what is taken back
- * when the command answers with an error. That never fails: the window does not move in time
- * between the two, so it takes no memory (bry_window_del()).
+ * An id is remembered if and only if its command was run. Remembering may fail, for lack of memory,
+ * and a command cannot be undone. So the id is remembered first, and forgotten again if the command
+ * returns an error. Forgetting cannot fail: the window's time does not move in between, so it needs
+ * no memory (bry_window_del()).
  *
  * What is replicated and logged, in one transaction:
- *   applied:  the command's own effect, as the server replicates it (SPOP as SREM, EX as PXAT), and
- *             WINDOW.ADD guard id AT time
- *   repeated: WINDOW.ADVANCE guard AT the time the guard has already, which changes nothing; but a
- *             client that then calls WAIT waits for all that went before, the first try included:
- *             servers have WAIT look at the last thing that a client's own commands replicated
- *   failed:   WINDOW.ADVANCE guard AT time, since the guard's time did move
- * ONCE itself is in no log.
+ *  applied:  the command's own effect, as the server replicates it (SPOP as SREM, EX as PXAT), and
+ *            WINDOW.ADD guard id AT time
+ *  repeated: WINDOW.ADVANCE guard AT the time that the guard already has, which changes nothing;
+ *            but a client that then calls WAIT also waits for its first try, because WAIT looks at
+ *            the last thing that the client's own commands replicated
+ *  failed:   WINDOW.ADVANCE guard AT time, since the guard's time did move
+ * ONCE itself is never logged.
  *
- * Keys. All that the command names are declared as ONCE's own, so that a cluster routes by them and
- * access control asks for them; the command is then called with the rights of the caller.
+ * Keys. All keys of the command are declared as keys of ONCE, so that a cluster routes by them and
+ * access control checks them; the command then runs with the caller's permissions.
  */
 #ifndef BLOOMERY_MODULE_ONCE_RUN_H
 #define BLOOMERY_MODULE_ONCE_RUN_H
@@ -33,42 +33,42 @@ extern command_family once_family;
 extern const module_command once_commands[];
 extern const size_t once_command_count;
 
-/* In this process, for INFO. */
+/* Totals of this process, for INFO. */
 typedef struct once_totals {
     uint64_t applied, repeated;
-    uint64_t failed; /* commands that answered with an error */
-    uint64_t refused; /* those that were not called, for want of room or because ONCE does not */
+    uint64_t failed; /* commands that returned an error */
+    uint64_t refused; /* commands that were not run: no room, or not allowed in ONCE */
 } once_totals;
 
 extern once_totals once_total;
 
-/* Options of ONCE.CREATE as the settings say. */
+/* The options of ONCE.CREATE, from the settings. */
 bry_window_options once_options_default(void);
 
-/* Whether a window can be a guard: NULL, or why not. */
+/* NULL if a window can be a guard, or why not. */
 const char *once_guard_problem(const bry_window_options *options);
 
-/* Counts the window among the guards in INFO, if it is not yet. */
+/* Counts the window as a guard in INFO, if it is not counted yet. */
 void once_mark_guard(held_object *object);
 
 int once_reply_no_guard(server_context *context);
 
-/* ---- commands that ONCE calls -------------------------------------------------------------- */
+/* ---- commands that ONCE runs ---------------------------------------------------------------- */
 
-/* A command with its arguments, and the key that it must leave alone. */
+/* A command with its arguments, and the guard, which it must not use as a key. */
 typedef struct once_request {
     server_string *guard;
     server_string **words;
     int n;
 } once_request;
 
-/* Makes what is known of commands follow what modules come and go. */
+/* Drops the cached properties of commands when modules are loaded or unloaded. */
 int once_watch_commands(server_context *context);
 
-/* Whether ONCE may call it. False: the client has been told. */
+/* True if ONCE may run the command. False after an error reply. */
 bool once_may_call(server_context *context, const once_request *request);
 
-/* Declares the keys of a command that stands at `from`, for IsKeysPositionRequest(). */
+/* Declares the keys of the command at position `from`, for IsKeysPositionRequest(). */
 void once_declare_keys(server_context *context, server_string **words, int n, int from);
 
 server_command_function once_command, once_command_create, once_command_info;

@@ -1,5 +1,5 @@
-/* The commands WINDOW.* as data: what the server registers, and COMMAND DOCS and the manual show.
- */
+/* The table of the commands WINDOW.*: what the server registers, and COMMAND DOCS and doc/commands/
+ * show. */
 #include "module/core/command_table_parts.h"
 #include "module/window/window_type.h"
 

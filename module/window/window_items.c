@@ -1,13 +1,11 @@
-/*
- * WINDOW.ADD, MADD, EXISTS, MEXISTS, FORGET: items of one window. n items asked, n answers in
- * order; one batch of the library for each change, which is done for all items or for none.
- */
+/* WINDOW.ADD, MADD, EXISTS, MEXISTS, FORGET: the items of one window. n items give n answers, in
+ * order. Each change is one batch of the library, made for all items or for none. */
 #include "module/core/arguments.h"
 #include "module/core/item_batch.h"
 #include "module/core/replies.h"
 #include "module/window/window_type.h"
 
-/* [AT ms] from a place on, up to the word `stop`; *at stays 0 where it is not given. */
+/* Reads [AT ms] from a position up to the word `stop`; *at is 0 if it is not given. */
 static bool window_read_at(server_context *context, server_string **argv, int argc, int from,
                            const char *stop, int *end, uint64_t *at)
 {
@@ -18,9 +16,9 @@ static bool window_read_at(server_context *context, server_string **argv, int ar
     return options_read(context, argv, argc, from, options, 1, stop, end);
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------- */
 
-/* By the clock, or, by event time, as of the newest event. */
+/* The server's clock or, with event time, 0: the time of the newest event. */
 static uint64_t window_query_time(const bry_window *window)
 {
     bry_window_options options = window_like(window);
@@ -80,17 +78,15 @@ typedef struct window_change {
     server_string **argv;
     held_object *object;
     bry_window_options options;
-    uint64_t at, now; /* as given, or 0; and what that means */
+    uint64_t at, now; /* `at` as given, or 0; `now` is the time of the change */
     uint64_t before; /* the window's time before the change */
-    const char *name; /* of the command, and of the event */
+    const char *name; /* of the command */
     const char *event;
-    bool many; /* items stand behind ITEMS */
+    bool many; /* the items follow ITEMS */
 } window_change;
 
-/*
- * The time of a change. A command that is replayed and does not tell happened when the window had
- * the time that it has.
- */
+/* Determines the time of a change. A replayed command without AT happened at the time that the
+ * window already had. */
 static bool window_change_time(window_change *self)
 {
     const bry_window *window = window_of(self->object);
@@ -102,8 +98,8 @@ static bool window_change_time(window_change *self)
     return true;
 }
 
-/* As it came where it tells its time or the window's time has not moved, which is what nearly all
- * do and costs a fraction of making a new command; else with its time. */
+/* Replicates a change: verbatim if it has its time or the window's time did not move, which is the
+ * usual case and much cheaper than building a new command; otherwise with its time. */
 static void window_replicate_change(const window_change *self, const item_batch *batch)
 {
     if (self->at || window_by_events(&self->options) || self->now <= self->before)
@@ -116,7 +112,7 @@ static void window_replicate_change(const window_change *self, const item_batch 
                       (long long)self->now);
 }
 
-/* What the library refused. A refusal for want of room is replicated like a change (object.h). */
+/* Replies to a refusal by the library. FULL is replicated like a change (object.h). */
 static int window_change_refused(const window_change *self, const item_batch *batch,
                                  bry_status status)
 {
@@ -132,7 +128,7 @@ static int window_change_refused(const window_change *self, const item_batch *ba
     return object_refused_here(self->context, &window_family, status);
 }
 
-/* Lets the window forget what its time has come for, when a generation has passed. */
+/* Drops expired items if a generation has passed. */
 static void window_expire(const window_change *self)
 {
     bry_window *window = window_of(self->object);
@@ -146,9 +142,9 @@ static void window_expire(const window_change *self)
 }
 
 /*
- * Whether the items may be added under the limit of a key's size. At the limit those that are
- * remembered may be added still, for that adds nothing; where it refreshes them, up to an eighth
- * above the limit.
+ * True if the items may be added within bloomery.max-key-bytes. At the limit, items that are
+ * remembered may still be added, because that adds nothing; with REFRESH up to an eighth above the
+ * limit.
  */
 static bool window_may_add(const window_change *self, item_batch *batch)
 {
@@ -258,7 +254,7 @@ int window_command_madd(server_context *context, server_string **argv, int argc)
     return window_add_items(context, argv, argv + end + 1, (size_t)(argc - end - 1), &change);
 }
 
-/* ---- forgetting ---------------------------------------------------------------------------- */
+/* ---- forget -------------------------------------------------------------------------------- */
 
 static int window_forget_item(window_change *self, item_batch *batch)
 {
@@ -280,7 +276,7 @@ static int window_forget_item(window_change *self, item_batch *batch)
     return api.ReplyWithLongLong(self->context, was == BRY_PRESENT);
 }
 
-/* By event time it may do without AT: it happens at the window's time then. */
+/* With event time, AT is optional: the default is the window's time. */
 static int window_forget_at(window_change *self, item_batch *batch)
 {
     self->options = window_like(window_of(self->object));
@@ -289,7 +285,7 @@ static int window_forget_at(window_change *self, item_batch *batch)
     self->now = self->before = bry_window_time(window_of(self->object));
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window_of(self->object), &stats);
-    if (!stats.started) /* nothing has come yet, and this must not begin its time */
+    if (!stats.started) /* there was no event yet, and this must not start the window's time */
         return api.ReplyWithLongLong(self->context, 0);
     return window_forget_item(self, batch);
 }

@@ -8,10 +8,10 @@
 
 /* ---- WINDOW.CREATE ------------------------------------------------------------------------- */
 
-/* What WINDOW.CREATE says. */
+/* The arguments of WINDOW.CREATE. */
 typedef struct window_request {
     bry_window_options options;
-    int engine, mode; /* places in the words; -1: not given */
+    int engine, mode; /* indexes in the lists of words; -1: not given */
     bool by_events;
     server_string *like;
 } window_request;
@@ -20,7 +20,7 @@ static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
 const char *const window_mode_words[] = {"improved", "paper", "paper-simple", NULL};
 
-/* Modes are engine fbf's, so one that was named names it, too. */
+/* Only engine fbf has modes, so a mode implies it. */
 static void window_choose_engine(window_request *request)
 {
     bry_window_options *window = &request->options;
@@ -33,7 +33,7 @@ static void window_choose_engine(window_request *request)
         window->engine = BRY_ENGINE_FBF;
 }
 
-/* Arguments that only make sense together. False: the client has been told. */
+/* Checks combinations of arguments. False after an error reply. */
 static bool window_check_create(server_context *context, const window_request *request,
                                 size_t given)
 {
@@ -52,7 +52,7 @@ static bool window_check_create(server_context *context, const window_request *r
     return !problem;
 }
 
-/* False: the client has been told. */
+/* False after an error reply. */
 static bool window_read_create(server_context *context, server_string **argv, int argc,
                                window_request *request)
 {
@@ -98,7 +98,7 @@ static int window_put_like(server_context *context, server_string **argv, opened
     return object_put_like(context, argv[1], target, made, "window.create");
 }
 
-/* Why there is no plan for these options. */
+/* Replies why there is no plan for these options. */
 static int window_reply_no_plan(server_context *context, const bry_window_options *options,
                                 bry_status status)
 {

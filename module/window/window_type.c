@@ -37,7 +37,7 @@ bry_window_options window_options_default(void)
     return options;
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------ */
 
 bry_status window_create(bry_window_options *options, held_object **object)
 {
@@ -62,7 +62,7 @@ bry_status window_create(bry_window_options *options, held_object **object)
 
 #define MOST_WORDS 20
 
-/* Words of a command that is being put together. */
+/* The words of a command that is being built. */
 typedef struct word_list {
     server_context *context;
     server_string *word[MOST_WORDS];
@@ -82,7 +82,8 @@ static void words_add_count(word_list *self, const char *name, uint64_t count)
     words_add(self, text);
 }
 
-/* The shape of engine fbf follows from these, as it does here: that is what a plan is. */
+/* The shape of engine fbf need not be sent: it is planned from these parameters, on every node
+ * alike. */
 void window_replicate_creation(server_context *context, server_string *name,
                                const bry_window_options *options)
 {
@@ -138,7 +139,7 @@ void window_refresh_errors(held_object *object)
     object_recount(object);
 }
 
-/* Generations are no shorter than this. */
+/* Generations are at least window / generations long. */
 bool window_same_generation(const bry_window_options *options, uint64_t a, uint64_t b)
 {
     uint64_t length = options->window / options->generations;
@@ -147,7 +148,7 @@ bool window_same_generation(const bry_window_options *options, uint64_t a, uint6
 
 void window_changed(held_object *object, const bry_window_options *options, uint64_t before)
 {
-    bool cheap = options->engine == BRY_ENGINE_COMPACT; /* whose error is known at once */
+    bool cheap = options->engine == BRY_ENGINE_COMPACT; /* its error is known in constant time */
     if (cheap || !window_same_generation(options, before, bry_window_time(window_of(object))))
         window_refresh_errors(object);
     else
@@ -156,7 +157,7 @@ void window_changed(held_object *object, const bry_window_options *options, uint
 
 void window_count(held_object *object, size_t n)
 {
-    if (object->promised == 0) /* it was loaded or copied, and nobody has looked */
+    if (object->promised == 0) /* it was loaded or copied, and its error not estimated yet */
         window_refresh_errors(object);
     object_count(object, n);
 }

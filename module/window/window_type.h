@@ -1,20 +1,20 @@
 /*
  * The family WINDOW: its type, its settings, and what its files share.
  *
- * Time. A window goes by the server's clock, or, created with EVENTTIME, by the times that come
- * with its events; max_skew tells which: SKEW is at least 1, and a window by the clock has none.
- * The clock is read once in a command, by the master, and what is replicated and logged has that
- * time as AT, which only a server that replays may give to a window by the clock; a command that
- * did not move the window's time goes on as it came, and means that time. So a replica or a log
- * calls the library with the same arguments in the same order, and comes to the same bytes.
+ * Time. A window uses the server's clock or, if created with EVENTTIME, the times of its events.
+ * max_skew tells which: SKEW is at least 1, and a window that uses the clock has none. The master
+ * reads the clock once per command and replicates and logs that time as AT, which only a server
+ * that replays may give to a window that uses the clock. A command that did not move the window's
+ * time is replicated verbatim and means that time. So a replica or log makes the same calls of the
+ * library with the same arguments, in the same order, and gets the same bytes.
  *
- * Reads look at the clock as well (or, by event time, at the time of the newest event), but leave a
- * window as it is: only commands that are replicated let it forget. One that nobody adds to keeps
- * its memory; WINDOW.ADVANCE gives it back, and is also how event time gets over a silence longer
- * than SKEW.
+ * Reads use the clock as well (or, with EVENTTIME, the time of the newest event) but do not change
+ * the window: items expire only in commands that are replicated. A window to which nobody adds
+ * keeps its memory; WINDOW.ADVANCE frees it, and also moves event time past a silence longer than
+ * SKEW.
  *
- * Ceilings. MAXMEM is the library's, which refuses as a function of what is remembered alone.
- * bloomery.max-key-bytes is looked at before the library is asked, for clients alone.
+ * Limits. MAXMEM is enforced by the library and depends only on what is remembered.
+ * bloomery.max-key-bytes is checked before the library is called, for clients only.
  */
 #ifndef BLOOMERY_MODULE_WINDOW_TYPE_H
 #define BLOOMERY_MODULE_WINDOW_TYPE_H
@@ -27,9 +27,9 @@ extern command_family window_family;
 extern const module_command window_commands[];
 extern const size_t window_command_count;
 
-#define WINDOW_MOST_TIME ((uint64_t)INT64_MAX) /* what AT may be */
+#define WINDOW_MOST_TIME ((uint64_t)INT64_MAX) /* maximum of AT */
 
-/* Options that make one like it. */
+/* The options that create a window like this one. */
 static inline bry_window_options window_like(const bry_window *window)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
@@ -47,54 +47,45 @@ static inline bool window_by_events(const bry_window_options *options)
     return options->max_skew != 0;
 }
 
-/* Options as the settings say. */
+/* The options of a new window, from the settings. */
 bry_window_options window_options_default(void);
 
-/*
- * An object with a new window. Options without a seed get one here, so that *options is all there
- * is to know about the window. What bry_window_create() returns.
- */
+/* Makes an object with a new window. If the options have no seed, one is chosen; *options then
+ * describes the window completely. Returns what bry_window_create() returns. */
 bry_status window_create(bry_window_options *options, held_object **object);
 
 /* Replicates the creation of a window with all its parameters. */
 void window_replicate_creation(server_context *context, server_string *name,
                                const bry_window_options *options);
 
-/*
- * Makes a window under an opened key that is free, replicates that and answers, as WINDOW.CREATE
- * does; argv[1] is the key's name. Options as window_create().
- */
+/* Creates a window in an opened key that does not exist, replicates that and replies, as
+ * WINDOW.CREATE does; argv[1] is the name of the key. Options as for window_create(). */
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_window_options *options);
 
-/* The pairs that INFO tells of a window, for a map of at least so many. */
+/* Sends the fields of WINDOW.INFO, WINDOW_INFO_PAIRS of them. */
 #define WINDOW_INFO_PAIRS 23
 void window_reply_pairs(server_context *context, const held_object *object);
 
-/* The names of the modes, in the library's order; NULL at the end. */
+/* The names of the modes, in the library's order, NULL at the end. */
 extern const char *const window_mode_words[];
 
-/*
- * The time of a change: `at`, where it is not 0, or else the clock's. False when this window does
- * not take one or the other: the client has been told.
- */
+/* The time of a change: `at` or, if it is 0, the server's clock. False after an error reply, if the
+ * window does not accept that kind of time. */
 bool window_resolve_time(server_context *context, const bry_window_options *options, uint64_t at,
                          uint64_t *now);
 
-/*
- * Brings the numbers about an object up to date after a change; `before` is the window's time
- * before it. The error of engine fbf, which takes a step per filter, is asked for once a
- * generation.
- */
+/* Updates the numbers of an object after a change; `before` is the window's time before it. Engine
+ * fbf needs a step per filter to estimate its error, so that is done once per generation. */
 void window_changed(held_object *object, const bry_window_options *options, uint64_t before);
 
-/* The same, by asking. */
+/* Updates the numbers of an object, with the error estimated now. */
 void window_refresh_errors(held_object *object);
 
-/* Counts n items that were asked for or changed. */
+/* Counts n items that were queried or changed. */
 void window_count(held_object *object, size_t n);
 
-/* False when a generation began between the two times. */
+/* False if a generation began between the two times. */
 bool window_same_generation(const bry_window_options *options, uint64_t a, uint64_t b);
 
 server_command_function window_command_create, window_command_add, window_command_madd,
