@@ -3,9 +3,9 @@
 #include "bench/bench_options.h"
 #include "bench/bench_runs.h"
 #include "cli/core/args.h"
-#include "cli/core/numbers.h"
 #include "cli/core/output.h"
 #include "kernel/kernel.h"
+#include "text/number_parse.h"
 
 #include <bloomery/filter.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static int read_window(const bench_given *given, window_settings *window)
 static int read_value_bits(const char *text, unsigned *value_bits)
 {
     uint64_t bits;
-    const char *problem = cli_parse_count(text, &bits);
+    const char *problem = text_parse_count(text, strlen(text), &bits);
     if (problem)
         return cli_misuse(NULL, "--value-bits: %s %s", cli_quote(text).text, problem);
     int code = check_range("value-bits", bits, 0, BRY_MAP_VALUE_BITS_MAX);

@@ -2,10 +2,10 @@
 #include "cli/core/args.h"
 #include "cli/core/command.h"
 #include "cli/core/json_write.h"
-#include "cli/core/numbers.h"
 #include "cli/core/output.h"
 #include "cli/core/text_table.h"
 #include "cli/plan_jobs.h"
+#include "text/number_format.h"
 
 #include <string.h>
 
@@ -78,12 +78,12 @@ static void fill_row(cli_table *table, const char *job_name, const char *engine,
 {
     cli_table_add(table, "%s", job_name);
     cli_table_add(table, "%s%s%s", engine, layout ? ", " : "", layout ? layout : "");
-    cli_table_add(table, "%s%s", cli_say_bytes(cost->bytes).text,
+    cli_table_add(table, "%s%s", text_size_of(cost->bytes).text,
                   too_large(cost) ? " *"
                   : starred       ? "  "
                                   : "");
     if (cost->bytes_empty)
-        cli_table_add(table, "%s", cli_say_bytes(cost->bytes_empty).text);
+        cli_table_add(table, "%s", text_size_of(cost->bytes_empty).text);
     else
         cli_table_add(table, "-");
     cli_table_add(table, "%.2f", cost->bits_per_item);
@@ -117,7 +117,7 @@ static int print_table(const plan_inputs *in, const plan_costs *cost, const bool
     if (starred)
         printf("\n* larger than a key of a server may be by default (bloomery.max-key-bytes, %s):\n"
                "  raise that setting, or spread the items over several keys\n",
-               cli_say_bytes(SERVER_KEY_BYTES).text);
+               text_size_of(SERVER_KEY_BYTES).text);
     return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
 }
 

@@ -1,6 +1,6 @@
 /* Jyri J. Virkki's libbloom, as Debian ships it: a standard Bloom filter with MurmurHash2 inside.
  */
-#include "bench/cases/filter/filter_candidates.h"
+#include "bench/peers/peer_libbloom.h"
 
 #ifndef BENCH_HAVE_LIBBLOOM
 

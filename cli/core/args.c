@@ -1,8 +1,8 @@
 #include "cli/core/args.h"
 
 #include "cli/core/command.h"
-#include "cli/core/numbers.h"
 #include "cli/core/output.h"
+#include "text/number_parse.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -58,16 +58,16 @@ static const char *store(const cli_option *option, const char *text)
     uint64_t number = 0;
     switch (option->kind) {
     case CLI_COUNT:
-        problem = cli_parse_count(text, &number);
+        problem = text_parse_count(text, strlen(text), &number);
         break;
     case CLI_BYTES:
-        problem = cli_parse_bytes(text, &number);
+        problem = text_parse_bytes(text, strlen(text), &number);
         break;
     case CLI_SPAN:
-        problem = cli_parse_span(text, &number);
+        problem = text_parse_span(text, strlen(text), &number);
         break;
     case CLI_SHARE:
-        return cli_parse_share(text, option->value);
+        return text_parse_share(text, strlen(text), option->value);
     default:
         if (!*text)
             return "says nothing";

@@ -1,8 +1,8 @@
 #include "cli/core/fields.h"
 
 #include "cli/core/args.h"
-#include "cli/core/numbers.h"
 #include "cli/core/output.h"
+#include "text/number_parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,8 @@ static const char not_fields[] = "is not a field from 1 to 65535, or several suc
 /* One number, which ends at a comma or the end; NULL, or what is wrong with it. */
 static const char *read_number(const char *text, size_t len, uint16_t *number)
 {
-    char word[64];
     uint64_t read = 0;
-    if (len >= sizeof word)
-        return not_fields;
-    memcpy(word, text, len);
-    word[len] = '\0';
-    if (cli_parse_count(word, &read) || read < 1 || read > UINT16_MAX)
+    if (text_parse_count(text, len, &read) || read < 1 || read > UINT16_MAX)
         return not_fields;
     *number = (uint16_t)read;
     return NULL;

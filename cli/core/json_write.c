@@ -2,9 +2,9 @@
 
 #include "cli/core/base64.h"
 #include "cli/core/utf8.h"
+#include "text/number_format.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void write_string(FILE *out, const char *text)
@@ -93,13 +93,8 @@ void cli_json_number(cli_json *json, const char *key, double number)
         fputs("null", json->out);
         return;
     }
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    fputs(text, json->out);
+    char text[TEXT_NUMBER_SIZE];
+    fputs(text_number(number, text), json->out);
 }
 
 void cli_json_bool(cli_json *json, const char *key, bool value)

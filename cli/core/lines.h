@@ -70,4 +70,7 @@ cli_place cli_lines_place(const cli_lines *lines, uint64_t number);
 
 void cli_lines_free(cli_lines *lines);
 
+/* Reports what cli_lines_next() said of the line after the last one. */
+int cli_lines_failed(const cli_lines *lines, bry_status status);
+
 #endif

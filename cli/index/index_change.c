@@ -3,7 +3,6 @@
 #include "cli/index/index_command.h"
 #include "cli/index/index_fill.h"
 #include "cli/index/index_paths.h"
-#include "cli/map/map_pairs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "cli/core/words.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_confirm.h"
-#include "cli/map/map_pairs.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -113,19 +113,6 @@ static const char *read_json(const cli_pairs *pairs, cli_text line, cli_pair *pa
     return problem ? problem : cli_pair_value(0, text.bytes, text.len, &pair->value);
 }
 
-int cli_lines_failed(const cli_lines *lines, bry_status status)
-{
-    int problem = errno;
-    cli_place place = cli_lines_place(lines, lines->number + 1);
-    if (status == BRY_E_IO)
-        return cli_fail(status, "%s: %s",
-                        lines->name ? cli_quote(lines->name).text : "standard input",
-                        strerror(problem));
-    if (status == BRY_E_LIMIT)
-        return cli_fail(status, "%s: it is longer than %zu bytes", place.text, CLI_LINE_MAX);
-    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
-}
-
 int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more)
 {
     cli_text line;

@@ -39,9 +39,6 @@ int cli_pair_delimiter(const char *command, const char *text, bool json, char *d
  * the line. */
 int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more);
 
-/* Reports what cli_lines_next() said of the line after the last one. */
-int cli_lines_failed(const cli_lines *lines, bry_status status);
-
 /* How a pair is put into a map. */
 typedef enum cli_map_how {
     CLI_MAP_SET, /* a key that cannot be told is refused */

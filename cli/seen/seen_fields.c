@@ -41,7 +41,7 @@ static int read_time(seen_fields *fields, const char *command, const char *text)
 int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
                      const char *delimiter, const char *unit)
 {
-    if (unit && !seen_unit_parse(unit, &fields->unit))
+    if (unit && !text_parse_time_unit(unit, &fields->unit))
         return cli_misuse(command, "--time-unit: %s is none of s, ms, us and ns",
                           cli_quote(unit).text);
     if (fields->json) {
@@ -139,6 +139,6 @@ bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scrat
         return fail(problem, "%s", bry_status_text(BRY_E_NOMEM));
     if (!seen_fields_have_time(fields))
         return true;
-    const char *wrong = seen_time_parse(f.time->bytes, f.time->len, fields->unit, time);
+    const char *wrong = text_parse_time(f.time->bytes, f.time->len, fields->unit, time);
     return !wrong || fail(problem, "its time %s %s", cli_quote_text(*f.time).text, wrong);
 }

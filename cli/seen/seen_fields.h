@@ -3,7 +3,7 @@
 #define BLOOMERY_CLI_SEEN_FIELDS_H
 
 #include "cli/core/fields.h"
-#include "cli/seen/seen_time.h"
+#include "text/time_parse.h"
 
 enum { SEEN_MOST_NAME = 255 };
 
@@ -17,7 +17,7 @@ typedef struct seen_fields {
     uint16_t time; /* 0: none */
     uint16_t wanted[CLI_MOST_FIELDS + 1]; /* those of the key and that of the time */
     size_t wanted_count;
-    seen_unit unit;
+    text_time_unit unit;
 } seen_fields;
 
 /* What is wrong with a line, and at which of its bytes, from 1; 0: with the line as a whole. */

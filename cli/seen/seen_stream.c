@@ -17,7 +17,7 @@
 
 #include "cli/core/args.h"
 #include "cli/core/output.h"
-#include "cli/map/map_pairs.h"
+#include "cli/seen/seen_clock.h"
 #include "cli/seen/seen_output.h"
 
 #include <errno.h>

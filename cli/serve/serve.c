@@ -30,7 +30,7 @@ static const char command[] = "serve";
 
 typedef struct request {
     uint64_t port, max_memory;
-    const char *folder, *log, *server, *module, *config, *memory;
+    const char *folder, *log, *server, *module, *config;
     const char *appendonly; /* always, everysec or no; NULL: not said */
     bool dry_run;
 } request;
@@ -209,6 +209,18 @@ static int find_all(const request *asked, command_line *line)
     return serve_join(&line->folder, LOG_NAME, &line->log);
 }
 
+static int check_request(const request *asked)
+{
+    const char *when = asked->appendonly;
+    if (asked->port > UINT16_MAX)
+        return cli_misuse(command, "--port: %" PRIu64 " is not a port, 1 to 65535", asked->port);
+    if (when && strcmp(when, "always") != 0 && strcmp(when, "everysec") != 0 &&
+        strcmp(when, "no") != 0)
+        return cli_misuse(command, "--appendonly: %s is not always, everysec or no",
+                          cli_quote(when).text);
+    return CLI_GO_ON;
+}
+
 int cli_serve(int argc, char **argv)
 {
     static command_line line; /* paths are too large for comfort on the stack */
@@ -219,9 +231,9 @@ int cli_serve(int argc, char **argv)
         {"appendonly", CLI_TEXT, "WHEN",
          "the log is on disk: always, before an answer (default); everysec; no log",
          &asked.appendonly, 0},
-        {"maxmemory", CLI_TEXT, "B",
-         "memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)", &asked.memory,
-         0},
+        {"maxmemory", CLI_BYTES, "B",
+         "memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)",
+         &asked.max_memory, 0},
         {"log", CLI_TEXT, "FILE", "what the server says (default bloomery.log in D); - here",
          &asked.log, 0},
         {"config", CLI_TEXT, "FILE", "further settings of the server, such as users", &asked.config,
@@ -245,27 +257,16 @@ int cli_serve(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery serve --dir /var/lib/bloomery\n"
                     "  bloomery serve --port 7000 --maxmemory 4gb --dry-run",
-        .more = "Settings of FILE replace these defaults, but not what options say, nor address,\n"
-                "port, folder and log. Sizes are read as servers read them: 64mb is 64 x 2^20\n"
-                "bytes, and so is 64MiB; 64m is 64 million.",
+        .more =
+            "Settings of FILE replace these defaults, but not what options say, nor address,\n"
+            "port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
-    if (asked.port > UINT16_MAX)
-        return cli_misuse(command, "--port: %" PRIu64 " is not a port, 1 to 65535", asked.port);
-    if (asked.appendonly && strcmp(asked.appendonly, "always") != 0 &&
-        strcmp(asked.appendonly, "everysec") != 0 && strcmp(asked.appendonly, "no") != 0)
-        return cli_misuse(command, "--appendonly: %s is not always, everysec or no",
-                          cli_quote(asked.appendonly).text);
-    if (asked.memory) {
-        const char *problem = serve_parse_size(asked.memory, &asked.max_memory);
-        if (problem || asked.max_memory == 0)
-            return cli_misuse(command, "--maxmemory: %s %s", cli_quote(asked.memory).text,
-                              problem ? problem : "is not above 0");
-    }
-    if ((code = find_all(&asked, &line)) != CLI_GO_ON)
+    if ((code = check_request(&asked)) != CLI_GO_ON ||
+        (code = find_all(&asked, &line)) != CLI_GO_ON)
         return code;
     make_line(&line, &asked);
     if (!asked.dry_run)

@@ -1,8 +1,8 @@
 #include "cli/serve/serve_settings.h"
 
 #include "cli/core/args.h"
-#include "cli/core/numbers.h"
 #include "cli/core/output.h"
+#include "text/number_parse.h"
 
 #include <ctype.h>
 #include <glob.h>
@@ -35,33 +35,6 @@ void serve_settings_persist(serve_settings *settings, const char *when)
     settings->snapshots = !settings->log;
     if (settings->log)
         set_name(&settings->sync, when);
-}
-
-/* ---- sizes --------------------------------------------------------------------------------- */
-
-const char *serve_parse_size(const char *text, uint64_t *bytes)
-{
-    static const char otherwise[] = "is not a size such as 4096, 64mb or 1gb";
-    char plain[64];
-    size_t len = strlen(text), unit = len;
-    if (len == 0 || len > sizeof plain - 4)
-        return otherwise;
-    while (unit > 0 && isalpha((unsigned char)text[unit - 1]))
-        unit--;
-    /* Here MB is a million and MiB 2^20; there m is a million and mb 2^20. */
-    size_t letters = len - unit;
-    bool kibi = letters == 2 && tolower((unsigned char)text[unit + 1]) == 'b';
-    bool spelt = letters == 3 && strcasecmp(text + unit + 1, "ib") == 0;
-    if (letters > 1 && !kibi && !spelt)
-        return otherwise;
-    memcpy(plain, text, unit);
-    if (letters > 0)
-        plain[unit++] = (char)toupper((unsigned char)text[len - letters]);
-    if (kibi || spelt)
-        plain[unit++] = 'i';
-    plain[unit] = '\0';
-    const char *problem = cli_parse_bytes(plain, bytes);
-    return problem && strncmp(problem, "is not a size", 13) == 0 ? otherwise : problem;
 }
 
 /* ---- one line ------------------------------------------------------------------------------ */
@@ -140,7 +113,7 @@ static void take(serve_settings *settings, const char *name, const char *value)
         settings->log = strcasecmp(value, "yes") == 0;
     else if (strcasecmp(name, "save") == 0)
         settings->snapshots = *value != '\0';
-    else if (strcasecmp(name, "maxmemory") == 0 && !serve_parse_size(value, &bytes))
+    else if (strcasecmp(name, "maxmemory") == 0 && !text_parse_bytes(value, strlen(value), &bytes))
         settings->memory = bytes;
 }
 

@@ -34,8 +34,4 @@ void serve_settings_persist(serve_settings *settings, const char *when);
  * `module` once more, or includes what cannot be followed. */
 int serve_settings_read(serve_settings *settings, const char *path, const char *module);
 
-/* A size as servers read it, in any case: 64k and 64m are powers of 1000, 64kb and 64mb of 1024;
- * 64MiB is 64mb. Like cli_parse_bytes() otherwise (numbers.h). */
-const char *serve_parse_size(const char *text, uint64_t *bytes);
-
 #endif

@@ -2,8 +2,8 @@
 #include "module/bf/bf_type.h"
 
 #include "module/core/arguments.h"
-#include "module/core/number_text.h"
 #include "module/core/replies.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -221,7 +221,7 @@ static int bf_reply_debug_line(server_context *context, const char *line)
 static int bf_reply_debug(server_context *context, const held_object *object)
 {
     const bf_parameters *made = &bf_of(object)->made;
-    char line[DEBUG_SIZE], error[NUMBER_SIZE];
+    char line[DEBUG_SIZE], error[TEXT_NUMBER_SIZE];
     size_t bytes = object->account.bytes;
     api.ReplyWithArray(context, 2);
     snprintf(line, sizeof line, "size:%" PRIu64, object->items);
@@ -230,7 +230,7 @@ static int bf_reply_debug(server_context *context, const held_object *object)
              "bytes:%zu bits:%zu hashes:1 hashwidth:%d capacity:%" PRIu64 " size:%" PRIu64
              " ratio:%s",
              bytes, bytes * CHAR_BIT, HASH_BITS, bf_chain_of(made, object->items).capacity,
-             object->items, number_text(made->error, error));
+             object->items, text_number(made->error, error));
     return bf_reply_debug_line(context, line);
 }
 

@@ -6,9 +6,9 @@
 #include "module/bf/bf_type.h"
 
 #include "module/core/little_endian.h"
-#include "module/core/number_text.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,8 +64,8 @@ bool bf_preset_error(const server_string *value)
 /* The names are RedisBloom's, without the prefix `bloomery.` on servers that allow that. */
 static int bf_type_configure(server_context *context)
 {
-    char error[NUMBER_SIZE];
-    number_text(default_error.value, error);
+    char error[TEXT_NUMBER_SIZE];
+    text_number(default_error.value, error);
     if (settings_register_known_count(context, "bf-initial-size", default_capacity, 1,
                                       (long long)BRY_CAPACITY_MAX, &default_capacity) ||
         settings_register_known_share(context, "bf-error-rate", error, &default_error) ||
@@ -161,8 +161,8 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
 void bf_replicate_creation(server_context *context, server_string *name,
                            const bf_parameters *parameters)
 {
-    char error[NUMBER_SIZE], capacity[24], expansion[24], seed[24];
-    number_text(parameters->error, error);
+    char error[TEXT_NUMBER_SIZE], capacity[24], expansion[24], seed[24];
+    text_number(parameters->error, error);
     snprintf(capacity, sizeof capacity, "%" PRIu64, parameters->capacity);
     snprintf(expansion, sizeof expansion, "%" PRIu64, parameters->expansion);
     snprintf(seed, sizeof seed, "%" PRIu64, parameters->seed);

@@ -1,7 +1,7 @@
 #include "module/core/arguments.h"
 
 #include "module/core/replies.h"
-#include "module/core/typed_numbers.h"
+#include "text/number_parse.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,19 +75,20 @@ static bool argument_read_whole(server_context *context, const server_string *ar
 bool read_count(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *count)
 {
-    return argument_read_whole(context, argument, name, typed_count, least, most, count);
+    return argument_read_whole(context, argument, name, text_parse_count, least, most, count);
 }
 
 bool read_plain(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *number)
 {
-    return argument_read_whole(context, argument, name, typed_plain, least, most, number);
+    return argument_read_whole(context, argument, name, text_parse_plain, least, most, number);
 }
 
 bool read_span(server_context *context, const server_string *argument, const char *name,
                uint64_t least, uint64_t most, uint64_t *milliseconds)
 {
-    return argument_read_whole(context, argument, name, typed_span, least, most, milliseconds);
+    return argument_read_whole(context, argument, name, text_parse_span_or_ms, least, most,
+                               milliseconds);
 }
 
 bool read_share(server_context *context, const server_string *argument, const char *name,
@@ -97,7 +98,7 @@ bool read_share(server_context *context, const server_string *argument, const ch
     size_t len;
     const char *bytes = api.StringPtrLen(argument, &len);
     double read;
-    const char *problem = typed_share(bytes, len, &read);
+    const char *problem = text_parse_share(bytes, len, &read);
     if (problem)
         return argument_refuse(context, argument, name, problem);
     if (!(read >= least && read <= most)) {
@@ -152,20 +153,20 @@ static bool option_read_value(server_context *context, const command_option *opt
 {
     switch (option->kind) {
     case OPTION_COUNT:
-        return argument_read_whole(context, argument, option->name, typed_count, option->least,
+        return argument_read_whole(context, argument, option->name, text_parse_count, option->least,
                                    option->most, option->into);
     case OPTION_PLAIN:
-        return argument_read_whole(context, argument, option->name, typed_plain, option->least,
+        return argument_read_whole(context, argument, option->name, text_parse_plain, option->least,
                                    option->most, option->into);
     case OPTION_MOMENT:
-        return argument_read_whole(context, argument, option->name, typed_moment, option->least,
-                                   option->most, option->into);
+        return argument_read_whole(context, argument, option->name, text_parse_moment,
+                                   option->least, option->most, option->into);
     case OPTION_BYTES:
-        return argument_read_whole(context, argument, option->name, typed_bytes, option->least,
+        return argument_read_whole(context, argument, option->name, text_parse_bytes, option->least,
                                    option->most, option->into);
     case OPTION_SPAN:
-        return argument_read_whole(context, argument, option->name, typed_span, option->least,
-                                   option->most, option->into);
+        return argument_read_whole(context, argument, option->name, text_parse_span_or_ms,
+                                   option->least, option->most, option->into);
     case OPTION_SHARE:
         return read_share(context, argument, option->name, option->least_share, option->most_share,
                           option->into);

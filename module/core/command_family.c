@@ -1,9 +1,9 @@
 #include "module/core/command_family.h"
 
 #include "module/core/arguments.h"
-#include "module/core/number_text.h"
 #include "module/core/object.h"
 #include "module/core/replies.h"
+#include "text/number_format.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -122,9 +122,9 @@ static void info_add_count(server_info *info, const command_family *self, const 
 static void info_add_fraction(server_info *info, const command_family *self, const char *what,
                               double share)
 {
-    char name[64], text[NUMBER_SIZE];
+    char name[64], text[TEXT_NUMBER_SIZE];
     snprintf(name, sizeof name, "%s_%s", self->name, what);
-    api.InfoAddFieldCString(info, name, number_rounded(share, text));
+    api.InfoAddFieldCString(info, name, text_rounded(share, text));
 }
 
 static void info_add_keys(server_info *info, const command_family *self)

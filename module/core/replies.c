@@ -1,6 +1,6 @@
 #include "module/core/replies.h"
 
-#include "module/core/number_text.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -111,8 +111,8 @@ static int decimals_of(const char *text)
  */
 static void reply_number(server_context *context, double number)
 {
-    char text[NUMBER_SIZE];
-    number_text(number, text);
+    char text[TEXT_NUMBER_SIZE];
+    text_number(number, text);
     if (!(api.GetContextFlags(context) & SERVER_CLIENT_RESP3)) {
         api.ReplyWithStringBuffer(context, text, strlen(text));
         return;

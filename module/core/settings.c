@@ -1,6 +1,6 @@
 #include "module/core/settings.h"
 
-#include "module/core/typed_numbers.h"
+#include "text/number_parse.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static int setting_set_share(const char *name, server_string *value, void *data,
     size_t len;
     const char *text = api.StringPtrLen(value, &len);
     double share;
-    const char *wrong = typed_share(text, len, &share);
+    const char *wrong = text_parse_share(text, len, &share);
     if (!wrong && share >= setting->least && share <= setting->most) {
         server_string *kept = api.CreateString(NULL, text, len);
         if (setting->text)

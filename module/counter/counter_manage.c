@@ -1,8 +1,8 @@
 /* COUNTER.CREATE, INFO: whole tables. */
 #include "module/core/arguments.h"
-#include "module/core/number_text.h"
 #include "module/core/replies.h"
 #include "module/counter/counter_type.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,9 +39,9 @@ static bool counter_read_create(server_context *context, server_string **argv, i
 static void counter_replicate_creation(server_context *context, server_string *name,
                                        const bry_counter_options *options)
 {
-    char window[24], error[NUMBER_SIZE], capacity[24], seed[24], max_bytes[24];
+    char window[24], error[TEXT_NUMBER_SIZE], capacity[24], seed[24], max_bytes[24];
     snprintf(window, sizeof window, "%" PRIu64, options->window);
-    number_text(options->error, error);
+    text_number(options->error, error);
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
     snprintf(max_bytes, sizeof max_bytes, "%" PRIu64, options->max_bytes);

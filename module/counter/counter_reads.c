@@ -1,8 +1,8 @@
 /* COUNTER.GET, MGET, SCAN: the values of counters. None of these moves the time. */
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
-#include "module/core/typed_numbers.h"
 #include "module/counter/counter_type.h"
+#include "text/number_parse.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static bool counter_read_cursor(server_context *context, const server_string *ar
     char quote[QUOTED_SIZE];
     size_t len;
     const char *bytes = api.StringPtrLen(argument, &len);
-    if (!typed_plain(bytes, len, cursor))
+    if (!text_parse_plain(bytes, len, cursor))
         return true;
     reply_error(context, "ERR", "invalid cursor %s: use 0 or a cursor that COUNTER.SCAN returned",
                 quoted(argument, quote));

@@ -1,9 +1,9 @@
 #include "module/index/index_type.h"
 
 #include "module/core/arguments.h"
-#include "module/core/number_text.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -120,10 +120,10 @@ bry_status index_create(bry_index_options *options, held_object **object)
 void index_replicate_creation(server_context *context, server_string *name,
                               const bry_index_options *options)
 {
-    char units[16], capacity[24], error[NUMBER_SIZE], seed[24], group[16];
+    char units[16], capacity[24], error[TEXT_NUMBER_SIZE], seed[24], group[16];
     snprintf(units, sizeof units, "%" PRIu32, options->units);
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->unit_capacity);
-    number_text(options->error, error);
+    text_number(options->error, error);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
     snprintf(group, sizeof group, "%" PRIu32, options->dba.group);
     const char *format = options->dba.group ? "sccccccccccccc" : "sccccccccccc";

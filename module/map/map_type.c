@@ -1,7 +1,7 @@
 #include "module/map/map_type.h"
 
-#include "module/core/number_text.h"
 #include "module/core/settings.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,10 +62,10 @@ bry_status map_create(bry_map_options *options, held_object **out)
 void map_replicate_creation(server_context *context, server_string *name,
                             const bry_map_options *options)
 {
-    char capacity[24], error[NUMBER_SIZE], values[24], seed[24];
+    char capacity[24], error[TEXT_NUMBER_SIZE], values[24], seed[24];
     bool raw = options->value_bits != 0;
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
-    number_text(options->error, error);
+    text_number(options->error, error);
     snprintf(values, sizeof values, "%" PRIu64, raw ? options->value_bits : options->values);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
     api.Replicate(context, "MAP.CREATE", options->fixed ? "sccccccccccc" : "scccccccccc", name,

@@ -1,8 +1,8 @@
 #include "module/window/window_type.h"
 
-#include "module/core/number_text.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,8 +88,8 @@ void window_replicate_creation(server_context *context, server_string *name,
                                const bry_window_options *options)
 {
     word_list words = {.context = context};
-    char error[NUMBER_SIZE];
-    number_text(options->error, error);
+    char error[TEXT_NUMBER_SIZE];
+    text_number(options->error, error);
     words_add_count(&words, "WINDOW", options->window);
     words_add_count(&words, "CAPACITY", options->capacity);
     words_add(&words, "ERROR");

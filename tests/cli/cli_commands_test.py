@@ -304,7 +304,7 @@ class Plan(Case):
                 ("10M ", COUNT), ("+5", COUNT), ("0x10", COUNT), ("nan", COUNT), ("inf", COUNT),
                 ("1e", COUNT), ("1e+", COUNT), ("1..2", COUNT), (".", COUNT), ("-", COUNT),
                 ("2^", COUNT), ("2^-1", COUNT), ("2^3k", COUNT), ("1kk", COUNT), ("10MB", COUNT),
-                ("10m", COUNT), ("1,000", COUNT), ("60s", COUNT), ("5%", COUNT), ("--json", COUNT),
+                ("1,000", COUNT), ("60s", COUNT), ("5%", COUNT), ("--json", COUNT),
                 ("-5", "is below zero"), ("-.5", "is below zero"), ("-1e3", "is below zero"),
                 ("1.5", "is not a whole number"), ("1e-3", "is not a whole number"),
                 ("0.0001k", "is not a whole number"), ("1e30", "is too large"),

@@ -532,7 +532,7 @@ class Files(MapCase):
         # What kbf plans for is refused before a line is read.
         self.expect(["build", "new", "--engine", "kbf", "--items", "1G", "--max-bytes", "1GB"], 3,
                     stdin=b"no pair\n",
-                    err=b"bloomery: LIMIT: the map needs more than --max-bytes allows, 1000000000\n")
+                    err=b"bloomery: LIMIT: the map needs more than --max-bytes allows, 1073741824\n")
         self.assert_files(*ENGINES)
 
     def test_target_of_build(self):

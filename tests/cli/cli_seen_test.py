@@ -212,7 +212,7 @@ class EventTime(SeenCase):
                         date + b"\tk\n%d.003\tk\n" % when)
 
     def test_bad_times(self):
-        late = "lies past the year 9999: --time-unit tells the unit of numbers"
+        late = "lies past the year 9999: is its unit s, ms, us or ns?"
         negative = "is negative: times are counted from 1970"
         for text, problem in (
                 ("", TIME), ("x", TIME), ("+5", TIME), ("1e", TIME), ("1e+", TIME),

@@ -49,8 +49,7 @@ Options:
   -h, --help         this text
 
 Settings of FILE replace these defaults, but not what options say, nor address,
-port, folder and log. Sizes are read as servers read them: 64mb is 64 x 2^20
-bytes, and so is 64MiB; 64m is 64 million.
+port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.
 
 Examples:
   bloomery serve --dir /var/lib/bloomery

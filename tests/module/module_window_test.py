@@ -74,7 +74,7 @@ class Create(WindowCase):
             ("ERR", "WINDOW '0.5' is not a whole number", "WINDOW", "0.5"),
             ("ERR", "WINDOW '60 s' is not a time", "WINDOW", "60 s"),
             ("ERR", "WINDOW '1M' is not a time", "WINDOW", "1M"),  # a million, elsewhere
-            ("ERR", "unit in small letters", "WINDOW", "2H"),
+            ("ERR", "unit in lower case", "WINDOW", "2H"),
             ("ERR", "SEED '1k' is not a whole number in digits", "WINDOW", 5, "SEED", "1k"),
             ("ERR", "SEED '2^64' is not a whole number in digits", "WINDOW", 5, "SEED", "2^64"),
             ("ERR", "SEED '18446744073709551616' is too large", "WINDOW", 5, "SEED", 2**64),

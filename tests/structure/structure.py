@@ -25,11 +25,29 @@ RANKS = {
 # How a maplet stores its tables is its own business; a compact window's levels are still tables.
 INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
 KNOWS_TABLES = pathlib.PurePath("lib/window/compact_levels.h")
-# These see the public headers and their own files only.
-SURFACES = ("cli", "module", "apps", "examples")
+# These see the public headers, their own files, and what is listed here; only who has "lib/" looks
+# inside the library.
+SURFACES = {
+    "cli": ("apps/", "text/"),
+    "module": ("text/",),
+    "apps": (),
+    "examples": (),
+    "text": (),
+    "papers": ("lib/",),
+    "bench": ("cli/core/", "papers/", "text/", "lib/"),
+}
 # Surface → its folders → which of its other folders each may include. Files beside the folders, such
 # as the one with the entry point, may include them all, and no folder includes those.
 SURFACE_FOLDERS = {
+    "cli": {
+        "core": (),
+        "map": ("core",), "seen": ("core",), "index": ("core",), "serve": ("core",),
+    },
+    "bench": {
+        "harness": (),
+        "peers": ("harness",),
+        "cases": ("harness", "peers"),
+    },
     "module": {
         "core": (),
         "map": ("core",), "window": ("core",), "counter": ("core",), "index": ("core",),
@@ -94,10 +112,13 @@ def check_surface_include(path, target, root):
         folder, other = path.parts[1], target.split("/")[1]
         if other != folder and other not in folders.get(folder, ()):
             return f"{top}/{folder} must not include {target}"
-    near = (root / path).parent / target
-    if not near.is_file() and not (target.startswith(top + "/") and (root / target).is_file()):
-        return f'"{target}" is neither public nor a file of {top}/'
-    return None
+    if target.startswith((top + "/", *SURFACES[top])) and (root / target).is_file():
+        return None
+    if "lib/" in SURFACES[top] and (root / "lib" / target).is_file():
+        return None
+    if ((root / path).parent / target).is_file():
+        return None if top == "examples" else f'"{target}" is not written from the root'
+    return f'"{target}" is not public, nor of {top}/ or what it may include'
 
 
 def check_include(path, kind, target, root):
@@ -108,7 +129,7 @@ def check_include(path, kind, target, root):
             return f'"{target}": public headers are included with <>'
         if not (root / "include" / target).is_file():
             return f"there is no <{target}>"
-        return None
+        return "text/ does not know the library" if top == "text" else None
     if top == "include":
         if kind == '"' or not re.fullmatch(r"std[a-z]+\.h", target):
             return f"public headers include the language's and one another, not {target}"

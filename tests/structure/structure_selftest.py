@@ -25,10 +25,14 @@ GOOD = {
     "lib/bloom/bloom.h": "\n",
     "lib/filter/filter.h": "\n",
     "lib/map/map.h": "\n",
-    "cli/main.c": '#include "cli.h"\n#include <bloomery/base.h>\n',
-    "cli/sub/part.c": '#include "cli/cli.h"\n',
-    "cli/cli.h": "\n",
+    "cli/main.c": '#include "cli/seen/seen.h"\n#include <bloomery/base.h>\n',
+    "cli/core/output.h": '#include "text/numbers.h"\n',
+    "cli/seen/seen.h": '#include "cli/core/output.h"\n',
     "cli/CMakeLists.txt": "\n",
+    "text/numbers.h": "#include <stdint.h>\n",
+    "papers/paper.h": '#include "kernel/kernel.h"\n',
+    "bench/harness/measure.h": '#include "cli/core/output.h"\n#include "kernel/kernel.h"\n',
+    "bench/cases/case.c": '#include "bench/harness/measure.h"\n#include "papers/paper.h"\n',
     "module/module.c": '#include "module/map/map_type.h"\n',
     "module/core/object.h": "\n",
     "module/map/map_type.h": '#include "module/core/object.h"\n',
@@ -80,10 +84,32 @@ class Tree(unittest.TestCase):
         self.one({"lib/bloom/near.c": '#include "bloom.h"\n'}, "not written from lib/")
 
     def test_surface_looks_inside(self):
-        self.one({"cli/peek.c": '#include "bloom/bloom.h"\n'}, "neither public nor a file of cli/")
+        self.one({"cli/peek.c": '#include "bloom/bloom.h"\n'}, "is not public, nor of cli/")
 
     def test_surface_climbs(self):
         self.one({"cli/peek.c": '#include "../lib/bloom/bloom.h"\n'}, "leaves its folder")
+
+    def test_surface_near_include(self):
+        self.one({"cli/seen/near.c": '#include "seen.h"\n'}, "not written from the root")
+
+    def test_program_looks_at_bench_and_papers(self):
+        self.one({"cli/peek.c": '#include "papers/paper.h"\n'}, "is not public, nor of cli/")
+        self.one({"cli/peek.c": '#include "bench/harness/measure.h"\n'}, "is not public, nor of cli/")
+
+    def test_bench_uses_a_command(self):
+        self.one({"bench/peek.c": '#include "cli/seen/seen.h"\n'}, "is not public, nor of bench/")
+
+    def test_harness_knows_no_case(self):
+        self.one({"bench/cases/cases.h": "",
+                  "bench/harness/peek.c": '#include "bench/cases/cases.h"\n'},
+                 "bench/harness must not include bench/cases/cases.h")
+
+    def test_papers_use_bench(self):
+        self.one({"papers/peek.c": '#include "bench/harness/measure.h"\n'}, "nor of papers/")
+
+    def test_text_knows_nothing(self):
+        self.one({"text/peek.c": '#include "kernel/kernel.h"\n'}, "is not public, nor of text/")
+        self.one({"text/peek.c": "#include <bloomery/base.h>\n"}, "does not know the library")
 
     def test_core_of_a_surface_includes_a_family(self):
         self.one({"module/core/object.c": '#include "module/map/map_type.h"\n'},

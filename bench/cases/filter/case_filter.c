@@ -1,5 +1,6 @@
 #include "bench/cases/bench_cases.h"
 
+#include "bench/peers/peer_libbloom.h"
 #include "cli/core/output.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* The filters' report in its three forms. */
 #include "bench/cases/bench_cases.h"
+#include "bench/peers/peer_libbloom.h"
 #include "cli/core/text_table.h"
 
 #include <math.h>

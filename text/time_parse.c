@@ -1,7 +1,6 @@
-#include "cli/seen/seen_time.h"
+#include "text/time_parse.h"
 
 #include <string.h>
-#include <time.h>
 
 /* The last millisecond of the year 9999. Beyond it a stamp is in another unit than was said. */
 #define LAST_MS UINT64_C(253402300799999)
@@ -9,18 +8,18 @@
 #define MOST_EXPONENT 100000
 
 static const char not_time[] = "is neither a number nor a time such as 2026-11-15T12:00:00Z";
-static const char too_late[] = "lies past the year 9999: --time-unit tells the unit of numbers";
+static const char too_late[] = "lies past the year 9999: is its unit s, ms, us or ns?";
 static const char negative[] = "is negative: times are counted from 1970";
 static const char too_early[] = "lies before 1970";
 static const char no_date[] = "is not on any calendar";
 
-bool seen_unit_parse(const char *word, seen_unit *unit)
+bool text_parse_time_unit(const char *word, text_time_unit *unit)
 {
     static const char *const words[] = {
-        [SEEN_S] = "s", [SEEN_MS] = "ms", [SEEN_US] = "us", [SEEN_NS] = "ns"};
+        [TEXT_S] = "s", [TEXT_MS] = "ms", [TEXT_US] = "us", [TEXT_NS] = "ns"};
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(word, words[i]) == 0) {
-            *unit = (seen_unit)i;
+            *unit = (text_time_unit)i;
             return true;
         }
     return false;
@@ -48,9 +47,9 @@ static bool parse_exponent(const char *text, size_t len, int64_t *exponent)
 }
 
 /* Exactly: the unit and an exponent move the point, and what is before it then is the number. */
-static const char *parse_number(const char *text, size_t len, seen_unit unit, uint64_t *ms)
+static const char *parse_number(const char *text, size_t len, text_time_unit unit, uint64_t *ms)
 {
-    static const int moves[] = {[SEEN_S] = 3, [SEEN_MS] = 0, [SEEN_US] = -3, [SEEN_NS] = -6};
+    static const int moves[] = {[TEXT_S] = 3, [TEXT_MS] = 0, [TEXT_US] = -3, [TEXT_NS] = -6};
     bool minus = len > 0 && text[0] == '-';
     size_t first = minus, at = first, digits = 0;
     int64_t point = -1, exponent = 0;
@@ -98,7 +97,7 @@ static bool take_digits(cursor *c, unsigned count, int *number)
     return true;
 }
 
-static bool take(cursor *c, char wanted)
+static bool take_byte(cursor *c, char wanted)
 {
     if (c->at == c->end || *c->at != wanted)
         return false;
@@ -128,13 +127,13 @@ static bool is_day(int year, int month, int day)
 static bool take_zone(cursor *c, int *ahead)
 {
     *ahead = 0;
-    if (c->at == c->end || take(c, 'Z') || take(c, 'z'))
+    if (c->at == c->end || take_byte(c, 'Z') || take_byte(c, 'z'))
         return true;
     bool minus = *c->at == '-';
     int hours, minutes = 0;
-    if ((!take(c, '+') && !take(c, '-')) || !take_digits(c, 2, &hours))
+    if ((!take_byte(c, '+') && !take_byte(c, '-')) || !take_digits(c, 2, &hours))
         return false;
-    bool colon = take(c, ':');
+    bool colon = take_byte(c, ':');
     if ((colon || c->at < c->end) && !take_digits(c, 2, &minutes))
         return false;
     *ahead = (hours * 60 + minutes) * (minus ? -1 : 1);
@@ -145,16 +144,16 @@ static const char *parse_date(const char *text, size_t len, uint64_t *ms)
 {
     cursor c = {text, text + len};
     int year, month, day, hour = 0, minute = 0, second = 0, ahead = 0, digit, fraction = 0;
-    if (!take_digits(&c, 4, &year) || !take(&c, '-') || !take_digits(&c, 2, &month) ||
-        !take(&c, '-') || !take_digits(&c, 2, &day))
+    if (!take_digits(&c, 4, &year) || !take_byte(&c, '-') || !take_digits(&c, 2, &month) ||
+        !take_byte(&c, '-') || !take_digits(&c, 2, &day))
         return not_time;
-    if (take(&c, 'T') || take(&c, 't') || take(&c, ' ')) {
-        if (!take_digits(&c, 2, &hour) || !take(&c, ':') || !take_digits(&c, 2, &minute))
+    if (take_byte(&c, 'T') || take_byte(&c, 't') || take_byte(&c, ' ')) {
+        if (!take_digits(&c, 2, &hour) || !take_byte(&c, ':') || !take_digits(&c, 2, &minute))
             return not_time;
-        if (take(&c, ':')) {
+        if (take_byte(&c, ':')) {
             if (!take_digits(&c, 2, &second))
                 return not_time;
-            if (take(&c, '.') || take(&c, ','))
+            if (take_byte(&c, '.') || take_byte(&c, ','))
                 for (int worth = 100; c.at < c.end && is_digit(*c.at); worth /= 10)
                     if (take_digits(&c, 1, &digit))
                         fraction += worth * digit;
@@ -178,27 +177,8 @@ static const char *parse_date(const char *text, size_t len, uint64_t *ms)
     return NULL;
 }
 
-const char *seen_time_parse(const char *text, size_t len, seen_unit unit, uint64_t *ms)
+const char *text_parse_time(const char *text, size_t len, text_time_unit unit, uint64_t *ms)
 {
     bool date = len > 4 && text[4] == '-';
     return date ? parse_date(text, len, ms) : parse_number(text, len, unit, ms);
-}
-
-/* ---- the clock ----------------------------------------------------------------------------- */
-
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-seen_clock seen_clock_start(void)
-{
-    return (seen_clock){read_clock(CLOCK_REALTIME), read_clock(CLOCK_MONOTONIC)};
-}
-
-uint64_t seen_clock_now(const seen_clock *clock)
-{
-    return clock->start + (read_clock(CLOCK_MONOTONIC) - clock->steady_start);
 }

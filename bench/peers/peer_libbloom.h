@@ -1,0 +1,10 @@
+/* libbloom's filter as a candidate, and the version it is measured in; NULL when not built in. */
+#ifndef BLOOMERY_BENCH_PEER_LIBBLOOM_H
+#define BLOOMERY_BENCH_PEER_LIBBLOOM_H
+
+#include "bench/harness/filter_work.h"
+
+const filter_candidate *filter_libbloom(void);
+const char *filter_libbloom_version(void);
+
+#endif

@@ -1,0 +1,246 @@
+/* Numbers as people write them and read them. */
+#include "support/cmocka_all.h"
+#include "text/number_format.h"
+#include "text/number_parse.h"
+
+#include <string.h>
+
+typedef const char *parse(const char *text, size_t len, uint64_t *value);
+
+static void assert_reads(parse *function, const char *text, uint64_t expected)
+{
+    uint64_t value = ~expected;
+    const char *problem = function(text, strlen(text), &value);
+    if (problem)
+        fail_msg("\"%s\" %s", text, problem);
+    assert_int_equal(value, expected);
+}
+
+static void assert_refuses(parse *function, const char *text, const char *part)
+{
+    uint64_t value = 42;
+    const char *problem = function(text, strlen(text), &value);
+    if (!problem) {
+        fail_msg("\"%s\" is taken for %llu", text, (unsigned long long)value);
+        return;
+    }
+    if (!strstr(problem, part))
+        fail_msg("\"%s\" %s", text, problem);
+    assert_int_equal(value, 42);
+}
+
+static void test_counts_are_exact(void **state)
+{
+    (void)state;
+    assert_reads(text_parse_count, "0", 0);
+    assert_reads(text_parse_count, "18446744073709551615", UINT64_MAX);
+    assert_reads(text_parse_count, "18446744073709551.615k", UINT64_MAX);
+    assert_reads(text_parse_count, "1.8446744073709551615e19", UINT64_MAX);
+    assert_reads(text_parse_count, "2^63", (uint64_t)1 << 63);
+    assert_reads(text_parse_count, "3^40", UINT64_C(12157665459056928801));
+    assert_reads(text_parse_count, "7^0", 1);
+    assert_reads(text_parse_count, "1^999999", 1);
+    assert_reads(text_parse_count, "0^0", 1);
+    assert_reads(text_parse_count, "0^5", 0);
+    assert_reads(text_parse_count, "0.0009765625Mi", 1024);
+    assert_reads(text_parse_count, "16777215Ti", UINT64_C(16777215) << 40);
+    assert_reads(text_parse_count, "9007199254740993", UINT64_C(9007199254740993)); /* 2^53 + 1 */
+    assert_reads(text_parse_count, "5.", 5);
+    assert_reads(text_parse_count, "10m", 10000000);
+    assert_reads(text_parse_count, "10M", 10000000);
+    assert_reads(text_parse_count, "1E6", 1000000);
+    assert_reads(text_parse_count, "16kI", 16384);
+    assert_reads(text_parse_count, "100000000000000000000000000e-26", 1);
+
+    assert_refuses(text_parse_count, "18446744073709551616", "too large");
+    assert_refuses(text_parse_count, "16777216Ti", "too large");
+    assert_refuses(text_parse_count, "3^41", "too large");
+    assert_refuses(text_parse_count, "2^18446744073709551615", "too large");
+    assert_refuses(text_parse_count, "1.5", "whole");
+    assert_refuses(text_parse_count, "0.3Ki", "whole");
+    assert_refuses(text_parse_count, "0.00000000000000000000001", "whole");
+    assert_refuses(text_parse_count, "1.5^2", "whole");
+    assert_refuses(text_parse_count, "1e-2000000000", "whole");
+    assert_refuses(text_parse_count, "64MiB", "not a count");
+    assert_refuses(text_parse_count, "1i", "not a count");
+    assert_refuses(text_parse_count, "2^^3", "not a count");
+    assert_refuses(text_parse_count, "2^3^4", "not a count");
+    assert_refuses(text_parse_count, "2^ 3", "not a count");
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    assert_reads(text_parse_bytes, "4096", 4096);
+    assert_reads(text_parse_bytes, "4096B", 4096);
+    assert_reads(text_parse_bytes, "64MiB", (uint64_t)64 << 20);
+    assert_reads(text_parse_bytes, "64b", 64);
+    static const char *const same[] = {"64Mi", "64mi", "64MB", "64mb", "64Mb", "64MIB"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        assert_reads(text_parse_bytes, same[i], (uint64_t)64 << 20);
+    assert_reads(text_parse_bytes, "1.5kB", 1536);
+    assert_reads(text_parse_bytes, "1.5k", 1500);
+    assert_reads(text_parse_bytes, "2tb", (uint64_t)2 << 40);
+    assert_reads(text_parse_bytes, "2^20", 1 << 20);
+    assert_refuses(text_parse_bytes, "64MiBB", "not a size");
+    assert_refuses(text_parse_bytes, "64bm", "not a size");
+    assert_refuses(text_parse_bytes, "64ib", "not a size");
+    assert_refuses(text_parse_bytes, "64 MB", "not a size");
+    assert_refuses(text_parse_bytes, "0.5B", "whole");
+    assert_refuses(text_parse_bytes, "-1k", "below zero");
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    assert_reads(text_parse_span, "100ms", 100);
+    assert_reads(text_parse_span, "60s", 60000);
+    assert_reads(text_parse_span, "5m", 300000);
+    assert_reads(text_parse_span, "5min", 300000);
+    assert_reads(text_parse_span, "1h", 3600000);
+    assert_reads(text_parse_span, "7d", 604800000);
+    assert_reads(text_parse_span, "1.5s", 1500);
+    assert_reads(text_parse_span, "0.001s", 1);
+    assert_reads(text_parse_span, "1e3s", 1000000);
+    assert_refuses(text_parse_span, "60", "needs a unit");
+    assert_refuses(text_parse_span, "0.0001s", "whole");
+    assert_refuses(text_parse_span, "60sec", "not a time");
+    assert_refuses(text_parse_span, "60 s", "not a time");
+    assert_refuses(text_parse_span, "s", "not a time");
+    assert_refuses(text_parse_span, "-60s", "below zero");
+    assert_refuses(text_parse_span, "213503982335d", "too large");
+    assert_refuses(text_parse_span, "1M", "not a time"); /* a million, elsewhere */
+    assert_refuses(text_parse_span, "1S", "not a time");
+    assert_refuses(text_parse_span, "2^20", "not a time");
+
+    assert_reads(text_parse_span_or_ms, "60000", 60000);
+    assert_reads(text_parse_span_or_ms, "1E3", 1000);
+    assert_reads(text_parse_span_or_ms, "1m", 60000);
+    assert_reads(text_parse_span_or_ms, "2^20", 1 << 20);
+    assert_refuses(text_parse_span_or_ms, "0.5", "whole");
+    assert_refuses(text_parse_span_or_ms, "1M", "in lower case");
+    assert_refuses(text_parse_span_or_ms, "", "not a time");
+}
+
+static void test_digits_alone(void **state)
+{
+    (void)state;
+    assert_reads(text_parse_plain, "0", 0);
+    assert_reads(text_parse_plain, "0018446744073709551615", UINT64_MAX);
+    assert_reads(text_parse_moment, "1700000000000", UINT64_C(1700000000000));
+    assert_refuses(text_parse_plain, "18446744073709551616", "too large");
+    assert_refuses(text_parse_plain, "-1", "below zero");
+    static const char *const bad[] = {"", "-", "1k", "1.0", "1e3", "2^3", "+1", " 1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_refuses(text_parse_plain, bad[i], "in digits alone");
+        assert_refuses(text_parse_moment, bad[i], "milliseconds, in digits alone");
+    }
+}
+
+/* The text is read up to its length: not beyond, and not only up to a NUL. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    static parse *const all[] = {text_parse_count, text_parse_bytes,  text_parse_span_or_ms,
+                                 text_parse_plain, text_parse_moment, text_parse_span};
+    uint64_t value = 42;
+    for (size_t i = 0; i < 5; i++) {
+        assert_null(all[i]("123", 2, &value));
+        assert_int_equal(value, 12);
+    }
+    assert_null(text_parse_span("5min", 2, &value));
+    assert_int_equal(value, 300000);
+    assert_null(text_parse_count("2^34", 3, &value));
+    assert_int_equal(value, 8);
+    assert_null(text_parse_count("1e23", 3, &value));
+    assert_int_equal(value, 100);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        assert_non_null(all[i]("1\0", 2, &value));
+        assert_non_null(all[i]("1\0002", 3, &value));
+        assert_non_null(all[i]("5m\0", 3, &value));
+        assert_non_null(all[i]("", 0, &value));
+    }
+    double share;
+    assert_non_null(text_parse_share("0.1\0", 4, &share));
+    assert_null(text_parse_share("0.12", 3, &share));
+    assert_true(share == 0.1);
+}
+
+static void test_shares_are_nearest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double share;
+    } good[] = {{"0.1%", 0.001},
+                {"0.7%", 0.007},
+                {"29%", 0.29},
+                {"1e-3", 1e-3},
+                {".5", .5},
+                {"99.9999999999%", 0.999999999999},
+                {"0.010000000000000000208", 0.01},
+                {"1000e-9%", 1e-8}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        double share = 0;
+        assert_null(text_parse_share(good[i].text, strlen(good[i].text), &share));
+        assert_true(share == good[i].share);
+    }
+    static const char *const bad[] = {"",  "0",   "1",    "100%", "1e-400", "-0.1", "nan",
+                                      "5", "0x1", "1%00", "%",    "1e-3 ",  ".",    "-"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        double share = 42;
+        assert_non_null(text_parse_share(bad[i], strlen(bad[i]), &share));
+        assert_true(share == 42);
+    }
+}
+
+static void test_sizes_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *said;
+    } cases[] = {
+        {0, "0 B"},
+        {999, "999 B"},
+        {1023, "1023 B"},
+        {1024, "1.00 KiB"},
+        {12397976, "11.8 MiB"},
+        {(uint64_t)256 << 20, "256 MiB"},
+        {1944023040, "1.81 GiB"},
+        {UINT64_MAX, "16.0 EiB"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(text_size_of(cases[i].bytes).text, cases[i].said);
+}
+
+static void test_numbers_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        double number;
+        const char *shortest, *rounded;
+    } cases[] = {{0.0005, "0.0005", "0.0005"},  {1e-9, "1e-09", "1.0e-09"},
+                 {0.01, "0.01", "0.01"},        {1, "1", "1.0"},
+                 {100000, "100000", "1.0e+05"}, {0.1 + 0.2, "0.30000000000000004", "0.3"}};
+    char text[TEXT_NUMBER_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_string_equal(text_number(cases[i].number, text), cases[i].shortest);
+        assert_string_equal(text_rounded(cases[i].number, text), cases[i].rounded);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_digits_alone),
+        cmocka_unit_test(test_shares_are_nearest),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_sizes_are_written),
+        cmocka_unit_test(test_numbers_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+/* Numbers as people and programs read them. */
+#ifndef BLOOMERY_TEXT_NUMBER_FORMAT_H
+#define BLOOMERY_TEXT_NUMBER_FORMAT_H
+
+#include <stdint.h>
+
+#define TEXT_NUMBER_SIZE 32
+
+/* The shortest decimal that reads back as the same number: 0.0005, 1e-09. Returns `out`. */
+const char *text_number(double number, char out[TEXT_NUMBER_SIZE]);
+
+/* Three digits, and always a point: 0.01, 1.0e-06. Clients take a value of INFO for a number with a
+ * fraction only if it has a point. Returns `out`. */
+const char *text_rounded(double number, char out[TEXT_NUMBER_SIZE]);
+
+/* Bytes, to three digits: "280 B", "11.8 MiB". */
+typedef struct text_size {
+    char text[24];
+} text_size;
+text_size text_size_of(uint64_t bytes);
+
+#endif
