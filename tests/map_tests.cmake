@@ -22,7 +22,6 @@ set_tests_properties(map_rebuild_long PROPERTIES LABELS soak TIMEOUT 3600)
 bloomery_unit_test(test_map_save)
 bloomery_unit_test(test_map_sweep)
 bloomery_unit_test(test_map_values)
-bloomery_thread_test(test_map_threads)
 bloomery_program(test_map_rates stat/test_map_rates.c)
 bloomery_statistics(test_map_rates)
 

@@ -221,4 +221,4 @@ static const kept_kind kinds[] = {
     {FILTER, .name = "filter compact, fixed", .engine = BRY_ENGINE_COMPACT, .variant = FIXED,
      .size = 400, .fill = fill, .operations = fixed_operations},
 };
-KEPT_KINDS(filter, kinds);
+KEPT_KINDS(kept_filters, "filter", kinds);

@@ -65,8 +65,8 @@ typedef struct kept_kinds {
 
 extern const kept_kinds kept_filters, kept_maps, kept_windows, kept_counters, kept_indexes;
 
-#define KEPT_KINDS(name, kinds)                                                                    \
-    const kept_kinds kept_##name##s = {#name, kinds, sizeof(kinds) / sizeof(kinds)[0]}
+#define KEPT_KINDS(kept, job, kinds)                                                               \
+    const kept_kinds kept = {job, kinds, sizeof(kinds) / sizeof(kinds)[0]}
 
 /* Created and filled. */
 void *kept_make(const kept_kind *kind, const bry_allocator *allocator);
