@@ -211,7 +211,7 @@ static int map_refuse_size(server_context *context, const held_object *object)
     if (options.value_bits == 0 && object->items > 0)
         help = options.engine == BRY_ENGINE_KBF
                    ? "; engine kbf frees values only when the map is empty"
-                   : "; MAP.COMPRESS frees values that no field uses";
+                   : "; MAP.COMPRESS may free memory";
     map_family.totals.refused++;
     return reply_error(context, "FULL",
                        "the key would exceed bloomery.max-key-bytes, which is %" PRIu64 "%s",
