@@ -23,6 +23,3 @@ foreach(golden compact fbf fbf_paper)
 endforeach()
 bloomery_program(test_window_rates stat/test_window_rates.c)
 bloomery_statistics(test_window_rates)
-
-find_package(Threads REQUIRED)
-bloomery_thread_test(test_window_threads)

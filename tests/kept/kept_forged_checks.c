@@ -118,8 +118,19 @@ static void use_forged(const kept_kind *kind, void *object)
     bry_buffer_free(&saved);
 }
 
-/* Any one byte changed to anything, with right checksums: it loads or it does not, within the
- * ceiling. */
+/* The byte at `at`, and up to two others, mostly near the front. */
+static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned others,
+                        generator *numbers)
+{
+    bytes[at] ^= (unsigned char)(1 + generator_below(numbers, 255));
+    for (unsigned i = 0; i < others; i++) {
+        uint64_t range = len - BRY__HEADER_BYTES;
+        at = BRY__HEADER_BYTES + (size_t)generator_below(numbers, i || range < 400 ? range : 400);
+        bytes[at] = (unsigned char)generator_next(numbers);
+    }
+}
+
+/* Bytes changed to anything, with right checksums: it loads or it does not, within the ceiling. */
 void kept_check_forged(const kept_kind *kind)
 {
     enum { CEILING = 1 << 20, FRAME = 1 << 19 };
@@ -132,7 +143,7 @@ void kept_check_forged(const kept_kind *kind)
     unsigned taken = 0, tried = 0;
     for (size_t at = BRY__HEADER_BYTES; at < saved.len; at = next_place(at, saved.len)) {
         memcpy(forged, saved.bytes, saved.len);
-        forged[at] ^= (unsigned char)(1 + generator_below(&numbers, 255));
+        forge_bytes(forged, saved.len, at, tried % 4 ? 0 : 1 + tried / 4 % 2, &numbers);
         repair_stream(forged, saved.len);
         failing_allocator memory;
         failing_allocator_init(&memory);

@@ -1,118 +1,6 @@
-/* The engine fbf without memory, at its ceiling in a batch, as frames, and as forged frames. */
+/* The engine fbf at its ceiling in a batch, and rows that are full or merged, as frames. */
 #include "support/fbf_helpers.h"
-#include "support/repair.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-/* ---- without memory ------------------------------------------------------------------------ */
-
-enum { CALLS = 8 };
-
-static bry_status call(int which, bry_window *window, const bry_window *other, bry_window **made,
-                       const bry_hash *hashes, uint8_t *was)
-{
-    uint64_t now = bry_window_time(window);
-    bry_answer answer = BRY_UNSURE;
-    bry_status status;
-    switch (which) {
-    case 0:
-        status = bry_window_add(window, hashes[0], now, &answer);
-        break;
-    case 1:
-        status = bry_window_add(window, hashes[0], now + 1500, &answer);
-        break;
-    case 2:
-        status = bry_window_add(window, hashes[0], now + 100000, &answer);
-        break;
-    case 3:
-        return bry_window_add_n(window, hashes, 1500, now, was);
-    case 4:
-        return bry_window_add_n(window, hashes, 1500, now + 2500, was);
-    case 5:
-        return bry_window_advance(window, now + 3500);
-    case 6:
-        return bry_window_clone(window, NULL, made);
-    default:
-        return bry_window_merge(window, other);
-    }
-    if (status != BRY_OK)
-        assert_int_equal(answer, BRY_UNSURE);
-    return status;
-}
-
-/* Every allocation of every call fails once: the window stays as it was. */
-static void test_no_memory(void **state)
-{
-    (void)state;
-    static bry_hash hashes[1500];
-    static uint8_t was[1500], untouched[1500];
-    memset(untouched, 0x5a, sizeof untouched);
-    for (uint64_t i = 0; i < 1500; i++)
-        hashes[i] = key(100000 + i % 1400);
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    for (int m = 0; m < 3; m++) {
-        bry_window_options options = fbf_options(modes[m], 8000, 800, 1e-4);
-        options.allocator = &memory.allocator;
-        options.fixed = m > 0;
-        bry_window *window = NULL, *other, *fresh = NULL;
-        for (memory.fail_at = 1; !window; memory.fail_at++) {
-            failing_allocator_restart(&memory);
-            bry_status status = bry_window_create(&options, &window);
-            assert_int_equal(status, window ? BRY_OK : BRY_E_NOMEM);
-            assert_true(window || memory.now == 0);
-        }
-        memory.fail_at = 0;
-        other = make(options);
-        fresh = make(options);
-        for (uint64_t i = 0; i < 600; i++) {
-            add(window, i, 10000 + 12 * i);
-            if (i >= 500)
-                add(other, 1000 + i, 10000 + 12 * i);
-        }
-        /* The last one merges the longer row into the shorter, which takes filters over. */
-        for (int which = 0; which < CALLS + 2; which++) {
-            const bry_window *start = which < CALLS ? window : which == CALLS ? other : fresh;
-            const bry_window *from = which < CALLS ? other : window;
-            bry_buffer image = saved_of(start);
-            uint64_t failures = 0;
-            bry_status status = BRY_E_NOMEM;
-            for (uint64_t at = 1; status != BRY_OK; at++) {
-                bry_window *made = NULL, *copy = clone_of(start);
-                memcpy(was, untouched, sizeof was);
-                failing_allocator_restart(&memory);
-                memory.fail_at = at;
-                status = call(which < CALLS ? which : CALLS - 1, copy, from, &made, hashes, was);
-                memory.fail_at = 0;
-                if (status != BRY_OK) {
-                    failures++;
-                    assert_int_equal(status, BRY_E_NOMEM);
-                    assert_null(made);
-                    assert_memory_equal(was, untouched, sizeof was);
-                    assert_int_equal(bry_window_time(copy), bry_window_time(start));
-                    bry_buffer now = saved_of(copy);
-                    assert_int_equal(now.len, image.len);
-                    assert_memory_equal(now.bytes, image.bytes, image.len);
-                    bry_buffer_free(&now);
-                    /* And it works when there is memory again. */
-                    assert_int_equal(
-                        call(which < CALLS ? which : CALLS - 1, copy, from, &made, hashes, was),
-                        BRY_OK);
-                }
-                bry_window_destroy(made);
-                bry_window_destroy(copy);
-            }
-            /* Storing in filters that are there, and ending nothing, needs none. */
-            assert_true(failures > 0 || which == 0 || (which == 3 && options.fixed));
-            bry_buffer_free(&image);
-        }
-        bry_window_destroy(window);
-        bry_window_destroy(other);
-        bry_window_destroy(fresh);
-        assert_int_equal(memory.now, 0);
-    }
-}
+#include "support/job_calls.h"
 
 /* A batch that the ceiling refuses half way leaves no bit behind. */
 static void test_refused_batch(void **state)
@@ -141,68 +29,12 @@ static void test_refused_batch(void **state)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-static bry_window *loaded(const bry_buffer *image, bry_load *how, bry_status *status)
+static bry_window *loaded(const bry_buffer *image)
 {
-    bry_view view = {image->bytes, image->len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_window *window = NULL;
-    *status = bry_window_load(&source, how, &window);
+    void *window;
+    assert_int_equal(job_load_bytes(&window_calls, image->bytes, image->len, NULL, &window),
+                     BRY_OK);
     return window;
-}
-
-static bry_window *eventful(bry_window_mode mode, const bry_allocator *allocator)
-{
-    bry_window_options options = fbf_options(mode, 12000, 600, 1e-3);
-    options.generations = 4;
-    options.allocator = allocator;
-    bry_window *window = make(options);
-    uint64_t next = 0;
-    for (uint64_t now = 50000; now < 62000; now += 50)
-        for (uint64_t i = 0; i < (now > 58000 ? 12 : 2); i++)
-            add(window, next++, now);
-    return window;
-}
-
-static void test_frames(void **state)
-{
-    (void)state;
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    for (int m = 0; m < 3; m++) {
-        bry_window *window = eventful(modes[m], NULL);
-        if (m == 0)
-            assert_true(stats_of(window).ended_early > 1);
-        bry_buffer image = saved_of(window);
-        bry_status status;
-        bry_load how = BRY_LOAD;
-        how.max_bytes = stats_of(window).bytes;
-        bry_window *copy = loaded(&image, &how, &status);
-        assert_int_equal(status, BRY_OK);
-        assert_true(alike(window, copy));
-        /* Both go on alike. */
-        for (uint64_t i = 0; i < 3000; i++) {
-            assert_int_equal(add(window, 5000 + i, 62000 + 3 * i),
-                             add(copy, 5000 + i, 62000 + 3 * i));
-        }
-        assert_true(alike(window, copy));
-        bry_window_destroy(copy);
-        how.max_bytes--;
-        assert_null(loaded(&image, &how, &status));
-        assert_int_equal(status, BRY_E_LIMIT);
-        how.max_bytes = 0;
-        how.allocator = &memory.allocator;
-        copy = NULL;
-        for (memory.fail_at = 1; !copy; memory.fail_at++) {
-            failing_allocator_restart(&memory);
-            copy = loaded(&image, &how, &status);
-            assert_int_equal(status, copy ? BRY_OK : BRY_E_NOMEM);
-            assert_true(copy || memory.now == 0);
-        }
-        memory.fail_at = 0;
-        bry_window_destroy(copy);
-        bry_buffer_free(&image);
-        bry_window_destroy(window);
-    }
 }
 
 /* Rows that are far over their load, of tiny filters, and merged over and over: all are loaded. */
@@ -228,9 +60,7 @@ static void test_frames_of_full_rows(void **state)
                 for (int again = 0; again < 3 && bry_window_merge(window, other) == BRY_OK; again++)
                     (void)bry_window_merge(other, window);
                 bry_buffer image = saved_of(window);
-                bry_status status;
-                bry_window *copy = loaded(&image, NULL, &status);
-                assert_int_equal(status, BRY_OK);
+                bry_window *copy = loaded(&image);
                 assert_true(alike(window, copy));
                 bry_buffer_free(&image);
                 bry_window_destroy(copy);
@@ -256,9 +86,7 @@ static void assert_loads_and_agrees(const bry_window *window)
     }
     assert_int_equal(items, stats_of(window).items);
     bry_buffer image = saved_of(window);
-    bry_status status;
-    bry_window *copy = loaded(&image, NULL, &status);
-    assert_int_equal(status, BRY_OK);
+    bry_window *copy = loaded(&image);
     assert_true(alike(window, copy));
     bry_buffer_free(&image);
     bry_window_destroy(copy);
@@ -338,63 +166,13 @@ static void test_merge_when_one_forgot_sooner(void **state)
     bry_window_destroy(b);
 }
 
-/* Numbers that somebody altered, with checksums made right: refused, or a window that works. */
-static void test_forged_frames(void **state)
-{
-    (void)state;
-    unsigned refused = 0, taken = 0;
-    for (int m = 0; m < 2; m++) {
-        bry_window *window = eventful(modes[m], NULL);
-        bry_buffer image = saved_of(window);
-        generator from = {77};
-        unsigned char *bytes = malloc(image.len);
-        for (int round = 0; round < 4000; round++) {
-            memcpy(bytes, image.bytes, image.len);
-            /* Most of a file is bits; the numbers are at the front of it and of each filter. */
-            uint64_t range = round % 2 ? image.len : 400;
-            for (uint64_t i = 1 + generator_below(&from, 3); i > 0; i--) {
-                size_t at = 64 + (size_t)generator_below(&from, range - 64);
-                bytes[at] = round % 3 ? (unsigned char)generator_next(&from)
-                                      : (unsigned char)(bytes[at] ^ (1u << (i & 7)));
-            }
-            repair_stream(bytes, image.len);
-            bry_status status;
-            bry_load how = BRY_LOAD;
-            how.max_bytes = 1 << 22;
-            bry_window *copy = loaded(&(bry_buffer){bytes, image.len, image.len}, &how, &status);
-            if (!copy) {
-                refused++;
-                assert_non_null(how.problem);
-                continue;
-            }
-            taken++;
-            uint64_t now = bry_window_time(copy);
-            if (copy->options.max_bytes == 0 && copy->options.capacity < 100000)
-                for (uint64_t i = 0; i < 20; i++)
-                    assert_int_equal(bry_window_add(copy, key(90000 + i), now, NULL), BRY_OK);
-            if (now < UINT64_MAX - 100000)
-                advance(copy, now + 9000);
-            (void)stats_of(copy);
-            bry_window_destroy(copy);
-        }
-        free(bytes);
-        bry_buffer_free(&image);
-        bry_window_destroy(window);
-    }
-    printf("forged: %u refused, %u taken\n", refused, taken);
-    assert_true(refused > 2000);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_refused_batch),
-        cmocka_unit_test(test_frames),
         cmocka_unit_test(test_frames_of_full_rows),
         cmocka_unit_test(test_merge_of_the_same_in_other_periods),
         cmocka_unit_test(test_merge_when_one_forgot_sooner),
-        cmocka_unit_test(test_forged_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
-/*
- * The window's memory: plan, stats and allocator agree to the byte, and when any one allocation of
- * any operation fails, the window is as it was. On every engine and mode.
- */
-#include "support/like.h"
+/* The window's memory: plan, stats and allocator agree to the byte, what needs none works without,
+ * and what was taken back leaves no trace. On every engine and mode. */
 #include "support/window_helpers.h"
 #include "window/compact_levels.h"
 #include "window/window_object.h"
 
-enum { ROOM = 400, START = 50000, WINDOW = 1000 };
+enum { START = 50000, WINDOW = 1000 };
 
 static bry_window_options small(const window_kind *kind, failing_allocator *memory)
 {
@@ -75,218 +72,6 @@ static void test_plan_at_capacity(void **state)
     }
 }
 
-/* ---- failing allocations ------------------------------------------------------------------- */
-
-typedef struct operands {
-    bry_window *other; /* to merge with */
-    bry_hash hashes[ROOM];
-    bry_window *made;
-    bry_buffer saved;
-} operands;
-
-typedef bry_status operation(bry_window *window, operands *with);
-
-static bry_status do_add(bry_window *window, operands *with)
-{
-    (void)with;
-    return bry_window_add(window, key(100000), START + 900, NULL);
-}
-
-static bry_status do_add_later(bry_window *window, operands *with)
-{
-    (void)with;
-    return bry_window_add(window, key(100000), START + 1300, NULL);
-}
-
-static bry_status do_add_much_later(bry_window *window, operands *with)
-{
-    (void)with;
-    return bry_window_add(window, key(100000), START + 99999, NULL);
-}
-
-static bry_status do_add_n(bry_window *window, operands *with)
-{
-    return bry_window_add_n(window, with->hashes, ROOM, START + 950, NULL);
-}
-
-static bry_status do_add_n_later(bry_window *window, operands *with)
-{
-    return bry_window_add_n(window, with->hashes, ROOM, START + 1500, NULL);
-}
-
-static bry_status do_forget_later(bry_window *window, operands *with)
-{
-    bry_status status = bry_window_del(window, with->hashes[0], START + 1400, NULL);
-    return status == BRY_E_UNSUPPORTED ? bry_window_advance(window, START + 1400) : status;
-}
-
-static bry_status do_advance(bry_window *window, operands *with)
-{
-    (void)with;
-    return bry_window_advance(window, START + 1400);
-}
-
-static bry_status do_merge(bry_window *window, operands *with)
-{
-    return bry_window_merge(window, with->other);
-}
-
-static bry_status do_clone(bry_window *window, operands *with)
-{
-    return bry_window_clone(window, NULL, &with->made);
-}
-
-static bry_status do_load(bry_window *window, operands *with)
-{
-    bry_view view = {with->saved.bytes, with->saved.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    load.allocator = &window->allocator;
-    bry_status status = bry_window_load(&source, &load, &with->made);
-    if (status != BRY_OK)
-        assert_non_null(load.problem);
-    return status;
-}
-
-/* A window of 700 elements in as many milliseconds, and what operations on it need. */
-static bry_window *prepare(const window_kind *kind, failing_allocator *memory, operands *with)
-{
-    bry_window *window = make(small(kind, memory));
-    bry_window_options like = window_like(window);
-    like.start = START;
-    like.allocator = &memory->allocator;
-    with->other = make(like);
-    for (uint64_t i = 0; i < 700; i++)
-        add(window, i, START + i);
-    for (uint64_t i = 690; i < 730; i++)
-        add(with->other, i, START + i);
-    for (unsigned i = 0; i < ROOM; i++)
-        with->hashes[i] = key(500 + i);
-    with->saved = saved_of(window);
-    return window;
-}
-
-static void let_go(bry_window *window, operands *with)
-{
-    bry_window_destroy(with->made);
-    bry_window_destroy(with->other);
-    bry_window_destroy(window);
-    bry_buffer_free(&with->saved);
-    *with = (operands){.saved = BRY_BUFFER};
-}
-
-/* Returns how many times it failed. */
-static uint64_t fail_each_allocation(const window_kind *kind, operation *run, bool keep_failing)
-{
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    operands with = {.saved = BRY_BUFFER};
-    bry_window *window = prepare(kind, &memory, &with);
-    uint64_t failed = 0;
-    for (uint64_t failing = 1;; failing++) {
-        failing_allocator_restart(&memory);
-        memory.fail_at = failing;
-        memory.keep_failing = keep_failing;
-        bry_status status = run(window, &with);
-        bool met = memory.calls >= failing;
-        memory.fail_at = 0;
-        memory.keep_failing = false;
-        assert_int_equal(stats_of(window).bytes + stats_of(with.other).bytes +
-                             (with.made ? stats_of(with.made).bytes : 0),
-                         memory.now);
-        if (status == BRY_OK && !met)
-            break;
-        if (status == BRY_OK || status == BRY_E_MISMATCH) { /* it could do without; begin again */
-            bool mismatch = status == BRY_E_MISMATCH;
-            let_go(window, &with);
-            if (mismatch)
-                return 1; /* fbf does not merge these */
-            window = prepare(kind, &memory, &with);
-            continue;
-        }
-        assert_int_equal(status, BRY_E_NOMEM);
-        assert_null(with.made);
-        bry_buffer after = saved_of(window);
-        assert_int_equal(after.len, with.saved.len);
-        assert_memory_equal(after.bytes, with.saved.bytes, after.len);
-        bry_buffer_free(&after);
-        failed++;
-    }
-    let_go(window, &with);
-    assert_int_equal(memory.now, 0);
-    assert_int_equal(memory.blocks, 0);
-    return failed;
-}
-
-static void test_failing_allocations(void **state)
-{
-    (void)state;
-    static operation *const operations[] = {
-        do_add,          do_add_later, do_add_much_later, do_add_n, do_add_n_later,
-        do_forget_later, do_advance,   do_merge,          do_clone, do_load};
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        uint64_t failed = 0;
-        for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-            failed += fail_each_allocation(&window_kinds[k], operations[i], false);
-            failed += fail_each_allocation(&window_kinds[k], operations[i], true);
-        }
-        assert_true(failed > 0);
-    }
-    /* In compact every one of these needs memory, but for the first. */
-    for (size_t i = 1; i < sizeof operations / sizeof operations[0]; i++)
-        assert_true(fail_each_allocation(&window_kinds[0], operations[i], false) > 0);
-}
-
-static void test_failing_create(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_window_options options = small(&window_kinds[k], &memory);
-        bry_window *window = NULL;
-        for (uint64_t failing = 1; !window; failing++) {
-            failing_allocator_restart(&memory);
-            memory.fail_at = failing;
-            bry_status status = bry_window_create(&options, &window);
-            assert_int_equal(status, window ? BRY_OK : BRY_E_NOMEM);
-            if (!window)
-                assert_int_equal(memory.now, 0);
-        }
-        bry_window_destroy(window);
-    }
-}
-
-/* Saving may fail for want of memory, and says so. */
-static void test_failing_save(void **state)
-{
-    (void)state;
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        operands with = {.saved = BRY_BUFFER};
-        bry_window *window = prepare(&window_kinds[k], &memory, &with);
-        bry_status status = BRY_E_NOMEM;
-        for (uint64_t failing = 1; status != BRY_OK; failing++) {
-            bry_buffer buffer = BRY_BUFFER;
-            bry_sink sink = bry_buffer_sink(&buffer);
-            failing_allocator_restart(&memory);
-            memory.fail_at = failing;
-            status = bry_window_save(window, &sink, NULL);
-            if (status == BRY_OK) {
-                assert_int_equal(buffer.len, with.saved.len);
-                assert_memory_equal(buffer.bytes, with.saved.bytes, buffer.len);
-            } else {
-                assert_int_equal(status, BRY_E_NOMEM);
-            }
-            bry_buffer_free(&buffer);
-            memory.fail_at = 0;
-            assert_int_equal(stats_of(window).bytes + stats_of(with.other).bytes, memory.now);
-        }
-        let_go(window, &with);
-    }
-}
-
 /* Clearing never fails, nor does advancing over everything; compact forgets without memory. */
 static void test_without_memory(void **state)
 {
@@ -294,8 +79,12 @@ static void test_without_memory(void **state)
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
-        operands with = {.saved = BRY_BUFFER};
-        bry_window *window = prepare(&window_kinds[k], &memory, &with);
+        bry_window *window = make(small(&window_kinds[k], &memory));
+        bry_window *other = make(small(&window_kinds[k], &memory));
+        for (uint64_t i = 0; i < 700; i++) {
+            add(window, i, START + i);
+            add(other, i, START + i);
+        }
         failing_allocator_restart(&memory);
         memory.fail_at = 1;
         memory.keep_failing = true;
@@ -310,12 +99,13 @@ static void test_without_memory(void **state)
         for (uint64_t i = 0; i < 700; i++)
             assert_false(has(window, i, 0));
         if (window_kinds[k].engine == BRY_ENGINE_COMPACT)
-            assert_int_equal(bry_window_advance(with.other, UINT64_MAX / 2), BRY_OK);
+            assert_int_equal(bry_window_advance(other, UINT64_MAX / 2), BRY_OK);
         memory.fail_at = 0;
         memory.keep_failing = false;
         assert_int_equal(add(window, 1, START + 900), BRY_ABSENT);
         assert_true(has(window, 1, START + 1900));
-        let_go(window, &with);
+        bry_window_destroy(other);
+        bry_window_destroy(window);
         assert_int_equal(memory.now, 0);
     }
 }
@@ -479,10 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plan_is_what_create_allocates),
         cmocka_unit_test(test_plan_at_capacity),
-        cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_failing_to_add_new),
-        cmocka_unit_test(test_failing_create),
-        cmocka_unit_test(test_failing_save),
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_taken_back),
         cmocka_unit_test(test_batch_on_spilled_segment),
