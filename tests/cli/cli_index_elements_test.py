@@ -175,7 +175,7 @@ class Manual(IndexCase):
                          if b"192.0.2.7 " in self.content(name))
         self.assertGreaterEqual(len(holding), 2)
         self.assertLess(len(holding), 4)
-        build, locate = self.example("In which of these logs was this address?")
+        build, locate = self.example("Which of these logs contain this address?")
         self.assertEqual(self.type(build), b"")
         self.assertEqual(sorted(self.type(locate).decode().split()), holding)
         for command in self.example("A further file, read elsewhere and shipped as a unit:"):
