@@ -4,6 +4,7 @@
 #include "support/like.h"
 
 #include <bloomery/index.h>
+#include <bloomery/window.h>
 
 #include <string.h>
 #include <time.h>
@@ -62,7 +63,7 @@ static size_t units_of(const kept_job *job, const void *object)
 /* Error control by tighter filters leaves a shape that was given for one that is planned, which may
  * be far larger. How soon depends on how many elements the units are said to have, and any number
  * is possible. */
-static uint64_t planned_bytes(const bry_index *index)
+static uint64_t planned_index_bytes(const bry_index *index)
 {
     bry_index_options options = index_like(index);
     if (options.dba.unit_bits == 0 || options.dba.control != BRY_INDEX_TIGHTER)
@@ -71,6 +72,23 @@ static uint64_t planned_bytes(const bry_index *index)
     options.dba.hashes = 0;
     bry_index_shape shape = BRY_INDEX_SHAPE;
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
+}
+
+/* Options may give filters of any size, and which parts of them are reached depends on when elements
+ * come. */
+static uint64_t planned_window_bytes(const bry_window *window)
+{
+    bry_window_options options = window_like(window);
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bool given = options.fbf.bits && bry_window_plan(&options, &shape) == BRY_OK;
+    return given ? shape.bytes : 0;
+}
+
+static uint64_t planned_bytes(const kept_job *job, const void *object)
+{
+    if (is_index(job))
+        return planned_index_bytes(object);
+    return strncmp(job->name, "window", 6) == 0 ? planned_window_bytes(object) : 0;
 }
 
 /* By larger units it raises their capacity, up to sixteen times, whenever all that are open are
@@ -199,7 +217,7 @@ bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *ope
         keep(job, object, &memory, &reader);
         size_t units = units_of(job, object);
         uint64_t peak = use(job, object, &memory, &reader);
-        uint64_t planned = is_index(job) ? planned_bytes(object) : 0;
+        uint64_t planned = planned_bytes(job, object);
         uint64_t honest = honest_peak(job, object, units, bytes, sizeof bytes);
         counted.compared_memory += honest > 0;
         /* What a filter of engine fbf takes when all of it is reached is claimed by its loading:
