@@ -11,17 +11,17 @@
 
 static const char negative[] = "is below zero";
 static const char too_large[] = "is too large";
-static const char too_long[] = "has more digits than make sense";
+static const char too_long[] = "has too many digits";
 static const char not_whole[] = "is not a whole number";
 static const char not_count[] = "is not a count such as 5000, 64k, 10M, 1e6 or 2^20";
 static const char not_bytes[] = "is not a size such as 4096, 64mb or 1gb";
 static const char not_span[] = "is not a time such as 100ms, 60s, 5m, 1h or 7d";
 static const char not_span_or_ms[] = "is not a time such as 60000 (milliseconds), 100ms, 60s, "
                                      "5min, 1h or 7d, its unit in lower case";
-static const char not_plain[] = "is not a whole number in digits alone";
-static const char not_moment[] = "is not a whole number of milliseconds, in digits alone";
+static const char not_plain[] = "is not a whole number, digits only";
+static const char not_moment[] = "is not a whole number of milliseconds, digits only";
 static const char no_unit[] = "needs a unit: ms, s, m, h or d";
-static const char not_share[] = "is not a share such as 0.001, 0.1% or 1e-3";
+static const char not_share[] = "is not a fraction such as 0.001, 0.1% or 1e-3";
 static const char no_share[] = "is not above 0 and below 1";
 
 /* A number as it was written: digits · 10^exponent, and whatever stands behind it. */

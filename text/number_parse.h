@@ -8,7 +8,7 @@
  *                                                   1024, as in a server's configuration file
  *   span    100ms  60s   5m    1h    7d             in milliseconds; m is min
  *   share   0.001  0.1%  1e-3                       above 0 and below 1
- *   plain   1041                                    digits alone: what programs make up
+ *   plain   1041                                    digits only: what programs generate
  *   moment  1700000000000                           the same, milliseconds since an epoch
  *
  * Each function stores the number and returns NULL, or stores nothing and returns what is wrong, as

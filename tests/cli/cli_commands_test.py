@@ -69,7 +69,7 @@ filter            bloom                     11.8 MiB  456 B       9.92       6  
 """
 
 COUNT = "is not a count such as 5000, 64k, 10M, 1e6 or 2^20"
-SHARE = "is not a share such as 0.001, 0.1% or 1e-3"
+SHARE = "is not a fraction such as 0.001, 0.1% or 1e-3"
 
 
 class Program(Case):
@@ -311,7 +311,7 @@ class Plan(Case):
                 ("2^64", "is too large"), ("18446744073709551616", "is too large"),
                 ("18446744073709552k", "is too large"), ("1e99999999999999", "is too large"),
                 ("9" * 40, "is too large"),
-                ("9" * 41, "has more digits than make sense"), ("0", "is not above 0"),
+                ("9" * 41, "has too many digits"), ("0", "is not above 0"),
                 ("0.000", "is not above 0"), ("0e9", "is not above 0")):
             self.expect_misuse(["plan", "--error", "1%", "--items", text],
                                f'--items: "{text}" {problem}')

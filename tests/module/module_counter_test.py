@@ -78,7 +78,7 @@ class Create(Counters):
             ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
             ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
             ("ERR", "ERROR '0' is not above 0", "WINDOW", 5, "ERROR", 0),
-            ("ERR", "ERROR 'nan' is not a share", "WINDOW", 5, "ERROR", "nan"),
+            ("ERR", "ERROR 'nan' is not a fraction", "WINDOW", 5, "ERROR", "nan"),
             ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", 0.6),
             ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
             ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),

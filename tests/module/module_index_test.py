@@ -75,7 +75,7 @@ class Create(IndexCase):
             ("RANGE", "ERROR is too small for this CAPACITY and number of UNITS", "CAPACITY",
              "2^40", "UNITS", "2^20"),
             ("ERR", "ERROR '0' is not above 0", "ERROR", 0),
-            ("ERR", "ERROR 'nan' is not a share", "ERROR", "nan"),
+            ("ERR", "ERROR 'nan' is not a fraction", "ERROR", "nan"),
             ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
             ("RANGE", "ERROR '0.6' is not between", "ERROR", "0.6"),
             ("ERR", "ENGINE 'kbf' is not one of auto, compact or dba", "ENGINE", "kbf"),
@@ -274,7 +274,7 @@ class Items(IndexCase):
     def test_wrong_units(self):
         self.create()
         self.add(1, "a")
-        for word, text, unit in (("ERR", "unit 'first' is not a whole number in digits", "first"),
+        for word, text, unit in (("ERR", "unit 'first' is not a whole number, digits only", "first"),
                                  ("ERR", "unit '' is not a whole number", ""),
                                  ("ERR", "unit '-1' is below zero", -1),
                                  ("ERR", "unit '1.5' is not a whole number", "1.5"),

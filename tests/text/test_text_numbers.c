@@ -132,8 +132,8 @@ static void test_digits_alone(void **state)
     assert_refuses(text_parse_plain, "-1", "below zero");
     static const char *const bad[] = {"", "-", "1k", "1.0", "1e3", "2^3", "+1", " 1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_refuses(text_parse_plain, bad[i], "in digits alone");
-        assert_refuses(text_parse_moment, bad[i], "milliseconds, in digits alone");
+        assert_refuses(text_parse_plain, bad[i], "digits only");
+        assert_refuses(text_parse_moment, bad[i], "milliseconds, digits only");
     }
 }
 
