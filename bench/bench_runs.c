@@ -1,6 +1,6 @@
 #include "bench/bench_runs.h"
 
-#include "bench/harness/readme_block.h"
+#include "bench/harness/result_block.h"
 #include "cli/core/output.h"
 
 #include <stdlib.h>

@@ -128,14 +128,14 @@ class Bench(Case):
         done = run("filter", *SMALL)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "filter: 20000 keys of 16 bytes, error asked for 1 %, "
+        self.assertEqual(lines[2], "filter: 20000 keys of 16 bytes, error 1 %, "
                                    "batches of 1024")
         self.assertEqual(lines[4].split(), ["filter", "bits/key", "expected", "observed", "add",
                                             "hit", "miss", "hit*", "miss*"])
         self.assertTrue(lines[5].startswith("blocked Bloom "), lines[5])
         self.assertTrue(lines[6].startswith("blocked Bloom, batch "), lines[6])
         self.assertEqual(lines[7:], [
-            "", "expected, observed: the error. Times: ns of processor time a key, hashing it",
+            "", "expected, observed: the error. Times: ns of processor time per key, hashing it",
             "included, *: not included; median of 1 rounds (fastest)."])
 
     def test_all_and_the_block_in_a_file(self):

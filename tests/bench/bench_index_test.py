@@ -90,8 +90,8 @@ class Index(Case):
         done = run("index", *SMALL, "--engine", "dba", "--group", "64", "--segmented")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "index: 20 units of 1000 elements, error asked for 0.001, "
-                                   "batches of 1024; 20000 elements asked for")
+        self.assertEqual(lines[2], "index: 20 units of 1000 elements, error 0.001, "
+                                   "batches of 1024; 20000 elements looked up")
         self.assertEqual(lines[4].split(), ["index", "bits/element", "observed", "exact", "add",
                                             "hit", "miss", "hit*", "miss*", "reinsert"])
         self.assertTrue(lines[5].startswith("dba, groups of 64, segmented "), lines[5])
@@ -159,7 +159,7 @@ class Index(Case):
     def test_tables(self):
         done = run("indexes", "--units", "10", "--unit-capacity", "200", "--rounds", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("index: 10 units of 200 elements, error asked for 6.10352e-05",
+        for text in ("index: 10 units of 200 elements, error 6.10352e-05",
                      "Groups of 512 against groups of 1: ", "index: 64 units of 32 elements, ",
                      "Planned for 64 units, filled like 160:", "A: larger units ", "B, segmented "):
             self.assertIn(text, done.stdout)

@@ -156,7 +156,7 @@ class Map(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "map: engine kbf, 20000 keys, 3000 values, one at 50 %, Zipf 1, "
-                                   "error asked for 0.1 %, batches of 1024")
+                                   "error 0.1 %, batches of 1024")
         self.assertTrue(lines[3].startswith("paper shape, 1 times its size: "), lines[3])
         self.assertTrue(lines[3].endswith(" cells, 10 a key; decoding level 2, algebraic encoder, "
                                           "unmasked; the papers' own code"), lines[3])
@@ -227,7 +227,7 @@ class Maps(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2],
-                         "maps: 20000 keys, 3000 values, error asked for 0.1 %, batches of 1024")
+                         "maps: 20000 keys, 3000 values, error 0.1 %, batches of 1024")
         self.assertTrue(lines[7].startswith("kbf, paper shape "), lines[7])
 
 

@@ -98,7 +98,7 @@ class Maplet(Case):
         done = run("maplet", *SMALL, "--value-bits", "0", "--grow", "--compare")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "maplet: 20000 entries with 0-bit values, error asked for 0.1 %, "
+        self.assertEqual(lines[2], "maplet: 20000 entries with 0-bit values, error 0.1 %, "
                                    "growing, batches of 1024")
         self.assertEqual(lines[4].split(), ["table", "bits/entry", "insert", "insert*", "upsert",
                                             "delete", "hit", "miss", "hit**", "miss**"])
@@ -106,7 +106,7 @@ class Maplet(Case):
         self.assertTrue(lines[6].startswith("exact hash table "), lines[6])
         self.assertTrue(lines[8].startswith("error: at most 0.075 %, observed "), lines[8])
         self.assertEqual(lines[11:], [
-            "Times: ns of processor time an entry, hashes made before; median of 1 rounds "
+            "Times: ns of processor time per entry, without hashing; median of 1 rounds "
             "(fastest).", "*: into a table already at its size. **: in batches."])
 
     def test_misuse(self):

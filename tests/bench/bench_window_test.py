@@ -98,7 +98,7 @@ class Window(WindowCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "window: engine fbf, improved, 20000 elements in a window of 8 "
-                                   "generations, error asked for 0.1 %")
+                                   "generations, error 0.1 %")
         self.assertRegex(lines[6], r"^forgotten early   0 of \d+$")
         self.assertEqual([line.split()[0] for line in lines[8:14]], ["operation", *PHASES])
 
@@ -169,9 +169,9 @@ class Windows(WindowCase):
         done = run("windows", "--elements", "1k", "--rounds", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "windows: 1000 elements in a window, error asked for 0.1 %, "
+        self.assertEqual(lines[2], "windows: 1000 elements in a window, error 0.1 %, "
                                    "batches of 1024")
-        self.assertIn("1000 elements in a window of 8 s, then for 6 s 100 times as many:", lines)
+        self.assertIn("1000 elements in a window of 8 s, then 100 times as many for 6 s:", lines)
         self.assertIn("How far a counter is off, each window in 12000 bytes:", lines)
 
 

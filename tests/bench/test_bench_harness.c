@@ -1,7 +1,7 @@
 /* The bench harness: turns, fresh states, wrong answers, the middle of values, keys, the block. */
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
-#include "bench/harness/readme_block.h"
+#include "bench/harness/result_block.h"
 #include "support/cmocka_all.h"
 
 #include <math.h>

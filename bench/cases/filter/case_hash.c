@@ -140,7 +140,7 @@ bool bench_hash_text(FILE *out, const hash_report *report)
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\nns of processor time a key, one at a time and in batches: median of %u rounds "
+            "\nns of processor time per key, one at a time and in batches: median of %u rounds "
             "(fastest).\n",
             report->rounds);
     return printed;

@@ -130,13 +130,13 @@ bool bench_filters_text(FILE *out, const filter_report *report)
             add_times(&table, against_libbloom(report, i, PHASE_MISS));
         }
     }
-    fprintf(out, "filter: %llu keys of %u bytes, error asked for %g %%, batches of %zu\n\n",
+    fprintf(out, "filter: %llu keys of %u bytes, error %g %%, batches of %zu\n\n",
             (unsigned long long)report->settings.items, BENCH_KEY_BYTES,
             report->settings.error * 100, report->settings.batch);
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\nexpected, observed: the error. Times: ns of processor time a key, hashing it\n"
+            "\nexpected, observed: the error. Times: ns of processor time per key, hashing it\n"
             "included, *: not included; median of %u rounds (fastest).\n",
             report->settings.rounds);
     if (peer)
@@ -149,7 +149,7 @@ bool bench_filters_text(FILE *out, const filter_report *report)
 
 bool bench_filters_markdown(FILE *out, const filter_report *report)
 {
-    static const char *const head[] = {"filter",   "bits a key",      "error promised",
+    static const char *const head[] = {"filter",   "bits per key",    "error promised",
                                        "observed", "add, ns",         "hit, ns",
                                        "miss, ns", "hit, × libbloom", "miss, × libbloom"};
     cli_table table = CLI_TABLE("lrrrrrrrr");
@@ -169,9 +169,8 @@ bool bench_filters_markdown(FILE *out, const filter_report *report)
     bool printed = cli_table_print_markdown(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\n%llu keys of %u bytes; processor time a key, hashing included; batches of %zu, "
-            "median of %u rounds "
-            "with all in turn.\n",
+            "\n%llu keys of %u bytes; processor time per key, hashing included; batches of %zu, "
+            "median of %u interleaved rounds.\n",
             (unsigned long long)report->settings.items, BENCH_KEY_BYTES, report->settings.batch,
             report->settings.rounds);
     return printed;

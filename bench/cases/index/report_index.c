@@ -118,8 +118,8 @@ static bool rows_text(FILE *out, const index_report *rows, size_t count)
 static void rows_title(FILE *out, const index_report *row)
 {
     fprintf(out,
-            "index: %u units of %llu elements, error asked for %g, batches of %zu; %llu elements "
-            "asked for\n\n",
+            "index: %u units of %llu elements, error %g, batches of %zu; %llu elements "
+            "looked up\n\n",
             row->settings.index.units, (unsigned long long)row->settings.index.unit_capacity,
             row->settings.error, row->settings.batch, (unsigned long long)row->asked);
 }
@@ -128,7 +128,7 @@ static void rows_legend(FILE *out, unsigned rounds)
 {
     fprintf(out,
             "\nobserved: absent elements with any candidate; exact: present ones with the right "
-            "unit alone.\nTimes: ns of processor time an element, hashes made before; median of %u "
+            "unit alone.\nTimes: ns of processor time per element, without hashing; median of %u "
             "rounds (fastest).\n*: in batches.\n",
             rounds);
 }
@@ -297,9 +297,9 @@ bool bench_indexes_text(FILE *out, const indexes_report *report)
 
 bool bench_indexes_markdown(FILE *out, const indexes_report *report)
 {
-    static const char *const names[] = {"index",           "error promised", "observed",
-                                        "bits an element", "add, ns",        "hit, ns",
-                                        "miss, ns",        "hit, batch, ns", "miss, batch, ns"};
+    static const char *const names[] = {
+        "index",   "error promised", "observed",       "bits per element", "add, ns",
+        "hit, ns", "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
     const bench_settings *settings = &report->settings;
     cli_table table = CLI_TABLE("lrrrrrrrr");
     head(&table, names, sizeof names / sizeof names[0]);
@@ -314,9 +314,9 @@ bool bench_indexes_markdown(FILE *out, const indexes_report *report)
     bool printed = cli_table_print_markdown(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\n%u units of %llu elements; error: absent elements with any candidate; a look-up "
-            "names the units; processor time an element, hashes made before; batches of %zu, "
-            "median of %u rounds with all in turn.\n",
+            "\n%u units of %llu elements; error: absent elements with any candidate; look-ups "
+            "return the units; processor time per element, without hashing; batches of %zu, "
+            "median of %u interleaved rounds.\n",
             settings->index.units, (unsigned long long)settings->index.unit_capacity,
             settings->batch, settings->rounds);
     return printed;

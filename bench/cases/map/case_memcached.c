@@ -25,7 +25,7 @@ static bool ask_version(remote_report *report)
     return good;
 }
 
-/* Answers that are not as stored, in one phase, are no more than the error asked for allows; those
+/* Answers that are not as stored, in one phase, are no more than the error allows; those
  * of memcached are none. Updates that were refused show as wrong ones later. */
 static bool check(const remote_report *report, const char *name, const remote_record *record,
                   double error)

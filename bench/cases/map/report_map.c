@@ -128,8 +128,7 @@ static void describe(FILE *out, const map_report *report)
         fprintf(out, ", one at %g %%", map->top * 100);
     if (map->skew > 0)
         fprintf(out, ", Zipf %g", map->skew);
-    fprintf(out, ", error asked for %g %%, batches of %zu\n", settings->error * 100,
-            settings->batch);
+    fprintf(out, ", error %g %%, batches of %zu\n", settings->error * 100, settings->batch);
     if (map->engine != BRY_ENGINE_KBF)
         return;
     fprintf(out,
@@ -147,7 +146,7 @@ bool bench_map_text(FILE *out, const map_report *report)
     bry_map_errors seen = map_errors_seen(&report->record, items);
     const bry_map_errors *expected = &report->shape.errors;
     describe(out, report);
-    fprintf(out, "\n%.2f bytes a key, %.2f with all that belongs to it\n\n",
+    fprintf(out, "\n%.2f bytes per key, %.2f with all that belongs to it\n\n",
             share(report->record.bytes_main, items), share(report->record.bytes, items));
     cli_table errors = CLI_TABLE("lrr");
     cli_table_add(&errors, "error");
@@ -183,7 +182,7 @@ bool bench_map_text(FILE *out, const map_report *report)
     }
     printed = cli_table_print(&times, out) && printed;
     cli_table_free(&times);
-    fprintf(out, "\nTimes: ns of processor time a key, hashes made before; median of %u rounds.\n",
+    fprintf(out, "\nTimes: ns of processor time per key, without hashing; median of %u rounds.\n",
             report->settings.rounds);
     return printed;
 }

@@ -101,7 +101,7 @@ bool bench_maplet_text(FILE *out, const maplet_report *report)
     if (settings->compare)
         text_row(&table, "exact hash table", 8 * exact_per_entry(report), report->exact_time);
     fprintf(out,
-            "maplet: %llu entries with %u-bit values, error asked for %g %%, %s, batches of %zu\n"
+            "maplet: %llu entries with %u-bit values, error %g %%, %s, batches of %zu\n"
             "\n",
             (unsigned long long)settings->items, settings->value_bits, settings->error * 100,
             settings->grow ? "growing" : "fixed capacity", settings->batch);
@@ -114,10 +114,10 @@ bool bench_maplet_text(FILE *out, const maplet_report *report)
     fprintf(out, "%.1f %% of the bits hold entries; an insertion moves %.1f entries, at most %u.\n",
             report->load * 100, report->moved_per_insert, report->max_step);
     if (settings->grow)
-        fprintf(out, "from half to full: %.2f bits an entry on average, %.2f at most.\n",
+        fprintf(out, "from half to full: %.2f bits per entry on average, %.2f at most.\n",
                 report->bits_per_entry_mean, report->bits_per_entry_max);
     fprintf(out,
-            "Times: ns of processor time an entry, hashes made before; median of %u rounds "
+            "Times: ns of processor time per entry, without hashing; median of %u rounds "
             "(fastest).\n*: into a table already at its size. **: in batches.\n",
             settings->rounds);
     return printed;
@@ -134,9 +134,9 @@ static void markdown_row(cli_table *table, double bits, const bench_time *times)
 
 bool bench_maplet_markdown(FILE *out, const maplet_report *report)
 {
-    static const char *const head[] = {"map",           "error promised", "observed",
-                                       "bits an entry", "insert, ns",     "hit, ns",
-                                       "miss, ns",      "hit, batch, ns", "miss, batch, ns"};
+    static const char *const head[] = {
+        "map",     "error promised", "observed",       "bits per entry", "insert, ns",
+        "hit, ns", "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
     const bench_settings *settings = &report->settings;
     cli_table table = CLI_TABLE("lrrrrrrrr");
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
@@ -154,8 +154,8 @@ bool bench_maplet_markdown(FILE *out, const maplet_report *report)
     bool printed = cli_table_print_markdown(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\n%llu entries with %u-bit values; processor time an entry, hashes made before; "
-            "batches of %zu, median of %u rounds with all in turn. The exact table has 64-bit keys "
+            "\n%llu entries with %u-bit values; processor time per entry, without hashing; "
+            "batches of %zu, median of %u interleaved rounds. The exact table has 64-bit keys "
             "and 32-bit values at a load of 0.7.\n",
             (unsigned long long)settings->items, settings->value_bits, settings->batch,
             settings->rounds);

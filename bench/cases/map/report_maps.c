@@ -90,7 +90,7 @@ bool bench_maps_text(FILE *out, const maps_report *report)
 {
     const bench_settings *settings = &report->settings;
     const map_report *row = report->row, *values = report->values_row;
-    fprintf(out, "maps: %llu keys, %llu values, error asked for %g %%, batches of %zu\n\n",
+    fprintf(out, "maps: %llu keys, %llu values, error %g %%, batches of %zu\n\n",
             (unsigned long long)settings->items, (unsigned long long)settings->map.values,
             settings->error * 100, settings->batch);
     bool printed = table(out, row_names, row, MAPS_ROWS);
@@ -107,7 +107,7 @@ bool bench_maps_text(FILE *out, const maps_report *report)
     printed = table(out, values_names, values, MAPS_VALUES_ROWS) && printed;
     fprintf(out,
             "\nmisread: present keys denied, unsure or with another value. Times: ns of processor "
-            "time a key,\nhashes made before; median of %u rounds (fastest). *: in batches.\n",
+            "time per key,\nwithout hashing; median of %u rounds (fastest). *: in batches.\n",
             settings->rounds);
     return printed;
 }
@@ -115,7 +115,7 @@ bool bench_maps_text(FILE *out, const maps_report *report)
 bool bench_maps_markdown(FILE *out, const maps_report *report)
 {
     static const char *const head[] = {
-        "map",        "error promised", "misread",  "false positives", "bytes a key",
+        "map",        "error promised", "misread",  "false positives", "bytes per key",
         "insert, ns", "hit, ns",        "miss, ns", "hit, batch, ns",  "miss, batch, ns"};
     const bench_settings *settings = &report->settings;
     cli_table text = CLI_TABLE("lrrrrrrrrr");
@@ -132,12 +132,11 @@ bool bench_maps_markdown(FILE *out, const maps_report *report)
     }
     bool printed = cli_table_print_markdown(&text, out);
     cli_table_free(&text);
-    fprintf(
-        out,
-        "\n%llu keys with one of %llu values; processor time a key, hashes made before; batches "
-        "of %zu, median of %u rounds with all in turn. Misread: present keys that are denied, "
-        "unsure or answered with another value.\n",
-        (unsigned long long)settings->items, (unsigned long long)settings->map.values,
-        settings->batch, settings->rounds);
+    fprintf(out,
+            "\n%llu keys with one of %llu values; processor time per key, without hashing; batches "
+            "of %zu, median of %u interleaved rounds. Misread: present keys that are reported "
+            "absent or unsure, or with another value.\n",
+            (unsigned long long)settings->items, (unsigned long long)settings->map.values,
+            settings->batch, settings->rounds);
     return printed;
 }

@@ -82,7 +82,7 @@ bool bench_remote_text(FILE *out, const remote_report *report)
     }
     fprintf(out,
             "memcached %s over loopback: %llu pairs, %llu values, keys of %.1f and values of %.1f "
-            "bytes;\nmaps in the process at an error of %g %%\n\n",
+            "bytes;\nmaps in-process with an error of %g %%\n\n",
             report->version, (unsigned long long)settings->items,
             (unsigned long long)settings->map.values, report->facts.key_bytes,
             report->facts.value_bytes, settings->error * 100);
@@ -114,8 +114,8 @@ bool bench_remote_text(FILE *out, const remote_report *report)
 bool bench_remote_markdown(FILE *out, const remote_report *report)
 {
     static const char *const head[] = {
-        "store",   "bytes a pair", "update, ns",           "delete, ns",
-        "hit, ns", "miss, ns",     "hit, 100 at once, ns", "miss, 100 at once, ns"};
+        "store",   "bytes per pair", "update, ns",           "delete, ns",
+        "hit, ns", "miss, ns",       "hit, 100 at once, ns", "miss, 100 at once, ns"};
     if (!report->there)
         return bench_remote_text(out, report);
     cli_table table = CLI_TABLE("lrrrrrrr");
@@ -132,8 +132,8 @@ bool bench_remote_markdown(FILE *out, const remote_report *report)
     fprintf(
         out,
         "\nThe workload of the kBF papers: %llu pairs with one of %llu values, keys of %.0f and "
-        "values of %.0f bytes in the mean; memcached %s over loopback, maps in the process at "
-        "an error of %.4g %%; time on the wall, median of %u rounds.\n",
+        "values of %.0f bytes on average; memcached %s over loopback, maps in-process with an "
+        "error of %.4g %%; wall-clock time, median of %u rounds.\n",
         (unsigned long long)report->settings.items, (unsigned long long)report->settings.map.values,
         report->facts.key_bytes, report->facts.value_bytes, report->version,
         report->settings.error * 100, report->settings.rounds);

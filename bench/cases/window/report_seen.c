@@ -50,8 +50,8 @@ typedef bool printer(const cli_table *table, FILE *out);
 
 static bool print(FILE *out, const seen_report *report, printer *with)
 {
-    static const char *const head[] = {"program",    "seconds",      "processor, s",
-                                       "memory, MB", "bytes a line", "× the time"};
+    static const char *const head[] = {"program",    "seconds",        "processor, s",
+                                       "memory, MB", "bytes per line", "× the time"};
     cli_table table = CLI_TABLE("lrrrrr");
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         cli_table_add(&table, "%s", head[i]);
@@ -75,9 +75,9 @@ static bool print(FILE *out, const seen_report *report, printer *with)
 static void say_what(FILE *out, const seen_report *report)
 {
     fprintf(out,
-            "%llu lines of 16 bytes, one of 20 a repeat; error promised %g: %llu of %llu first "
-            "lines dropped, at most %.3g expected; time on the wall, median of %u rounds with all "
-            "in turn; the most memory of each program.\n",
+            "%llu lines of 16 bytes, 1 in 20 a repeat; error promised %g: %llu of %llu first "
+            "lines dropped, at most %.3g expected; wall-clock time, median of %u interleaved "
+            "rounds; memory: the peak of each program.\n",
             (unsigned long long)report->settings.lines, report->settings.error,
             (unsigned long long)report->false_drops, (unsigned long long)report->distinct,
             report->expected_drops, report->settings.rounds);

@@ -69,11 +69,11 @@ bool bench_window_text(FILE *out, const window_report *report)
     const window_facts *facts = &report->facts;
     const char *mode = mode_of(report);
     fprintf(out,
-            "window: engine %s%s%s, %llu elements in a window of %u generations, error asked for "
+            "window: engine %s%s%s, %llu elements in a window of %u generations, error "
             "%g %%\n\n",
             engine_of(report), mode ? ", " : "", mode ? mode : "",
             (unsigned long long)settings->elements, settings->generations, settings->error * 100);
-    fprintf(out, "bits an element   %.2f at the worst point of a generation\n",
+    fprintf(out, "bits per element  %.2f at the worst point of a generation\n",
             facts->bits_per_element);
     fprintf(out, "false positives   %.4g %%, predicted %.4g %%\n", facts->false_positive * 100,
             facts->predicted * 100);
@@ -91,7 +91,7 @@ bool bench_window_text(FILE *out, const window_report *report)
     bool printed = cli_table_print(&text, out);
     cli_table_free(&text);
     fprintf(out,
-            "\nProcessor time an element, hashes made before; batches of %zu, median of %u "
+            "\nProcessor time per element, without hashing; batches of %zu, median of %u "
             "rounds.\n",
             settings->batch, settings->rounds);
     return printed;

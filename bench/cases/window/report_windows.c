@@ -161,20 +161,19 @@ bool bench_windows_text(FILE *out, const windows_report *report)
     static const char *const head[] = {"window", "bits/element", "error", "false pos.", "forgotten",
                                        "add",    "hit",          "miss",  "hit*",       "miss*"};
     const window_settings *settings = &report->settings;
-    fprintf(out, "windows: %llu elements in a window, error asked for %g %%, batches of %zu\n\n",
+    fprintf(out, "windows: %llu elements in a window, error %g %%, batches of %zu\n\n",
             (unsigned long long)settings->elements, settings->error * 100, settings->batch);
     cli_table table = CLI_TABLE("lrrrrrrrrr");
     add_head(&table, head, sizeof head / sizeof head[0]);
     fill_windows(&table, report);
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
-    fprintf(
-        out,
-        "\nbits/element: of one window, at the worst point of a generation. forgotten: shares "
-        "of what\nwas added within the window. Times: ns of processor time, hashes made before; "
-        "median of %u\nrounds. *: in batches.\n",
-        settings->rounds);
-    fprintf(out, "\n%llu elements in a window of 8 s, then for 6 s %u times as many:\n\n",
+    fprintf(out,
+            "\nbits/element: of one window, at the worst point of a generation. forgotten: shares "
+            "of what\nwas added within the window. Times: ns of processor time, without hashing; "
+            "median of %u\nrounds. *: in batches.\n",
+            settings->rounds);
+    fprintf(out, "\n%llu elements in a window of 8 s, then %u times as many for 6 s:\n\n",
             (unsigned long long)report->burst_elements, BURST_TIMES);
     printed = print_bursts(report, out, cli_table_print) && printed;
     fprintf(out, "\nHow far a counter is off, each window in %llu bytes:\n\n",
@@ -185,8 +184,8 @@ bool bench_windows_text(FILE *out, const windows_report *report)
 bool bench_windows_markdown(FILE *out, const windows_report *report)
 {
     static const char *const head[] = {
-        "window",  "bits an element", "error promised", "observed",       "forgotten early",
-        "add, ns", "hit, ns",         "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
+        "window",  "bits per element", "error promised", "observed",       "forgotten early",
+        "add, ns", "hit, ns",          "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
     const window_settings *settings = &report->settings;
     cli_table table = CLI_TABLE("lrrrrrrrrr");
     add_head(&table, head, sizeof head / sizeof head[0]);
@@ -195,12 +194,12 @@ bool bench_windows_markdown(FILE *out, const windows_report *report)
     cli_table_free(&table);
     fprintf(out,
             "\n%llu elements in a window, memory at the worst point of a generation; processor "
-            "time an element, hashes made before; batches of %zu, median of %u rounds with all in "
-            "turn. RBF is cleared as a whole when it is full.\n\n",
+            "time per element, without hashing; batches of %zu, median of %u interleaved "
+            "rounds. RBF is cleared as a whole when it is full.\n\n",
             (unsigned long long)settings->elements, settings->batch, settings->rounds);
     printed = print_bursts(report, out, cli_table_print_markdown) && printed;
     fprintf(out,
-            "\n%llu elements in a window of 8 s; then for 6 s %u times as many; then as "
+            "\n%llu elements in a window of 8 s; then %u times as many for 6 s; then as "
             "before.\n",
             (unsigned long long)report->burst_elements, BURST_TIMES);
     return printed;

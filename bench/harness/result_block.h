@@ -3,8 +3,8 @@
  *   <!-- bench:begin -->   and   <!-- bench:end -->
  * Everything else in the file stays, byte for byte.
  */
-#ifndef BLOOMERY_BENCH_README_BLOCK_H
-#define BLOOMERY_BENCH_README_BLOCK_H
+#ifndef BLOOMERY_BENCH_RESULT_BLOCK_H
+#define BLOOMERY_BENCH_RESULT_BLOCK_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "bench/harness/readme_block.h"
+#include "bench/harness/result_block.h"
 
 #include "cli/core/output.h"
 #include "frame/file.h"
