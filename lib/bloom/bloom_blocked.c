@@ -28,26 +28,26 @@
 
 static const _Alignas(BRY__LINE) unsigned char zeros[BRY__BLOCK_BYTES];
 
-static uint64_t block_of(const bry__blocked *bloom, bry_hash hash)
+static uint64_t blocked_block_of(const bry__blocked *bloom, bry_hash hash)
 {
     return bry__scale(hash.hi, bloom->blocks);
 }
 
-static size_t piece_of(uint64_t block)
+static size_t blocked_piece_of(uint64_t block)
 {
     return (size_t)(block >> BLOCKS_SHIFT);
 }
 
-static size_t offset_of(uint64_t block)
+static size_t blocked_offset_of(uint64_t block)
 {
     return (size_t)(block & ((1u << BLOCKS_SHIFT) - 1)) * BRY__BLOCK_BYTES;
 }
 
-static const unsigned char *block_at(const bry__blocked *bloom, bry_hash hash)
+static const unsigned char *blocked_block_at(const bry__blocked *bloom, bry_hash hash)
 {
-    uint64_t block = block_of(bloom, hash);
-    const unsigned char *piece = bloom->table.piece[piece_of(block)];
-    return piece ? piece + offset_of(block) : zeros;
+    uint64_t block = blocked_block_of(bloom, hash);
+    const unsigned char *piece = bloom->table.piece[blocked_piece_of(block)];
+    return piece ? piece + blocked_offset_of(block) : zeros;
 }
 
 bry_status bry__blocked_init(bry__blocked *bloom, uint64_t blocks, unsigned hashes,
@@ -89,8 +89,8 @@ bry_status bry__blocked_reach(bry__blocked *bloom, const bry_hash *hashes, size_
                               const bry_allocator *allocator)
 {
     for (size_t i = 0; i < n && !bry__blocked_is_whole(bloom); i++) {
-        bry_status status =
-            bry__piece_reach(&bloom->table, piece_of(block_of(bloom, hashes[i])), allocator);
+        bry_status status = bry__piece_reach(
+            &bloom->table, blocked_piece_of(blocked_block_of(bloom, hashes[i])), allocator);
         if (status != BRY_OK)
             return status;
     }
@@ -99,8 +99,8 @@ bry_status bry__blocked_reach(bry__blocked *bloom, const bry_hash *hashes, size_
 
 bool bry__blocked_add(bry__blocked *bloom, bry_hash hash)
 {
-    uint64_t block = block_of(bloom, hash);
-    unsigned char *bytes = bloom->table.piece[piece_of(block)] + offset_of(block);
+    uint64_t block = blocked_block_of(bloom, hash);
+    unsigned char *bytes = bloom->table.piece[blocked_piece_of(block)] + blocked_offset_of(block);
     return bry__kernels()->block_add(bytes, hash.lo, bloom->hashes);
 }
 
@@ -110,7 +110,7 @@ size_t bry__blocked_add_n(bry__blocked *bloom, const bry_hash *hashes, size_t n,
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         for (size_t i = 0; i < here; i++)
-            __builtin_prefetch(block_at(bloom, hashes[done + i]), 1);
+            __builtin_prefetch(blocked_block_at(bloom, hashes[done + i]), 1);
         for (size_t i = 0; i < here; i++) {
             bool is_new = bry__blocked_add(bloom, hashes[done + i]);
             fresh += is_new;
@@ -123,7 +123,7 @@ size_t bry__blocked_add_n(bry__blocked *bloom, const bry_hash *hashes, size_t n,
 
 bool bry__blocked_has(const bry__blocked *bloom, bry_hash hash)
 {
-    return bry__kernels()->block_has(block_at(bloom, hash), hash.lo, bloom->hashes);
+    return bry__kernels()->block_has(blocked_block_at(bloom, hash), hash.lo, bloom->hashes);
 }
 
 void bry__blocked_has_n(const bry__blocked *bloom, const bry_hash *hashes, size_t n,
@@ -135,7 +135,7 @@ void bry__blocked_has_n(const bry__blocked *bloom, const bry_hash *hashes, size_
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         for (size_t i = 0; i < here; i++) {
-            blocks[i] = block_at(bloom, hashes[done + i]);
+            blocks[i] = blocked_block_at(bloom, hashes[done + i]);
             __builtin_prefetch(blocks[i]);
             halves[i] = hashes[done + i].lo;
         }

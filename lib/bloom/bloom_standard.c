@@ -4,11 +4,11 @@
 #include "kernel/kernel.h"
 
 #define BATCH 32u
-#define PREFETCHED 4u /* positions fetched ahead: an absent key rarely gets past them */
+#define PREFETCHED 4u /* positions to prefetch: an absent key rarely needs more */
 #define LINE_BITS ((uint64_t)BRY__LINE * 8)
 
 /* Tables are whole cache lines so that the kernels can count them; bits past m stay clear. */
-static uint64_t table_bytes(uint64_t bits)
+static uint64_t bloom_table_bytes(uint64_t bits)
 {
     return (bits / LINE_BITS + (bits % LINE_BITS != 0)) * BRY__LINE;
 }
@@ -17,8 +17,8 @@ bry_status bry__bloom_init(bry__bloom *bloom, uint64_t bits, unsigned hashes,
                            const bry_allocator *allocator)
 {
     bry__bloom made = {.bits = bits, .hashes = hashes};
-    bry_status status =
-        bry__pieces_init_of(&made.table, table_bytes(bits), BRY__BLOOM_PIECE_SHIFT, allocator);
+    bry_status status = bry__pieces_init_of(&made.table, bloom_table_bytes(bits),
+                                            BRY__BLOOM_PIECE_SHIFT, allocator);
     if (status == BRY_OK)
         *bloom = made;
     return status;
@@ -34,12 +34,12 @@ void bry__bloom_clear(bry__bloom *bloom, const bry_allocator *allocator)
     bry__pieces_clear(&bloom->table, allocator);
 }
 
-static size_t piece_of(uint64_t position)
+static size_t bloom_piece_of(uint64_t position)
 {
     return (size_t)(position >> (BRY__BLOOM_PIECE_SHIFT + 3));
 }
 
-static size_t byte_of(uint64_t position)
+static size_t bloom_byte_of(uint64_t position)
 {
     return (size_t)(position >> 3) & (BRY__BLOOM_PIECE_BYTES - 1);
 }
@@ -48,13 +48,13 @@ bry_status bry__bloom_add(bry__bloom *bloom, bry_hash hash, const bry_allocator 
 {
     for (unsigned i = 0; i < bloom->hashes; i++) {
         uint64_t position = bry__position(hash, i, bloom->bits);
-        bry_status status = bry__piece_reach(&bloom->table, piece_of(position), allocator);
+        bry_status status = bry__piece_reach(&bloom->table, bloom_piece_of(position), allocator);
         if (status != BRY_OK)
             return status;
     }
     for (unsigned i = 0; i < bloom->hashes; i++) {
         uint64_t position = bry__position(hash, i, bloom->bits);
-        bloom->table.piece[piece_of(position)][byte_of(position)] |=
+        bloom->table.piece[bloom_piece_of(position)][bloom_byte_of(position)] |=
             (unsigned char)(1u << (position & 7));
     }
     return BRY_OK;
@@ -64,8 +64,8 @@ bool bry__bloom_has(const bry__bloom *bloom, bry_hash hash)
 {
     for (unsigned i = 0; i < bloom->hashes; i++) {
         uint64_t position = bry__position(hash, i, bloom->bits);
-        const unsigned char *piece = bloom->table.piece[piece_of(position)];
-        if (!piece || !(piece[byte_of(position)] >> (position & 7) & 1))
+        const unsigned char *piece = bloom->table.piece[bloom_piece_of(position)];
+        if (!piece || !(piece[bloom_byte_of(position)] >> (position & 7) & 1))
             return false;
     }
     return true;
@@ -79,9 +79,9 @@ void bry__bloom_has_n(const bry__bloom *bloom, const bry_hash *hashes, size_t n,
         for (size_t i = 0; i < here; i++) {
             for (unsigned j = 0; j < ahead; j++) {
                 uint64_t position = bry__position(hashes[done + i], j, bloom->bits);
-                const unsigned char *piece = bloom->table.piece[piece_of(position)];
+                const unsigned char *piece = bloom->table.piece[bloom_piece_of(position)];
                 if (piece)
-                    __builtin_prefetch(piece + byte_of(position));
+                    __builtin_prefetch(piece + bloom_byte_of(position));
             }
         }
         for (size_t i = 0; i < here; i++)

@@ -1,6 +1,6 @@
 /*
- * A standard Bloom filter: k bits anywhere in m. Internal: the engines of the papers are built from
- * it and the bench compares with it; users get the blocked one.
+ * A standard Bloom filter: k bits anywhere in m. Internal: the papers' engines are built from it
+ * and the bench compares with it; users get the blocked one.
  */
 #ifndef BRY_BLOOM_BLOOM_STANDARD_H
 #define BRY_BLOOM_BLOOM_STANDARD_H
@@ -9,9 +9,8 @@
 
 #include <bloomery/hash.h>
 
-/* Its table has pieces of 8 KiB: a key reaches as many as it has hashes, and may have to clear
- * each.
- */
+/* Its table has pieces of 8 KiB: an add writes to as many pieces as there are hashes, and may have
+ * to zero each of them. */
 #define BRY__BLOOM_PIECE_SHIFT 13
 #define BRY__BLOOM_PIECE_BYTES ((size_t)1 << BRY__BLOOM_PIECE_SHIFT)
 
@@ -27,7 +26,7 @@ bry_status bry__bloom_init(bry__bloom *bloom, uint64_t bits, unsigned hashes,
 void bry__bloom_free(bry__bloom *bloom, const bry_allocator *allocator);
 void bry__bloom_clear(bry__bloom *bloom, const bry_allocator *allocator);
 
-/* Sets the key's bits. BRY_E_NOMEM when a piece cannot be had: then no bit is set. */
+/* Sets the key's bits. BRY_E_NOMEM: a piece could not be allocated, and no bit was set. */
 bry_status bry__bloom_add(bry__bloom *bloom, bry_hash hash, const bry_allocator *allocator);
 bool bry__bloom_has(const bry__bloom *bloom, bry_hash hash);
 void bry__bloom_has_n(const bry__bloom *bloom, const bry_hash *hashes, size_t n, uint8_t *answers);

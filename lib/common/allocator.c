@@ -46,7 +46,7 @@ size_t bry__lines_cost(size_t size)
     return size + BRY__LINE;
 }
 
-/* The byte before the aligned block says how far it was moved up: 1 to BRY__LINE. */
+/* The byte before the aligned block holds the offset by which it was moved: 1 to BRY__LINE. */
 void *bry__take_lines(const bry_allocator *allocator, size_t size)
 {
     if (size > SIZE_MAX - BRY__LINE)

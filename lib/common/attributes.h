@@ -1,18 +1,16 @@
-/*
- * What the compiler is told about a function where it cannot know by itself.
- */
+/* Function attributes. */
 #ifndef BRY_COMMON_ATTRIBUTES_H
 #define BRY_COMMON_ATTRIBUTES_H
 
 /*
- * Hardly ever called: kept out of its callers, which then need fewer registers. The path of a
- * look-up is worth that: while the processor waits for one key's memory it runs ahead to the next
- * key, and it comes as far as some two hundred instructions.
+ * Rarely called: kept out of its callers, which then need fewer registers. This matters on the path
+ * of a look-up: while the processor waits for one key's memory it executes ahead into the next key,
+ * by about two hundred instructions.
  */
 #define BRY__COLD __attribute__((noinline, cold))
 
-/* Only prefetches: the compiler takes a call of such a function for one without effect, and drops
- * it; not so what it must put into the caller. */
+/* For functions that only prefetch. The compiler considers a call of such a function to have no
+ * effect and removes it, unless the function is inlined. */
 #define BRY__PREFETCHING static inline __attribute__((always_inline))
 
 #endif

@@ -41,7 +41,7 @@ const char *bry_status_text(bry_status status)
         return text;
         BRY_STATUS_LIST(TEXT_CASE)
     }
-    return "a status that this version does not know";
+    return "unknown status";
 }
 
 static const char *const engine_names[] = {"auto", "bloom", "compact", "kbf", "fbf", "dba"};

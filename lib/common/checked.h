@@ -1,4 +1,4 @@
-/* Sizes that say when they overflow, instead of wrapping. Each returns false on overflow. */
+/* Arithmetic on sizes that reports overflow instead of wrapping. Each returns false on overflow. */
 #ifndef BRY_COMMON_CHECKED_H
 #define BRY_COMMON_CHECKED_H
 
@@ -16,7 +16,7 @@ static inline bool bry__add(uint64_t a, uint64_t b, uint64_t *sum)
     return !__builtin_add_overflow(a, b, sum);
 }
 
-/* A 64-bit count as a size of this machine. */
+/* Converts a 64-bit count to size_t. */
 static inline bool bry__to_size(uint64_t n, size_t *size)
 {
     *size = (size_t)n;

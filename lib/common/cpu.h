@@ -1,4 +1,4 @@
-/* What this machine can run. */
+/* The instruction sets that this machine supports. */
 #ifndef BRY_COMMON_CPU_H
 #define BRY_COMMON_CPU_H
 
@@ -7,7 +7,7 @@
 typedef enum bry__isa {
     BRY__ISA_SCALAR,
     BRY__ISA_AVX2, /* with BMI2 and POPCNT */
-    BRY__ISA_AVX512, /* F, BW, DQ, VL and VPOPCNTDQ, and all of the above */
+    BRY__ISA_AVX512, /* F, BW, DQ, VL, VPOPCNTDQ and everything above */
     BRY__ISA_NEON,
     BRY__ISA_COUNT
 } bry__isa;

@@ -1,4 +1,4 @@
-/* Little-endian access at any address, on machines of either kind. */
+/* Little-endian access at any address, on machines of either byte order. */
 #ifndef BRY_COMMON_ENDIAN_H
 #define BRY_COMMON_ENDIAN_H
 

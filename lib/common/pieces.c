@@ -121,7 +121,7 @@ uint64_t bry__pieces_bytes_now(const bry__pieces *pieces)
 {
     uint64_t bytes = pieces->count * sizeof *pieces->piece;
     size_t whole = pieces->present, last = pieces->count - 1;
-    if (whole > 0 && pieces->piece[last]) { /* it alone may be smaller */
+    if (whole > 0 && pieces->piece[last]) { /* only the last one may be smaller */
         whole--;
         bytes += bry__lines_cost(bry__piece_size(pieces, last));
     }

@@ -4,7 +4,7 @@
 
 #include <bloomery/base.h>
 
-/* A random number other than 0. BRY_E_IO when the system gives none. */
+/* A random number other than 0. BRY_E_IO: the system returned none. */
 bry_status bry__random_seed(uint64_t *seed);
 
 #endif

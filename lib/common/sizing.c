@@ -24,7 +24,7 @@ unsigned bry__bloom_hashes_for_error(double p)
 
 double bry__bloom_fill(double m, unsigned k, double n)
 {
-    return n > 0 ? -expm1(k * n * log1p(-1 / m)) : 0; /* of one bit, 0 · -∞ */
+    return n > 0 ? -expm1(k * n * log1p(-1 / m)) : 0; /* m = 1 and n = 0 would be 0 · -∞ */
 }
 
 double bry__bloom_error(double m, unsigned k, double n)
@@ -46,25 +46,25 @@ double bry__bloom_count(double m, unsigned k, double fill)
  * E[x^N] where N, the number of keys in a given block, is binomial(n, 1/blocks): each of the n keys
  * contributes a factor of x with probability 1/blocks. `below` is 1 - x, which may be tiny.
  */
-static long double mean_power(uint64_t blocks, long double below, double n)
+static long double blocked_mean_power(uint64_t blocks, long double below, double n)
 {
     return expl(n * log1pl(-below / (long double)blocks));
 }
 
 /* 1 - (1 - d/512)^k: the chance that one key of a block sets at least one of d given bits. */
-static long double chance_to_hit(unsigned d, unsigned k)
+static long double blocked_chance_to_hit(unsigned d, unsigned k)
 {
     return -expm1l(k * log1pl(-(long double)d / BRY__BLOCK_BITS));
 }
 
 double bry__blocked_fill(uint64_t blocks, unsigned k, double n)
 {
-    return (double)(1 - mean_power(blocks, chance_to_hit(1, k), n));
+    return (double)(1 - blocked_mean_power(blocks, blocked_chance_to_hit(1, k), n));
 }
 
 double bry__blocked_count(uint64_t blocks, unsigned k, double fill)
 {
-    return log1p(-fill) / (double)log1pl(-chance_to_hit(1, k) / (long double)blocks);
+    return log1p(-fill) / (double)log1pl(-blocked_chance_to_hit(1, k) / (long double)blocks);
 }
 
 /*
@@ -82,7 +82,7 @@ double bry__blocked_error(uint64_t blocks, unsigned k, double n)
 {
     long double clear[BRY__BLOCKED_MAX_HASHES + 1];
     for (unsigned d = 0; d <= k; d++)
-        clear[d] = mean_power(blocks, chance_to_hit(d, k), n);
+        clear[d] = blocked_mean_power(blocks, blocked_chance_to_hit(d, k), n);
 
     long double distinct[BRY__BLOCKED_MAX_HASHES + 1] = {1};
     long double error = 0, size = 0, choose = 1;
@@ -108,7 +108,7 @@ double bry__blocked_error(uint64_t blocks, unsigned k, double n)
  * error is nearly a power of the size, so a line through the logarithms of both ends finds the
  * place in a few steps; where an end is not known yet, halving and growing do.
  */
-static uint64_t blocks_needed(unsigned k, uint64_t n, double p)
+static uint64_t blocked_blocks_needed(unsigned k, uint64_t n, double p)
 {
     double standard = (double)n * k / -log1p(-pow(p, 1.0 / k)) / BRY__BLOCK_BITS;
     uint64_t low = 0, high = 0, at = standard < 1 ? 1 : (uint64_t)standard;
@@ -140,13 +140,13 @@ static uint64_t blocks_needed(unsigned k, uint64_t n, double p)
 
 bry__blocked_shape bry__blocked_plan(uint64_t n, double p)
 {
-    /* The best k lies at or below the standard filter's: crowded blocks punish many bits a key. */
+    /* The best k is at most the standard filter's: crowded blocks make extra bits costly. */
     unsigned top = bry__bloom_hashes_for_error(p) + 1;
     if (top > BRY__BLOCKED_MAX_HASHES)
         top = BRY__BLOCKED_MAX_HASHES;
     bry__blocked_shape best = {0};
     for (unsigned k = top; k >= 1; k--) {
-        uint64_t blocks = blocks_needed(k, n, p);
+        uint64_t blocks = blocked_blocks_needed(k, n, p);
         if (best.blocks && blocks > best.blocks)
             break; /* sizes have one minimum in k */
         best = (bry__blocked_shape){blocks, k, bry__blocked_error(blocks, k, (double)n)};

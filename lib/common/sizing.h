@@ -1,5 +1,5 @@
 /*
- * Formulae that size Bloom filters, in both directions. n keys, m bits, k bits a key, error p.
+ * Formulae that size Bloom filters, in both directions. n keys, m bits, k bits per key, error p.
  *
  * Standard filter:  fill = 1 - (1 - 1/m)^(kn),  p = fill^k,  best m = n·ln(1/p)/ln²2 at
  * k = m/n·ln 2.
@@ -26,8 +26,7 @@ double bry__bloom_fill(double m, unsigned k, double n);
 double bry__bloom_error(double m, unsigned k, double n);
 /* Keys that m bits hold at error p. */
 double bry__bloom_capacity(double m, unsigned k, double p);
-/* Keys that were added, estimated from the share of bits that are set; m·… at fill 1 is infinite.
- */
+/* Keys that were added, estimated from the share of bits that are set; infinite at fill 1. */
 double bry__bloom_count(double m, unsigned k, double fill);
 
 double bry__blocked_fill(uint64_t blocks, unsigned k, double n);

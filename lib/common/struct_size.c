@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* No struct of the interface is going to need more. */
+/* Upper limit on the size of a struct of the interface. */
 enum { LARGEST = 4096 };
 
 bool bry__struct_size_possible(size_t size)
@@ -10,7 +10,7 @@ bool bry__struct_size_possible(size_t size)
     return size >= sizeof size && size <= LARGEST && size % sizeof size == 0;
 }
 
-static bool is_zero(const void *bytes, size_t from, size_t to)
+static bool struct_bytes_zero(const void *bytes, size_t from, size_t to)
 {
     for (const unsigned char *at = bytes; from < to; from++)
         if (at[from])
@@ -18,7 +18,7 @@ static bool is_zero(const void *bytes, size_t from, size_t to)
     return true;
 }
 
-static size_t size_of(const void *theirs)
+static size_t struct_size_of(const void *theirs)
 {
     size_t size;
     memcpy(&size, theirs, sizeof size);
@@ -29,8 +29,8 @@ bry_status bry__struct_read(void *ours, size_t size, const void *theirs)
 {
     if (!theirs)
         return BRY_OK;
-    size_t given = size_of(theirs);
-    if (!bry__struct_size_possible(given) || !is_zero(theirs, size, given))
+    size_t given = struct_size_of(theirs);
+    if (!bry__struct_size_possible(given) || !struct_bytes_zero(theirs, size, given))
         return BRY_E_RANGE;
     memcpy(ours, theirs, given < size ? given : size);
     memcpy(ours, &size, sizeof size);
@@ -38,7 +38,7 @@ bry_status bry__struct_read(void *ours, size_t size, const void *theirs)
 }
 
 /* The bytes of *ours from `from` on, and zeros after them. */
-static void write_from(void *theirs, size_t room, const void *ours, size_t size, size_t from)
+static void struct_write_from(void *theirs, size_t room, const void *ours, size_t size, size_t from)
 {
     size_t fits = room < size ? room : size;
     if (fits > from)
@@ -48,22 +48,23 @@ static void write_from(void *theirs, size_t room, const void *ours, size_t size,
 
 bry_status bry__struct_write(void *theirs, const void *ours, size_t size)
 {
-    size_t room = size_of(theirs);
+    size_t room = struct_size_of(theirs);
     if (!bry__struct_size_possible(room))
         return BRY_E_RANGE;
-    write_from(theirs, room, ours, size, sizeof room);
+    struct_write_from(theirs, room, ours, size, sizeof room);
     return BRY_OK;
 }
 
 bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size)
 {
-    return is_zero(ours, size_of(theirs), size) ? bry__struct_write(theirs, ours, size)
-                                                : BRY_E_RANGE;
+    return struct_bytes_zero(ours, struct_size_of(theirs), size)
+               ? bry__struct_write(theirs, ours, size)
+               : BRY_E_RANGE;
 }
 
 void bry__element_write(void *element, size_t step, const void *ours, size_t size)
 {
-    write_from(element, step, ours, size, 0);
+    struct_write_from(element, step, ours, size, 0);
 }
 
 bool bry__elements_readable(const void *array, size_t step, size_t n, size_t size)
@@ -71,7 +72,7 @@ bool bry__elements_readable(const void *array, size_t step, size_t n, size_t siz
     if (!bry__struct_size_possible(step) || step < size)
         return false;
     for (size_t i = 0; step > size && i < n; i++)
-        if (!is_zero(bry__element_in(array, step, i), size, step))
+        if (!struct_bytes_zero(bry__element_in(array, step, i), size, step))
             return false;
     return true;
 }

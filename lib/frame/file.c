@@ -12,7 +12,7 @@ enum { BUFFER = 16384, TRIES = 16 };
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
-/* Small writes gather here, large ones pass by. */
+/* Collects small writes; large ones bypass it. */
 typedef struct saver {
     const bry__io *io;
     int fd;
@@ -21,7 +21,7 @@ typedef struct saver {
     unsigned char buffer[BUFFER];
 } saver;
 
-static bry_status flush(saver *s)
+static bry_status file_flush(saver *s)
 {
     bry_status status = bry__io_write_at(s->io, s->fd, s->buffer, s->held, s->offset);
     s->offset += s->held;
@@ -29,11 +29,11 @@ static bry_status flush(saver *s)
     return status;
 }
 
-static bry_status saver_write(void *opaque, const void *bytes, size_t len)
+static bry_status file_saver_write(void *opaque, const void *bytes, size_t len)
 {
     saver *s = opaque;
     if (len > BUFFER - s->held) {
-        bry_status status = flush(s);
+        bry_status status = file_flush(s);
         if (status != BRY_OK)
             return status;
     }
@@ -48,9 +48,9 @@ static bry_status saver_write(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-/* The name that the new file shall have. *exists: there is an old one, with these facts. */
-static bry_status find_target(const bry__io *io, const char *path, char target[PATH_MAX],
-                              bry__file_facts *facts, bool *exists)
+/* The path of the file to write. *exists: there is an old one, with these facts. */
+static bry_status file_find_target(const bry__io *io, const char *path, char target[PATH_MAX],
+                                   bry__file_facts *facts, bool *exists)
 {
     *exists = io->resolve(io->opaque, path, target) == 0;
     if (!*exists) {
@@ -72,10 +72,10 @@ static bry_status find_target(const bry__io *io, const char *path, char target[P
     return BRY_OK;
 }
 
-/* A new file in target's folder. Its name does not lean on target's, which may be of full length.
- */
-static bry_status open_temporary(const bry__io *io, const char *target, mode_t mode,
-                                 char temporary[PATH_MAX], int *fd)
+/* Creates a file in target's folder. Its name does not contain target's, which may have full
+ * length. */
+static bry_status file_open_temporary(const bry__io *io, const char *target, mode_t mode,
+                                      char temporary[PATH_MAX], int *fd)
 {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash - target) + 1 : 0;
@@ -97,18 +97,18 @@ static bry_status open_temporary(const bry__io *io, const char *target, mode_t m
     return BRY_E_IO;
 }
 
-/* Everything between the open and the close of the temporary file. */
-static bry_status fill(const bry__io *io, int fd, bry__file_writer *write, void *context)
+/* Everything between open and close of the temporary file. */
+static bry_status file_fill(const bry__io *io, int fd, bry__file_writer *write, void *context)
 {
     saver s;
     s.io = io;
     s.fd = fd;
     s.offset = 0;
     s.held = 0;
-    bry_sink sink = {saver_write, &s};
+    bry_sink sink = {file_saver_write, &s};
     bry_status status = write(context, &sink);
     if (status == BRY_OK)
-        status = flush(&s);
+        status = file_flush(&s);
     if (status == BRY_OK)
         status = bry__io_sync(io, fd);
     return status;
@@ -116,12 +116,12 @@ static bry_status fill(const bry__io *io, int fd, bry__file_writer *write, void 
 
 typedef int placer(const bry__io *io, const char *temporary, const char *target);
 
-/* Fills the temporary file, which is open, and has `place` give it target's name. */
-static bry_status fill_and_place(const bry__io *io, int fd, const char *temporary,
-                                 const char *target, placer *place, bry__file_writer *write,
-                                 void *context)
+/* Fills the temporary file, which is open, and calls `place` to give it target's name. */
+static bry_status file_fill_and_place(const bry__io *io, int fd, const char *temporary,
+                                      const char *target, placer *place, bry__file_writer *write,
+                                      void *context)
 {
-    bry_status status = fill(io, fd, write, context);
+    bry_status status = file_fill(io, fd, write, context);
     if (status != BRY_OK)
         bry__io_drop(io, fd);
     else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
@@ -137,13 +137,13 @@ static bry_status fill_and_place(const bry__io *io, int fd, const char *temporar
     return bry__io_sync_parent(io, target);
 }
 
-/* The same with a temporary file beside target, with the access of the file `like` unless NULL. */
-static bry_status save_at(const bry__io *io, const char *target, const bry__file_facts *like,
-                          placer *place, bry__file_writer *write, void *context)
+/* The same with a temporary file next to target, with the access rights of `like` unless NULL. */
+static bry_status file_save_at(const bry__io *io, const char *target, const bry__file_facts *like,
+                               placer *place, bry__file_writer *write, void *context)
 {
     char temporary[PATH_MAX];
     int fd;
-    bry_status status = open_temporary(io, target, like ? 0600 : 0666, temporary, &fd);
+    bry_status status = file_open_temporary(io, target, like ? 0600 : 0666, temporary, &fd);
     if (status != BRY_OK)
         return status;
     if (like && io->set_access(io->opaque, fd, like) < 0) {
@@ -153,16 +153,16 @@ static bry_status save_at(const bry__io *io, const char *target, const bry__file
         errno = kept;
         return BRY_E_IO;
     }
-    return fill_and_place(io, fd, temporary, target, place, write, context);
+    return file_fill_and_place(io, fd, temporary, target, place, write, context);
 }
 
-static int place_over(const bry__io *io, const char *temporary, const char *target)
+static int file_place_over(const bry__io *io, const char *temporary, const char *target)
 {
     return io->rename(io->opaque, temporary, target);
 }
 
-/* A rename would replace what another process has put there meanwhile; a second name does not. */
-static int place_new(const bry__io *io, const char *temporary, const char *target)
+/* rename() would replace a file that another process has just created; link() does not. */
+static int file_place_new(const bry__io *io, const char *temporary, const char *target)
 {
     if (io->link(io->opaque, temporary, target) < 0)
         return -1;
@@ -176,16 +176,16 @@ bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer 
     char target[PATH_MAX];
     bry__file_facts old;
     bool exists;
-    bry_status status = find_target(io, path, target, &old, &exists);
+    bry_status status = file_find_target(io, path, target, &old, &exists);
     if (status != BRY_OK)
         return status;
-    return save_at(io, target, exists ? &old : NULL, place_over, write, context);
+    return file_save_at(io, target, exists ? &old : NULL, file_place_over, write, context);
 }
 
 bry_status bry__file_create(const bry__io *io, const char *path, bry__file_writer *write,
                             void *context)
 {
-    return save_at(io, path, NULL, place_new, write, context);
+    return file_save_at(io, path, NULL, file_place_new, write, context);
 }
 
 bry_status bry__file_save_via(const bry__io *io, const char *path, const char *temporary,
@@ -197,7 +197,7 @@ bry_status bry__file_save_via(const bry__io *io, const char *path, const char *t
     bry_status status = bry__io_open(io, temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd);
     if (status != BRY_OK)
         return status;
-    return fill_and_place(io, fd, temporary, path, place_over, write, context);
+    return file_fill_and_place(io, fd, temporary, path, file_place_over, write, context);
 }
 
 bry_status bry__file_write(const bry__io *io, const char *path, bry__file_writer *write,
@@ -207,7 +207,7 @@ bry_status bry__file_write(const bry__io *io, const char *path, bry__file_writer
     bry_status status = bry__io_open(io, path, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd);
     if (status != BRY_OK)
         return status;
-    status = fill(io, fd, write, context);
+    status = file_fill(io, fd, write, context);
     if (status != BRY_OK)
         bry__io_drop(io, fd);
     else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
@@ -230,7 +230,7 @@ typedef struct loader {
     unsigned char buffer[BUFFER];
 } loader;
 
-static bry_status loader_read(void *opaque, void *bytes, size_t len, size_t *got)
+static bry_status file_loader_read(void *opaque, void *bytes, size_t len, size_t *got)
 {
     loader *l = opaque;
     *got = 0;
@@ -266,13 +266,13 @@ bry_status bry__file_load(const bry__io *io, const char *path, bry__file_reader 
     if (status != BRY_OK)
         return bry__load_fail(load, status, 0, "the file cannot be opened");
 
-    bry_source source = {loader_read, &l};
+    bry_source source = {file_loader_read, &l};
     status = read(context, &source, load);
     if (status == BRY_OK) {
         uint64_t end = l.given;
         unsigned char more;
         size_t got;
-        status = loader_read(&l, &more, 1, &got);
+        status = file_loader_read(&l, &more, 1, &got);
         if (status != BRY_OK)
             bry__load_fail(load, status, end, "the file cannot be read");
         else if (got)

@@ -6,8 +6,8 @@
 #include "hash/derive.h"
 
 /*
- * A first byte that no text begins with, the name, then the line ends and the end-of-file character
- * that careless transfers rewrite: such a transfer is noticed at once.
+ * A byte that no text starts with, the name, then line ends and an end-of-file character, which
+ * text-mode transfers would change: such damage is detected at once.
  */
 static const unsigned char magic[8] = {0x8b, 'B', 'R', 'Y', '\r', '\n', 0x1a, '\n'};
 
@@ -41,7 +41,7 @@ uint64_t bry__header_encode(const bry__header *header, unsigned char bytes[BRY__
     return checksum;
 }
 
-static bool all_zero(const unsigned char *bytes, size_t len)
+static bool header_bytes_zero(const unsigned char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (bytes[i])
@@ -55,7 +55,7 @@ bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
 {
 #define REFUSE(status, where, text) return *problem = (text), *at = (where), (status)
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        REFUSE(BRY_E_BADDATA, 0, "this is not Bloomery's data");
+        REFUSE(BRY_E_BADDATA, 0, "not Bloomery data");
     uint64_t sum = XXH3_64bits(bytes, AT_CHECKSUM);
     if (sum != bry__load64(bytes + AT_CHECKSUM))
         REFUSE(BRY_E_BADDATA, AT_CHECKSUM, "the header is damaged");
@@ -68,19 +68,19 @@ bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
         .seed = bry__load64(bytes + AT_SEED),
     };
     if (wants->release && (h.format & BRY__FORMAT_DEVELOPMENT))
-        REFUSE(BRY_E_VERSION, AT_FORMAT, "a development build wrote this");
+        REFUSE(BRY_E_VERSION, AT_FORMAT, "written by a development build");
     if ((h.format & ~BRY__FORMAT_DEVELOPMENT) != BRY__FORMAT_REVISION)
-        REFUSE(BRY_E_VERSION, AT_FORMAT, "the format has another revision");
+        REFUSE(BRY_E_VERSION, AT_FORMAT, "unsupported format revision");
     if (h.hash_scheme != BRY__HASH_SCHEME)
-        REFUSE(BRY_E_VERSION, AT_HASH_SCHEME, "keys were hashed by another scheme");
-    if (!all_zero(bytes + AT_RESERVED, AT_SEED - AT_RESERVED))
+        REFUSE(BRY_E_VERSION, AT_HASH_SCHEME, "unsupported hash scheme");
+    if (!header_bytes_zero(bytes + AT_RESERVED, AT_SEED - AT_RESERVED))
         REFUSE(BRY_E_BADDATA, AT_RESERVED, "reserved bytes of the header are not zero");
-    if (!all_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
+    if (!header_bytes_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
         REFUSE(BRY_E_BADDATA, AT_RESERVED_TOO, "reserved bytes of the header are not zero");
     if (h.kind != wants->kind)
-        REFUSE(BRY_E_BADDATA, AT_KIND, "this holds an object of another kind");
+        REFUSE(BRY_E_BADDATA, AT_KIND, "an object of another kind");
     if (h.kind_version < 1 || h.kind_version > wants->newest_kind_version)
-        REFUSE(BRY_E_VERSION, AT_KIND_VERSION, "the object's layout has another version");
+        REFUSE(BRY_E_VERSION, AT_KIND_VERSION, "unsupported version of the object's layout");
 #undef REFUSE
     *header = h;
     *checksum = sum;

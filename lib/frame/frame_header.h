@@ -1,6 +1,6 @@
 /*
- * The 64 bytes that open every stream and every log, whatever it holds and whichever version wrote
- * it. doc/format.md draws them.
+ * The 64 bytes at the start of every stream and every log, whatever their kind and version.
+ * doc/format.md draws them.
  */
 #ifndef BRY_FRAME_FRAME_HEADER_H
 #define BRY_FRAME_FRAME_HEADER_H
@@ -15,8 +15,8 @@
      (uint32_t)(unsigned char)(c) << 16 | (uint32_t)(unsigned char)(d) << 24)
 
 /*
- * The revision of the container, and the bit that builds other than a release add to it: what they
- * write can never pass for a release's.
+ * The revision of the container, and the bit that builds other than releases add to it, so that
+ * their files cannot be mistaken for those of a release.
  */
 #define BRY__FORMAT_REVISION 1u
 #define BRY__FORMAT_DEVELOPMENT 0x8000u
@@ -31,7 +31,7 @@ typedef struct bry__header {
 
 /* What a reader accepts. */
 typedef struct bry__header_wants {
-    bool release; /* a release refuses what a development build wrote */
+    bool release; /* releases reject files of development builds */
     uint32_t kind;
     uint16_t newest_kind_version; /* 1 to this one */
 } bry__header_wants;
@@ -39,13 +39,13 @@ typedef struct bry__header_wants {
 /* The format number that a build writes. */
 uint16_t bry__header_format(bool release);
 
-/* Stores the header and returns its checksum, which seeds those of all that follows. */
+/* Stores the header and returns its checksum, which seeds all checksums after it. */
 uint64_t bry__header_encode(const bry__header *header, unsigned char bytes[BRY__HEADER_BYTES]);
 
 /*
- * Checks and takes apart. The checksum comes before any meaning, so damage is always BRY_E_BADDATA
- * and BRY_E_VERSION speaks of intact data alone. On failure *problem says what and *at where; the
- * other out-pointers are set on success alone.
+ * Checks and decodes. The checksum is checked first, so damage is always BRY_E_BADDATA, and
+ * BRY_E_VERSION always concerns intact data. On failure *problem and *at say what is wrong and
+ * where; the other out-pointers are set only on success.
  */
 bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
                               const bry__header_wants *wants, bry__header *header,

@@ -19,8 +19,8 @@ bry_status bry__load_fail(bry_load *load, bry_status status, uint64_t offset, co
     return status;
 }
 
-static bry_status fail_at(bry__frame_reader *reader, bry_status status, uint64_t offset,
-                          const char *problem)
+static bry_status frame_fail_at(bry__frame_reader *reader, bry_status status, uint64_t offset,
+                                const char *problem)
 {
     if (reader->status == BRY_OK)
         reader->status = bry__load_fail(reader->load, status, offset, problem);
@@ -29,11 +29,11 @@ static bry_status fail_at(bry__frame_reader *reader, bry_status status, uint64_t
 
 bry_status bry__frame_reader_fail(bry__frame_reader *reader, bry_status status, const char *problem)
 {
-    return fail_at(reader, status, reader->offset, problem);
+    return frame_fail_at(reader, status, reader->offset, problem);
 }
 
-/* Exactly len bytes of the source, however it portions them. */
-static bry_status take(bry__frame_reader *reader, void *to, size_t len, const char *if_short)
+/* Reads exactly len bytes, in as many reads as the source needs. */
+static bry_status frame_take(bry__frame_reader *reader, void *to, size_t len, const char *if_short)
 {
     unsigned char *next = to;
     while (len) {
@@ -45,7 +45,8 @@ static bry_status take(bry__frame_reader *reader, void *to, size_t len, const ch
             return bry__frame_reader_fail(reader, BRY_E_BADDATA, if_short);
         if (got > len) {
             errno = EIO;
-            return bry__frame_reader_fail(reader, BRY_E_IO, "the source gave more than was asked");
+            return bry__frame_reader_fail(reader, BRY_E_IO,
+                                          "the source returned more bytes than requested");
         }
         next += got;
         len -= got;
@@ -54,8 +55,8 @@ static bry_status take(bry__frame_reader *reader, void *to, size_t len, const ch
     return BRY_OK;
 }
 
-/* Where the note goes, or NULL. */
-static bry_buffer *note_of(const bry_load *load)
+/* The buffer for the note, or NULL. */
+static bry_buffer *frame_note_buffer(const bry_load *load)
 {
     return load ? load->note : NULL;
 }
@@ -66,77 +67,79 @@ bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *s
     *reader = (bry__frame_reader){.source = *source, .load = load};
     if (!bry__load_valid(load))
         return bry__frame_reader_fail(reader, BRY_E_RANGE, "");
-    if (note_of(load))
+    if (frame_note_buffer(load))
         load->note->len = 0;
     reader->state = XXH3_createState();
     if (!reader->state)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "out of memory");
     unsigned char bytes[BRY__HEADER_BYTES];
-    if (take(reader, bytes, sizeof bytes, "the data ends inside the header") != BRY_OK)
+    if (frame_take(reader, bytes, sizeof bytes, "the data ends inside the header") != BRY_OK)
         return reader->status;
     bry__header_wants wants = {BRY_VERSION_RELEASE, kind, newest_kind_version};
     const char *problem;
     uint64_t at;
     bry_status status =
         bry__header_decode(bytes, &wants, &reader->header, &reader->chain, &problem, &at);
-    return status == BRY_OK ? BRY_OK : fail_at(reader, status, at, problem);
+    return status == BRY_OK ? BRY_OK : frame_fail_at(reader, status, at, problem);
 }
 
-static bry_status close_frame(bry__frame_reader *reader)
+static bry_status frame_read_close(bry__frame_reader *reader)
 {
     unsigned char sum[8];
-    if (take(reader, sum, sizeof sum, "the data ends inside a frame") != BRY_OK)
+    if (frame_take(reader, sum, sizeof sum, "the data ends inside a frame") != BRY_OK)
         return reader->status;
     reader->chain = XXH3_64bits_digest(reader->state);
     if (reader->chain != bry__load64(sum))
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame is damaged");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame is damaged");
     return BRY_OK;
 }
 
-static bry_status check_end(bry__frame_reader *reader, uint32_t length)
+static bry_status frame_check_end(bry__frame_reader *reader, uint32_t length)
 {
     uint64_t frames = reader->frames - 1, bytes = reader->bytes - length;
     unsigned char counts[16];
     if (length != sizeof counts)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "the end has a wrong length");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             "the end frame has the wrong length");
     if (bry__frame_reader_read(reader, counts, sizeof counts) != BRY_OK)
         return reader->status;
     if (bry__load64(counts) != frames || bry__load64(counts + 8) != bytes)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "the end counts other frames");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             "the end frame's counts do not match");
     reader->ended = true;
     return BRY_OK;
 }
 
-/* The head of a frame, and the whole of it where it has no payload or is the end. */
-static bry_status open_frame(bry__frame_reader *reader, bry__frame *frame)
+/* Reads the head of a frame, and all of a frame that has no payload or is the end. */
+static bry_status frame_read_open(bry__frame_reader *reader, bry__frame *frame)
 {
     unsigned char head[16];
     reader->frame_at = reader->offset;
-    if (take(reader, head, sizeof head, "the data ends early, before its end frame") != BRY_OK)
+    if (frame_take(reader, head, sizeof head, "the data ends before the end frame") != BRY_OK)
         return reader->status;
     bry__frame found = {bry__load32(head), bry__load32(head + 4)};
     reader->chain = XXH3_64bits_withSeed(head, 8, reader->chain);
     if (reader->chain != bry__load64(head + 8))
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
-                       "a frame's head is damaged or out of its place");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             "a frame's head is damaged or out of place");
     if (found.length > BRY__FRAME_MAX)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame is longer than it may be");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame is too long");
     XXH3_64bits_reset_withSeed(reader->state, reader->chain);
     reader->frames++;
     reader->bytes += found.length;
     reader->left = found.length;
     if (found.type == BRY__FRAME_END) {
-        if (check_end(reader, found.length) != BRY_OK)
+        if (frame_check_end(reader, found.length) != BRY_OK)
             return reader->status;
-    } else if (found.length == 0 && close_frame(reader) != BRY_OK) {
+    } else if (found.length == 0 && frame_read_close(reader) != BRY_OK) {
         return reader->status;
     }
     *frame = found;
     return BRY_OK;
 }
 
-/* The payload of one of the note's frames. No byte of it stays unless the frame is intact. */
-static bry_status take_note_frame(bry__frame_reader *reader, bry_buffer *note)
+/* Appends the payload of a note frame to the note, or nothing if the frame is damaged. */
+static bry_status frame_read_note_part(bry__frame_reader *reader, bry_buffer *note)
 {
     unsigned char bytes[4096];
     size_t before = note ? note->len : 0;
@@ -146,33 +149,33 @@ static bry_status take_note_frame(bry__frame_reader *reader, bry_buffer *note)
             continue;
         bry_sink sink = bry_buffer_sink(note);
         if (sink.write(sink.opaque, bytes, len) != BRY_OK)
-            bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the note");
+            bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the note");
     }
     if (note && reader->status != BRY_OK)
         note->len = before;
     return reader->status;
 }
 
-/* Takes the note, whose first frame is open, and opens the frame behind it. */
-static bry_status take_note(bry__frame_reader *reader, bry__frame *frame)
+/* Reads the note, whose first frame is open, and opens the frame after it. */
+static bry_status frame_read_note(bry__frame_reader *reader, bry__frame *frame)
 {
-    bry_buffer *note = note_of(reader->load);
+    bry_buffer *note = frame_note_buffer(reader->load);
     size_t max = note && reader->load->note_max ? reader->load->note_max : BRY_NOTE_MAX;
     uint64_t len = 0;
     bool full = true; /* the frame before */
     while (frame->type == BRY__FRAME_NOTE) {
         if (!full || frame->length == 0 || frame->length > BRY__NOTE_FULL)
-            return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
-                           "the note is cut into frames of wrong lengths");
+            return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                                 "a note frame has the wrong length");
         full = frame->length == BRY__NOTE_FULL;
         len += frame->length;
         if (len > BRY_NOTE_MAX)
-            return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
-                           "the note is longer than it may be");
+            return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at, "the note is too long");
         if (len > max)
-            return fail_at(reader, BRY_E_LIMIT, reader->frame_at,
-                           "the note is longer than the ceiling");
-        if (take_note_frame(reader, note) != BRY_OK || open_frame(reader, frame) != BRY_OK)
+            return frame_fail_at(reader, BRY_E_LIMIT, reader->frame_at,
+                                 "the note is longer than the ceiling");
+        if (frame_read_note_part(reader, note) != BRY_OK ||
+            frame_read_open(reader, frame) != BRY_OK)
             return reader->status;
     }
     return BRY_OK;
@@ -185,15 +188,15 @@ bry_status bry__frame_reader_next(bry__frame_reader *reader, bry__frame *frame)
     if (reader->status != BRY_OK)
         return reader->status;
     if (reader->left)
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is longer than it may be");
+        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is too long");
     if (reader->ended)
         return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is missing");
-    if (open_frame(reader, &found) != BRY_OK)
+    if (frame_read_open(reader, &found) != BRY_OK)
         return reader->status;
     if (found.type == BRY__FRAME_NOTE && !first)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
-                       "a note stands behind what it belongs before");
-    if (found.type == BRY__FRAME_NOTE && take_note(reader, &found) != BRY_OK)
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             "a note frame is out of place");
+    if (found.type == BRY__FRAME_NOTE && frame_read_note(reader, &found) != BRY_OK)
         return reader->status;
     *frame = found;
     return BRY_OK;
@@ -204,12 +207,12 @@ bry_status bry__frame_reader_read(bry__frame_reader *reader, void *to, size_t le
     if (reader->status != BRY_OK || len == 0)
         return reader->status;
     if (len > reader->left)
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is shorter than it must be");
-    if (take(reader, to, len, "the data ends inside a frame") != BRY_OK)
+        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "a frame is too short");
+    if (frame_take(reader, to, len, "the data ends inside a frame") != BRY_OK)
         return reader->status;
     XXH3_64bits_update(reader->state, to, len);
     reader->left -= (uint32_t)len;
-    return reader->left ? BRY_OK : close_frame(reader);
+    return reader->left ? BRY_OK : frame_read_close(reader);
 }
 
 bry_status bry__frame_reader_read_frame(bry__frame_reader *reader, uint32_t type, void *to,
@@ -219,11 +222,12 @@ bry_status bry__frame_reader_read_frame(bry__frame_reader *reader, uint32_t type
     if (bry__frame_reader_next(reader, &frame) != BRY_OK)
         return reader->status;
     if (frame.type != type)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at,
-                       frame.type == BRY__FRAME_END ? "a frame is missing"
-                                                    : "a frame has the wrong type for its place");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             frame.type == BRY__FRAME_END ? "a frame is missing"
+                                                          : "unexpected frame type");
     if (frame.length != length)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame has a wrong length");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             "a frame has the wrong length");
     return bry__frame_reader_read(reader, to, length);
 }
 
@@ -233,7 +237,8 @@ bry_status bry__frame_reader_end(bry__frame_reader *reader)
         return reader->status;
     bry__frame frame = {0, 0};
     if (bry__frame_reader_next(reader, &frame) == BRY_OK && !reader->ended)
-        return fail_at(reader, BRY_E_BADDATA, reader->frame_at, "a frame stands past the last");
+        return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at,
+                             "unexpected frame after the last one");
     return reader->status;
 }
 

@@ -5,29 +5,29 @@
 #include "frame/frame.h"
 #include "hash/derive.h"
 
-static bry_status emit(bry__frame_writer *writer, const void *bytes, size_t len)
+static bry_status frame_emit(bry__frame_writer *writer, const void *bytes, size_t len)
 {
     if (writer->status == BRY_OK && len)
         writer->status = writer->sink.write(writer->sink.opaque, bytes, len);
     return writer->status;
 }
 
-static bry_status close_frame(bry__frame_writer *writer)
+static bry_status frame_write_close(bry__frame_writer *writer)
 {
     unsigned char sum[8];
     writer->chain = XXH3_64bits_digest(writer->state);
     bry__store64(sum, writer->chain);
-    return emit(writer, sum, sizeof sum);
+    return frame_emit(writer, sum, sizeof sum);
 }
 
-static bry_status read_save(const bry_save *given, bry_save *save)
+static bry_status frame_read_save(const bry_save *given, bry_save *save)
 {
     *save = (bry_save)BRY_SAVE;
     bry_status status = given ? bry__struct_read(save, sizeof *save, given) : BRY_OK;
     return status == BRY_OK && save->note_len > BRY_NOTE_MAX ? BRY_E_TOOLONG : status;
 }
 
-static bry_status write_note(bry__frame_writer *writer, const bry_save *save)
+static bry_status frame_write_note(bry__frame_writer *writer, const bry_save *save)
 {
     const unsigned char *note = save->note;
     for (size_t at = 0; at < save->note_len && writer->status == BRY_OK; at += BRY__NOTE_FULL) {
@@ -44,7 +44,7 @@ bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *si
 {
     bry_save save;
     *writer = (bry__frame_writer){.sink = *sink};
-    writer->status = read_save(given, &save);
+    writer->status = frame_read_save(given, &save);
     if (writer->status != BRY_OK)
         return writer->status;
     writer->state = XXH3_createState();
@@ -59,8 +59,8 @@ bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *si
     };
     unsigned char bytes[BRY__HEADER_BYTES];
     writer->chain = bry__header_encode(&header, bytes);
-    emit(writer, bytes, sizeof bytes);
-    return write_note(writer, &save);
+    frame_emit(writer, bytes, sizeof bytes);
+    return frame_write_note(writer, &save);
 }
 
 bry_status bry__frame_writer_open(bry__frame_writer *writer, uint32_t type, size_t length)
@@ -74,13 +74,13 @@ bry_status bry__frame_writer_open(bry__frame_writer *writer, uint32_t type, size
     bry__store32(head + 4, (uint32_t)length);
     writer->chain = XXH3_64bits_withSeed(head, 8, writer->chain);
     bry__store64(head + 8, writer->chain);
-    if (emit(writer, head, sizeof head) != BRY_OK)
+    if (frame_emit(writer, head, sizeof head) != BRY_OK)
         return writer->status;
     XXH3_64bits_reset_withSeed(writer->state, writer->chain);
     writer->frames++;
     writer->bytes += length;
     writer->left = (uint32_t)length;
-    return length ? BRY_OK : close_frame(writer);
+    return length ? BRY_OK : frame_write_close(writer);
 }
 
 bry_status bry__frame_writer_put(bry__frame_writer *writer, const void *bytes, size_t len)
@@ -90,10 +90,10 @@ bry_status bry__frame_writer_put(bry__frame_writer *writer, const void *bytes, s
     if (len > writer->left)
         return writer->status = BRY_E_RANGE;
     XXH3_64bits_update(writer->state, bytes, len);
-    if (emit(writer, bytes, len) != BRY_OK)
+    if (frame_emit(writer, bytes, len) != BRY_OK)
         return writer->status;
     writer->left -= (uint32_t)len;
-    return writer->left ? BRY_OK : close_frame(writer);
+    return writer->left ? BRY_OK : frame_write_close(writer);
 }
 
 bry_status bry__frame_writer_write(bry__frame_writer *writer, uint32_t type, const void *bytes,

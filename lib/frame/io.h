@@ -1,9 +1,9 @@
 /*
- * The file operations that files and logs are built from, handed in as a table: the tests put a
- * layer in its place that records, fails, and replays what a crash may leave behind.
+ * The file operations that files and logs are built on, as a table: tests replace it by a layer
+ * that records, fails, and replays what a crash may leave.
  *
- * All work as the POSIX calls do that they are named for: -1 and errno on failure. Writes and reads
- * may be short or stop with EINTR; bry__io_write_at() and its companions below deal with that.
+ * Each works as the POSIX call that it is named after: -1 and errno on failure. Writes and reads
+ * may be short or stop with EINTR; bry__io_write_at() and the functions after it handle that.
  */
 #ifndef BRY_FRAME_IO_H
 #define BRY_FRAME_IO_H
@@ -37,10 +37,10 @@ typedef struct bry__io {
     ssize_t (*write_at)(void *opaque, int fd, const void *bytes, size_t len, uint64_t offset);
     int (*truncate)(void *opaque, int fd, uint64_t size);
     int (*sync)(void *opaque, int fd);
-    /* Owner, group and mode of another file. An owner that this process may not give is left out;
-     * without the group, its members may do what everyone may. */
+    /* Sets owner, group and mode of another file. An owner that this process may not set is
+     * skipped; if the group cannot be set, the group gets the permissions of others. */
     int (*set_access)(void *opaque, int fd, const bry__file_facts *like);
-    int (*lock)(void *opaque, int fd); /* against other processes; EWOULDBLOCK when taken */
+    int (*lock)(void *opaque, int fd); /* against other processes; EWOULDBLOCK: locked */
     int (*facts)(void *opaque, int fd, bry__file_facts *facts);
     int (*facts_of)(void *opaque, const char *path, bry__file_facts *facts);
     int (*resolve)(void *opaque, const char *path, char resolved[PATH_MAX]); /* follows links */
@@ -49,33 +49,33 @@ typedef struct bry__io {
     int (*unlink)(void *opaque, const char *path);
     int (*make_folder)(void *opaque, const char *folder); /* EEXIST */
     int (*sync_folder)(void *opaque, const char *folder);
-    /* Calls visit for each name in the folder, which may remove what it is called for. */
+    /* Calls visit for each name in the folder; visit may remove it. */
     int (*list)(void *opaque, const char *folder, bry__visit_name *visit, void *context);
 } bry__io;
 
-/* The system's own. */
+/* The operating system's. */
 const bry__io *bry__io_posix(void);
 
 /* All len bytes, or BRY_E_IO with errno set. */
 bry_status bry__io_write_at(const bry__io *io, int fd, const void *bytes, size_t len,
                             uint64_t offset);
 
-/* Up to len bytes; fewer at the end of the file alone. */
+/* Up to len bytes; fewer only at the end of the file. */
 bry_status bry__io_read_at(const bry__io *io, int fd, void *bytes, size_t len, uint64_t offset,
                            size_t *got);
 
-/* One read, repeated when a signal broke it off; *got is 0 at the end. */
+/* One read, repeated if a signal interrupts it; *got is 0 at the end. */
 bry_status bry__io_read(const bry__io *io, int fd, void *bytes, size_t len, size_t *got);
 
-/* Those that may be broken off by a signal, repeated. A sync that failed is never tried again. */
+/* Repeated if a signal interrupts them. A failed sync is never repeated. */
 bry_status bry__io_open(const bry__io *io, const char *path, int flags, mode_t mode, int *fd);
 bry_status bry__io_truncate(const bry__io *io, int fd, uint64_t size);
 bry_status bry__io_sync(const bry__io *io, int fd);
 
-/* Closes without touching errno: for ways out that have their failure already. */
+/* Closes and keeps errno: for paths that have failed already. */
 void bry__io_drop(const bry__io *io, int fd);
 
-/* Makes the folder that holds path remember its names. */
+/* Syncs the folder that contains path. */
 bry_status bry__io_sync_parent(const bry__io *io, const char *path);
 
 #endif

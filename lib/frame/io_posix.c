@@ -138,7 +138,7 @@ static int posix_sync_folder(void *opaque, const char *folder)
     int result = fsync(fd), kept = errno;
     close(fd);
     errno = kept;
-    /* Some file systems cannot sync a folder and say so; theirs are then as durable as can be. */
+    /* Some file systems cannot sync a folder and say so: nothing more can be done there. */
     return result < 0 && (errno == EINVAL || errno == ENOTSUP) ? 0 : result;
 }
 

@@ -12,7 +12,7 @@
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static bry_status write_header(void *context, const bry_sink *sink)
+static bry_status log_write_header(void *context, const bry_sink *sink)
 {
     const bry__log_options *options = context;
     bry__header header = {
@@ -32,24 +32,25 @@ static bry_status write_header(void *context, const bry_sink *sink)
     return sink->write(sink->opaque, bytes, sizeof bytes);
 }
 
-/* The file, made first where there is none. */
-static bry_status open_or_create(bry__log *log, const char *path, const bry__log_options *options)
+/* Opens the file, and creates it first if it does not exist. */
+static bry_status log_open_or_create(bry__log *log, const char *path,
+                                     const bry__log_options *options)
 {
     bry_status status = bry__io_open(log->io, path, O_RDWR, 0, &log->fd);
     if (status == BRY_OK || errno != ENOENT || options->must_exist)
         return status;
     bry__log_options made = *options;
     status = options->temporary
-                 ? bry__file_save_via(log->io, path, options->temporary, write_header, &made)
-                 : bry__file_create(log->io, path, write_header, &made);
-    bool beaten = status == BRY_E_IO && errno == EEXIST; /* then the log is there now */
+                 ? bry__file_save_via(log->io, path, options->temporary, log_write_header, &made)
+                 : bry__file_create(log->io, path, log_write_header, &made);
+    bool beaten = status == BRY_E_IO && errno == EEXIST; /* another process has just created it */
     if (status != BRY_OK && !beaten)
         return status;
     return bry__io_open(log->io, path, O_RDWR, 0, &log->fd);
 }
 
-static bry_status read_header(bry__log *log, const bry__log_options *options, uint64_t *size,
-                              bry_load *load)
+static bry_status log_read_header(bry__log *log, const bry__log_options *options, uint64_t *size,
+                                  bry_load *load)
 {
     if (log->io->lock(log->io->opaque, log->fd) < 0)
         return bry__load_fail(load, BRY_E_IO, 0,
@@ -76,15 +77,15 @@ static bry_status read_header(bry__log *log, const bry__log_options *options, ui
 }
 
 /*
- * What was read may be in the system's memory alone (a process that died leaves it so): before the
- * first record vouches for it, it is synced. The same sync makes the cut last: were it undone after
- * a new append, old records could show up behind the new ones.
+ * What was read may be only in the system's cache (after a process crash): it is synced before the
+ * first new record says that it is on disk. The same sync makes the truncation durable: if it were
+ * undone after an append, old records could show up after the new ones.
  */
-static bry_status settle(bry__log *log, uint64_t size, bry_load *load)
+static bry_status log_settle(bry__log *log, uint64_t size, bry_load *load)
 {
     if (log->end < size) {
         if (bry__io_truncate(log->io, log->fd, log->end) != BRY_OK)
-            return bry__load_fail(load, BRY_E_IO, log->end, "the torn tail cannot be cut off");
+            return bry__load_fail(load, BRY_E_IO, log->end, "the torn tail cannot be truncated");
         log->cut = size - log->end;
     }
     if (bry__io_sync(log->io, log->fd) != BRY_OK)
@@ -98,15 +99,15 @@ bry_status bry__log_open(bry__log *log, const bry__io *io, const char *path,
                          bry_load *load)
 {
     *log = (bry__log){.io = io, .fd = -1};
-    bry_status status = open_or_create(log, path, options);
+    bry_status status = log_open_or_create(log, path, options);
     if (status != BRY_OK)
         return bry__load_fail(load, status, 0, "the log cannot be opened");
     uint64_t size = 0;
-    status = read_header(log, options, &size, load);
+    status = log_read_header(log, options, &size, load);
     if (status == BRY_OK)
         status = bry__log_scan(log, size, record, context, load, &log->end, &log->sealed);
     if (status == BRY_OK)
-        status = settle(log, size, load);
+        status = log_settle(log, size, load);
     if (status != BRY_OK) {
         bry__io_drop(io, log->fd);
         log->fd = -1;
@@ -116,10 +117,10 @@ bry_status bry__log_open(bry__log *log, const bry__io *io, const char *path,
 
 /* ---- appending ----------------------------------------------------------------------------- */
 
-/* Small records go out in one write, so that most are whole or absent even when torn. */
+/* Small records are written in one call, so that even when torn most are complete or absent. */
 enum { SMALL = 4096 };
 
-static bry_status write_record(bry__log *log, const void *payload, uint32_t len)
+static bry_status log_write_record(bry__log *log, const void *payload, uint32_t len)
 {
     unsigned char bytes[SMALL] = {0};
     uint64_t unsynced = (log->end - log->durable) / 8;
@@ -155,14 +156,14 @@ static bry_status write_record(bry__log *log, const void *payload, uint32_t len)
     return status;
 }
 
-static bry_status refuse_broken(void)
+static bry_status log_refuse_broken(void)
 {
     errno = EIO;
     return BRY_E_IO;
 }
 
-/* Removes what a failed write left, for good: see settle(). */
-static void cut_back(bry__log *log)
+/* Removes what a failed write left, durably: see log_settle(). */
+static void log_cut_back(bry__log *log)
 {
     int kept = errno;
     if (bry__io_truncate(log->io, log->fd, log->end) != BRY_OK ||
@@ -178,10 +179,10 @@ bry_status bry__log_append(bry__log *log, const void *payload, size_t len)
     if (len == 0 || len > BRY__RECORD_MAX)
         return BRY_E_RANGE;
     if (log->broken)
-        return refuse_broken();
-    bry_status status = write_record(log, payload, (uint32_t)len);
+        return log_refuse_broken();
+    bry_status status = log_write_record(log, payload, (uint32_t)len);
     if (status == BRY_E_IO)
-        cut_back(log);
+        log_cut_back(log);
     if (status != BRY_OK)
         return status;
     log->end += bry__record_bytes((uint32_t)len);
@@ -192,7 +193,7 @@ bry_status bry__log_append(bry__log *log, const void *payload, size_t len)
 bry_status bry__log_sync(bry__log *log)
 {
     if (log->broken)
-        return refuse_broken();
+        return log_refuse_broken();
     if (log->durable == log->end)
         return BRY_OK;
     if (bry__io_sync(log->io, log->fd) != BRY_OK) {
@@ -206,9 +207,10 @@ bry_status bry__log_sync(bry__log *log)
 bry_status bry__log_close(bry__log *log)
 {
     bry_status status = bry__log_sync(log);
-    /* The seal only adds a voucher: without it nothing is lost, so its failure is no failure. */
-    if (status == BRY_OK && !log->sealed && write_record(log, NULL, 0) != BRY_OK)
-        cut_back(log);
+    /* The seal is only a hint for the next open(): without it nothing is lost, so its failure is
+     * ignored. */
+    if (status == BRY_OK && !log->sealed && log_write_record(log, NULL, 0) != BRY_OK)
+        log_cut_back(log);
     int kept = errno;
     if (log->io->close(log->io->opaque, log->fd) < 0 && errno != EINTR && status == BRY_OK) {
         status = BRY_E_IO;

@@ -27,8 +27,8 @@ bool bry__record_decode(const unsigned char bytes[BRY__RECORD_HEAD], uint64_t lo
 /* ---- the records, in order ----------------------------------------------------------------- */
 
 /*
- * Large enough that a scan of small records is not all system calls. The window moves only forward;
- * a record that does not fit gets a block of its own.
+ * Large enough that a scan of small records is not dominated by system calls. The window only moves
+ * forward; a record that does not fit has a buffer of its own.
  */
 enum { WINDOW = 65536 };
 
@@ -44,7 +44,8 @@ typedef struct scanner {
 } scanner;
 
 /* len bytes at offset, all of them within the file; len is at most WINDOW. */
-static bry_status look(scanner *s, uint64_t offset, size_t len, const unsigned char **bytes)
+static bry_status log_scan_look(scanner *s, uint64_t offset, size_t len,
+                                const unsigned char **bytes)
 {
     if (offset < s->window_at || offset + len > s->window_at + s->window_len) {
         size_t got;
@@ -62,7 +63,8 @@ static bry_status look(scanner *s, uint64_t offset, size_t len, const unsigned c
     return BRY_OK;
 }
 
-static bry_status look_large(scanner *s, uint64_t offset, size_t len, const unsigned char **bytes)
+static bry_status log_scan_look_large(scanner *s, uint64_t offset, size_t len,
+                                      const unsigned char **bytes)
 {
     if (len > s->large_size) {
         bry__free(&s->allocator, s->large, s->large_size);
@@ -82,7 +84,7 @@ static bry_status look_large(scanner *s, uint64_t offset, size_t len, const unsi
     return BRY_OK;
 }
 
-static const char *problem_of(bry_status status)
+static const char *log_scan_problem(bry_status status)
 {
     switch (status) {
     case BRY_E_NOMEM:
@@ -94,18 +96,18 @@ static const char *problem_of(bry_status status)
     }
 }
 
-/* Reads the record at *at and moves on; *good is false where there is none. */
-static bry_status step(scanner *s, uint64_t *at, bry__log_record *record, void *context,
-                       bry_load *load, bool *good, bool *sealed)
+/* Reads the record at *at and advances; *good is false if there is none. */
+static bry_status log_scan_record(scanner *s, uint64_t *at, bry__log_record *record, void *context,
+                                  bry_load *load, bool *good, bool *sealed)
 {
     *good = false;
     const unsigned char *bytes;
     bry__record_head head;
     if (s->size - *at < BRY__RECORD_HEAD)
         return BRY_OK;
-    bry_status status = look(s, *at, BRY__RECORD_HEAD, &bytes);
+    bry_status status = log_scan_look(s, *at, BRY__RECORD_HEAD, &bytes);
     if (status != BRY_OK)
-        return bry__load_fail(load, status, *at, problem_of(status));
+        return bry__load_fail(load, status, *at, log_scan_problem(status));
     if (!bry__record_decode(bytes, s->log->sum, *at, &head) ||
         bry__record_bytes(head.length) > s->size - *at)
         return BRY_OK;
@@ -113,16 +115,16 @@ static bry_status step(scanner *s, uint64_t *at, bry__log_record *record, void *
         return bry__load_fail(load, BRY_E_LIMIT, *at, "a record is larger than the ceiling");
 
     size_t padded = (size_t)(bry__record_bytes(head.length) - BRY__RECORD_HEAD);
-    status = padded <= WINDOW ? look(s, *at + BRY__RECORD_HEAD, padded, &bytes)
-                              : look_large(s, *at + BRY__RECORD_HEAD, padded, &bytes);
+    status = padded <= WINDOW ? log_scan_look(s, *at + BRY__RECORD_HEAD, padded, &bytes)
+                              : log_scan_look_large(s, *at + BRY__RECORD_HEAD, padded, &bytes);
     if (status != BRY_OK)
-        return bry__load_fail(load, status, *at, problem_of(status));
+        return bry__load_fail(load, status, *at, log_scan_problem(status));
     if (XXH3_64bits_withSeed(bytes, padded, head.check) != head.sum)
         return BRY_OK;
     if (head.length) {
         status = record(context, bytes, head.length);
         if (status != BRY_OK)
-            return bry__load_fail(load, status, *at, "the owner of the log refused a record");
+            return bry__load_fail(load, status, *at, "a record was rejected");
     }
     *good = true;
     *sealed = head.length == 0;
@@ -130,19 +132,19 @@ static bry_status step(scanner *s, uint64_t *at, bry__log_record *record, void *
     return BRY_OK;
 }
 
-/* ---- behind a bad one ---------------------------------------------------------------------- */
+/* ---- after a bad record -------------------------------------------------------------------- */
 
 /*
- * Looks for an intact head after `bad` which says that `bad` was on disk. Heads stand at multiples
- * of 8, and one is told without its payload, so this is one pass.
+ * Looks for an intact head after `bad` that says that `bad` was on disk. Heads are at multiples
+ * of 8 and are verified without their payload, so this is one pass.
  */
-static bry_status find_voucher(scanner *s, uint64_t bad, bool *found)
+static bry_status log_find_voucher(scanner *s, uint64_t bad, bool *found)
 {
     *found = false;
     for (uint64_t at = bad + 8; at < s->size && s->size - at >= BRY__RECORD_HEAD; at += 8) {
         const unsigned char *bytes;
         bry__record_head head;
-        bry_status status = look(s, at, BRY__RECORD_HEAD, &bytes);
+        bry_status status = log_scan_look(s, at, BRY__RECORD_HEAD, &bytes);
         if (status != BRY_OK)
             return status;
         if (bry__record_decode(bytes, s->log->sum, at, &head) && head.durable > bad) {
@@ -153,22 +155,22 @@ static bry_status find_voucher(scanner *s, uint64_t bad, bool *found)
     return BRY_OK;
 }
 
-static bry_status scan(scanner *s, bry__log_record *record, void *context, bry_load *load,
-                       uint64_t *end, bool *sealed)
+static bry_status log_scan_records(scanner *s, bry__log_record *record, void *context,
+                                   bry_load *load, uint64_t *end, bool *sealed)
 {
     uint64_t at = BRY__HEADER_BYTES;
     bool good = true;
     *sealed = true;
     while (good && at < s->size) {
-        bry_status status = step(s, &at, record, context, load, &good, sealed);
+        bry_status status = log_scan_record(s, &at, record, context, load, &good, sealed);
         if (status != BRY_OK)
             return status;
     }
     if (!good) {
         bool found;
-        bry_status status = find_voucher(s, at, &found);
+        bry_status status = log_find_voucher(s, at, &found);
         if (status != BRY_OK)
-            return bry__load_fail(load, status, at, problem_of(status));
+            return bry__load_fail(load, status, at, log_scan_problem(status));
         if (found)
             return bry__load_fail(load, BRY_E_BADDATA, at, "a record that was on disk is damaged");
     }
@@ -183,8 +185,8 @@ bry_status bry__log_scan(const bry__log *log, uint64_t size, bry__log_record *re
     s.allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     s.window = bry__alloc_buffer(&s.allocator, WINDOW);
     if (!s.window)
-        return bry__load_fail(load, BRY_E_NOMEM, 0, problem_of(BRY_E_NOMEM));
-    bry_status status = scan(&s, record, context, load, end, sealed);
+        return bry__load_fail(load, BRY_E_NOMEM, 0, log_scan_problem(BRY_E_NOMEM));
+    bry_status status = log_scan_records(&s, record, context, load, end, sealed);
     bry__free(&s.allocator, s.window, WINDOW);
     bry__free(&s.allocator, s.large, s.large_size);
     return status;

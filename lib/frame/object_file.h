@@ -1,5 +1,5 @@
 /*
- * Objects in files, for every job alike. BRY__OBJECT_FILE(map) defines bry_map_save_file() and
+ * Saving objects to files, for every job. BRY__OBJECT_FILE(map) defines bry_map_save_file() and
  * bry_map_load_file() by bry_map_save(), bry_map_load() and bry_map_destroy(), where bry_map is the
  * object's type.
  */
@@ -8,14 +8,14 @@
 
 #include "frame/file.h"
 
-/* What a file holds may be refused after the object was read: when bytes follow it. */
+/* A load may fail after the object was read: if bytes follow it. */
 #define BRY__OBJECT_FILE(job)                                                                      \
     typedef struct saved_file {                                                                    \
         const bry_##job *object;                                                                   \
         const bry_save *save;                                                                      \
     } saved_file;                                                                                  \
                                                                                                    \
-    static bry_status write_file(void *context, const bry_sink *sink)                              \
+    static bry_status job##_write_file(void *context, const bry_sink *sink)                        \
     {                                                                                              \
         const saved_file *file = context;                                                          \
         return bry_##job##_save(file->object, sink, file->save);                                   \
@@ -25,10 +25,10 @@
                                      const bry_save *save)                                         \
     {                                                                                              \
         saved_file file = {object, save};                                                          \
-        return bry__file_save(bry__io_posix(), path, write_file, &file);                           \
+        return bry__file_save(bry__io_posix(), path, job##_write_file, &file);                     \
     }                                                                                              \
                                                                                                    \
-    static bry_status read_file(void *context, const bry_source *source, bry_load *load)           \
+    static bry_status job##_read_file(void *context, const bry_source *source, bry_load *load)     \
     {                                                                                              \
         return bry_##job##_load(source, load, context);                                            \
     }                                                                                              \
@@ -36,7 +36,7 @@
     bry_status bry_##job##_load_file(const char *path, bry_load *load, bry_##job **object)         \
     {                                                                                              \
         bry_##job *read = NULL;                                                                    \
-        bry_status status = bry__file_load(bry__io_posix(), path, read_file, &read, load);         \
+        bry_status status = bry__file_load(bry__io_posix(), path, job##_read_file, &read, load);   \
         if (status == BRY_OK)                                                                      \
             *object = read;                                                                        \
         else                                                                                       \

@@ -1,5 +1,5 @@
 /*
- * What engines take from a 128-bit hash. These are part of every file format: a change here needs a
+ * What engines derive from a 128-bit hash. It is part of every file format: a change here needs a
  * new number for the hash scheme.
  */
 #ifndef BRY_HASH_DERIVE_H
@@ -7,7 +7,7 @@
 
 #include <bloomery/hash.h>
 
-/* The scheme's number, as it stands in files. */
+/* The scheme's number in files. */
 #define BRY__HASH_SCHEME 1
 
 __extension__ typedef unsigned __int128 bry__u128;
@@ -29,7 +29,8 @@ static inline uint64_t bry__mix64(uint64_t x)
     return x;
 }
 
-/* Word number i of an endless sequence drawn from a hash half; word 0 is the half itself. */
+/* Word number i of an endless pseudo-random sequence seeded by a hash half; word 0 is the half
+ * itself. */
 static inline uint64_t bry__word(uint64_t half, unsigned i)
 {
     return i == 0 ? half : bry__mix64(half + i * UINT64_C(0x9e3779b97f4a7c15));

@@ -1,6 +1,6 @@
 #include <bloomery/hash.h>
 
-/* Only the streaming-free, one-shot function is needed, from the shared library. */
+/* Only the one-shot function is used, from the shared library. */
 #include <xxhash.h>
 
 #include "common/endian.h"

@@ -1,8 +1,8 @@
 /*
  * Bit fields and bit moves in byte strings: bit i is bit i % 8 of byte i / 8, on every machine.
  *
- * These are the definitions. Each instruction set compiles them for itself and replaces the inner
- * loops where it has something better (kernel_*.c).
+ * These are the definitions. Each instruction set compiles its own copy and replaces the inner
+ * loops that it can do faster (kernel_*.c).
  */
 #ifndef BRY_KERNEL_BITS_H
 #define BRY_KERNEL_BITS_H
@@ -15,7 +15,7 @@
 #define BRY__FIELD_MAX 57u /* bits of a field that one unaligned word always covers */
 
 /*
- * The word that ends with the last byte of field [at, at + len), and the field's place in it. It is
+ * The word that ends with the last byte of field [at, at + len), and the field's shift in it. It is
  * anchored at its end, except at the string's beginning, so that a field is read without touching
  * anything outside a string of at least eight bytes.
  */
@@ -46,7 +46,7 @@ static inline void bry__field_put(unsigned char *bytes, uint64_t at, unsigned le
     bry__store64(bytes + word, (bry__load64(bytes + word) & ~mask) | (value << shift & mask));
 }
 
-/* 64 bits from any bit; reads nine bytes where `at` is not at a byte. */
+/* 64 bits from bit `at`; reads nine bytes unless `at` is a multiple of 8. */
 static inline uint64_t bry__bits64(const unsigned char *bytes, uint64_t at)
 {
     const unsigned char *p = bytes + (at >> 3);
@@ -55,11 +55,11 @@ static inline uint64_t bry__bits64(const unsigned char *bytes, uint64_t at)
     return shift ? low | (uint64_t)p[8] << (64 - shift) : low;
 }
 
-/* Moves the bits [from, to) down by `by`: towards lower places. Bits outside the target stay. */
+/* Moves the bits [from, to) down by `by`, towards bit 0. Bits outside the target stay. */
 static inline void bry__bits_down_words(unsigned char *bytes, uint64_t from, uint64_t to,
                                         uint64_t by)
 {
-    /* Up to a byte of the target, then eight bytes at a time, then the rest. */
+    /* Up to a byte boundary of the target, then eight bytes at a time, then the rest. */
     unsigned head = (unsigned)(by - from) & 7;
     if (head > to - from)
         head = (unsigned)(to - from);
@@ -95,7 +95,7 @@ static inline void bry__bits_up_words(unsigned char *bytes, uint64_t from, uint6
     }
 }
 
-/* The place of set bit number i (from 0) of a word that has more than i. */
+/* The position of set bit number i (from 0); the word has more than i bits set. */
 static inline unsigned bry__select64(uint64_t word, unsigned i)
 {
 #if defined(__BMI2__)
@@ -118,7 +118,7 @@ static inline unsigned bry__select64(uint64_t word, unsigned i)
 }
 
 /*
- * In a string of runs (each as many 1s as it has members, then a 0): the place after `zeros` 0s
+ * In a string of runs (one 1 per member, then a 0): the position after `zeros` 0s
  * from `at`, where a run begins; *ones is its length. Reads up to eight bytes past the run's 0.
  */
 static inline uint64_t bry__run_after_words(const unsigned char *bytes, uint64_t at, unsigned zeros,

@@ -16,9 +16,9 @@ static inline unsigned bry__block_position(uint64_t word, unsigned i)
 }
 
 /*
- * Whether all k positions are set. Bits are tested seven at a time without a branch between them:
- * where about half of all bits are set, a processor guesses wrong at every other branch, which
- * costs more than the tests that an early exit saves.
+ * Returns whether all k positions are set. Bits are tested seven at a time without a branch:
+ * if about half of all bits are set, the processor mispredicts every other branch, which
+ * costs more than an early exit saves.
  */
 static inline bool bry__block_test(const unsigned char *block, uint64_t half, unsigned k)
 {

@@ -1,8 +1,8 @@
 /*
  * The few inner loops that vector instructions make faster, as a table of functions per instruction
- * set. The scalar one defines what is right; the others give the same bits, and the tests run all
- * that the machine has. One translation unit each, so that nothing else is compiled for more than
- * the base machine.
+ * set. The scalar one defines the result; the others give the same bits, and the tests run all
+ * that the machine supports. Each has its own translation unit, so that nothing else is compiled
+ * for more than the base machine.
  */
 #ifndef BRY_KERNEL_KERNEL_H
 #define BRY_KERNEL_KERNEL_H
@@ -18,8 +18,8 @@ typedef struct bry__kernel {
     bry__isa isa;
 
     /*
-     * The k positions that a hash half draws in a 64-byte block (kernel/block.h), which is aligned
-     * to 64. block_has: whether all of them are set. block_add: sets them, and returns whether one
+     * The k positions that a hash half picks in a 64-byte block (kernel/block.h), which is aligned
+     * to 64. block_has: whether all of them are set. block_add: sets them and returns whether one
      * was clear. block_test: answers[i] is what block_has gives for blocks[i] and halves[i].
      */
     bool (*block_has)(const unsigned char *block, uint64_t half, unsigned k);
@@ -38,27 +38,27 @@ typedef struct bry__kernel {
     uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
 
     /*
-     * Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: takes n of
-     * them into mask by AND, until nothing is left of it, and returns whether something is.
+     * Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: ANDs n of
+     * them into mask, stops early if mask becomes zero, and returns whether it is not.
      */
     bool (*rows_and)(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes);
 } bry__kernel;
 
-/* Picks at the first use. Two threads may both do so; they pick the same. */
+/* Called at the first use. Two threads may both do so; they pick the same kernels. */
 BRY__COLD const bry__kernel *bry__kernel_pick(void);
 extern _Atomic(const bry__kernel *) bry__kernel_picked;
 
-/* The kernels in use: the best that the machine runs, or what BLOOMERY_ISA names. */
+/* The kernels in use: the best that the machine supports, or those that BLOOMERY_ISA names. */
 static inline const bry__kernel *bry__kernels(void)
 {
     const bry__kernel *kernel = atomic_load_explicit(&bry__kernel_picked, memory_order_acquire);
     return kernel ? kernel : bry__kernel_pick();
 }
 
-/* For tests: NULL when this build or machine does not have it. */
+/* For tests: NULL if this build or machine does not support it. */
 const bry__kernel *bry__kernel_of(bry__isa isa);
 
-/* For tests: makes bry__kernels() give that one from now on; false when it cannot. */
+/* For tests: makes bry__kernels() return these from now on; false if not supported. */
 bool bry__kernel_force(bry__isa isa);
 
 extern const bry__kernel bry__kernel_scalar;

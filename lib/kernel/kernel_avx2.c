@@ -6,9 +6,9 @@
 
 #include <immintrin.h>
 
-/* All ones in the lanes whose position is not set; `lanes` says which lanes count. */
-static inline __m256i clear_lanes(const unsigned char *block, __m256i word, __m256i shifts,
-                                  __m256i lanes)
+/* A lane of ones for each position that is not set, among those selected by `lanes`. */
+static inline __m256i avx2_clear_lanes(const unsigned char *block, __m256i word, __m256i shifts,
+                                       __m256i lanes)
 {
     __m256i at = _mm256_and_si256(_mm256_srlv_epi64(word, shifts), _mm256_set1_epi64x(511));
     __m256i picked =
@@ -17,7 +17,7 @@ static inline __m256i clear_lanes(const unsigned char *block, __m256i word, __m2
     return _mm256_andnot_si256(bit, lanes);
 }
 
-static inline bool block_has_inline(const unsigned char *block, uint64_t half, unsigned k)
+static inline bool avx2_block_has_inline(const unsigned char *block, uint64_t half, unsigned k)
 {
     const __m256i low_shifts = _mm256_setr_epi64x(0, 9, 18, 27);
     const __m256i high_shifts = _mm256_setr_epi64x(36, 45, 54, 0);
@@ -30,34 +30,34 @@ static inline bool block_has_inline(const unsigned char *block, uint64_t half, u
         __m256i high =
             _mm256_and_si256(one, _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(4, 5, 6, 7)));
         __m256i word = _mm256_set1_epi64x((long long)bry__word(half, done / BRY__PER_WORD));
-        __m256i clear = _mm256_or_si256(clear_lanes(block, word, low_shifts, low),
-                                        clear_lanes(block, word, high_shifts, high));
+        __m256i clear = _mm256_or_si256(avx2_clear_lanes(block, word, low_shifts, low),
+                                        avx2_clear_lanes(block, word, high_shifts, high));
         found = _mm256_testz_si256(clear, clear);
     }
     return found;
 }
 
-static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+static bool avx2_block_has(const unsigned char *block, uint64_t half, unsigned k)
 {
-    return block_has_inline(block, half, k);
+    return avx2_block_has_inline(block, half, k);
 }
 
-static bool block_add(unsigned char *block, uint64_t half, unsigned k)
+static bool avx2_block_add(unsigned char *block, uint64_t half, unsigned k)
 {
-    bool is_new = !block_has_inline(block, half, k);
+    bool is_new = !avx2_block_has_inline(block, half, k);
     if (is_new)
         bry__block_set(block, half, k);
     return is_new;
 }
 
-static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                       unsigned k, uint8_t *answers)
+static void avx2_block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                            unsigned k, uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
-        answers[i] = block_has_inline(blocks[i], halves[i], k);
+        answers[i] = avx2_block_has_inline(blocks[i], halves[i], k);
 }
 
-static void or_into(unsigned char *into, const unsigned char *from, size_t len)
+static void avx2_or_into(unsigned char *into, const unsigned char *from, size_t len)
 {
     for (size_t i = 0; i < len; i += 32) {
         __m256i both =
@@ -67,8 +67,8 @@ static void or_into(unsigned char *into, const unsigned char *from, size_t len)
     }
 }
 
-/* 256 bits from any bit: every lane is finished from the word eight bytes on. */
-static inline __m256i bits256(const unsigned char *bytes, uint64_t at)
+/* 256 bits from any bit: each lane is completed from the word eight bytes further on. */
+static inline __m256i avx2_bits256(const unsigned char *bytes, uint64_t at)
 {
     const unsigned char *p = bytes + (at >> 3);
     __m128i shift = _mm_cvtsi32_si128((int)(at & 7)), back = _mm_cvtsi32_si128(64 - (int)(at & 7));
@@ -77,29 +77,29 @@ static inline __m256i bits256(const unsigned char *bytes, uint64_t at)
     return _mm256_or_si256(_mm256_srl_epi64(low, shift), _mm256_sll_epi64(high, back));
 }
 
-static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+static void avx2_bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
     if (to - from >= 256 + 80) {
-        uint64_t head = (by - from) & 7; /* bits up to a byte of the target */
+        uint64_t head = (by - from) & 7; /* bits up to a byte boundary of the target */
         bry__bits_down_words(bytes, from, from + head, by);
         for (from += head; to - from >= 256 + 72; from += 256)
             _mm256_storeu_si256((__m256i *)(void *)(bytes + ((from - by) >> 3)),
-                                bits256(bytes, from));
+                                avx2_bits256(bytes, from));
     }
     bry__bits_down_words(bytes, from, to, by);
 }
 
-/* From the top. What a step loads reaches into what the step before has stored, which the machine
- * answers slowly: so each step loads before the one above it stores. */
-static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+/* From the top. A load that overlaps the store just before it is slow, so each step loads before
+ * the step above it stores. */
+static void avx2_bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
     if (to - from >= 256 + 80) {
         uint64_t tail = (to + by) & 7; /* bits above the last byte of the target */
         uint64_t top = to - tail - 64; /* a step reads up to 72 bits past its own */
-        __m256i above = bits256(bytes, top - 256);
+        __m256i above = avx2_bits256(bytes, top - 256);
         bry__bits_up_words(bytes, top, to, by);
         for (to = top - 256; to - from >= 256; to -= 256) {
-            __m256i next = bits256(bytes, to - 256);
+            __m256i next = avx2_bits256(bytes, to - 256);
             _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to + by) >> 3)), above);
             above = next;
         }
@@ -109,12 +109,13 @@ static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t b
     bry__bits_up_words(bytes, from, to, by);
 }
 
-static inline __m256i half_row(const unsigned char *at)
+static inline __m256i avx2_half_row(const unsigned char *at)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)at);
 }
 
-static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+static bool avx2_rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n,
+                          size_t bytes)
 {
     if (bytes <= 8)
         return bry__rows_and_word(mask, rows, n, bytes);
@@ -122,20 +123,21 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
         return bry__rows_and_words(mask, rows, n, 16);
     bool any;
     if (bytes == 32) {
-        __m256i left = half_row(mask);
+        __m256i left = avx2_half_row(mask);
         any = !_mm256_testz_si256(left, left);
         for (size_t i = 0; i < n && any; i++) {
-            left = _mm256_and_si256(left, half_row(rows[i]));
+            left = _mm256_and_si256(left, avx2_half_row(rows[i]));
             any = !_mm256_testz_si256(left, left);
         }
         _mm256_storeu_si256((__m256i *)(void *)mask, left);
         return any;
     }
-    __m256i low = half_row(mask), high = half_row(mask + 32), both = _mm256_or_si256(low, high);
+    __m256i low = avx2_half_row(mask), high = avx2_half_row(mask + 32),
+            both = _mm256_or_si256(low, high);
     any = !_mm256_testz_si256(both, both);
     for (size_t i = 0; i < n && any; i++) {
-        low = _mm256_and_si256(low, half_row(rows[i]));
-        high = _mm256_and_si256(high, half_row(rows[i] + 32));
+        low = _mm256_and_si256(low, avx2_half_row(rows[i]));
+        high = _mm256_and_si256(high, avx2_half_row(rows[i] + 32));
         both = _mm256_or_si256(low, high);
         any = !_mm256_testz_si256(both, both);
     }
@@ -146,14 +148,14 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_avx2 = {
     .isa = BRY__ISA_AVX2,
-    .block_has = block_has,
-    .block_add = block_add,
-    .block_test = block_test,
+    .block_has = avx2_block_has,
+    .block_add = avx2_block_add,
+    .block_test = avx2_block_test,
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,
-    .or_into = or_into,
-    .bits_down = bits_down,
-    .bits_up = bits_up,
+    .or_into = avx2_or_into,
+    .bits_down = avx2_bits_down,
+    .bits_up = avx2_bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
-    .rows_and = rows_and,
+    .rows_and = avx2_rows_and,
 };

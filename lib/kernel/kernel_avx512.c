@@ -5,37 +5,37 @@
 
 #include <immintrin.h>
 
-/* A mask of the lanes whose position is clear, of the `here` positions that a word draws. The block
- * fits one register, so they are looked up by one permutation of its words. */
-static inline __mmask8 clear_lanes(__m512i block, uint64_t word, unsigned here)
+/* Mask of the lanes whose position is clear, for the first `here` positions of a word. The block
+ * fits one register, so one permutation of its words looks them all up. */
+static inline __mmask8 avx512_clear_lanes(__m512i block, uint64_t word, unsigned here)
 {
     const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 0);
     __m512i at = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
-    /* Permutation and shift use the low 3 and 6 bits of what they are given. */
+    /* Permutation and shift use only the low 3 and 6 bits of their operand. */
     __m512i picked = _mm512_permutexvar_epi64(_mm512_srli_epi64(at, 6), block);
     __m512i bit = _mm512_rorv_epi64(picked, at);
     return _mm512_mask_testn_epi64_mask((__mmask8)((1u << here) - 1), bit, _mm512_set1_epi64(1));
 }
 
-static inline bool block_has_inline(__m512i block, uint64_t half, unsigned k)
+static inline bool avx512_block_has_inline(__m512i block, uint64_t half, unsigned k)
 {
     if (k <= BRY__PER_WORD)
-        return !clear_lanes(block, half, k);
+        return !avx512_clear_lanes(block, half, k);
     __mmask8 clear = 0;
     for (unsigned done = 0; done < k && !clear; done += BRY__PER_WORD)
-        clear = clear_lanes(block, bry__word(half, done / BRY__PER_WORD),
-                            k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD);
+        clear = avx512_clear_lanes(block, bry__word(half, done / BRY__PER_WORD),
+                                   k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD);
     return !clear;
 }
 
-static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+static bool avx512_block_has(const unsigned char *block, uint64_t half, unsigned k)
 {
-    return block_has_inline(_mm512_load_si512(block), half, k);
+    return avx512_block_has_inline(_mm512_load_si512(block), half, k);
 }
 
-/* Each of eight turns lines every position up with another word of the block: the lanes where it is
- * the position's own take its bit. */
-static inline __m512i with_bits(__m512i block, uint64_t word, unsigned here)
+/* Each of eight steps aligns every position with another word of the block: the lanes where it is
+ * the position's own word take its bit. */
+static inline __m512i avx512_with_bits(__m512i block, uint64_t word, unsigned here)
 {
     const __m512i shifts = _mm512_setr_epi64(0, 9, 18, 27, 36, 45, 54, 0);
     const __m512i own = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
@@ -58,26 +58,26 @@ static inline __m512i with_bits(__m512i block, uint64_t word, unsigned here)
     return block;
 }
 
-static bool block_add(unsigned char *bytes, uint64_t half, unsigned k)
+static bool avx512_block_add(unsigned char *bytes, uint64_t half, unsigned k)
 {
     __m512i block = _mm512_load_si512(bytes);
-    if (block_has_inline(block, half, k))
+    if (avx512_block_has_inline(block, half, k))
         return false;
     for (unsigned done = 0; done < k; done += BRY__PER_WORD)
-        block = with_bits(block, bry__word(half, done / BRY__PER_WORD),
-                          k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD);
+        block = avx512_with_bits(block, bry__word(half, done / BRY__PER_WORD),
+                                 k - done < BRY__PER_WORD ? k - done : BRY__PER_WORD);
     _mm512_store_si512(bytes, block);
     return true;
 }
 
-static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                       unsigned k, uint8_t *answers)
+static void avx512_block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                              unsigned k, uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
-        answers[i] = block_has_inline(_mm512_load_si512(blocks[i]), halves[i], k);
+        answers[i] = avx512_block_has_inline(_mm512_load_si512(blocks[i]), halves[i], k);
 }
 
-static uint64_t popcount(const unsigned char *bytes, size_t len)
+static uint64_t avx512_popcount(const unsigned char *bytes, size_t len)
 {
     __m512i sum = _mm512_setzero_si512();
     for (size_t i = 0; i < len; i += 64)
@@ -85,7 +85,7 @@ static uint64_t popcount(const unsigned char *bytes, size_t len)
     return (uint64_t)_mm512_reduce_add_epi64(sum);
 }
 
-static uint64_t popcount_or(const unsigned char *a, const unsigned char *b, size_t len)
+static uint64_t avx512_popcount_or(const unsigned char *a, const unsigned char *b, size_t len)
 {
     __m512i sum = _mm512_setzero_si512();
     for (size_t i = 0; i < len; i += 64) {
@@ -95,25 +95,25 @@ static uint64_t popcount_or(const unsigned char *a, const unsigned char *b, size
     return (uint64_t)_mm512_reduce_add_epi64(sum);
 }
 
-static void or_into(unsigned char *into, const unsigned char *from, size_t len)
+static void avx512_or_into(unsigned char *into, const unsigned char *from, size_t len)
 {
     for (size_t i = 0; i < len; i += 64)
         _mm512_storeu_si512(
             into + i, _mm512_or_si512(_mm512_loadu_si512(into + i), _mm512_loadu_si512(from + i)));
 }
 
-/* 512 bits from any bit: every lane is finished from the word eight bytes on. */
-static inline __m512i finish(__m512i low, __m512i high, uint64_t at)
+/* 512 bits from any bit: each lane is completed from the word eight bytes further on. */
+static inline __m512i avx512_finish(__m512i low, __m512i high, uint64_t at)
 {
     __m512i shift = _mm512_set1_epi64((long long)(at & 7));
     __m512i back = _mm512_sub_epi64(_mm512_set1_epi64(64), shift);
     return _mm512_or_si512(_mm512_srlv_epi64(low, shift), _mm512_sllv_epi64(high, back));
 }
 
-static inline __m512i bits512(const unsigned char *bytes, uint64_t at)
+static inline __m512i avx512_bits512(const unsigned char *bytes, uint64_t at)
 {
     const unsigned char *p = bytes + (at >> 3);
-    return finish(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8), at);
+    return avx512_finish(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8), at);
 }
 
 static inline __mmask64 first_bytes(unsigned n)
@@ -121,38 +121,38 @@ static inline __mmask64 first_bytes(unsigned n)
     return n >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
 }
 
-/* The same for n < 64 bytes only, reading no byte that holds none of their bits. */
-static inline __m512i some_bits(const unsigned char *bytes, uint64_t at, unsigned n)
+/* The same for n < 64 bytes; it reads no byte beyond those that hold their bits. */
+static inline __m512i avx512_some_bits(const unsigned char *bytes, uint64_t at, unsigned n)
 {
     const unsigned char *p = bytes + (at >> 3);
     unsigned read = n + ((at & 7) != 0);
-    return finish(_mm512_maskz_loadu_epi8(first_bytes(read), p),
-                  _mm512_maskz_loadu_epi8(first_bytes(read > 8 ? read - 8 : 0), p + 8), at);
+    return avx512_finish(_mm512_maskz_loadu_epi8(first_bytes(read), p),
+                         _mm512_maskz_loadu_epi8(first_bytes(read > 8 ? read - 8 : 0), p + 8), at);
 }
 
-static void bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+static void avx512_bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
-    uint64_t head = (by - from) & 7; /* bits up to a byte of the target */
+    uint64_t head = (by - from) & 7; /* bits up to a byte boundary of the target */
     if (head && head <= to - from) {
         bry__bits_down_words(bytes, from, from + head, by);
         from += head;
     }
     if (to - from >= 8 && ((from - by) & 7) == 0) {
         for (; to - from >= 512 + 72; from += 512)
-            _mm512_storeu_si512(bytes + ((from - by) >> 3), bits512(bytes, from));
+            _mm512_storeu_si512(bytes + ((from - by) >> 3), avx512_bits512(bytes, from));
         while (to - from >= 8) {
             unsigned n = to - from < 504 ? (unsigned)(to - from) / 8 : 63;
             _mm512_mask_storeu_epi8(bytes + ((from - by) >> 3), first_bytes(n),
-                                    some_bits(bytes, from, n));
+                                    avx512_some_bits(bytes, from, n));
             from += 8 * (uint64_t)n;
         }
     }
     bry__bits_down_words(bytes, from, to, by);
 }
 
-/* From the top. What a step loads reaches into what the step before has stored, which the machine
- * answers slowly: so each step loads before the one above it stores. */
-static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+/* From the top. A load that overlaps the store just before it is slow, so each step loads before
+ * the step above it stores. */
+static void avx512_bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
 {
     uint64_t tail = (to + by) & 7; /* bits above the last byte of the target */
     if (tail && tail <= to - from) {
@@ -162,16 +162,16 @@ static void bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t b
     if (to - from >= 8 && ((to + by) & 7) == 0) {
         unsigned held = to - from < 504 ? (unsigned)(to - from) / 8 : 63;
         to -= 8 * (uint64_t)held;
-        __m512i above = some_bits(bytes, to, held);
+        __m512i above = avx512_some_bits(bytes, to, held);
         for (; to - from >= 512; to -= 512) {
-            __m512i next = bits512(bytes, to - 512);
+            __m512i next = avx512_bits512(bytes, to - 512);
             _mm512_mask_storeu_epi8(bytes + ((to + by) >> 3), first_bytes(held), above);
             above = next;
             held = 64;
         }
         unsigned rest = (unsigned)(to - from) / 8;
         to -= 8 * (uint64_t)rest;
-        __m512i last = some_bits(bytes, to, rest);
+        __m512i last = avx512_some_bits(bytes, to, rest);
         _mm512_mask_storeu_epi8(bytes + ((to + 8 * (uint64_t)rest + by) >> 3), first_bytes(held),
                                 above);
         _mm512_mask_storeu_epi8(bytes + ((to + by) >> 3), first_bytes(rest), last);
@@ -203,7 +203,8 @@ static bool rows_and_32(unsigned char *mask, const unsigned char *const *rows, s
     return any;
 }
 
-static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+static bool avx512_rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n,
+                            size_t bytes)
 {
     if (bytes <= 8)
         return bry__rows_and_word(mask, rows, n, bytes);
@@ -221,14 +222,14 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_avx512 = {
     .isa = BRY__ISA_AVX512,
-    .block_has = block_has,
-    .block_add = block_add,
-    .block_test = block_test,
-    .popcount = popcount,
-    .popcount_or = popcount_or,
-    .or_into = or_into,
-    .bits_down = bits_down,
-    .bits_up = bits_up,
+    .block_has = avx512_block_has,
+    .block_add = avx512_block_add,
+    .block_test = avx512_block_test,
+    .popcount = avx512_popcount,
+    .popcount_or = avx512_popcount_or,
+    .or_into = avx512_or_into,
+    .bits_down = avx512_bits_down,
+    .bits_up = avx512_bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
-    .rows_and = rows_and,
+    .rows_and = avx512_rows_and,
 };

@@ -5,25 +5,25 @@
 
 #include <arm_neon.h>
 
-/* NEON has no gather: the scalar loops are the better ones. */
-static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+/* NEON has no gather, so the scalar loops are faster. */
+static bool neon_block_has(const unsigned char *block, uint64_t half, unsigned k)
 {
     return bry__block_test(block, half, k);
 }
 
-static bool block_add(unsigned char *block, uint64_t half, unsigned k)
+static bool neon_block_add(unsigned char *block, uint64_t half, unsigned k)
 {
     return bry__block_add(block, half, k);
 }
 
-static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                       unsigned k, uint8_t *answers)
+static void neon_block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                            unsigned k, uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
         answers[i] = bry__block_test(blocks[i], halves[i], k);
 }
 
-static uint64_t popcount(const unsigned char *bytes, size_t len)
+static uint64_t neon_popcount(const unsigned char *bytes, size_t len)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < len; i += 16)
@@ -31,7 +31,7 @@ static uint64_t popcount(const unsigned char *bytes, size_t len)
     return count;
 }
 
-static uint64_t popcount_or(const unsigned char *a, const unsigned char *b, size_t len)
+static uint64_t neon_popcount_or(const unsigned char *a, const unsigned char *b, size_t len)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < len; i += 16)
@@ -39,13 +39,14 @@ static uint64_t popcount_or(const unsigned char *a, const unsigned char *b, size
     return count;
 }
 
-static void or_into(unsigned char *into, const unsigned char *from, size_t len)
+static void neon_or_into(unsigned char *into, const unsigned char *from, size_t len)
 {
     for (size_t i = 0; i < len; i += 16)
         vst1q_u8(into + i, vorrq_u8(vld1q_u8(into + i), vld1q_u8(from + i)));
 }
 
-static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+static bool neon_rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n,
+                          size_t bytes)
 {
     if (bytes <= 8)
         return bry__rows_and_word(mask, rows, n, bytes);
@@ -72,14 +73,14 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_neon = {
     .isa = BRY__ISA_NEON,
-    .block_has = block_has,
-    .block_add = block_add,
-    .block_test = block_test,
-    .popcount = popcount,
-    .popcount_or = popcount_or,
-    .or_into = or_into,
+    .block_has = neon_block_has,
+    .block_add = neon_block_add,
+    .block_test = neon_block_test,
+    .popcount = neon_popcount,
+    .popcount_or = neon_popcount_or,
+    .or_into = neon_or_into,
     .bits_down = bry__bits_down_words,
     .bits_up = bry__bits_up_words,
     .run_after = bry__run_after_words,
-    .rows_and = rows_and,
+    .rows_and = neon_rows_and,
 };

@@ -5,30 +5,31 @@
 #include "kernel/popcount.h"
 #include "kernel/rows.h"
 
-static bool block_has(const unsigned char *block, uint64_t half, unsigned k)
+static bool scalar_block_has(const unsigned char *block, uint64_t half, unsigned k)
 {
     return bry__block_test(block, half, k);
 }
 
-static bool block_add(unsigned char *block, uint64_t half, unsigned k)
+static bool scalar_block_add(unsigned char *block, uint64_t half, unsigned k)
 {
     return bry__block_add(block, half, k);
 }
 
-static void block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                       unsigned k, uint8_t *answers)
+static void scalar_block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
+                              unsigned k, uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
         answers[i] = bry__block_test(blocks[i], halves[i], k);
 }
 
-static void or_into(unsigned char *into, const unsigned char *from, size_t len)
+static void scalar_or_into(unsigned char *into, const unsigned char *from, size_t len)
 {
     for (size_t i = 0; i < len; i += 8)
         bry__store64(into + i, bry__load64(into + i) | bry__load64(from + i));
 }
 
-static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes)
+static bool scalar_rows_and(unsigned char *mask, const unsigned char *const *rows, size_t n,
+                            size_t bytes)
 {
     return bytes <= 8 ? bry__rows_and_word(mask, rows, n, bytes)
                       : bry__rows_and_words(mask, rows, n, bytes);
@@ -36,14 +37,14 @@ static bool rows_and(unsigned char *mask, const unsigned char *const *rows, size
 
 const bry__kernel bry__kernel_scalar = {
     .isa = BRY__ISA_SCALAR,
-    .block_has = block_has,
-    .block_add = block_add,
-    .block_test = block_test,
+    .block_has = scalar_block_has,
+    .block_add = scalar_block_add,
+    .block_test = scalar_block_test,
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,
-    .or_into = or_into,
+    .or_into = scalar_or_into,
     .bits_down = bry__bits_down_words,
     .bits_up = bry__bits_up_words,
     .run_after = bry__run_after_words,
-    .rows_and = rows_and,
+    .rows_and = scalar_rows_and,
 };

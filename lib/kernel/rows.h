@@ -1,6 +1,7 @@
 /*
- * Rows of bit-sliced filters: bit c of a row is column c's, bit c % 8 of byte c / 8. These are the
- * definitions; each instruction set replaces what it has something better for (kernel_*.c).
+ * Rows of bit-sliced filters: bit c of a row belongs to column c and is bit c % 8 of byte c / 8.
+ * These are the definitions; each instruction set replaces those that it can do faster
+ * (kernel_*.c).
  */
 #ifndef BRY_KERNEL_ROWS_H
 #define BRY_KERNEL_ROWS_H
@@ -64,8 +65,8 @@ static inline bool bry__rows_and_words(unsigned char *mask, const unsigned char 
 }
 
 /*
- * A square of 64 × 64 bits, turned over: afterwards bit j of word i is what bit i of word j was.
- * Halves change places, then quarters within them, down to single bits.
+ * Transposes 64 × 64 bits: afterwards bit j of word i is what bit i of word j was.
+ * Swaps halves, then quarters within them, down to single bits.
  */
 static inline void bry__transpose64(uint64_t square[64])
 {

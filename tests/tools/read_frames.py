@@ -70,7 +70,7 @@ def read_stream(data):
         kind, length, check = struct.unpack_from("<4sIQ", data, at)
         chain = xxh3(data[at:at + 8], chain)
         if chain != check:
-            raise Bad(f"frame's head at {at} damaged or out of its place")
+            raise Bad(f"frame's head at {at} damaged or out of place")
         if length > MAX_PAYLOAD or len(data) - at < 24 + length:
             raise Bad(f"frame at {at} too long")
         payload = data[at + 16:at + 16 + length]
@@ -86,7 +86,7 @@ def read_stream(data):
         frames += 1
         total += length
     if length != 16 or struct.unpack("<QQ", payload) != (frames, total):
-        raise Bad("the end counts other frames")
+        raise Bad("the end frame's counts do not match")
     if at != len(data):
         raise Bad(f"bytes follow the end, at {at}")
     print(f"  {frames} frames, {total} bytes of payload")
