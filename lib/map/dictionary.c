@@ -7,25 +7,24 @@
  *
  * The secondary is an instance of the map's own engine, keyed by the value's hash. With kbf it is
  * the papers' s-kBF; with compact it is a maplet of the values' fingerprints. Its answer is only a
- * proposal: it counts if the bytes stored under the code are the value's. A secondary that has not
- * seen a value says so for certain in both engines. One that is not sure (kbf, about one value in a
- * million) is followed by a look at all entries of that length. So one value never stands for
+ * proposal: it counts if the bytes stored under the code are the value's. If the secondary says
+ * that it has not seen a value, that is certain in both engines. If it is unsure (kbf, about one
+ * value in a million), all entries of that length are compared. So one value is never mistaken for
  * another, and no value ever gets two codes.
  *
  *   entry   63   free
- *           62   new: given by a call that is not done
+ *           62   new: assigned by a call that is still running
  *           16–61  place of the bytes (value_bytes.h)
  *           0–15   length
  *
- * With compact each code also has the number of keys that carry it, and its value goes with the
- * last of them; with kbf nobody knows, and codes come back when the map is empty. The smallest free
- * code is given first, and free codes at the end are cut off, 64 with each that is freed: so what
- * happens next is decided by what a file has, too.
+ * With compact each code also has a reference count, and its value is freed with the last key that
+ * uses it; with kbf keys cannot be counted, and codes are reused when the map is empty. The
+ * smallest free code is assigned first, and free codes at the end are dropped, up to 64 for each
+ * code that is freed: so a loaded map behaves exactly as the one that was saved.
  *
- * Values that go leave gaps between the others. Where these are more than the values, each value
- * that goes pays for looking at some codes, in turn, and for moving those whose piece is mostly
- * gaps to the end. No step is long, and gaps stay below what the values and the list of their
- * places take, about.
+ * Freed values leave gaps. If the gaps are larger than the values, each value that is freed also
+ * examines the next few codes, in turn, and moves those whose piece is mostly gaps to the end. No
+ * step is long, and the gaps stay below about what the values and the list of their places take.
  */
 #include "map/dictionary.h"
 
@@ -38,35 +37,36 @@
 #define LENGTH_BITS 16u
 #define PLACE_BITS 46u
 
-/* What one value that goes pays for, where gaps are more than the values and a few bytes. */
+/* The work done for each value that is freed, if the gaps are larger than the values plus
+ * FEW_BYTES. */
 enum { CUT = 64, LOOK = 16, LOOK_BYTES = 64, MOVE = 256, FEW_BYTES = 4096 };
 
-static size_t length_of(uint64_t entry)
+static size_t dictionary_length_of(uint64_t entry)
 {
     return (size_t)(entry & ((1u << LENGTH_BITS) - 1));
 }
 
-static uint64_t place_of(uint64_t entry)
+static uint64_t dictionary_place_of(uint64_t entry)
 {
     return entry >> LENGTH_BITS & (((uint64_t)1 << PLACE_BITS) - 1);
 }
 
-static const unsigned char *bytes_of(const bry__dictionary *dictionary, uint64_t entry)
+static const unsigned char *dictionary_bytes_of(const bry__dictionary *dictionary, uint64_t entry)
 {
-    return bry__value_bytes_at(&dictionary->bytes, place_of(entry));
+    return bry__value_bytes_at(&dictionary->bytes, dictionary_place_of(entry));
 }
 
-static uint64_t entry_of(const bry__dictionary *dictionary, uint64_t code)
+static uint64_t dictionary_entry_of(const bry__dictionary *dictionary, uint64_t code)
 {
     return *bry__value_entry(&dictionary->entries, code);
 }
 
-static void set_entry(bry__dictionary *dictionary, uint64_t code, uint64_t entry)
+static void dictionary_set_entry(bry__dictionary *dictionary, uint64_t code, uint64_t entry)
 {
     *bry__value_entry(&dictionary->entries, code) = entry;
 }
 
-static bry_hash hash_of(const bry__dictionary *dictionary, const void *bytes, size_t len)
+static bry_hash dictionary_hash_of(const bry__dictionary *dictionary, const void *bytes, size_t len)
 {
     return bry_hash_key(dictionary->options.seed, bytes, len);
 }
@@ -79,7 +79,7 @@ static bry_map_options secondary_options(const bry__map_engine *engine,
     return (bry_map_options){
         .struct_size = sizeof(bry_map_options),
         .engine = options->engine,
-        .fixed = !engine->recodes, /* as many values as there can be, and never more */
+        .fixed = !engine->recodes, /* never more values than the map may have */
         .capacity = values,
         .error = BRY__MAP_SECONDARY_ERROR,
         .values = values,
@@ -188,14 +188,15 @@ bry_status bry__dictionary_clone(const bry__dictionary *dictionary, const bry_al
 
 bool bry__dictionary_has(const bry__dictionary *dictionary, uint64_t code)
 {
-    return code < dictionary->codes && !(entry_of(dictionary, code) & FREE);
+    return code < dictionary->codes && !(dictionary_entry_of(dictionary, code) & FREE);
 }
 
 bry_map_value bry__dictionary_value(const bry__dictionary *dictionary, uint32_t code)
 {
-    uint64_t entry = entry_of(dictionary, code);
-    size_t len = length_of(entry);
-    return bry_map_value_bytes(len ? (const void *)bytes_of(dictionary, entry) : "", len);
+    uint64_t entry = dictionary_entry_of(dictionary, code);
+    size_t len = dictionary_length_of(entry);
+    return bry_map_value_bytes(len ? (const void *)dictionary_bytes_of(dictionary, entry) : "",
+                               len);
 }
 
 typedef struct wanted {
@@ -204,15 +205,16 @@ typedef struct wanted {
     size_t len;
 } wanted;
 
-static bool matches(void *context, uint32_t code)
+static bool dictionary_matches(void *context, uint32_t code)
 {
     const wanted *value = context;
     const bry__dictionary *dictionary = value->dictionary;
     if (code >= dictionary->codes)
         return false;
-    uint64_t entry = entry_of(dictionary, code);
-    return !(entry & FREE) && length_of(entry) == value->len &&
-           (value->len == 0 || memcmp(bytes_of(dictionary, entry), value->bytes, value->len) == 0);
+    uint64_t entry = dictionary_entry_of(dictionary, code);
+    return !(entry & FREE) && dictionary_length_of(entry) == value->len &&
+           (value->len == 0 ||
+            memcmp(dictionary_bytes_of(dictionary, entry), value->bytes, value->len) == 0);
 }
 
 static bool find_hashed(const bry__dictionary *dictionary, bry_hash hash, const void *bytes,
@@ -220,11 +222,11 @@ static bool find_hashed(const bry__dictionary *dictionary, bry_hash hash, const 
 {
     wanted value = {dictionary, bytes, len};
     bry_answer answer = dictionary->engine->find(dictionary->secondary, hash, dictionary->codes,
-                                                 matches, &value, code);
+                                                 dictionary_matches, &value, code);
     if (answer != BRY_UNSURE)
         return answer == BRY_PRESENT;
     for (uint64_t c = 0; c < dictionary->codes; c++)
-        if (matches(&value, (uint32_t)c)) {
+        if (dictionary_matches(&value, (uint32_t)c)) {
             *code = (uint32_t)c;
             return true;
         }
@@ -236,18 +238,18 @@ bool bry__dictionary_find(const bry__dictionary *dictionary, const void *bytes, 
 {
     if (len > BRY_MAP_VALUE_MAX)
         return false;
-    return find_hashed(dictionary, hash_of(dictionary, bytes, len), bytes, len, code);
+    return find_hashed(dictionary, dictionary_hash_of(dictionary, bytes, len), bytes, len, code);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* Gives the value that code, whose entry it does not look at. What was reserved on the way may stay
- * when this fails. */
-static bry_status assign(bry__dictionary *dictionary, bry_hash hash, const void *bytes, size_t len,
-                         uint32_t code)
+/* Assigns that code to the value, without looking at its entry. Memory that it reserved may stay
+ * reserved if it fails. */
+static bry_status dictionary_assign(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
+                                    size_t len, uint32_t code)
 {
     bry_status status = BRY_OK;
-    uint64_t place = 0; /* the empty string has none */
+    uint64_t place = 0; /* the empty string needs none */
     if (len)
         status = bry__value_bytes_reserve(&dictionary->bytes, len, &dictionary->allocator);
     if (status == BRY_OK)
@@ -256,7 +258,7 @@ static bry_status assign(bry__dictionary *dictionary, bry_hash hash, const void 
         return status;
     if (len)
         place = bry__value_bytes_put(&dictionary->bytes, bytes, len);
-    set_entry(dictionary, code, place << LENGTH_BITS | len);
+    dictionary_set_entry(dictionary, code, place << LENGTH_BITS | len);
     return BRY_OK;
 }
 
@@ -268,11 +270,12 @@ static bry_status reserve_entry(bry__dictionary *dictionary)
                                       &dictionary->allocator);
 }
 
-static bry_status append(bry__dictionary *dictionary, bry_hash hash, const void *bytes, size_t len)
+static bry_status dictionary_append(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
+                                    size_t len)
 {
     bry_status status = reserve_entry(dictionary);
     if (status == BRY_OK)
-        status = assign(dictionary, hash, bytes, len, (uint32_t)dictionary->codes);
+        status = dictionary_assign(dictionary, hash, bytes, len, (uint32_t)dictionary->codes);
     if (status == BRY_OK)
         dictionary->codes++;
     return status;
@@ -282,7 +285,7 @@ bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes
 {
     if (len > BRY_MAP_VALUE_MAX)
         return BRY_E_RANGE;
-    return append(dictionary, hash_of(dictionary, bytes, len), bytes, len);
+    return dictionary_append(dictionary, dictionary_hash_of(dictionary, bytes, len), bytes, len);
 }
 
 bry_status bry__dictionary_append_free(bry__dictionary *dictionary)
@@ -300,23 +303,23 @@ bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes
 {
     if (len > BRY_MAP_VALUE_MAX)
         return BRY_E_RANGE;
-    bry_hash hash = hash_of(dictionary, bytes, len);
+    bry_hash hash = dictionary_hash_of(dictionary, bytes, len);
     if (find_hashed(dictionary, hash, bytes, len, code))
         return BRY_OK;
     uint32_t given = (uint32_t)dictionary->codes;
     bry_status status;
     if (dictionary->free_count > 0) {
         given = (uint32_t)bry__value_entries_first_free(&dictionary->entries);
-        status = assign(dictionary, hash, bytes, len, given);
+        status = dictionary_assign(dictionary, hash, bytes, len, given);
         if (status == BRY_OK) {
             bry__value_entry_take(&dictionary->entries, given);
             dictionary->free_count--;
         }
     } else {
-        status = append(dictionary, hash, bytes, len);
+        status = dictionary_append(dictionary, hash, bytes, len);
     }
     if (status == BRY_OK) {
-        set_entry(dictionary, given, entry_of(dictionary, given) | NEW);
+        dictionary_set_entry(dictionary, given, dictionary_entry_of(dictionary, given) | NEW);
         *code = given;
     }
     return status;
@@ -324,21 +327,22 @@ bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes
 
 /* ---- going back ---------------------------------------------------------------------------- */
 
-/* Takes the value from a code, which is free then. */
-static void drop(bry__dictionary *dictionary, uint32_t code)
+/* Removes the value of a code, which is free then. */
+static void dictionary_drop(bry__dictionary *dictionary, uint32_t code)
 {
     bry_map_value value = bry__dictionary_value(dictionary, code);
-    bry_hash hash = hash_of(dictionary, value.bytes, value.len);
+    bry_hash hash = dictionary_hash_of(dictionary, value.bytes, value.len);
     dictionary->engine->del_beside(dictionary->secondary, hash, code, dictionary->codes);
     if (value.len)
-        bry__value_bytes_drop(&dictionary->bytes, place_of(entry_of(dictionary, code)), value.len,
+        bry__value_bytes_drop(&dictionary->bytes,
+                              dictionary_place_of(dictionary_entry_of(dictionary, code)), value.len,
                               &dictionary->allocator);
     bry__value_entry_free(&dictionary->entries, code);
     dictionary->free_count++;
 }
 
-/* Cuts off free codes at the end, down to `least` and not more than `most` of them. */
-static void cut(bry__dictionary *dictionary, uint64_t least, uint64_t most)
+/* Drops free codes at the end, down to `least` codes and at most `most` of them. */
+static void dictionary_cut(bry__dictionary *dictionary, uint64_t least, uint64_t most)
 {
     while (dictionary->codes > least && most-- > 0 &&
            !bry__dictionary_has(dictionary, dictionary->codes - 1)) {
@@ -358,22 +362,23 @@ void bry__dictionary_confirm(bry__dictionary *dictionary, const uint32_t *codes,
 void bry__dictionary_forget(bry__dictionary *dictionary, uint64_t before, const uint32_t *codes,
                             size_t n)
 {
-    while (n-- > 0) { /* the last first: its bytes are the last */
-        uint64_t entry = codes[n] < dictionary->codes ? entry_of(dictionary, codes[n]) : 0;
+    while (n-- > 0) { /* in reverse order: the last one's bytes are at the end */
+        uint64_t entry =
+            codes[n] < dictionary->codes ? dictionary_entry_of(dictionary, codes[n]) : 0;
         if (entry & NEW)
-            drop(dictionary, codes[n]);
+            dictionary_drop(dictionary, codes[n]);
     }
-    cut(dictionary, before, UINT64_MAX);
+    dictionary_cut(dictionary, before, UINT64_MAX);
 }
 
 void bry__dictionary_cut(bry__dictionary *dictionary, uint64_t codes)
 {
     for (uint64_t code = dictionary->codes; code-- > codes;)
-        drop(dictionary, (uint32_t)code);
-    cut(dictionary, codes, UINT64_MAX);
+        dictionary_drop(dictionary, (uint32_t)code);
+    dictionary_cut(dictionary, codes, UINT64_MAX);
 }
 
-/* ---- codes that nobody uses ---------------------------------------------------------------- */
+/* ---- unused codes -------------------------------------------------------------------------- */
 
 void bry__dictionary_gain(bry__dictionary *dictionary, uint32_t code)
 {
@@ -382,34 +387,35 @@ void bry__dictionary_gain(bry__dictionary *dictionary, uint32_t code)
     *bry__value_entry(&dictionary->entries, code) &= ~NEW;
 }
 
-/* Moves the value to the end of the others. BRY_E_NOMEM. */
-static bry_status move(bry__dictionary *dictionary, uint64_t code)
+/* Moves the value to the end of the bytes. BRY_E_NOMEM. */
+static bry_status dictionary_move(bry__dictionary *dictionary, uint64_t code)
 {
     bry__value_bytes *bytes = &dictionary->bytes;
-    uint64_t entry = entry_of(dictionary, code);
-    size_t len = length_of(entry);
+    uint64_t entry = dictionary_entry_of(dictionary, code);
+    size_t len = dictionary_length_of(entry);
     bry_status status = bry__value_bytes_reserve(bytes, len, &dictionary->allocator);
     if (status != BRY_OK)
         return status;
-    uint64_t place = bry__value_bytes_put(bytes, bytes_of(dictionary, entry), len);
-    bry__value_bytes_drop(bytes, place_of(entry), len, &dictionary->allocator);
-    set_entry(dictionary, code, place << LENGTH_BITS | len);
+    uint64_t place = bry__value_bytes_put(bytes, dictionary_bytes_of(dictionary, entry), len);
+    bry__value_bytes_drop(bytes, dictionary_place_of(entry), len, &dictionary->allocator);
+    dictionary_set_entry(dictionary, code, place << LENGTH_BITS | len);
     return BRY_OK;
 }
 
-/* Looks at the next `look` codes and moves values out of pieces of which 1/one_of or more is gaps,
- * until `most` bytes have moved. */
-static void tidy(bry__dictionary *dictionary, unsigned one_of, uint64_t look, uint64_t most)
+/* Examines the next `look` codes and moves values out of pieces of which 1/one_of or more is gaps,
+ * until `most` bytes have been moved. */
+static void dictionary_tidy(bry__dictionary *dictionary, unsigned one_of, uint64_t look,
+                            uint64_t most)
 {
     for (uint64_t moved = 0; look > 0 && moved < most; look--) {
         if (dictionary->tidied >= dictionary->codes)
             dictionary->tidied = 0;
-        uint64_t code = dictionary->tidied++, entry = entry_of(dictionary, code);
-        if ((entry & FREE) || length_of(entry) == 0 ||
-            !bry__value_bytes_sparse(&dictionary->bytes, place_of(entry), one_of))
+        uint64_t code = dictionary->tidied++, entry = dictionary_entry_of(dictionary, code);
+        if ((entry & FREE) || dictionary_length_of(entry) == 0 ||
+            !bry__value_bytes_sparse(&dictionary->bytes, dictionary_place_of(entry), one_of))
             continue;
-        moved += length_of(entry);
-        if (move(dictionary, code) != BRY_OK)
+        moved += dictionary_length_of(entry);
+        if (dictionary_move(dictionary, code) != BRY_OK)
             return;
     }
 }
@@ -419,15 +425,15 @@ void bry__dictionary_lose(bry__dictionary *dictionary, uint32_t code)
     uint32_t *uses = bry__value_uses(&dictionary->entries, code);
     if (*uses == 0 || *uses == UINT32_MAX || --*uses > 0)
         return;
-    size_t len = length_of(entry_of(dictionary, code));
-    drop(dictionary, code);
+    size_t len = dictionary_length_of(dictionary_entry_of(dictionary, code));
+    dictionary_drop(dictionary, code);
     if (bry__dictionary_count(dictionary) == 0) {
         bry__dictionary_clear(dictionary);
         return;
     }
-    cut(dictionary, 0, CUT);
+    dictionary_cut(dictionary, 0, CUT);
     if (dictionary->bytes.used - dictionary->bytes.live > dictionary->bytes.live + FEW_BYTES)
-        tidy(dictionary, 2, LOOK + len / LOOK_BYTES, MOVE + 2 * len);
+        dictionary_tidy(dictionary, 2, LOOK + len / LOOK_BYTES, MOVE + 2 * len);
 }
 
 void bry__dictionary_unuse(bry__dictionary *dictionary)
@@ -440,15 +446,15 @@ void bry__dictionary_pack(bry__dictionary *dictionary)
 {
     for (uint64_t code = dictionary->codes; code-- > 0;)
         if (bry__dictionary_has(dictionary, code) && bry__dictionary_uses(dictionary, code) == 0)
-            drop(dictionary, (uint32_t)code);
+            dictionary_drop(dictionary, (uint32_t)code);
     if (bry__dictionary_count(dictionary) == 0) {
         bry__dictionary_clear(dictionary);
         return;
     }
-    cut(dictionary, 0, UINT64_MAX);
+    dictionary_cut(dictionary, 0, UINT64_MAX);
     bry__value_bytes_leave(&dictionary->bytes, &dictionary->allocator);
     dictionary->tidied = 0;
-    tidy(dictionary, 8, dictionary->codes, UINT64_MAX);
+    dictionary_tidy(dictionary, 8, dictionary->codes, UINT64_MAX);
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ bry_status bry__gf_init(bry__gf *gf, unsigned bits, const bry_allocator *allocat
     for (uint32_t x = 1; x < size; x++) {
         uint32_t square = bry__gf_mul(gf, x, x);
         gf->cube[x] = (uint16_t)bry__gf_mul(gf, square, x);
-        if (x > 1) /* 0 and 1 solve c = 0, which stands for "none" */
+        if (x > 1) /* 0 and 1 solve c = 0, which means "none" */
             gf->root[square ^ x] = (uint16_t)x;
     }
     return BRY_OK;

@@ -1,8 +1,8 @@
 /*
- * One table of kbf: m cells in k segments, and what can be done to a key's cells in it. How many
- * keys a table may hold, and what happens beyond, is kbf_map.c's business.
+ * One table of kbf: m cells in k segments, and the operations on a key's cells. kbf_map.c decides
+ * how many keys a table may hold, and what happens beyond.
  *
- * kbf_cells.c tells the story.
+ * kbf_cells.c explains the structure.
  */
 #ifndef BRY_MAP_KBF_CELLS_H
 #define BRY_MAP_KBF_CELLS_H
@@ -14,7 +14,7 @@
 #include <bloomery/hash.h>
 
 #define BRY__KBF_MAX_CELLS ((uint64_t)1 << 48)
-/* Cells are cleared in pieces of 16 KiB: a key reaches up to 32 of them. */
+/* Cells are zeroed in pieces of 16 KiB: a key uses up to 32 of them. */
 #define BRY__KBF_PIECE_SHIFT 14u
 
 typedef struct bry__kbf {
@@ -23,8 +23,8 @@ typedef struct bry__kbf {
     uint64_t segment; /* cells of a segment */
     uint64_t items;
     uint64_t counts[8]; /* cells by counter */
-    uint64_t capacity; /* the two are kept for the owner: */
-    double error; /* at capacity, as planned */
+    uint64_t capacity; /* for the owner, as is `error` */
+    double error; /* planned, at capacity */
     bry__pieces cells;
 } bry__kbf;
 
@@ -33,13 +33,13 @@ bry_status bry__kbf_init(bry__kbf *kbf, const bry__kbf *like, const bry_allocato
 void bry__kbf_free(bry__kbf *kbf, const bry_allocator *allocator);
 void bry__kbf_clear(bry__kbf *kbf, const bry_allocator *allocator);
 
-/* Whether every cell is zero. A table without items may still have cells that are stuck. */
+/* Whether every cell is zero. A table without items may still have stuck cells. */
 static inline bool bry__kbf_is_zero(const bry__kbf *kbf)
 {
     return kbf->counts[0] == kbf->hashes * kbf->segment;
 }
 
-/* The power of a key's mask: bry__gf_mask(). */
+/* The exponent of a key's mask: see bry__gf_mask(). */
 static inline uint32_t bry__kbf_mask(const bry__gf *gf, bry_hash hash)
 {
     return (uint32_t)bry__scale(bry__word(hash.hi, 1), gf->order);
@@ -47,41 +47,41 @@ static inline uint32_t bry__kbf_mask(const bry__gf *gf, bry_hash hash)
 
 /* ---- one key ------------------------------------------------------------------------------- */
 
-/* codes: how many are assigned. Only BRY_PRESENT sets *code. */
+/* codes: how many are assigned. *code is set only for BRY_PRESENT. */
 bry_answer bry__kbf_get(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t *code);
 void bry__kbf_get_n(const bry__kbf *kbf, const bry_hash *hashes, size_t n, uint32_t codes,
                     uint32_t *codes_out, uint8_t *answers);
 
-/* As bry__kbf_candidates(): at most two codes, -1 for "no clue"; 0 also when a cell is empty. */
+/* As bry__kbf_candidates(): at most two codes, -1 for "no clue"; 0 also if a cell is empty. */
 int bry__kbf_ask(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t found[2]);
 
 /* Whether every cell of the key may hold this code for it. */
 bool bry__kbf_may_hold(const bry__kbf *kbf, bry_hash hash, uint32_t code);
 
-/* Brings the key's cells near. */
+/* Prefetches the key's cells. */
 void bry__kbf_prefetch(const bry__kbf *kbf, bry_hash hash);
 
-/* Makes the cells of these keys present, so that insert cannot fail. BRY_E_NOMEM. */
+/* Allocates the cells of these keys, so that insert cannot fail. BRY_E_NOMEM. */
 bry_status bry__kbf_reach(bry__kbf *kbf, const bry_hash *hashes, size_t n,
                           const bry_allocator *allocator);
 
 /*
- * Adds the pair; its cells must have been reached. Returns a set of the key's cells: bit i for a
- * counter that got stuck by this.
+ * Adds the pair; its cells must be allocated. Returns a set of the key's cells: bit i is set if the
+ * counter in segment i got stuck.
  */
 uint32_t bry__kbf_add(bry__kbf *kbf, bry_hash hash, uint32_t code);
 void bry__kbf_add_n(bry__kbf *kbf, const bry_hash *hashes, const uint32_t *codes, size_t n);
 
-/* Takes out a pair that is there, or that bry__kbf_may_hold() at least. Counters that are stuck
- * stay so, but for those in `unstick`, as the insert that is undone here returned them. */
+/* Takes out a pair that is there, or that bry__kbf_may_hold() accepts. Stuck counters stay stuck,
+ * except those in `unstick`, which is what the insert that is undone returned. */
 void bry__kbf_take(bry__kbf *kbf, bry_hash hash, uint32_t code, uint32_t unstick);
 
-/* The key's code is `from` and becomes `to`. */
+/* Changes the key's code from `from` to `to`. */
 void bry__kbf_replace(bry__kbf *kbf, bry_hash hash, uint32_t from, uint32_t to);
 
 /* ---- whole tables -------------------------------------------------------------------------- */
 
-/* Makes `to`, just made like `from`, the same. BRY_E_NOMEM. */
+/* Copies `from` to `to`, which was just made like it. BRY_E_NOMEM. */
 bry_status bry__kbf_copy(bry__kbf *to, const bry__kbf *from, const bry_allocator *allocator);
 
 /*
@@ -92,14 +92,14 @@ bry_status bry__kbf_copy(bry__kbf *to, const bry__kbf *from, const bry_allocator
 bry_status bry__kbf_merge(bry__kbf *into, const bry__kbf *from, unsigned shift,
                           const bry_allocator *allocator);
 
-/* Makes all cells present that adding `from` touches, so that it cannot fail. BRY_E_NOMEM. */
+/* Allocates all cells that adding `from` writes to, so that it cannot fail. BRY_E_NOMEM. */
 bry_status bry__kbf_reach_for(bry__kbf *into, const bry__kbf *from, unsigned shift,
                               const bry_allocator *allocator);
 
 /*
- * Counts the cells anew and tells what is wrong with them for this number of items, or NULL. For
- * cells from outside: contents must be what so many encodings can give, and the counters of a
- * segment where none is stuck add up to the items.
+ * Recounts the cells and returns what is wrong with them for this number of items, or NULL. For
+ * cells from files: each content must be one that its counter allows, and in a segment without
+ * stuck cells the counters must add up to the items.
  */
 const char *bry__kbf_check(bry__kbf *kbf);
 

@@ -1,8 +1,8 @@
 /*
- * Changes of single keys and of batches. A batch is all or none, and it may find out late that it
- * cannot go on (full, unsure, no memory), because each key changes what the next one meets. So it
- * keeps a journal, and undoes what it did, last first: a table then has the very bits it had
- * before. What was answered stands in the journal too and is handed out at the end.
+ * Changes of single keys and of batches. A batch is all or nothing, and it may fail in the middle
+ * (full, unsure, out of memory), because each key changes what the next one finds. So it keeps a
+ * journal, and undoes what it did in reverse order: a table then has exactly the bits it had
+ * before. The answers are in the journal too and are returned at the end.
  */
 #include "map/kbf_map.h"
 
@@ -10,30 +10,30 @@
 
 enum { SMALL = 64, AHEAD = 4 };
 
-/* Of one key: what it was, and if present, in which table with which code. Bits 0–1, 2–6, 7–20. */
-static uint32_t entry_of(bry_answer was, unsigned table, uint32_t code)
+/* One key of the journal: the answer, and if present, its table and code. Bits 0–1, 2–6, 7–20. */
+static uint32_t journal_entry(bry_answer was, unsigned table, uint32_t code)
 {
     return (uint32_t)was | (uint32_t)table << 2 | code << 7;
 }
 
-static bry_answer entry_was(uint32_t entry)
+static bry_answer journal_entry_was(uint32_t entry)
 {
     return (bry_answer)(entry & 3);
 }
 
-static unsigned entry_table(uint32_t entry)
+static unsigned journal_entry_table(uint32_t entry)
 {
     return entry >> 2 & 31;
 }
 
-static uint32_t entry_code(uint32_t entry)
+static uint32_t journal_entry_code(uint32_t entry)
 {
     return entry >> 7;
 }
 
 typedef struct journal {
     size_t n; /* keys of the batch */
-    size_t done; /* keys that are through */
+    size_t done; /* keys that are finished */
     uint32_t *entry;
     uint32_t *stuck; /* what bry__kbf_add() returned */
     unsigned tables; /* before */
@@ -41,7 +41,7 @@ typedef struct journal {
     uint32_t small[2 * SMALL];
 } journal;
 
-static bool begin(journal *log, const bry__kbf_map *map, size_t n)
+static bool journal_begin(journal *log, const bry__kbf_map *map, size_t n)
 {
     log->n = n;
     log->done = 0;
@@ -59,16 +59,16 @@ static bool begin(journal *log, const bry__kbf_map *map, size_t n)
     return true;
 }
 
-/* Hands out the answers where all went well, and frees the journal. */
-static void end(journal *log, const bry__kbf_map *map, bool ok, uint8_t *was)
+/* Returns the answers if all went well, and frees the journal. */
+static void journal_end(journal *log, const bry__kbf_map *map, bool ok, uint8_t *was)
 {
     for (size_t i = 0; ok && was && i < log->n; i++)
-        was[i] = (uint8_t)entry_was(log->entry[i]);
+        was[i] = (uint8_t)journal_entry_was(log->entry[i]);
     if (log->n > SMALL)
         bry__free(&map->allocator, log->entry, 2 * log->n * sizeof *log->entry);
 }
 
-static void note(journal *log, uint32_t entry, uint32_t stuck)
+static void journal_note(journal *log, uint32_t entry, uint32_t stuck)
 {
     log->entry[log->done] = entry;
     log->stuck[log->done] = stuck;
@@ -78,7 +78,7 @@ static void note(journal *log, uint32_t entry, uint32_t stuck)
 /* ---- room ---------------------------------------------------------------------------------- */
 
 /* Appends a table. BRY_E_FULL, BRY_E_NOMEM. */
-static bry_status grow(bry__kbf_map *map)
+static bry_status kbf_change_grow(bry__kbf_map *map)
 {
     bry__kbf like;
     if (map->fixed || !bry__kbf_map_next(map, &like))
@@ -89,23 +89,24 @@ static bry_status grow(bry__kbf_map *map)
     return status;
 }
 
-static void shrink_to(bry__kbf_map *map, unsigned tables)
+static void kbf_change_shrink_to(bry__kbf_map *map, unsigned tables)
 {
     while (map->tables > tables)
         bry__kbf_map_drop(map, map->tables - 1);
 }
 
-/* The first table that takes one more key, grown where needed; its cells for this key are there. */
-static bry_status make_room(bry__kbf_map *map, const bry_hash *hash, unsigned *table)
+/* The first table with room for one more key, grown if needed, with its cells for this key
+ * allocated. */
+static bry_status kbf_change_make_room(bry__kbf_map *map, const bry_hash *hash, unsigned *table)
 {
     unsigned i = 0, tables = map->tables;
     while (i < map->tables && map->table[i].items >= map->table[i].capacity)
         i++;
-    bry_status status = i < map->tables ? BRY_OK : grow(map);
+    bry_status status = i < map->tables ? BRY_OK : kbf_change_grow(map);
     if (status == BRY_OK)
         status = bry__kbf_reach(&map->table[i], hash, 1, &map->allocator);
     if (status != BRY_OK)
-        shrink_to(map, tables);
+        kbf_change_shrink_to(map, tables);
     else
         *table = i;
     return status;
@@ -113,8 +114,8 @@ static bry_status make_room(bry__kbf_map *map, const bry_hash *hash, unsigned *t
 
 /* ---- set ----------------------------------------------------------------------------------- */
 
-static bry_status set_one(bry__kbf_map *map, bry_hash hash, uint32_t code, uint32_t codes,
-                          journal *log)
+static bry_status kbf_change_set_one(bry__kbf_map *map, bry_hash hash, uint32_t code,
+                                     uint32_t codes, journal *log)
 {
     unsigned table = 0;
     uint32_t old = 0, stuck = 0;
@@ -122,29 +123,29 @@ static bry_status set_one(bry__kbf_map *map, bry_hash hash, uint32_t code, uint3
     if (was == BRY_PRESENT) {
         bry__kbf_replace(&map->table[table], hash, old, code);
     } else if (was == BRY_ABSENT) {
-        bry_status status = make_room(map, &hash, &table);
+        bry_status status = kbf_change_make_room(map, &hash, &table);
         if (status != BRY_OK)
             return status;
         stuck = bry__kbf_add(&map->table[table], hash, code);
     }
-    note(log, entry_of(was, table, old), stuck);
+    journal_note(log, journal_entry(was, table, old), stuck);
     return BRY_OK;
 }
 
-static void undo_set(bry__kbf_map *map, const bry_hash *hashes, const uint32_t *codes_in,
-                     const journal *log)
+static void kbf_change_undo_set(bry__kbf_map *map, const bry_hash *hashes, const uint32_t *codes_in,
+                                const journal *log)
 {
     for (size_t i = log->done; i-- > 0;) {
-        bry__kbf *table = &map->table[entry_table(log->entry[i])];
-        if (entry_was(log->entry[i]) == BRY_PRESENT)
-            bry__kbf_replace(table, hashes[i], codes_in[i], entry_code(log->entry[i]));
-        else if (entry_was(log->entry[i]) == BRY_ABSENT)
+        bry__kbf *table = &map->table[journal_entry_table(log->entry[i])];
+        if (journal_entry_was(log->entry[i]) == BRY_PRESENT)
+            bry__kbf_replace(table, hashes[i], codes_in[i], journal_entry_code(log->entry[i]));
+        else if (journal_entry_was(log->entry[i]) == BRY_ABSENT)
             bry__kbf_take(table, hashes[i], codes_in[i], log->stuck[i]);
     }
-    shrink_to(map, log->tables);
+    kbf_change_shrink_to(map, log->tables);
 }
 
-static void prefetch(const bry__kbf_map *map, const bry_hash *hashes, size_t i, size_t n)
+static void kbf_change_prefetch(const bry__kbf_map *map, const bry_hash *hashes, size_t i, size_t n)
 {
     for (unsigned t = 0; i + AHEAD < n && t < map->tables; t++)
         bry__kbf_prefetch(&map->table[t], hashes[i + AHEAD]);
@@ -155,18 +156,18 @@ bry_status bry__kbf_map_set_n(void *self, const bry_hash *hashes, const uint32_t
 {
     bry__kbf_map *map = self;
     journal log;
-    if (!begin(&log, map, n))
+    if (!journal_begin(&log, map, n))
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
     for (size_t i = 0; i < n && status == BRY_OK; i++) {
-        prefetch(map, hashes, i, n);
-        status = set_one(map, hashes[i], codes_in[i], (uint32_t)codes, &log);
-        if (status == BRY_OK && !was && entry_was(log.entry[i]) == BRY_UNSURE)
+        kbf_change_prefetch(map, hashes, i, n);
+        status = kbf_change_set_one(map, hashes[i], codes_in[i], (uint32_t)codes, &log);
+        if (status == BRY_OK && !was && journal_entry_was(log.entry[i]) == BRY_UNSURE)
             status = BRY_E_UNSURE;
     }
     if (status != BRY_OK)
-        undo_set(map, hashes, codes_in, &log);
-    end(&log, map, status == BRY_OK, was);
+        kbf_change_undo_set(map, hashes, codes_in, &log);
+    journal_end(&log, map, status == BRY_OK, was);
     return status;
 }
 
@@ -187,12 +188,12 @@ bry_status bry__kbf_map_update(void *self, bry_hash hash, uint32_t code, uint64_
 
 /* ---- insert -------------------------------------------------------------------------------- */
 
-static uint64_t room_in(const bry__kbf *table)
+static uint64_t kbf_change_room_in(const bry__kbf *table)
 {
     return table->capacity > table->items ? table->capacity - table->items : 0;
 }
 
-/* Nobody is asked, so it is known before the first change which key goes where. */
+/* No look-ups are needed, so the table for each key is known before the first change. */
 bry_status bry__kbf_map_add_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
                               size_t n)
 {
@@ -202,21 +203,21 @@ bry_status bry__kbf_map_add_n(void *self, const bry_hash *hashes, const uint32_t
     size_t placed = 0;
     for (unsigned t = 0; placed < n && status == BRY_OK; t++) {
         if (t == map->tables)
-            status = grow(map);
+            status = kbf_change_grow(map);
         if (status != BRY_OK)
             break;
-        uint64_t room = room_in(&map->table[t]);
+        uint64_t room = kbf_change_room_in(&map->table[t]);
         size_t here = n - placed < room ? n - placed : (size_t)room;
         status = bry__kbf_reach(&map->table[t], hashes + placed, here, &map->allocator);
         placed += here;
     }
     if (status != BRY_OK) {
-        shrink_to(map, before);
+        kbf_change_shrink_to(map, before);
         return status;
     }
     placed = 0;
     for (unsigned t = 0; placed < n; t++) {
-        uint64_t room = room_in(&map->table[t]);
+        uint64_t room = kbf_change_room_in(&map->table[t]);
         size_t here = n - placed < room ? n - placed : (size_t)room;
         bry__kbf_add_n(&map->table[t], hashes + placed, codes_in + placed, here);
         placed += here;
@@ -226,12 +227,12 @@ bry_status bry__kbf_map_add_n(void *self, const bry_hash *hashes, const uint32_t
 
 /* ---- delete -------------------------------------------------------------------------------- */
 
-static void undo_del(bry__kbf_map *map, const bry_hash *hashes, const journal *log)
+static void kbf_change_undo_del(bry__kbf_map *map, const bry_hash *hashes, const journal *log)
 {
     for (size_t i = log->done; i-- > 0;)
-        if (entry_was(log->entry[i]) == BRY_PRESENT)
-            bry__kbf_add(&map->table[entry_table(log->entry[i])], hashes[i],
-                         entry_code(log->entry[i]));
+        if (journal_entry_was(log->entry[i]) == BRY_PRESENT)
+            bry__kbf_add(&map->table[journal_entry_table(log->entry[i])], hashes[i],
+                         journal_entry_code(log->entry[i]));
     for (unsigned i = 0; i < log->tables; i++)
         map->table[i].items = log->items[i];
 }
@@ -241,12 +242,12 @@ bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint
 {
     bry__kbf_map *map = self;
     journal log;
-    if (!begin(&log, map, n))
+    if (!journal_begin(&log, map, n))
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
-    bool any = false; /* where nothing is deleted, nothing changes */
+    bool any = false; /* whether anything was deleted */
     for (size_t i = 0; i < n && status == BRY_OK; i++) {
-        prefetch(map, hashes, i, n);
+        kbf_change_prefetch(map, hashes, i, n);
         unsigned table = 0;
         uint32_t old = 0;
         bry_answer answer = bry__kbf_map_locate(map, hashes[i], (uint32_t)codes, &table, &old);
@@ -254,13 +255,13 @@ bry_status bry__kbf_map_del_n(void *self, const bry_hash *hashes, size_t n, uint
             bry__kbf_take(&map->table[table], hashes[i], old, 0);
             any = true;
         }
-        note(&log, entry_of(answer, table, old), 0);
+        journal_note(&log, journal_entry(answer, table, old), 0);
         if (answer == BRY_UNSURE && !was)
             status = BRY_E_UNSURE;
     }
     if (status != BRY_OK)
-        undo_del(map, hashes, &log);
-    end(&log, map, status == BRY_OK, was);
+        kbf_change_undo_del(map, hashes, &log);
+    journal_end(&log, map, status == BRY_OK, was);
     if (status == BRY_OK && any)
         bry__kbf_map_settle(map);
     return status;
@@ -277,7 +278,7 @@ bry_answer bry__kbf_map_del_pair(void *self, bry_hash hash, uint32_t code, uint6
             continue;
         if (where < 0)
             where = (int)i;
-        /* Of several that may hold the pair, one that says so. */
+        /* If several tables may hold the pair, one that reports it. */
         if (bry__kbf_get(table, hash, (uint32_t)codes, &said) == BRY_PRESENT && said == code) {
             where = (int)i;
             break;

@@ -22,7 +22,7 @@
  */
 #include "map/kbf_decode.h"
 
-static bool agrees(const bry__gf *gf, uint32_t cell, uint32_t encoding)
+static bool kbf_decode_agrees(const bry__gf *gf, uint32_t cell, uint32_t encoding)
 {
     uint32_t rest = bry__cell_sum(cell) ^ encoding;
     switch (bry__cell_count(cell)) {
@@ -44,13 +44,13 @@ static bool agrees(const bry__gf *gf, uint32_t cell, uint32_t encoding)
 bool bry__kbf_agree(const bry__gf *gf, const uint32_t *cells, unsigned n, uint32_t encoding)
 {
     for (unsigned i = 0; i < n; i++)
-        if (!agrees(gf, cells[i], encoding))
+        if (!kbf_decode_agrees(gf, cells[i], encoding))
             return false;
     return true;
 }
 
-/* The code that element x is for this key; false when x is 0 or the code is not assigned. */
-static bool assigned(const bry__kbf_question *question, uint32_t x, uint32_t *code)
+/* The code of element x for this key; false if x is 0 or the code is not assigned. */
+static bool kbf_decode_assigned(const bry__kbf_question *question, uint32_t x, uint32_t *code)
 {
     if (x == 0)
         return false;
@@ -58,8 +58,8 @@ static bool assigned(const bry__kbf_question *question, uint32_t x, uint32_t *co
     return *code < question->codes;
 }
 
-/* The first cell of that count whose content is not zero; 0 when there is none. */
-static uint32_t find(const bry__kbf_question *question, unsigned count)
+/* The first cell of that count whose content is not zero; 0 if there is none. */
+static uint32_t kbf_decode_find(const bry__kbf_question *question, unsigned count)
 {
     for (unsigned i = 0; i < question->n; i++) {
         uint32_t cell = question->cells[i];
@@ -72,18 +72,18 @@ static uint32_t find(const bry__kbf_question *question, unsigned count)
 int bry__kbf_candidates(const bry__kbf_question *question, uint32_t found[2])
 {
     const bry__gf *gf = question->gf;
-    uint32_t x[2] = {0, 0}, cell = find(question, 1);
+    uint32_t x[2] = {0, 0}, cell = kbf_decode_find(question, 1);
     if (cell) {
         x[0] = bry__gf_decode(gf, bry__cell_sum(cell));
     } else {
-        cell = find(question, 2);
+        cell = kbf_decode_find(question, 2);
         if (!cell)
             return -1;
         bry__gf_decode_pair(gf, bry__cell_sum(cell), &x[0], &x[1]);
     }
     int kept = 0;
     for (int i = 0; i < 2; i++)
-        if (assigned(question, x[i], &found[kept]) &&
+        if (kbf_decode_assigned(question, x[i], &found[kept]) &&
             bry__kbf_agree(gf, question->cells, question->n, bry__gf_encode(gf, x[i])))
             kept++;
     return kept;

@@ -2,8 +2,8 @@
  * From the cells of a key to its code.
  *
  * A cell is 32 bits: a counter in the low three, above it the XOR of the encodings (field.h) of as
- * many keys as the counter says. A counter of 7 has ended counting: the cell is stuck, and tells
- * nothing.
+ * many keys as the counter says. A counter of 7 has stopped counting: the cell is stuck and gives
+ * no information.
  */
 #ifndef BRY_MAP_KBF_DECODE_H
 #define BRY_MAP_KBF_DECODE_H
@@ -23,7 +23,7 @@ static inline uint32_t bry__cell_sum(uint32_t cell)
     return cell >> 3;
 }
 
-/* What is looked at: n cells, none of them empty, and how the key's code was put in. */
+/* The input of decoding: n cells, none of them empty, and how the key's code is masked. */
 typedef struct bry__kbf_question {
     const bry__gf *gf;
     const uint32_t *cells;
@@ -32,12 +32,12 @@ typedef struct bry__kbf_question {
     uint32_t codes; /* assigned: 0 to codes - 1 */
 } bry__kbf_question;
 
-/* Only BRY_PRESENT sets *code. */
+/* *code is set only for BRY_PRESENT. */
 bry_answer bry__kbf_decode(const bry__kbf_question *question, uint32_t *code);
 
 /*
- * All codes that the key may have: at most two, in found, and how many is returned; or -1 when no
- * cell gives a clue. If the key is there, its code is among them.
+ * All codes that the key may have: at most two, in found; returns how many, or -1 if no cell gives
+ * a clue. If the key is there, its code is among them.
  */
 int bry__kbf_candidates(const bry__kbf_question *question, uint32_t found[2]);
 

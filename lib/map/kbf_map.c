@@ -3,14 +3,14 @@
  *
  * A map that may grow plans its first table for half of the error it promises. When that holds its
  * capacity, new keys go to a second one of twice the cells, planned for a quarter of the error; and
- * so on. A look-up asks all of them, and the sum of what they err stays below the promise. All
+ * so on. A look-up asks all of them, and the sum of their errors stays below the promise. All
  * tables have the same number of hashes, and segments that differ by powers of two: a larger one
  * folds into a smaller one, so tables that are nearly empty can become one again. With k fixed,
- * halving the error costs about 5 % of a table's capacity a step.
+ * halving the error costs about 5 % of a table's capacity per step.
  *
  * A key that is in one table is absent from the others, which may say otherwise. Two tables that
- * claim it, or one that is unsure, make the answer unsure: also where both give the same code,
- * since a change has to know the one table where the key is, and shall not be refused for a key
+ * claim it, or one that is unsure, make the answer unsure: even if both give the same code,
+ * since a change has to know the one table where the key is, and must not be refused for a key
  * that look-ups are sure of.
  */
 #include "map/kbf_map.h"
@@ -44,9 +44,9 @@ bool bry__kbf_map_first(const bry_map_options *options, const bry__kbf_setting *
                         bry__kbf *table)
 {
     double share = options->fixed ? options->error : options->error / 2;
-    /* What a table errs scatters about what is expected of it, and measured in many tables it is up
-     * to a twentieth above the formulae. One that promises the whole error leaves a little for
-     * that, which takes 0.5 % more cells. */
+    /* The error of a table varies around the expected one; measured over many tables it is up to a
+     * twentieth above the formulae. A single table that promises the whole error leaves a margin
+     * for that, which takes 0.5 % more cells. */
     double planned =
         options->fixed && options->kbf.layout == BRY_MAP_TUNED ? share * MARGIN : share;
     bry__kbf_shape shape;
@@ -61,8 +61,8 @@ bool bry__kbf_map_first(const bry_map_options *options, const bry__kbf_setting *
     }
     if (shape.segment > BRY__KBF_MAX_CELLS / shape.hashes)
         return false;
-    /* What the tables to come halve: the share planned for, or more where the shape was given and
-     * errs more. The papers' shape is far below its share and shall stay so. */
+    /* The error that the next tables halve: the planned share, or more if the shape was given and
+     * its error is larger. The papers' shape is far below its share and stays so. */
     bry__kbf_errors errors = bry__kbf_errors_at(setting, &shape, (double)options->capacity);
     double error = bry__kbf_error(&errors);
     if (options->kbf.layout == BRY_MAP_TUNED)
@@ -81,7 +81,7 @@ uint64_t bry__kbf_map_bytes_bare(unsigned field_bits)
     return sizeof(bry__kbf_map) + bry__gf_bytes(field_bits);
 }
 
-static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
+static bry_status kbf_map_plan(const bry_map_options *options, bry_map_shape *shape)
 {
     bry__kbf_setting setting;
     unsigned field_bits;
@@ -138,8 +138,8 @@ void bry__kbf_map_destroy(void *self)
     bry__free(&allocator, map, sizeof *map);
 }
 
-static bry_status create(const bry_map_options *options, const bry_allocator *allocator,
-                         void **self)
+static bry_status kbf_map_create(const bry_map_options *options, const bry_allocator *allocator,
+                                 void **self)
 {
     bry__kbf_setting setting;
     unsigned field_bits;
@@ -161,7 +161,7 @@ static bry_status create(const bry_map_options *options, const bry_allocator *al
     return BRY_OK;
 }
 
-static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
+static bry_status kbf_map_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__kbf_map *map = self;
     bry__kbf_map *made = bry__alloc(allocator, sizeof *made);
@@ -199,7 +199,7 @@ void bry__kbf_map_drop(bry__kbf_map *map, unsigned i)
     memmove(&map->table[i], &map->table[i + 1], (map->tables - i) * sizeof map->table[i]);
 }
 
-static void clear(void *self)
+static void kbf_map_clear(void *self)
 {
     bry__kbf_map *map = self;
     while (map->tables > 1)
@@ -207,7 +207,7 @@ static void clear(void *self)
     bry__kbf_clear(&map->table[0], &map->allocator);
 }
 
-static void like(const void *self, bry_map_options *options)
+static void kbf_map_like(const void *self, bry_map_options *options)
 {
     const bry__kbf *first = &((const bry__kbf_map *)self)->table[0];
     options->capacity = first->capacity;
@@ -224,7 +224,7 @@ int bry__kbf_map_shift(const bry__kbf *large, const bry__kbf *small)
     return segment == large->segment ? shift : -1;
 }
 
-/* Cells of a segment in the largest table but `except`. */
+/* Cells per segment of the largest table other than `except`. */
 static uint64_t largest_segment(const bry__kbf_map *map, unsigned except)
 {
     uint64_t largest = 0;
@@ -283,8 +283,8 @@ uint64_t bry__kbf_map_items(const void *self)
     return items;
 }
 
-/* No more codes than the field has. */
-static uint32_t limited(uint64_t codes)
+/* Limits the number of codes to what the field has. */
+static uint32_t kbf_map_limited(uint64_t codes)
 {
     return codes < UINT32_MAX ? (uint32_t)codes : UINT32_MAX;
 }
@@ -313,14 +313,14 @@ bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t 
     return BRY_PRESENT;
 }
 
-static bry_answer get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
+static bry_answer kbf_map_get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
 {
     unsigned table;
-    return bry__kbf_map_locate(self, hash, limited(codes), &table, code);
+    return bry__kbf_map_locate(self, hash, kbf_map_limited(codes), &table, code);
 }
 
-/* Two tables' answers about one key, together; the code goes to *code. */
-static bry_answer together(bry_answer a, uint32_t *code, bry_answer b, uint32_t code_b)
+/* Combines two tables' answers about one key; the code goes to *code. */
+static bry_answer kbf_map_together(bry_answer a, uint32_t *code, bry_answer b, uint32_t code_b)
 {
     if (a == BRY_ABSENT) {
         *code = code_b;
@@ -329,33 +329,33 @@ static bry_answer together(bry_answer a, uint32_t *code, bry_answer b, uint32_t 
     return b == BRY_ABSENT ? a : BRY_UNSURE;
 }
 
-static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
-                  uint32_t *codes_out, uint8_t *answers)
+static void kbf_map_get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
+                          uint32_t *codes_out, uint8_t *answers)
 {
     const bry__kbf_map *map = self;
-    bry__kbf_get_n(&map->table[0], hashes, n, limited(codes), codes_out, answers);
+    bry__kbf_get_n(&map->table[0], hashes, n, kbf_map_limited(codes), codes_out, answers);
     for (unsigned t = 1; t < map->tables; t++)
         for (size_t done = 0; done < n; done += BATCH) {
             size_t here = n - done < BATCH ? n - done : BATCH;
             uint32_t more[BATCH] = {0};
             uint8_t said[BATCH];
-            bry__kbf_get_n(&map->table[t], hashes + done, here, limited(codes), more, said);
+            bry__kbf_get_n(&map->table[t], hashes + done, here, kbf_map_limited(codes), more, said);
             for (size_t i = 0; i < here; i++)
                 answers[done + i] =
-                    (uint8_t)together((bry_answer)answers[done + i], &codes_out[done + i],
-                                      (bry_answer)said[i], more[i]);
+                    (uint8_t)kbf_map_together((bry_answer)answers[done + i], &codes_out[done + i],
+                                              (bry_answer)said[i], more[i]);
         }
 }
 
-static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
-                       void *context, uint32_t *code)
+static bry_answer kbf_map_find(const void *self, bry_hash hash, uint64_t codes,
+                               bry__map_match *match, void *context, uint32_t *code)
 {
     const bry__kbf_map *map = self;
     bool sure = true;
     for (unsigned t = 0; t < map->tables; t++) {
-        /* A code that was put in is always among the candidates, where there are any. */
+        /* If there are candidates, a code that was stored is always among them. */
         uint32_t found[2];
-        int n = bry__kbf_ask(&map->table[t], hash, limited(codes), found);
+        int n = bry__kbf_ask(&map->table[t], hash, kbf_map_limited(codes), found);
         sure &= n >= 0;
         for (int i = 0; i < n; i++)
             if (match(context, found[i])) {
@@ -366,7 +366,7 @@ static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map
     return sure ? BRY_ABSENT : BRY_UNSURE;
 }
 
-static bool is_blank(const void *self)
+static bool kbf_map_is_blank(const void *self)
 {
     const bry__kbf_map *map = self;
     for (unsigned i = 0; i < map->tables; i++)
@@ -377,7 +377,7 @@ static bool is_blank(const void *self)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static uint64_t bytes(const void *self)
+static uint64_t kbf_map_bytes(const void *self)
 {
     const bry__kbf_map *map = self;
     uint64_t sum = bry__kbf_map_bytes_bare(map->gf.bits);
@@ -386,7 +386,7 @@ static uint64_t bytes(const void *self)
     return sum;
 }
 
-static void stats(const void *self, uint64_t codes, bry_map_stats *out)
+static void kbf_map_stats(const void *self, uint64_t codes, bry_map_stats *out)
 {
     const bry__kbf_map *map = self;
     bry__kbf_setting setting = map->setting;
@@ -397,7 +397,7 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *out)
     for (unsigned i = 0; i < map->tables; i++) {
         const bry__kbf *table = &map->table[i];
         bry__kbf_errors errors = bry__kbf_errors_now(&setting, table);
-        /* Of the keys, this share is here; to the others this table is a chance to be unsure. */
+        /* The share of the keys in this table. For the others it is a chance to be unsure. */
         double here = items > 0 ? (double)table->items / (double)items : 1;
         fp += errors.by_kind.false_positive;
         fn += here * errors.by_kind.false_negative +
@@ -413,41 +413,41 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *out)
     out->estimated.false_negative += fmin(1, fn);
 }
 
-static bry_status add_beside(void *self, bry_hash hash, uint32_t code)
+static bry_status kbf_map_add_beside(void *self, bry_hash hash, uint32_t code)
 {
     return bry__kbf_map_add_n(self, &hash, &code, 1);
 }
 
-static void del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+static void kbf_map_del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     bry__kbf_map_del_pair(self, hash, code, codes);
 }
 
 const bry__map_engine bry__kbf_map_engine = {
     .engine = BRY_ENGINE_KBF,
-    .plan = plan,
-    .create = create,
+    .plan = kbf_map_plan,
+    .create = kbf_map_create,
     .destroy = bry__kbf_map_destroy,
-    .clone = clone,
-    .clear = clear,
-    .like = like,
+    .clone = kbf_map_clone,
+    .clear = kbf_map_clear,
+    .like = kbf_map_like,
     .items = bry__kbf_map_items,
-    .get = get,
-    .get_n = get_n,
-    .find = find,
-    .is_blank = is_blank,
+    .get = kbf_map_get,
+    .get_n = kbf_map_get_n,
+    .find = kbf_map_find,
+    .is_blank = kbf_map_is_blank,
     .set_n = bry__kbf_map_set_n,
     .add_n = bry__kbf_map_add_n,
     .del_n = bry__kbf_map_del_n,
     .update = bry__kbf_map_update,
     .del_pair = bry__kbf_map_del_pair,
-    .add_beside = add_beside,
-    .del_beside = del_beside,
+    .add_beside = kbf_map_add_beside,
+    .del_beside = kbf_map_del_beside,
     .merge = bry__kbf_map_merge,
     .recodes = false,
     .compress = bry__kbf_map_compress,
-    .bytes = bytes,
-    .stats = stats,
+    .bytes = kbf_map_bytes,
+    .stats = kbf_map_stats,
     .write = bry__kbf_map_write,
     .read = bry__kbf_map_read,
 };

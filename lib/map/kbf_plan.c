@@ -1,5 +1,5 @@
 /*
- * What a kbf table errs, and how large it must be for an error.
+ * The error of a kbf table, and the size needed for a given error.
  *
  * n keys, k segments of s cells. A cell that an absent key looks at holds c keys with a probability
  * f_c: binomial, of n trials at 1/s; Poisson with mean λ = n/s in tables of any size. A cell of a
@@ -32,24 +32,24 @@
 
 #include <math.h>
 
-/* Segments are a multiple of a power of two, so that they can be folded; no larger than this share
- * of them, which bounds what rounding costs. */
+/* Segments are a multiple of a power of two, so that they can be folded; that power is at most this
+ * share of them, which bounds the cost of rounding. */
 #define TUNED_ROUNDING 512u
 #define PAPER_ROUNDING 1024u
-/* The further tables of a map that grows have the k of the first, and each shall err half of what
- * the one before it does. At k = 1, which is best for a few keys and few codes, the error is the
- * load, and a table of twice the cells would hold no more keys than the last; from k = 3 on it
- * holds 1.7 times as many and more. */
+/* The further tables of a growing map have the k of the first, and each must have half the error of
+ * the one before. At k = 1, which is best for a few keys and few codes, the error is proportional
+ * to the load, and a table of twice the cells would hold no more keys than the last; from k = 3 on
+ * it holds at least 1.7 times as many. */
 #define GROWING_HASHES 3u
-#define MOST_CELLS_A_KEY 256u /* no error that can be asked for needs more */
+#define MOST_CELLS_A_KEY 256u /* enough for every permitted error */
 
 static double at_most_one(double p)
 {
     return p < 1 ? p : 1;
 }
 
-static bry__kbf_errors errors_of(const bry__kbf_setting *setting, unsigned k,
-                                 const bry__kbf_odds *odds)
+static bry__kbf_errors kbf_plan_errors_of(const bry__kbf_setting *setting, unsigned k,
+                                          const bry__kbf_odds *odds)
 {
     const double *f = odds->absent, *q = odds->present;
     double codes = setting->codes > 0 ? setting->codes : 1;
@@ -75,7 +75,7 @@ double bry__kbf_error(const bry__kbf_errors *errors)
 }
 
 /* by[c] = P(c of n keys in one of `segment` cells) for c up to 6, and the rest in by[7]. */
-static void binomial(double n, double segment, double by[8])
+static void kbf_plan_binomial(double n, double segment, double by[8])
 {
     double odds_for = 1 / (segment - 1), sum = 0;
     double p = segment > 1 ? exp(n * log1p(-1 / segment)) : n < 1;
@@ -91,8 +91,8 @@ bry__kbf_odds bry__kbf_odds_at(const bry__kbf_shape *shape, double n)
 {
     bry__kbf_odds odds = {.one_in_segment = 1 / (double)shape->segment};
     double others[8];
-    binomial(n, (double)shape->segment, odds.absent);
-    binomial(fmax(0, n - 1), (double)shape->segment, others);
+    kbf_plan_binomial(n, (double)shape->segment, odds.absent);
+    kbf_plan_binomial(fmax(0, n - 1), (double)shape->segment, others);
     for (int c = 1; c < 8; c++)
         odds.present[c] = others[c - 1];
     odds.present[7] += others[7];
@@ -103,7 +103,7 @@ bry__kbf_errors bry__kbf_errors_at(const bry__kbf_setting *setting, const bry__k
                                    double n)
 {
     bry__kbf_odds odds = bry__kbf_odds_at(shape, n);
-    return errors_of(setting, shape->hashes, &odds);
+    return kbf_plan_errors_of(setting, shape->hashes, &odds);
 }
 
 bry__kbf_errors bry__kbf_errors_now(const bry__kbf_setting *setting, const bry__kbf *kbf)
@@ -119,13 +119,14 @@ bry__kbf_errors bry__kbf_errors_now(const bry__kbf_setting *setting, const bry__
         }
     }
     odds_now.present[7] = fmax(0, 1 - read);
-    if (kbf->items == 0) /* the first key to come finds the cells as an absent one does */
+    if (kbf->items == 0) /* the next key finds the cells as an absent one does */
         for (int c = 1; c < 8; c++)
             odds_now.present[c] = odds_now.absent[c - 1] + (c == 7 ? odds_now.absent[7] : 0);
-    return errors_of(setting, kbf->hashes, &odds_now);
+    return kbf_plan_errors_of(setting, kbf->hashes, &odds_now);
 }
 
-static double error_at(const bry__kbf_setting *setting, unsigned hashes, uint64_t segment, double n)
+static double kbf_plan_error_at(const bry__kbf_setting *setting, unsigned hashes, uint64_t segment,
+                                double n)
 {
     bry__kbf_shape shape = {.hashes = hashes, .segment = segment};
     bry__kbf_errors errors = bry__kbf_errors_at(setting, &shape, n);
@@ -148,7 +149,7 @@ static uint64_t smallest_segment(const bry__kbf_setting *setting, unsigned hashe
     uint64_t too_small = 0, enough = end;
     while (enough - too_small > 1) {
         uint64_t middle = too_small + (enough - too_small) / 2;
-        if (error_at(setting, hashes, middle, (double)n) <= p)
+        if (kbf_plan_error_at(setting, hashes, middle, (double)n) <= p)
             enough = middle;
         else
             too_small = middle;
@@ -190,7 +191,7 @@ uint64_t bry__kbf_capacity(const bry__kbf_setting *setting, const bry__kbf_shape
     uint64_t fits = 0, end = most + 1;
     while (end - fits > 1) {
         uint64_t middle = fits + (end - fits) / 2;
-        if (error_at(setting, shape->hashes, shape->segment, (double)middle) <= p)
+        if (kbf_plan_error_at(setting, shape->hashes, shape->segment, (double)middle) <= p)
             fits = middle;
         else
             end = middle;

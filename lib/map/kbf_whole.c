@@ -1,6 +1,6 @@
 /*
- * Whole maps: merge, fold, and tables that become one again. All three add one table to another
- * that has as many cells or 2^j times fewer (bry__kbf_merge).
+ * Whole maps: merge, fold, and merging tables within a map. All three add one table to another with
+ * as many cells or 2^j times fewer (bry__kbf_merge).
  */
 #include "map/kbf_map.h"
 
@@ -8,23 +8,23 @@
 
 /* ---- settle -------------------------------------------------------------------------------- */
 
-/* Cells of the largest table that a deletion may merge to another: some milliseconds. Larger ones
+/* Cells of the largest table that a deletion may merge into another: some milliseconds. Larger ones
  * wait for bry_map_compress(). */
 #define MOST_MERGED ((uint64_t)1 << 20)
 
-static bool is_small(const bry__kbf *kbf)
+static bool kbf_whole_is_small(const bry__kbf *kbf)
 {
     return kbf->segment <= MOST_MERGED / kbf->hashes;
 }
 
-/* Two tables are nearly empty when together they fill at most half of the smaller one; the margin
- * keeps a map at the edge from growing and shrinking by turns. */
+/* Two tables are nearly empty if together they fill at most half of the smaller one; the margin
+ * keeps a map at the boundary from growing and shrinking repeatedly. */
 static bool nearly_empty(const bry__kbf *small, const bry__kbf *large)
 {
     return small->items + large->items <= small->capacity / 2;
 }
 
-/* The first table stays in any case: it is the map's shape, for merges and for maps made like it.
+/* The first table always stays: it is the map's shape, for merges and for maps made like it.
  * (Compressing may have made another one as small.) */
 static bool settle_pair(bry__kbf_map *map)
 {
@@ -33,7 +33,7 @@ static bool settle_pair(bry__kbf_map *map)
             bry__kbf *small = &map->table[i], *large = &map->table[j];
             int shift = bry__kbf_map_shift(large, small);
             if (i == j || !nearly_empty(small, large) ||
-                (large->items > 0 && (shift < 0 || !is_small(large))))
+                (large->items > 0 && (shift < 0 || !kbf_whole_is_small(large))))
                 continue;
             if (large->items > 0 &&
                 bry__kbf_merge(small, large, (unsigned)shift, &map->allocator) != BRY_OK)
@@ -69,9 +69,10 @@ static bool same_shape(const bry__kbf_map *a, const bry__kbf_map *b)
            a->table[0].hashes == b->table[0].hashes && a->table[0].segment == b->table[0].segment;
 }
 
-/* The table of `map` that takes in `from` cell by cell, where `items` says what each will hold; or
- * the number of tables when none has the room. */
-static unsigned partner_of(const bry__kbf_map *map, const bry__kbf *from, const uint64_t *items)
+/* The table of `map` that can take `from` cell by cell, where `items` is what each table will hold;
+ * or the number of tables if none has room. */
+static unsigned kbf_whole_partner_of(const bry__kbf_map *map, const bry__kbf *from,
+                                     const uint64_t *items)
 {
     for (unsigned i = 0; i < map->tables; i++)
         if (map->table[i].segment == from->segment && items[i] <= map->table[i].capacity &&
@@ -80,9 +81,9 @@ static unsigned partner_of(const bry__kbf_map *map, const bry__kbf *from, const 
     return map->tables;
 }
 
-/* A copy of `from` for `map`; planned for no less than `map` plans for, whatever its own map did.
- */
-static bry_status copy_table(const bry__kbf_map *map, const bry__kbf *from, bry__kbf *copy)
+/* A copy of `from` for `map`, planned for at least the error that `map` plans for. */
+static bry_status kbf_whole_copy_table(const bry__kbf_map *map, const bry__kbf *from,
+                                       bry__kbf *copy)
 {
     bry__kbf like = *from;
     like.gf = &map->gf;
@@ -97,9 +98,8 @@ static bry_status copy_table(const bry__kbf_map *map, const bry__kbf *from, bry_
 }
 
 /*
- * Each table of `from` is added to one of its size that has the room; where there is none, a map
- * that may grow takes it as a further table. Everything that may fail comes before the first change
- * that shows.
+ * Each table of `from` is added to one of its size that has room; if there is none, a map that may
+ * grow takes it as a further table. Everything that can fail comes before the first visible change.
  */
 bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *recode, uint64_t codes)
 {
@@ -116,14 +116,14 @@ bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *rec
     bry_status status = BRY_OK;
     for (unsigned i = 0; i < tables && status == BRY_OK; i++) {
         const bry__kbf *table = &from->table[i];
-        to[i] = partner_of(into, table, items);
+        to[i] = kbf_whole_partner_of(into, table, items);
         if (to[i] < into->tables) {
             items[to[i]] += table->items;
             status = bry__kbf_reach_for(&into->table[to[i]], table, 0, &into->allocator);
         } else if (into->fixed || into->tables + copies == BRY__KBF_TABLES) {
             status = BRY_E_FULL;
         } else if (table->items > 0) {
-            status = copy_table(into, table, &copy[copies]);
+            status = kbf_whole_copy_table(into, table, &copy[copies]);
             copies += status == BRY_OK;
         }
     }
@@ -142,7 +142,7 @@ bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *rec
 
 /* ---- compress ------------------------------------------------------------------------------ */
 
-static double error_now(const bry__kbf_map *map, const bry__kbf *table, uint64_t codes)
+static double kbf_whole_error_now(const bry__kbf_map *map, const bry__kbf *table, uint64_t codes)
 {
     bry__kbf_setting setting = map->setting;
     if (codes < setting.codes)
@@ -152,11 +152,11 @@ static double error_now(const bry__kbf_map *map, const bry__kbf *table, uint64_t
 }
 
 /*
- * All of count tables in one of `segment` cells a segment. Its capacity is what the bound allows,
- * and never less than what it holds.
+ * Folds `count` tables into one with `segment` cells per segment. Its capacity is what the bound
+ * allows, and at least what it holds.
  */
-static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, unsigned count,
-                       uint64_t segment, double bound, bry__kbf *folded)
+static bry_status kbf_whole_fold(const bry__kbf_map *map, const bry__kbf *const *tables,
+                                 unsigned count, uint64_t segment, double bound, bry__kbf *folded)
 {
     bry__kbf like = *tables[0];
     like.segment = segment;
@@ -178,15 +178,15 @@ static bry_status fold(const bry__kbf_map *map, const bry__kbf *const *tables, u
         folded->capacity = folded->items;
     if (folded->capacity == 0)
         folded->capacity = 1;
-    /* As many as make it a shape that a map can be made with, however strict the bound is. */
+    /* Large enough that a map can be created with this shape, however strict the bound is. */
     uint64_t cells = shape.hashes * shape.segment;
     if (!bry__kbf_cells_allowed(cells, folded->capacity))
         folded->capacity = cells / BRY__KBF_CELLS_A_KEY;
     return BRY_OK;
 }
 
-/* Whether every one of the tables becomes `segment` by halving. */
-static bool foldable(const bry__kbf *const *tables, unsigned count, uint64_t segment)
+/* Whether every one of the tables can be halved to `segment`. */
+static bool kbf_whole_foldable(const bry__kbf *const *tables, unsigned count, uint64_t segment)
 {
     bry__kbf small = {.segment = segment};
     for (unsigned i = 0; i < count; i++)
@@ -196,12 +196,13 @@ static bool foldable(const bry__kbf *const *tables, unsigned count, uint64_t seg
 }
 
 /*
- * The smallest table that holds what the given ones hold, with an estimated error of at most bound;
- * *found tells whether there is one that is smaller than they are. The formulae say where to begin
- * and the folded counters decide.
+ * The smallest table that holds what the given ones hold, with an estimated error of at most
+ * `bound`; *found: whether there is one that is smaller than they are. The formulae give a starting
+ * point and the folded counters decide.
  */
-static bry_status smallest(const bry__kbf_map *map, const bry__kbf *const *tables, unsigned count,
-                           double bound, uint64_t codes, bry__kbf *folded, bool *found)
+static bry_status kbf_whole_smallest(const bry__kbf_map *map, const bry__kbf *const *tables,
+                                     unsigned count, double bound, uint64_t codes, bry__kbf *folded,
+                                     bool *found)
 {
     uint64_t items = 0, least = tables[0]->segment, cells = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -214,7 +215,7 @@ static bry_status smallest(const bry__kbf_map *map, const bry__kbf *const *table
     if (codes < setting.codes)
         setting.codes = (uint32_t)codes;
     uint64_t segment = least;
-    double keys = items > 0 ? (double)items : 1; /* an empty table must still be good for one */
+    double keys = items > 0 ? (double)items : 1; /* an empty table must still hold one key */
     while (segment % 2 == 0) {
         bry__kbf_shape half = {tables[0]->hashes, segment / 2};
         bry__kbf_errors errors = bry__kbf_errors_at(&setting, &half, keys);
@@ -224,12 +225,12 @@ static bry_status smallest(const bry__kbf_map *map, const bry__kbf *const *table
     }
     *found = false;
     for (; segment <= least && segment < cells; segment *= 2) {
-        if (!foldable(tables, count, segment))
+        if (!kbf_whole_foldable(tables, count, segment))
             continue;
-        bry_status status = fold(map, tables, count, segment, bound, folded);
+        bry_status status = kbf_whole_fold(map, tables, count, segment, bound, folded);
         if (status != BRY_OK)
             return status;
-        if (error_now(map, folded, codes) <= bound) {
+        if (kbf_whole_error_now(map, folded, codes) <= bound) {
             *found = true;
             return BRY_OK;
         }
@@ -238,11 +239,11 @@ static bry_status smallest(const bry__kbf_map *map, const bry__kbf *const *table
     return BRY_OK;
 }
 
-/* One table for all, or each by itself with a falling share of the bound. */
+/* One table for all, or each table by itself with a falling share of the bound. */
 bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
 {
     bry__kbf_map *map = self;
-    /* A map that may grow keeps one half for the tables to come, as when it was made. */
+    /* A map that may grow reserves half for further tables, as when it was created. */
     double bound = map->fixed ? max_error : max_error / 2;
     const bry__kbf *tables[BRY__KBF_TABLES] = {&map->table[0]};
     for (unsigned i = 1; i < map->tables; i++)
@@ -250,7 +251,8 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
 
     bry__kbf folded[BRY__KBF_TABLES];
     bool found[BRY__KBF_TABLES];
-    bry_status status = smallest(map, tables, map->tables, bound, codes, &folded[0], &found[0]);
+    bry_status status =
+        kbf_whole_smallest(map, tables, map->tables, bound, codes, &folded[0], &found[0]);
     if (status != BRY_OK)
         return status;
     if (found[0]) {
@@ -266,7 +268,8 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
     for (; done < map->tables && status == BRY_OK; done++) {
         bound /= 2;
         found[done] = false;
-        status = smallest(map, &tables[done], 1, bound, codes, &folded[done], &found[done]);
+        status =
+            kbf_whole_smallest(map, &tables[done], 1, bound, codes, &folded[done], &found[done]);
     }
     for (unsigned i = 0; i < done; i++) {
         if (!found[i])

@@ -1,11 +1,11 @@
 /*
- * The map job: options become an engine and a shape, values become codes, and what the engine does
- * with hashes and codes becomes what the header promises of keys and values.
+ * The map job: chooses engine and shape from the options, and translates between keys and values,
+ * which the header speaks of, and hashes and codes, which the engine stores.
  *
- * A change goes: give codes to values that have none; let the engine act; and, if it would not,
- * take these codes back. The engines' own calls are all or nothing, so every call here is. An
- * engine that can tell says which codes keys get and lose meanwhile (watch), and a value goes with
- * its last key.
+ * A change assigns codes to values that have none, calls the engine, and takes these codes back if
+ * the engine fails. The engines' own calls are all or nothing, so every call here is. An engine
+ * that can count keys reports which codes keys get and lose (watch), and a value is freed with its
+ * last key.
  */
 #include "map/map_object.h"
 
@@ -14,11 +14,11 @@
 #include "common/struct_size.h"
 
 #define SMALL_BATCH 64u
-#define FEW_BYTES ((uint64_t)1 << 16) /* of kbf's values, which stay when the map is empty */
+#define FEW_BYTES ((uint64_t)1 << 16) /* of kbf's values, which may stay when the map is empty */
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static const bry__map_engine *engine_of(bry_engine engine)
+static const bry__map_engine *map_engine_of(bry_engine engine)
 {
     switch (engine) {
     case BRY_ENGINE_COMPACT:
@@ -50,7 +50,7 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         (options->kbf.layout != BRY_MAP_TUNED && options->kbf.layout != BRY_MAP_PAPER) ||
         (options->kbf.cells == 0) != (options->kbf.hashes == 0))
         return BRY_E_RANGE;
-    *engine = engine_of(options->engine);
+    *engine = map_engine_of(options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
 
@@ -77,7 +77,7 @@ bry_status bry_map_plan(const bry_map_options *given, bry_map_shape *shape)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static void carried(void *context, uint32_t code, bool got)
+static void map_count_use(void *context, uint32_t code, bool got)
 {
     bry_map *map = context;
     if (got)
@@ -89,7 +89,7 @@ static void carried(void *context, uint32_t code, bool got)
 void bry__map_watch(bry_map *map)
 {
     if (bry__map_has_dictionary(map) && map->engine->watch)
-        map->engine->watch(map->keys, carried, map);
+        map->engine->watch(map->keys, map_count_use, map);
 }
 
 bry_status bry_map_create(const bry_map_options *given, bry_map **map)
@@ -243,8 +243,8 @@ bry_status bry__map_check_values(const bry_map *map, const bry_map_value *values
     return BRY_OK;
 }
 
-/* The code that a value has; false when it has none. */
-static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *code)
+/* The code of a value; false if it has none. */
+static bool map_find_code(const bry_map *map, const bry_map_value *value, uint32_t *code)
 {
     if (bry__map_has_dictionary(map))
         return bry__dictionary_find(&map->dictionary, value->bytes, value->len, code);
@@ -252,7 +252,7 @@ static bool find_code(const bry_map *map, const bry_map_value *value, uint32_t *
     return bry__map_check_values(map, value, 1) == BRY_OK;
 }
 
-/* kbf: when there is no key left, all codes come back. */
+/* kbf: if no key is left, all codes can be reused. */
 static void take_codes_back(bry_map *map)
 {
     if (!map->engine->recodes && map->engine->is_blank(map->keys))
@@ -283,15 +283,15 @@ bry_status bry__map_end_change(bry_map *map, uint64_t before, const uint32_t *co
     if (bry__map_has_dictionary(map)) {
         if (status != BRY_OK)
             bry__dictionary_forget(&map->dictionary, before, codes, n);
-        else if (!map->engine->watch) /* else they are confirmed by the keys that got them */
+        else if (!map->engine->watch) /* else watch confirms them */
             bry__dictionary_confirm(&map->dictionary, codes, n);
     }
     return bry__map_count_refused(map, status);
 }
 
 /*
- * After keys were deleted. Codes of kbf come back when there is no key left, and where that is
- * worth it: maps that are merged have to agree on their values, also after one of them was empty.
+ * After keys were deleted. Codes of kbf can be reused when no key is left, but only if they take
+ * much memory: maps that are merged have to agree on their codes, even after one of them was empty.
  */
 static void end_deletion(bry_map *map, uint64_t items_before)
 {
@@ -305,7 +305,7 @@ static void end_deletion(bry_map *map, uint64_t items_before)
         take_codes_back(map);
 }
 
-/* In order until one fails: *done is how many were done. */
+/* In order until one fails: *done is how many succeeded. */
 static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
                              size_t *done)
 {
@@ -370,7 +370,7 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
         return status;
     uint32_t code;
     bry_answer answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
-    if (answer != BRY_ABSENT) { /* an absent key gives no value a code */
+    if (answer != BRY_ABSENT) { /* do not assign a code for an absent key */
         uint64_t before;
         status = answer == BRY_UNSURE ? BRY_E_UNSURE
                                       : bry__map_give_codes(map, &value, 1, &code, &before);
@@ -409,7 +409,7 @@ bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value value, br
     uint32_t code;
     bry_answer answer = BRY_ABSENT;
     uint64_t before = map->engine->items(map->keys);
-    if (find_code(map, &value, &code))
+    if (map_find_code(map, &value, &code))
         answer = map->engine->del_pair(map->keys, hash, code, bry__map_codes(map));
     end_deletion(map, before);
     if (was)
@@ -427,8 +427,8 @@ static uint64_t count_unsure(const uint8_t *was, size_t n)
     return unsure;
 }
 
-static bry_status put_codes(bry_map *map, const bry_hash *hashes, const uint32_t *codes, size_t n,
-                            bool known_absent, uint8_t *was)
+static bry_status map_put_codes(bry_map *map, const bry_hash *hashes, const uint32_t *codes,
+                                size_t n, bool known_absent, uint8_t *was)
 {
     if (n == 0)
         return BRY_OK;
@@ -438,8 +438,8 @@ static bry_status put_codes(bry_map *map, const bry_hash *hashes, const uint32_t
 }
 
 /* set_n, or add_n where `known_absent`. */
-static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
-                           size_t n, bool known_absent, uint8_t *was)
+static bry_status map_change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                               size_t n, bool known_absent, uint8_t *was)
 {
     bry_status status = bry__map_check_values(map, values, n);
     if (status != BRY_OK)
@@ -457,7 +457,7 @@ static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_v
         bry__map_count_refused(map, status);
     else
         status = bry__map_end_change(map, before, codes, n,
-                                     put_codes(map, hashes, codes, n, known_absent, was));
+                                     map_put_codes(map, hashes, codes, n, known_absent, was));
     if (n > SMALL_BATCH)
         bry__free(&map->allocator, codes, n * sizeof *codes);
     if (status == BRY_OK)
@@ -468,13 +468,13 @@ static bry_status change_n(bry_map *map, const bry_hash *hashes, const bry_map_v
 bry_status bry_map_set_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                          size_t n, uint8_t *was)
 {
-    return change_n(map, hashes, values, n, false, was);
+    return map_change_n(map, hashes, values, n, false, was);
 }
 
 bry_status bry_map_add_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                          size_t n)
 {
-    return change_n(map, hashes, values, n, true, NULL);
+    return map_change_n(map, hashes, values, n, true, NULL);
 }
 
 bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was)

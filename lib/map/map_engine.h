@@ -1,5 +1,5 @@
 /*
- * What stands between the map and its engines.
+ * The interface between the map and its engines.
  *
  * An engine maps a key's hash to a code, a small integer from 0 up. It knows nothing of values: in
  * a map of integers the code is the value, in a map of byte strings the dictionary says what it
@@ -7,12 +7,12 @@
  * the value's hash; that is what find() and add_beside() are for.
  *
  * Rules for every function here:
- *  - What fails changes nothing, and writes nothing through its out-pointers.
+ *  - A failed call changes nothing, and writes nothing through its out-pointers.
  *  - `codes` is how many codes are assigned: 0 to codes - 1 may be stored, and a candidate beyond
- *    is none. For integers it is 2^value_bits. It only ever rises while keys are there.
- *  - Options come checked and with their defaults filled in (map.c), seed and struct_size included;
- *    options->allocator is not looked at where an allocator is an argument.
- *  - Memory of an instance comes from the allocator it was made with, and `self` itself does too.
+ *    that is ignored. For integers it is 2^value_bits. It only rises while keys are there.
+ *  - Options are checked and have their defaults filled in (map.c), seed and struct_size included;
+ *    options->allocator is ignored if an allocator is an argument.
+ *  - An instance and all its memory, `self` included, come from the allocator it was created with.
  */
 #ifndef BRY_MAP_MAP_ENGINE_H
 #define BRY_MAP_MAP_ENGINE_H
@@ -22,13 +22,13 @@
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-/* Whether a code is the one that is looked for. */
+/* Whether this code is the one looked for. */
 typedef bool bry__map_match(void *context, uint32_t code);
 
 /* A key has got a code, or lost it. */
 typedef void bry__map_carried(void *context, uint32_t code, bool got);
 
-/* What becomes of a key with this code; BRY_MAP_CHANGE: it gets *to. A status ends the sweep. */
+/* Decides about a key with this code; BRY_MAP_CHANGE: it gets *to. A status ends the sweep. */
 typedef bry_status bry__map_judged(void *context, uint32_t code, bry_map_verdict *verdict,
                                    uint32_t *to);
 
@@ -38,10 +38,10 @@ typedef struct bry__map_engine {
     /* ---- making ---------------------------------------------------------------------------- */
 
     /*
-     * Checks what is the engine's own to check (value_bits, values, layout, cells,
-     * hashes) and fills the whole shape; bytes and bytes_empty are what create() allocates
-     * for `self` and all under it, without facade and dictionary. shape->values: the most codes
-     * that may ever be assigned (kbf), or those planned for (compact).
+     * Checks the engine's own options (value_bits, values, layout, cells, hashes) and fills the
+     * whole shape; bytes and bytes_empty are what create() allocates, `self` included, without
+     * facade and dictionary. shape->values: the maximum number of codes (kbf), or those planned for
+     * (compact).
      */
     bry_status (*plan)(const bry_map_options *options, bry_map_shape *shape);
 
@@ -51,27 +51,27 @@ typedef struct bry__map_engine {
     bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
     void (*clear)(void *self);
 
-    /* Sets in *options what makes an instance of this one's shape, which may have been folded
-     * since it was made: capacity, cells, hashes. */
+    /* Sets in *options what creates an instance of this one's shape, which may have been folded
+     * since: capacity, cells, hashes. */
     void (*like)(const void *self, bry_map_options *options);
 
     /* Keys, as counted by changes. */
     uint64_t (*items)(const void *self);
 
-    /* What it has allocated, `self` included. In constant time. */
+    /* Bytes allocated, `self` included. Constant time. */
     uint64_t (*bytes)(const void *self);
 
     /* ---- asking ---------------------------------------------------------------------------- */
 
     bry_answer (*get)(const void *self, bry_hash hash, uint64_t codes, uint32_t *code);
-    /* codes_out[i] is set where answers[i] is BRY_PRESENT. Prefetches. */
+    /* codes_out[i] is set if answers[i] is BRY_PRESENT. Prefetches. */
     void (*get_n)(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
                   uint32_t *codes_out, uint8_t *answers);
 
     /*
-     * For the dictionary: a code put in under this hash by add_beside() for which match() is true.
-     * BRY_PRESENT and the code; BRY_ABSENT, and then it is certain that there is none (a hash that
-     * was added is never answered so); BRY_UNSURE: this engine cannot tell.
+     * For the dictionary: a code stored under this hash by add_beside() for which match() is true.
+     * BRY_PRESENT and the code; BRY_ABSENT if there is certainly none (never for a hash that was
+     * added); BRY_UNSURE: this engine cannot tell.
      */
     bry_answer (*find)(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
                        void *context, uint32_t *code);
@@ -80,9 +80,9 @@ typedef struct bry__map_engine {
     bool (*is_blank)(const void *self);
 
     /*
-     * For codes that come back: from now on carried() hears of every key that gets a code or
-     * loses one, once a change is done, and first of those that are got. NULL: this engine cannot
-     * tell. recount() tells it of all keys that are there, and so must follow merge and compress,
+     * For reference counts: from now on carried() is called for every key that gets a code or loses
+     * one, after the change is done, and first for those that get one. NULL: this engine cannot
+     * count. recount() calls it for all keys that are there, and must follow merge and compress,
      * which do not.
      */
     void (*watch)(void *self, bry__map_carried *carried, void *context);
@@ -91,32 +91,33 @@ typedef struct bry__map_engine {
     /* ---- changing -------------------------------------------------------------------------- */
 
     /*
-     * n keys, in order, all or none. was[i]: what was there, BRY_UNSURE where key i is left alone
-     * for that reason; with was NULL one such key fails the batch with BRY_E_UNSURE. BRY_E_FULL,
-     * BRY_E_NOMEM. A new code (codes_in[i] ≤ codes - 1 always) may be wider than those before.
+     * n keys, in order, all or nothing. was[i]: what was there; BRY_UNSURE: key i was not changed.
+     * With was NULL one such key fails the batch with BRY_E_UNSURE. BRY_E_FULL, BRY_E_NOMEM. A new
+     * code (always codes_in[i] ≤ codes - 1) may be wider than those before.
      */
     bry_status (*set_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
                         uint64_t codes, uint8_t *was);
-    /* Keys known to be absent: it does not look. NULL: this engine always does. FULL, NOMEM. */
+    /* For keys known to be absent: does no look-up. NULL: not supported. FULL, NOMEM. */
     bry_status (*add_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n);
     /* BRY_E_UNSURE and was as set_n(). Never FULL or NOMEM where n is 1. */
     bry_status (*del_n)(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was);
-    /* A key that is there gets the code; an absent one stays absent. UNSURE (the status), NOMEM. */
+    /* Changes the code of a key that is there; an absent one stays absent. UNSURE (the status),
+     * NOMEM. */
     bry_status (*update)(void *self, bry_hash hash, uint32_t code, uint64_t codes, bry_answer *was);
-    /* Takes a pair out, the opposite of add_n; was as bry_map_del_pair() says. */
+    /* Takes a pair out, the opposite of add_n; was as in bry_map_del_pair(). */
     bry_answer (*del_pair)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
-    /* For the dictionary: adds a pair beside what is there, and takes one out again that is known
-     * to be there (kbf: as add_n and del_pair). FULL, NOMEM. */
+    /* For the dictionary: adds a pair next to what is there, and takes out one that is known to be
+     * there (kbf: as add_n and del_pair). FULL, NOMEM. */
     bry_status (*add_beside)(void *self, bry_hash hash, uint32_t code);
     void (*del_beside)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
     /* ---- whole instances ------------------------------------------------------------------- */
 
     /*
-     * Adds everything of `from`; code c of it becomes recode[c], or stays c where recode is NULL.
-     * codes: assigned in `into` afterwards. BRY_E_MISMATCH: the shapes differ, or codes would have
-     * to change and this engine cannot do that. BRY_E_FULL, BRY_E_NOMEM.
+     * Adds all of `from`; its code c becomes recode[c], or stays c if recode is NULL. codes:
+     * assigned in `into` afterwards. BRY_E_MISMATCH: the shapes differ, or codes would have to
+     * change and this engine cannot do that. BRY_E_FULL, BRY_E_NOMEM.
      */
     bry_status (*merge)(void *into, const void *from, const uint32_t *recode, uint64_t codes);
     bool recodes; /* whether merge() can change codes */
@@ -124,20 +125,20 @@ typedef struct bry__map_engine {
     /* max_error is above 0. */
     bry_status (*compress)(void *self, double max_error, uint64_t codes);
 
-    /* As bry_map_sweep(); carried() hears of what it does. NULL: this engine cannot. */
+    /* As bry_map_sweep(); calls carried(). NULL: not supported. */
     bry_status (*sweep)(void *self, bry__map_judged *judged, void *context, uint64_t budget,
                         uint64_t *cursor);
 
-    /* Adds to *stats what the engine knows: items, tables, load, estimated, cells. The rest is the
-     * facade's. */
+    /* Adds to *stats what the engine knows: items, tables, load, estimated, cells. The facade adds
+     * the rest. */
     void (*stats)(const void *self, uint64_t codes, bry_map_stats *stats);
 
     /* ---- frames ---------------------------------------------------------------------------- */
 
-    /* Frames of a stream that the caller has begun; failures stick to the writer. */
+    /* Writes frames to a stream that the caller has begun; failures stick to the writer. */
     void (*write)(const void *self, struct bry__frame_writer *writer);
-    /* Reads what write() wrote, for these options, checked in depth; what it allocates is claimed
-     * first, failures are told to the reader. Leaves the stream behind its own last frame. */
+    /* Reads what write() wrote, for these options, with full validation; claims memory before it
+     * allocates, and reports failures to the reader. Leaves the stream after its own last frame. */
     bry_status (*read)(const bry_map_options *options, uint64_t codes,
                        struct bry__frame_reader *reader, const bry_allocator *allocator,
                        void **self);
@@ -146,8 +147,8 @@ typedef struct bry__map_engine {
 extern const bry__map_engine bry__compact_map_engine; /* compact_map.c */
 extern const bry__map_engine bry__kbf_map_engine; /* kbf_map.c */
 
-/* The dictionary's own instance is planned for this error (kbf: look-ups that are unsure are
- * answered by a scan of the values, so they shall be rare; compact: found exactly in any case). */
+/* The planned error of the dictionary's own instance (kbf: a look-up that is unsure scans the
+ * values, so it must be rare; compact: values are found exactly in any case). */
 #define BRY__MAP_SECONDARY_ERROR 1e-6
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * A map as frames (doc/format.md, kind MAP): its options and numbers, the values by rising code,
- * and what its engine writes. What finds a value's code is made again from the values.
+ * and the engine's frames. The look-up from values to codes is rebuilt from the values.
  */
 #include "common/allocator.h"
 #include "common/endian.h"
@@ -31,11 +31,11 @@ enum {
 };
 enum { FLAG_FIXED = 1, FLAG_PAPER = 2 };
 
-/* In the frames VALS, before each value: its length, or that the code is free. */
+/* In the frames VALS, before each value: its length, or a mark that the code is free. */
 #define LENGTH_SIZE 4u
 #define FREE_CODE UINT32_MAX
 
-/* A frame takes values until it passes this size; so none passes it by more than a value. */
+/* A frame takes values until it exceeds this size, so by at most one value. */
 #define VALUES_SIZE ((size_t)1 << 18)
 #define BUFFER_SIZE (VALUES_SIZE + LENGTH_SIZE + BRY_MAP_VALUE_MAX)
 
@@ -102,29 +102,24 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
+static bry_status map_save_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the map");
 }
 
-static bry_status no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the map");
-}
-
-/* The options as they were when the map was made, checked as they were then. */
-static const char *read_options(const unsigned char *numbers, uint64_t seed,
-                                bry_map_options *options, const bry__map_engine **engine,
-                                bry_map_shape *shape)
+/* The options of creation, checked again. */
+static const char *map_save_read_options(const unsigned char *numbers, uint64_t seed,
+                                         bry_map_options *options, const bry__map_engine **engine,
+                                         bry_map_shape *shape)
 {
     uint32_t flags = bry__load32(numbers + AT_FLAGS);
     uint32_t engine_number = bry__load32(numbers + AT_ENGINE);
     if (engine_number != BRY_ENGINE_COMPACT && engine_number != BRY_ENGINE_KBF)
-        return "the engine is not one that maps have";
+        return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
     if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_PAPER))
-        return "a flag that maps do not have";
+        return "unknown flag";
     bry_map_options stored = {
         .struct_size = sizeof stored,
         .engine = (bry_engine)engine_number,
@@ -138,7 +133,7 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed,
         .kbf.cells = bry__load64(numbers + AT_CELLS),
         .kbf.hashes = bry__load32(numbers + AT_HASHES),
     };
-    /* Zeros would become defaults, and a map knows its own. */
+    /* A zero would become a default, but a saved map has no zeros. */
     if (bry__map_read_options(&stored, options, engine, shape) != BRY_OK ||
         options->capacity != stored.capacity || options->error != stored.error ||
         options->values != stored.values)
@@ -146,35 +141,36 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed,
     return NULL;
 }
 
-/* The value, or free code, at the beginning of `left` bytes; *used of them. */
+/* The value, or free code, at the start of `left` bytes; *used: its length. */
 static bry_status read_value(bry__frame_reader *reader, bry__dictionary *dictionary,
                              const unsigned char *from, size_t left, size_t *used)
 {
     if (left < LENGTH_SIZE)
-        return bad(reader, "a value is cut short");
+        return bry__frame_reader_bad(reader, "a value is truncated");
     uint32_t len = bry__load32(from), code;
     bry_status status;
     *used = LENGTH_SIZE;
     if (len == FREE_CODE) {
         if (!dictionary->engine->recodes)
-            return bad(reader, "a free code where there are none");
+            return bry__frame_reader_bad(reader, "unexpected free code");
         status = bry__dictionary_append_free(dictionary);
     } else {
         const unsigned char *bytes = from + LENGTH_SIZE;
         if (len > BRY_MAP_VALUE_MAX || len > left - LENGTH_SIZE)
-            return bad(reader, "a value is longer than it can be");
+            return bry__frame_reader_bad(reader, "a value is too long");
         if (bry__dictionary_find(dictionary, bytes, len, &code))
-            return bad(reader, "two codes have the same value");
+            return bry__frame_reader_bad(reader, "two codes have the same value");
         *used += len;
         status = bry__dictionary_append(dictionary, bytes, len);
     }
     if (status == BRY_E_NOMEM)
-        return no_memory(reader);
-    return status == BRY_OK ? BRY_OK : bad(reader, "more values than there are codes");
+        return map_save_no_memory(reader);
+    return status == BRY_OK ? BRY_OK
+                            : bry__frame_reader_bad(reader, "more values than there are codes");
 }
 
-/* The values of one frame, which is in the buffer. Memory is claimed when it is known, after each
- * frame: a frame's values take little. */
+/* The values of one frame, which is in the buffer. Memory is claimed after each frame, when it is
+ * known: the values of one frame take little. */
 static bry_status read_values_frame(bry__frame_reader *reader, bry__dictionary *dictionary,
                                     uint64_t codes, const unsigned char *buffer, size_t size)
 {
@@ -182,7 +178,7 @@ static bry_status read_values_frame(bry__frame_reader *reader, bry__dictionary *
         bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
     for (size_t at = 0; at < size;) {
         if (dictionary->codes == codes)
-            return bad(reader, "more values than the map has");
+            return bry__frame_reader_bad(reader, "more values than the map has");
         size_t used = 0;
         bry_status status = read_value(reader, dictionary, buffer + at, size - at, &used);
         if (status != BRY_OK)
@@ -201,15 +197,15 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
         return BRY_OK;
     unsigned char *buffer = bry__alloc_buffer(&dictionary->allocator, BUFFER_SIZE);
     if (!buffer)
-        return no_memory(reader);
+        return map_save_no_memory(reader);
     bry_status status = BRY_OK;
     while (dictionary->codes < codes && status == BRY_OK) {
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && frame.type != VALUES)
-            status = bad(reader, "values are missing");
+            status = bry__frame_reader_bad(reader, "values are missing");
         if (status == BRY_OK && (frame.length == 0 || frame.length > BUFFER_SIZE))
-            status = bad(reader, "a frame has a size that none of its kind has");
+            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, buffer, frame.length);
         if (status == BRY_OK)
@@ -219,7 +215,7 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
     return status;
 }
 
-/* Counts the keys of every value; whether none has a code that is free. */
+/* Counts the keys of every value, and checks that no key has a free code. */
 static bry_status count_codes(bry__frame_reader *reader, bry_map *map)
 {
     const bry__dictionary *dictionary = &map->dictionary;
@@ -229,20 +225,20 @@ static bry_status count_codes(bry__frame_reader *reader, bry_map *map)
     map->engine->recount(map->keys);
     for (uint64_t code = 0; code < dictionary->codes && dictionary->free_count > 0; code++)
         if (!bry__dictionary_has(dictionary, code) && bry__dictionary_uses(dictionary, code) > 0)
-            return bad(reader, "a key has a code that no value has");
+            return bry__frame_reader_bad(reader, "a key has a code without a value");
     return BRY_OK;
 }
 
-/* All that follows NUMS, into a map that has its options alone. */
-static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t values,
-                             uint64_t codes)
+/* Everything after NUMS, into a map that only has its options. */
+static bry_status map_save_read_parts(bry__frame_reader *reader, bry_map *map, uint64_t values,
+                                      uint64_t codes)
 {
     bry_status status = BRY_OK;
     if (bry__map_has_dictionary(map)) {
         status = bry__dictionary_init(&map->dictionary, map->engine, &map->options, values,
                                       &map->allocator);
         if (status != BRY_OK)
-            return no_memory(reader);
+            return map_save_no_memory(reader);
         status = read_values(reader, &map->dictionary, codes);
     }
     if (status == BRY_OK)
@@ -251,11 +247,12 @@ static bry_status read_parts(bry__frame_reader *reader, bry_map *map, uint64_t v
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK && map->ghosts > map->engine->items(map->keys))
-        status = bad(reader, "more ghosts than keys");
+        status = bry__frame_reader_bad(reader, "more ghosts than keys");
     return status == BRY_OK ? count_codes(reader, map) : status;
 }
 
-static bry_status read_map(bry__frame_reader *reader, const bry_allocator *allocator, bry_map **map)
+static bry_status map_save_read_map(bry__frame_reader *reader, const bry_allocator *allocator,
+                                    bry_map **map)
 {
     unsigned char numbers[NUMBERS_SIZE];
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
@@ -267,15 +264,15 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
                     .refused_full = bry__load64(numbers + AT_REFUSED_FULL)};
     bry_map_shape shape;
     const char *problem =
-        read_options(numbers, reader->header.seed, &read.options, &read.engine, &shape);
+        map_save_read_options(numbers, reader->header.seed, &read.options, &read.engine, &shape);
     if (problem)
-        return bad(reader, problem);
+        return bry__frame_reader_bad(reader, problem);
     uint64_t codes = bry__load64(numbers + AT_CODES);
     uint64_t unused, dictionary = 0;
     if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && codes))
-        return bad(reader, "the number of values is out of range");
+        return bry__frame_reader_bad(reader, "the number of values is out of range");
     if (read.ghosts && read.options.engine != BRY_ENGINE_KBF)
-        return bad(reader, "ghosts in a map that has none");
+        return bry__frame_reader_bad(reader, "unexpected ghosts");
     if (bry__map_has_dictionary(&read))
         bry__dictionary_plan(read.engine, &read.options, shape.values, &dictionary, &unused);
     read.promised = shape.errors;
@@ -284,9 +281,9 @@ static bry_status read_map(bry__frame_reader *reader, const bry_allocator *alloc
         return status;
     bry_map *made = bry__alloc(allocator, sizeof *made);
     if (!made)
-        return no_memory(reader);
+        return map_save_no_memory(reader);
     *made = read;
-    status = read_parts(reader, made, shape.values, codes);
+    status = map_save_read_parts(reader, made, shape.values, codes);
     if (status == BRY_OK)
         *map = made;
     else
@@ -300,7 +297,7 @@ bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map)
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = read_map(&reader, &allocator, map);
+        status = map_save_read_map(&reader, &allocator, map);
     bry__frame_reader_close(&reader);
     return status;
 }

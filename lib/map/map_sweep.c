@@ -1,15 +1,16 @@
-/* A sweep over a map by value: the values' side; which entry comes next is the engine's matter. */
+/* A sweep over a map by value: the part that handles values; the engine chooses the next entry. */
 #include "map/map_object.h"
 
 typedef struct sweeping {
     bry_map *map;
     const bry_map_judge *by;
-    uint64_t before; /* codes that there were before … */
-    uint32_t code; /* … this one was asked for, … */
-    bool asked; /* … whose entry may still refuse it */
+    uint64_t before; /* codes before `code` was assigned */
+    uint32_t code; /* the new code of the current entry */
+    bool asked; /* whether `code` is waiting for the engine to accept it */
 } sweeping;
 
-static bry_status judge(void *context, uint32_t code, bry_map_verdict *verdict, uint32_t *to)
+static bry_status map_sweep_judge(void *context, uint32_t code, bry_map_verdict *verdict,
+                                  uint32_t *to)
 {
     sweeping *sweep = context;
     bry_map *map = sweep->map;
@@ -37,7 +38,7 @@ bry_status bry_map_sweep(bry_map *map, const bry_map_judge *by, uint64_t budget,
     if (!map->engine->sweep)
         return BRY_E_UNSUPPORTED;
     sweeping sweep = {.map = map, .by = by};
-    bry_status status = map->engine->sweep(map->keys, judge, &sweep, budget, cursor);
+    bry_status status = map->engine->sweep(map->keys, map_sweep_judge, &sweep, budget, cursor);
     if (sweep.asked)
         bry__map_end_change(map, sweep.before, &sweep.code, 1, status);
     return status;

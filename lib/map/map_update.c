@@ -1,8 +1,8 @@
-/* A batch of updates: the keys that are there are picked out and set. */
+/* A batch of updates: collects the keys that are there and sets them. */
 #include "common/allocator.h"
 #include "map/map_object.h"
 
-/* The keys of a batch that have a value, side by side. */
+/* The keys of a batch that have a value. */
 typedef struct picked {
     bry_hash *hashes;
     bry_map_value *values;
@@ -10,7 +10,7 @@ typedef struct picked {
     size_t n;
 } picked;
 
-static bool reserve(const bry_map *map, picked *keys, size_t n)
+static bool map_update_reserve(const bry_map *map, picked *keys, size_t n)
 {
     if (n > SIZE_MAX / sizeof *keys->values)
         return false;
@@ -20,7 +20,7 @@ static bool reserve(const bry_map *map, picked *keys, size_t n)
     return keys->hashes && keys->values && keys->was;
 }
 
-static void release(const bry_map *map, picked *keys, size_t n)
+static void map_update_release(const bry_map *map, picked *keys, size_t n)
 {
     bry__free(&map->allocator, keys->hashes, n * sizeof *keys->hashes);
     bry__free(&map->allocator, keys->values, n * sizeof *keys->values);
@@ -63,11 +63,11 @@ bry_status bry_map_update_n(bry_map *map, const bry_hash *hashes, const bry_map_
     picked keys = {0};
     bry_answer *answers = bry__alloc_buffer(&map->allocator, n);
     status = BRY_E_NOMEM;
-    if (reserve(map, &keys, n) && answers)
+    if (map_update_reserve(map, &keys, n) && answers)
         status = update_present(map, hashes, values, n, answers, was != NULL, &keys);
     for (size_t i = 0; i < n && was && status == BRY_OK; i++)
         was[i] = answers[i];
     bry__free(&map->allocator, answers, n);
-    release(map, &keys, n);
+    map_update_release(map, &keys, n);
     return status;
 }

@@ -1,4 +1,4 @@
-/* What is done with whole maps: merging two, compressing one, and telling what it is like. */
+/* Whole maps: merging two, compressing one, rebuilding one, and statistics. */
 #include "common/allocator.h"
 #include "common/struct_size.h"
 #include "map/map_object.h"
@@ -14,8 +14,8 @@ static bool same_value(const bry_map *a, const bry_map *b, uint32_t code)
 }
 
 /*
- * Codes of kbf cannot be changed without the keys. They are given in order and never taken back
- * one by one, so two dictionaries agree when one begins with the other.
+ * Codes of kbf cannot be changed without the keys. They are assigned in order and never freed one
+ * by one, so two dictionaries agree if one is a prefix of the other.
  */
 static bry_status extend_codes(bry_map *into, const bry_map *from)
 {
@@ -33,7 +33,7 @@ static bry_status extend_codes(bry_map *into, const bry_map *from)
     return status;
 }
 
-/* recode[c]: the code in `into` of the value that is c in `from`, where a key has it; else 0. */
+/* recode[c]: the code in `into` of the value that has code c in `from`, if a key has it; else 0. */
 static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *recode)
 {
     bry_status status = BRY_OK;
@@ -55,7 +55,7 @@ static bry_status merge_recoded(bry_map *into, const bry_map *from)
     bry_status status = recode ? match_codes(into, from, recode) : BRY_E_NOMEM;
     if (status == BRY_OK)
         status = into->engine->merge(into->keys, from->keys, recode, bry__map_codes(into));
-    if (status == BRY_OK) /* keys of both have the code of one */
+    if (status == BRY_OK) /* one key may have had an entry on both sides */
         bry__map_recount(into);
     else if (recode)
         bry__dictionary_forget(&into->dictionary, before, recode, codes);
@@ -106,9 +106,9 @@ bry_status bry_map_compress(bry_map *map, double max_error)
     return status;
 }
 
-/* ---- making anew --------------------------------------------------------------------------- */
+/* ---- rebuilding ---------------------------------------------------------------------------- */
 
-/* All that the supplier has, into a map that is empty. */
+/* Inserts all that the supplier has into an empty map. */
 static bry_status insert_all(bry_map *map, const bry_map_supplier *supplier)
 {
     enum { ROOM = 64 };
@@ -137,7 +137,7 @@ bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
     status = insert_all(made, supplier);
     if (status == BRY_OK) {
         bry_map old = *map;
-        map->options = made->options; /* of the shape, which may have been compressed */
+        map->options = made->options; /* with the shape, which compressing may have changed */
         map->promised = made->promised;
         map->keys = made->keys;
         map->dictionary = made->dictionary;
@@ -150,7 +150,7 @@ bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
     return status;
 }
 
-/* ---- telling ------------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
 uint64_t bry_map_items(const bry_map *map)
 {

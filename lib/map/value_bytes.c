@@ -65,9 +65,9 @@ void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, 
     return grown;
 }
 
-/* Doubles a piece until it has room for len more bytes, which are not too many for any. */
-static bry_status grow(bry__value_bytes *values, bry__value_piece *piece, size_t len,
-                       const bry_allocator *allocator)
+/* Doubles a piece until it has room for len more bytes, which always fit a piece. */
+static bry_status value_bytes_grow(bry__value_bytes *values, bry__value_piece *piece, size_t len,
+                                   const bry_allocator *allocator)
 {
     size_t room = piece->room;
     while (room < piece->used + len)
@@ -83,14 +83,14 @@ static bry_status grow(bry__value_bytes *values, bry__value_piece *piece, size_t
     return BRY_OK;
 }
 
-/* Whether it is better left to be emptied than made larger. */
-static bool has_gaps(const bry__value_piece *piece)
+/* Whether it should be emptied instead of enlarged. */
+static bool value_bytes_has_gaps(const bry__value_piece *piece)
 {
     return piece->used > FEW_BYTES && 2 * piece->live <= piece->used;
 }
 
-/* A number for a new piece: of one that was given back, or the next. */
-static size_t free_number(const bry__value_bytes *values)
+/* A number for a new piece: that of a freed one, or the next. */
+static size_t value_bytes_free_number(const bry__value_bytes *values)
 {
     assert(values->pieces == 0 || values->piece);
     size_t i = 0;
@@ -101,7 +101,7 @@ static size_t free_number(const bry__value_bytes *values)
 
 static bry_status open_piece(bry__value_bytes *values, size_t len, const bry_allocator *allocator)
 {
-    size_t i = free_number(values);
+    size_t i = value_bytes_free_number(values);
     bry__value_piece *list =
         bry__reserve_element(values->piece, &values->room, i, sizeof *list, 4, allocator);
     if (!list)
@@ -133,8 +133,8 @@ bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,
     bry__value_piece *open = values->pieces ? &values->piece[values->open] : NULL;
     if (open && len <= open->room - open->used)
         return BRY_OK;
-    if (open && open->used + len <= BRY__VALUE_PIECE && !has_gaps(open))
-        return grow(values, open, len, allocator);
+    if (open && open->used + len <= BRY__VALUE_PIECE && !value_bytes_has_gaps(open))
+        return value_bytes_grow(values, open, len, allocator);
     return open_piece(values, len, allocator);
 }
 
@@ -160,7 +160,7 @@ void bry__value_bytes_drop(bry__value_bytes *values, uint64_t place, size_t len,
     values->live -= len;
     if (piece->live > 0 && at + len != piece->used)
         return;
-    size_t used = piece->live > 0 ? at : 0; /* the last of its values, or all of them */
+    size_t used = piece->live > 0 ? at : 0; /* its last value was dropped, or all of them */
     values->used -= piece->used - used;
     piece->used = used;
     if (used > 0 || i == values->open)

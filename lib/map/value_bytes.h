@@ -1,10 +1,10 @@
 /*
- * The bytes of a dictionary's values, one behind the other in pieces of 128 KiB, so that the
- * longest value fits and large dictionaries never move; where values take less than that, pieces
- * are smaller, and double as they fill. No value straddles two pieces.
+ * The bytes of a dictionary's values, one after the other in pieces of 128 KiB, so that the longest
+ * value fits and large dictionaries never move; if the values take less than that, pieces are
+ * smaller and double as they fill. No value straddles two pieces.
  *
- * New values go to one piece, the open one. A piece whose values are all gone is given back; those
- * that are mostly gaps the dictionary empties a few values at a time.
+ * New values go to one piece, the open one. A piece whose values are all gone is freed; the
+ * dictionary empties pieces that are mostly gaps, a few values at a time.
  */
 #ifndef BRY_MAP_VALUE_BYTES_H
 #define BRY_MAP_VALUE_BYTES_H
@@ -15,7 +15,7 @@
 #define BRY__VALUE_PIECE ((size_t)1 << BRY__VALUE_PIECE_SHIFT)
 
 typedef struct bry__value_piece {
-    unsigned char *bytes; /* NULL: given back */
+    unsigned char *bytes; /* NULL: freed */
     size_t room, used;
     size_t live; /* of the used ones */
 } bry__value_piece;
@@ -36,14 +36,14 @@ uint64_t bry__value_bytes_allocated(const bry__value_bytes *values);
 bry_status bry__value_bytes_reserve(bry__value_bytes *values, size_t len,
                                     const bry_allocator *allocator);
 
-/* Opens another piece if the open one has gaps, so that it can be emptied too; not without memory.
- */
+/* Opens another piece if the open one has gaps, so that it can be emptied too; not if memory is
+ * short. */
 void bry__value_bytes_leave(bry__value_bytes *values, const bry_allocator *allocator);
 
-/* Puts len bytes, for which there is room, behind the others; their place. */
+/* Appends len bytes, for which there is room; returns their place. */
 uint64_t bry__value_bytes_put(bry__value_bytes *values, const void *bytes, size_t len);
 
-/* The bytes at this place are not needed any more. */
+/* Drops the bytes at this place. */
 void bry__value_bytes_drop(bry__value_bytes *values, uint64_t place, size_t len,
                            const bry_allocator *allocator);
 
@@ -53,7 +53,7 @@ static inline const unsigned char *bry__value_bytes_at(const bry__value_bytes *v
     return values->piece[place >> BRY__VALUE_PIECE_SHIFT].bytes + (place & (BRY__VALUE_PIECE - 1));
 }
 
-/* Whether 1/one_of or more of the piece of this place is gaps; never of the open piece. */
+/* Whether 1/one_of or more of the piece of this place is gaps; false for the open piece. */
 static inline bool bry__value_bytes_sparse(const bry__value_bytes *values, uint64_t place,
                                            unsigned one_of)
 {
@@ -62,8 +62,8 @@ static inline bool bry__value_bytes_sparse(const bry__value_bytes *values, uint6
     return i != values->open && one_of * (piece->used - piece->live) >= piece->used;
 }
 
-/* The array with room for one more element, doubled where it must be; NULL when there is no memory,
- * and then it is as it was. */
+/* The array with room for one more element, doubled if needed; NULL if out of memory, and the array
+ * is unchanged. */
 void *bry__reserve_element(void *array, size_t *room, size_t used, size_t size, size_t least,
                            const bry_allocator *allocator);
 

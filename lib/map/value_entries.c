@@ -6,8 +6,8 @@
 
 #define FIRST_ROOM ((size_t)16)
 
-/* Of each piece: a first that is alone may be smaller. */
-static size_t room_of(const bry__value_entries *entries)
+/* Entries per piece: a single first piece may be smaller. */
+static size_t value_entries_room_of(const bry__value_entries *entries)
 {
     return entries->pieces == 1 ? entries->room : BRY__ENTRIES_PIECE;
 }
@@ -29,8 +29,8 @@ static bry_status grow_first(bry__value_entries *entries, const bry_allocator *a
     return BRY_OK;
 }
 
-static bry_status add_piece(bry__value_entries *entries, size_t room,
-                            const bry_allocator *allocator)
+static bry_status value_entries_add_piece(bry__value_entries *entries, size_t room,
+                                          const bry_allocator *allocator)
 {
     bry__entries_piece *list = bry__reserve_element(entries->piece, &entries->piece_room,
                                                     entries->pieces, sizeof *list, 1, allocator);
@@ -54,7 +54,7 @@ bry_status bry__value_entries_reserve(bry__value_entries *entries, size_t used, 
     if (entries->pieces == 1 && entries->room < BRY__ENTRIES_PIECE)
         return grow_first(entries, allocator);
     size_t first = exactly ? exactly : FIRST_ROOM;
-    return add_piece(
+    return value_entries_add_piece(
         entries, entries->pieces == 0 && first < BRY__ENTRIES_PIECE ? first : BRY__ENTRIES_PIECE,
         allocator);
 }
@@ -106,7 +106,7 @@ uint64_t bry__value_entries_first_free(bry__value_entries *entries)
 
 void bry__value_entries_free(bry__value_entries *entries, const bry_allocator *allocator)
 {
-    size_t room = room_of(entries);
+    size_t room = value_entries_room_of(entries);
     for (size_t i = 0; i < entries->pieces; i++)
         bry__free(allocator, entries->piece[i].word, room * BRY__ENTRY_BYTES);
     bry__free(allocator, entries->piece, entries->piece_room * sizeof *entries->piece);
