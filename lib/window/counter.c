@@ -1,6 +1,6 @@
 /*
  * Counters that survive retries: a window that remembers the ids of operations, a table of names
- * with what each holds, and, in a folder, a log of what was done.
+ * with their values, and, in a folder, a log of the changes.
  *
  *   operation ── id ──► window: seen? ── yes ──► repeat: acknowledged, nothing done
  *                          │ no
@@ -10,27 +10,27 @@
  *                          ▼
  *                  window remembers ──► log, on disk ──► the counter changes
  *
- * Nothing of this can be taken back once the log has it, so all that can fail comes before:
- * memory for the name, the window's own growth, room for the record. What the window remembered
- * for an operation that the log then failed to take stays in the window, which cannot forget a
- * single id with engine fbf; the table knows such ids (limbo) and does not count them. It has
- * to be opened again before it changes again, and then the log tells.
+ * Nothing can be undone once it is in the log, so everything that can fail comes first:
+ * memory for the name, the window's growth, memory for the record. If writing the log fails, the
+ * operation's id stays in the window, which cannot forget a
+ * single id with engine fbf; the table keeps such ids (limbo) and does not count them. It has
+ * to be opened again before it accepts changes, and then the log decides.
  *
- * The log has only what changed something: an id that was applied, with the time at which it was.
- * Repeats move the time too, and are not logged. They need not be: a window that is moved in steps
- * is the one that is moved at once, so the next record, which carries the time, brings it to the
- * same state. Replaying the log after the snapshot therefore gives the very window that was there.
+ * The log has only what changed something: an id that was applied, and the time.
+ * Repeats move the time too, and are not logged. They need not be: a window that advances in steps
+ * equals one that advances at once, so the next record, which has the time, brings it to the
+ * same state. Replaying the log after the snapshot therefore gives exactly the same window.
  *
  * The ceiling max_bytes is one for window and names together. The window is created without one of
  * its own, and both get their memory through a meter that knows the ceiling (counter_meter.h). A
- * new id or name that would need more than is left is refused with BRY_E_FULL, and with it the
- * time moves, so that what has become too old can go. Time itself is never refused memory: else a
- * full table could not get to the point where it has room again.
+ * new id or name that would need more than is left is refused with BRY_E_FULL, but the
+ * time advances, so that expired ids are dropped. Advancing the time is never refused: else a
+ * full table could never get room again.
  *
- * An increment is lost when a new id is taken for a repeat. Nobody can see that happen, but how
- * likely it was is known at each moment: expected_lost sums the window's estimate of its error over
- * all operations that were applied. That estimate is asked for now and then; in between it is taken
- * to rise as it would if each id added its share of the error promised, and not above that.
+ * An increment is lost when a new id is mistaken for a repeat. This cannot be detected, but its
+ * probability is known: expected_lost sums the window's estimate of its error over
+ * all operations that were applied. That estimate is updated from time to time; in between it is
+ * assumed to rise by each id's share of the promised error, and not above that.
  */
 #include "window/counter_object.h"
 #include "window/window_object.h"
@@ -55,7 +55,7 @@ bry_window_options bry__counter_window_options(const bry_counter_options *option
     window.window = options->window;
     window.capacity = options->capacity;
     window.error = options->error;
-    window.refuse = true; /* it has no ceiling; were it given one, it should not err instead */
+    window.refuse = true; /* it has no ceiling; with one, it must refuse rather than err */
     window.seed = options->seed;
     return window;
 }
@@ -162,7 +162,7 @@ bry_status bry_counter_create(const bry_counter_options *given, bry_counter **co
     return status;
 }
 
-static bry_counter_options like_of(const bry_counter *other)
+static bry_counter_options counter_like_of(const bry_counter *other)
 {
     bry_counter_options options = other->options;
     options.sync = BRY_COUNTER_SYNC_ALWAYS;
@@ -172,11 +172,11 @@ static bry_counter_options like_of(const bry_counter *other)
 
 bry_status bry_counter_options_like(const bry_counter *other, bry_counter_options *options)
 {
-    bry_counter_options like = like_of(other);
+    bry_counter_options like = counter_like_of(other);
     return bry__struct_write_whole(options, &like, sizeof like);
 }
 
-/* All but the folder, which the copy does not have, and what only a broken table has. */
+/* Copies everything except the folder and the state of a broken table. */
 static void copy_numbers(const bry_counter *from, bry_counter *to)
 {
     to->applied = from->applied;
@@ -195,7 +195,7 @@ bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *a
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
-    bry_counter_options options = like_of(counters);
+    bry_counter_options options = counter_like_of(counters);
     bry_counter *made;
     bry_status status =
         bry__counter_make(&options, allocator ? allocator : &counters->meter.under, &made);
@@ -276,12 +276,12 @@ size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_count
 /* ---- stats --------------------------------------------------------------------------------- */
 
 enum {
-    ASK_AFTER = 1024, /* operations; */
-    ASK_SHARE = 8, /* or this part of what the window holds, or is planned for */
+    ASK_AFTER = 1024, /* operations, */
+    ASK_SHARE = 8, /* or this fraction of what the window holds or is planned for */
 };
 
-/* Asking reads the whole window, so each operation pays for a few elements of it. */
-static uint64_t ask_after(const bry_counter *counters, uint64_t items)
+/* An estimate reads the whole window, so it is made rarely enough to cost little per operation. */
+static uint64_t counter_ask_after(const bry_counter *counters, uint64_t items)
 {
     uint64_t most =
         (items > counters->options.capacity ? items : counters->options.capacity) / ASK_SHARE;
@@ -292,7 +292,7 @@ void bry__counter_error_reset(bry_counter *counters)
 {
     counters->error_then = 0;
     counters->since = 0;
-    counters->ask_after = ask_after(counters, 0);
+    counters->ask_after = counter_ask_after(counters, 0);
 }
 
 double bry__counter_error(bry_counter *counters)
@@ -303,7 +303,7 @@ double bry__counter_error(bry_counter *counters)
         bry_window_get_stats(counters->window, &stats);
         counters->error_then = stats.estimated_error;
         counters->since = 0;
-        counters->ask_after = ask_after(counters, stats.items);
+        counters->ask_after = counter_ask_after(counters, stats.items);
     }
     double rise = options->error / (double)options->capacity;
     double now = counters->error_then + (double)counters->since++ * rise;

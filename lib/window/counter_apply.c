@@ -1,13 +1,13 @@
 /*
- * What changes a table of counters. The order is always the same: all that can fail, then the log,
- * then the counters (counter.c says why).
+ * Changes of a table of counters. The order is always the same: everything that can fail, then the
+ * log, then the counters (counter.c says why).
  *
- * A batch is all or none. Whether its sums fit can be known for certain only after the window has
- * said which operations are new, since two ids of one batch may be the same, or be taken for the
- * same; and what the window has said it also remembers. So first a bound: the sums fit whichever
- * of the operations are left out, if for each counter those that add and those that subtract fit by
- * themselves. Where that does not hold, and only there, a copy of the window is asked instead, and
- * takes its place if all goes well.
+ * A batch is all or nothing. Whether its sums fit is known for certain only after the window has
+ * said which operations are new, since two ids of one batch may be equal, or be mistaken for each
+ * other; and the window remembers the ids when it is asked. So there is a bound first: the sums fit
+ * whichever of the operations are left out, if for each counter those that add and those that
+ * subtract fit by themselves. Only if that does not hold, a copy of the window is asked instead,
+ * and replaces it if all goes well.
  */
 #include "common/allocator.h"
 #include "common/struct_size.h"
@@ -22,15 +22,15 @@ _Static_assert(BRY_COUNTER_BATCH_MAX == BRY__RECORD_MAX, "a batch is one record 
 
 typedef struct batch {
     bry_counter_op *ops;
-    size_t op_size; /* of the caller's */
+    size_t op_size; /* the caller's size of an operation */
     size_t n;
     uint64_t now;
-    size_t record; /* bytes that its record takes at most */
+    size_t record; /* the most bytes of its record */
     bry_hash *ids;
     bry__counter_key *keys; /* of the names */
     bry__counter_name **names; /* of the operations that look new */
     uint8_t *was;
-    bool *made; /* the name came with this operation */
+    bool *made; /* this operation added the name */
     void *block;
     size_t block_size;
 } batch;
@@ -43,20 +43,20 @@ typedef struct small_batch {
     bool made[BRY__COUNTER_SMALL];
 } small_batch;
 
-static bry_counter_op *op_of(const batch *b, size_t i)
+static bry_counter_op *counter_batch_op(const batch *b, size_t i)
 {
     return bry__element(b->ops, b->op_size, i);
 }
 
 /* ---- preparing ----------------------------------------------------------------------------- */
 
-static bry_status check(bry_counter *counters, batch *b)
+static bry_status counter_batch_check(bry_counter *counters, batch *b)
 {
     b->record = BRY__COUNTER_HEAD;
     for (size_t i = 0; i < b->n; i++) {
-        if (op_of(b, i)->name_len > BRY_COUNTER_NAME_MAX)
+        if (counter_batch_op(b, i)->name_len > BRY_COUNTER_NAME_MAX)
             return BRY_E_TOOLONG;
-        b->record += BRY__COUNTER_OP + op_of(b, i)->name_len;
+        b->record += BRY__COUNTER_OP + counter_batch_op(b, i)->name_len;
         if (b->record > BRY__RECORD_MAX)
             return BRY_E_TOOLONG;
     }
@@ -68,7 +68,7 @@ static bry_status check(bry_counter *counters, batch *b)
     return BRY_OK;
 }
 
-static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
+static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_batch *small)
 {
     if (b->n <= BRY__COUNTER_SMALL) {
         b->ids = small->ids;
@@ -88,7 +88,7 @@ static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
         b->made = (bool *)(b->was + b->n);
     }
     for (size_t i = 0; i < b->n; i++) {
-        const bry_counter_op *op = op_of(b, i);
+        const bry_counter_op *op = counter_batch_op(b, i);
         b->ids[i] = op->id;
         b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
         bry__counter_names_fetch_bucket(&counters->names, b->keys[i]);
@@ -99,10 +99,10 @@ static bry_status prepare(bry_counter *counters, batch *b, small_batch *small)
 }
 
 /*
- * Which operations look new. Window and names are large tables, so most of the time goes into
- * waiting for memory, and for both at once: the names come while the window is asked.
+ * Which operations look new. Window and names are large tables, so most of the time is spent
+ * waiting for memory: the names are prefetched while the window is asked.
  */
-static void ask(const bry_counter *counters, batch *b)
+static void counter_batch_ask(const bry_counter *counters, batch *b)
 {
     if (b->n == 1)
         bry__window_fetch(counters->window, b->ids[0]);
@@ -114,8 +114,8 @@ static void ask(const bry_counter *counters, batch *b)
         bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
 }
 
-/* A name for each operation that looks new. */
-static bry_status add_names(bry_counter *counters, batch *b)
+/* Finds or adds a name for each operation that looks new. */
+static bry_status counter_batch_add_names(bry_counter *counters, batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
         b->made[i] = false;
@@ -127,7 +127,7 @@ static bry_status add_names(bry_counter *counters, batch *b)
             continue;
         bry_status status = bry__counter_names_add(&counters->names, b->keys[i], &b->names[i]);
         if (status != BRY_OK) {
-            b->n = i; /* for drop_names() */
+            b->n = i; /* for counter_batch_drop_names() */
             return status;
         }
         b->made[i] = true;
@@ -135,8 +135,8 @@ static bry_status add_names(bry_counter *counters, batch *b)
     return BRY_OK;
 }
 
-/* Takes away the new names that no operation used. */
-static void drop_names(bry_counter *counters, const batch *b)
+/* Removes the new names that no operation used. */
+static void counter_batch_drop_names(bry_counter *counters, const batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->made[i] && b->names[i]->fresh)
@@ -145,34 +145,33 @@ static void drop_names(bry_counter *counters, const batch *b)
 
 /* ---- do the sums fit? ---------------------------------------------------------------------- */
 
-/* Takes back what operations before `end` added: those that look new and that are of that sign, 0
- * for both. */
-static void take_back(const batch *b, size_t end, int sign)
+/* Subtracts what operations before `end` added: those that look new and have that sign; 0: both. */
+static void counter_batch_take_back(const batch *b, size_t end, int sign)
 {
     while (end-- > 0) {
-        int64_t delta = op_of(b, end)->delta;
+        int64_t delta = counter_batch_op(b, end)->delta;
         if (b->was[end] == BRY_ABSENT && (sign == 0 || (delta < 0) == (sign < 0)))
             b->names[end]->value = (int64_t)((uint64_t)b->names[end]->value - (uint64_t)delta);
     }
 }
 
-static bool fits_alone(const batch *b, int sign)
+static bool counter_batch_fits_alone(const batch *b, int sign)
 {
     size_t i = 0;
     for (; i < b->n; i++) {
-        int64_t delta = op_of(b, i)->delta, sum;
+        int64_t delta = counter_batch_op(b, i)->delta, sum;
         if (b->was[i] != BRY_ABSENT || (delta < 0) != (sign < 0))
             continue;
         if (__builtin_add_overflow(b->names[i]->value, delta, &sum))
             break;
         b->names[i]->value = sum;
     }
-    take_back(b, i, sign);
+    counter_batch_take_back(b, i, sign);
     return i == b->n;
 }
 
-/* One after the other in a copy of the window. */
-static bry_status remember_exactly(bry_counter *counters, batch *b)
+/* Adds them one after the other in a copy of the window. */
+static bry_status counter_batch_remember_exactly(bry_counter *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     uint64_t ceiling = meter->ceiling, before = meter->bytes;
@@ -191,7 +190,7 @@ static bry_status remember_exactly(bry_counter *counters, batch *b)
         if (status != BRY_OK)
             break;
         b->was[done] = (uint8_t)was;
-        int64_t delta = op_of(b, done)->delta, sum;
+        int64_t delta = counter_batch_op(b, done)->delta, sum;
         if (was != BRY_ABSENT)
             continue;
         assert(b->names[done]);
@@ -201,7 +200,7 @@ static bry_status remember_exactly(bry_counter *counters, batch *b)
         }
         b->names[done]->value = sum;
     }
-    take_back(b, done, 0);
+    counter_batch_take_back(b, done, 0);
     if (status == BRY_OK) {
         bry_window *old = counters->window;
         counters->window = copy;
@@ -213,24 +212,24 @@ static bry_status remember_exactly(bry_counter *counters, batch *b)
 
 /* ---- one attempt --------------------------------------------------------------------------- */
 
-static bry_status advance(bry_counter *counters, uint64_t now)
+static bry_status counter_advance(bry_counter *counters, uint64_t now)
 {
     return bry_window_advance(counters->window, now);
 }
 
-static bry_status remember(bry_counter *counters, batch *b)
+static bry_status counter_batch_remember(bry_counter *counters, batch *b)
 {
     bool any = false;
     for (size_t i = 0; i < b->n; i++)
         any |= b->was[i] == BRY_ABSENT;
     if (!any) {
         counters->meter.ceiling = 0;
-        return advance(counters, b->now);
+        return counter_advance(counters, b->now);
     }
-    bool fits = fits_alone(b, 1) && fits_alone(b, -1);
+    bool fits = counter_batch_fits_alone(b, 1) && counter_batch_fits_alone(b, -1);
     if (b->n > 1)
         return fits ? bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was)
-                    : remember_exactly(counters, b);
+                    : counter_batch_remember_exactly(counters, b);
     bry_answer was = BRY_ABSENT;
     bry_status status =
         fits ? bry__window_add_new(counters->window, b->ids[0], b->now, &was) : BRY_E_OVERFLOW;
@@ -238,32 +237,32 @@ static bry_status remember(bry_counter *counters, batch *b)
     return status;
 }
 
-/* Everything but the log: afterwards the names are there, the window remembers, and b->was says
- * what is to be applied; or nothing has happened. */
-static bry_status attempt(bry_counter *counters, batch *b)
+/* Everything except the log: afterwards the names are there, the window remembers, and b->was says
+ * what is to be applied; or nothing has changed. */
+static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     size_t n = b->n;
-    ask(counters, b);
+    counter_batch_ask(counters, b);
     meter->denied = false;
     meter->ceiling = counters->options.max_bytes;
-    bry_status status = add_names(counters, b);
+    bry_status status = counter_batch_add_names(counters, b);
     if (status == BRY_OK)
-        status = remember(counters, b);
+        status = counter_batch_remember(counters, b);
     meter->ceiling = 0;
     if (status != BRY_OK)
-        drop_names(counters, b);
+        counter_batch_drop_names(counters, b);
     b->n = n;
     return status == BRY_E_NOMEM && meter->denied ? BRY_E_FULL : status;
 }
 
-static bry_status decide(bry_counter *counters, batch *b)
+static bry_status counter_batch_decide(bry_counter *counters, batch *b)
 {
-    bry_status status = attempt(counters, b);
-    /* Once more with what has become too old out of the way. The time has moved then, as only
-     * BRY_E_FULL may: whatever else stands in the way is left to the next try. */
+    bry_status status = counter_batch_attempt(counters, b);
+    /* Retry after dropping expired ids. The time has advanced then, which is allowed for BRY_E_FULL
+     * only: any other failure is left to the next attempt. */
     if (status == BRY_E_FULL && bry__window_moves(counters->window, b->now) &&
-        advance(counters, b->now) == BRY_OK && attempt(counters, b) == BRY_OK)
+        counter_advance(counters, b->now) == BRY_OK && counter_batch_attempt(counters, b) == BRY_OK)
         status = BRY_OK;
     counters->refused_full += status == BRY_E_FULL;
     counters->refused_overflow += status == BRY_E_OVERFLOW;
@@ -272,8 +271,8 @@ static bry_status decide(bry_counter *counters, batch *b)
 
 /* ---- done ---------------------------------------------------------------------------------- */
 
-/* The log would not take it: the window remembers ids that the table must not count. */
-static void abandon(bry_counter *counters, batch *b)
+/* The log failed: the window remembers ids that the table must not count. */
+static void counter_batch_abandon(bry_counter *counters, batch *b)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++)
@@ -291,7 +290,7 @@ static void abandon(bry_counter *counters, batch *b)
     counters->limbo_count = kept;
 }
 
-static bry_status write_log(bry_counter *counters, batch *b)
+static bry_status counter_batch_write_log(bry_counter *counters, batch *b)
 {
     size_t applied = 0;
     for (size_t i = 0; i < b->n; i++)
@@ -303,10 +302,10 @@ static bry_status write_log(bry_counter *counters, batch *b)
     return bry__counter_log_write(counters, len, applied);
 }
 
-static void commit(bry_counter *counters, batch *b)
+static void counter_batch_commit(bry_counter *counters, batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
-        bry_counter_op *op = op_of(b, i);
+        bry_counter_op *op = counter_batch_op(b, i);
         if (b->was[i] == BRY_ABSENT) {
             bry__counter_name *name = b->names[i];
             assert(name);
@@ -326,25 +325,25 @@ static void commit(bry_counter *counters, batch *b)
     }
 }
 
-static bry_status apply(bry_counter *counters, bry_counter_op *ops, size_t op_size, size_t n,
-                        uint64_t now)
+static bry_status counter_apply(bry_counter *counters, bry_counter_op *ops, size_t op_size,
+                                size_t n, uint64_t now)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
     batch b = {.ops = ops, .op_size = op_size, .n = n, .now = now};
     small_batch small;
-    bry_status status = check(counters, &b);
+    bry_status status = counter_batch_check(counters, &b);
     if (status == BRY_OK)
-        status = prepare(counters, &b, &small);
+        status = counter_batch_prepare(counters, &b, &small);
     if (status == BRY_OK)
-        status = decide(counters, &b);
+        status = counter_batch_decide(counters, &b);
     if (status == BRY_OK) {
-        status = write_log(counters, &b);
+        status = counter_batch_write_log(counters, &b);
         if (status == BRY_OK)
-            commit(counters, &b);
+            counter_batch_commit(counters, &b);
         else
-            abandon(counters, &b);
-        drop_names(counters, &b);
+            counter_batch_abandon(counters, &b);
+        counter_batch_drop_names(counters, &b);
     }
     bry__free(&counters->meter.allocator, b.block, b.block_size);
     if (status == BRY_OK)
@@ -357,7 +356,7 @@ bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *nam
                              int64_t *value)
 {
     bry_counter_op op = {.id = id, .name = name, .name_len = name_len, .delta = delta};
-    bry_status status = apply(counters, &op, sizeof op, 1, now);
+    bry_status status = counter_apply(counters, &op, sizeof op, 1, now);
     if (status == BRY_OK && outcome)
         *outcome = op.outcome;
     if (status == BRY_OK && value)
@@ -370,13 +369,14 @@ bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_
 {
     if (!bry__elements_readable(ops, op_size, n, sizeof *ops))
         return BRY_E_RANGE;
-    return n == 0 ? BRY_OK : apply(counters, ops, op_size, n, now);
+    return n == 0 ? BRY_OK : counter_apply(counters, ops, op_size, n, now);
 }
 
 /* ---- the other changes --------------------------------------------------------------------- */
 
-/* A record with nothing or a name in it, for what cannot fail any more. */
-static bry_status log_plain(bry_counter *counters, uint32_t type, const void *name, size_t len)
+/* Logs a record that is empty or has only a name, for changes that cannot fail any more. */
+static bry_status counter_log_plain(bry_counter *counters, uint32_t type, const void *name,
+                                    size_t len)
 {
     if (!counters->folder)
         return BRY_OK;
@@ -394,7 +394,7 @@ bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_
     if (found) {
         bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD + name_len);
         if (status == BRY_OK)
-            status = log_plain(counters, BRY__COUNTER_DEL, name, name_len);
+            status = counter_log_plain(counters, BRY__COUNTER_DEL, name, name_len);
         if (status != BRY_OK)
             return status;
         bry__counter_names_del(&counters->names, found);
@@ -414,9 +414,9 @@ bry_status bry_counter_advance(bry_counter *counters, uint64_t now)
         return BRY_OK;
     bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
     if (status == BRY_OK)
-        status = advance(counters, now);
+        status = counter_advance(counters, now);
     if (status == BRY_OK)
-        status = log_plain(counters, BRY__COUNTER_TIME, NULL, 0);
+        status = counter_log_plain(counters, BRY__COUNTER_TIME, NULL, 0);
     if (status == BRY_OK)
         bry__counter_log_settle(counters);
     return status;
@@ -435,7 +435,7 @@ bry_status bry_counter_clear(bry_counter *counters)
         return bry__counter_refuse_broken();
     bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
     if (status == BRY_OK)
-        status = log_plain(counters, BRY__COUNTER_CLR, NULL, 0);
+        status = counter_log_plain(counters, BRY__COUNTER_CLR, NULL, 0);
     if (status != BRY_OK)
         return status;
     bry__counter_empty(counters);

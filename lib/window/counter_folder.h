@@ -1,4 +1,4 @@
-/* The folder of a table of counters, for counter_log.c, which explains, and counter_open.c. */
+/* The folder of a table of counters, for counter_log.c, which explains it, and counter_open.c. */
 #ifndef BRY_WINDOW_COUNTER_FOLDER_H
 #define BRY_WINDOW_COUNTER_FOLDER_H
 
@@ -17,9 +17,9 @@ struct bry__counter_folder {
     bry__log log;
     uint64_t table;
     uint64_t next; /* number of the next record */
-    uint64_t begin; /* where the log's first record after BASE is */
-    uint64_t snapshot_at; /* length of the log that asks for a snapshot */
-    uint64_t logged_time, logged_repeats; /* what the log knows of them */
+    uint64_t begin; /* offset of the log's first record after BASE */
+    uint64_t snapshot_at; /* length of the log at which a snapshot is due */
+    uint64_t logged_time, logged_repeats; /* as of the last record */
     uint64_t unsynced; /* operations */
     unsigned char *record;
     size_t room;
@@ -29,8 +29,8 @@ struct bry__counter_folder {
 bry_status bry__counter_name_in(const bry__counter_folder *folder, const char *name,
                                 char to[PATH_MAX]);
 
-/* Puts an empty log, for records from folder->next on, in the place of the present one, if there is
- * one. BRY_E_IO: that one goes on, or the table is broken. */
+/* Replaces the current log, if there is one, by an empty log for records from folder->next on.
+ * BRY_E_IO: the current log stays in use, or the table is broken. */
 bry_status bry__counter_replace_log(bry_counter *counters);
 
 #endif

@@ -18,7 +18,7 @@
  *   snapshot     └────────────── contains 9   BASE 9 ───┘ 9 10 11 …
  *
  * The log is synced before the snapshot is begun, and the folder after each rename. One failure
- * leaves the future open: the rename of the new log is done, and the folder cannot be synced. What
+ * is ambiguous: the new log is renamed, but the folder cannot be synced. What
  * would then be written to the new log is lost if a crash brings back the old one. So the table is
  * broken there, as it is when the log itself fails; and opening a table begins with that sync.
  */
@@ -30,7 +30,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { LEAST_ROOM = 256, KEPT_ROOM = 65536 /* of a record, for those to come */ };
+enum { LEAST_ROOM = 256, KEPT_ROOM = 65536 /* bytes of a record's buffer that are kept */ };
 
 bry_status bry__counter_name_in(const bry__counter_folder *folder, const char *name,
                                 char to[PATH_MAX])
@@ -66,7 +66,7 @@ unsigned char *bry__counter_log_room(bry_counter *counters)
     return counters->folder->record;
 }
 
-static void note_written(bry_counter *counters)
+static void counter_log_note_written(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
     folder->next++;
@@ -74,8 +74,8 @@ static void note_written(bry_counter *counters)
     folder->logged_repeats = counters->repeats;
 }
 
-/* The log took nothing, or nobody can tell: no change any more. */
-static bry_status breaks(bry_counter *counters, bry_status status)
+/* The log failed, or its state is unknown: the table accepts no more changes. */
+static bry_status counter_log_break(bry_counter *counters, bry_status status)
 {
     if (status == BRY_OK)
         return status;
@@ -85,9 +85,9 @@ static bry_status breaks(bry_counter *counters, bry_status status)
     return BRY_E_IO;
 }
 
-static bry_status sync_log(bry_counter *counters)
+static bry_status counter_log_sync(bry_counter *counters)
 {
-    bry_status status = breaks(counters, bry__log_sync(&counters->folder->log));
+    bry_status status = counter_log_break(counters, bry__log_sync(&counters->folder->log));
     if (status == BRY_OK)
         counters->folder->unsynced = 0;
     return status;
@@ -98,12 +98,13 @@ bry_status bry__counter_log_write(bry_counter *counters, size_t len, size_t oper
     bry__counter_folder *folder = counters->folder;
     if (!folder)
         return BRY_OK;
-    bry_status status = breaks(counters, bry__log_append(&folder->log, folder->record, len));
+    bry_status status =
+        counter_log_break(counters, bry__log_append(&folder->log, folder->record, len));
     if (status == BRY_OK) {
-        note_written(counters);
+        counter_log_note_written(counters);
         folder->unsynced += operations;
         if (counters->options.sync == BRY_COUNTER_SYNC_ALWAYS)
-            status = sync_log(counters);
+            status = counter_log_sync(counters);
     }
     if (folder->room > KEPT_ROOM) {
         bry__free(&counters->meter.allocator, folder->record, folder->room);
@@ -113,8 +114,8 @@ bry_status bry__counter_log_write(bry_counter *counters, size_t len, size_t oper
     return status;
 }
 
-/* Time and repeats that no record has yet. */
-static bry_status write_time(bry_counter *counters)
+/* Logs the time and repeats that no record has yet. */
+static bry_status counter_log_write_time(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
     unsigned char record[BRY__COUNTER_HEAD];
@@ -122,9 +123,9 @@ static bry_status write_time(bry_counter *counters)
         counters->repeats == folder->logged_repeats)
         return BRY_OK;
     size_t len = bry__counter_record_plain(counters, BRY__COUNTER_TIME, NULL, 0, record);
-    bry_status status = breaks(counters, bry__log_append(&folder->log, record, len));
+    bry_status status = counter_log_break(counters, bry__log_append(&folder->log, record, len));
     if (status == BRY_OK)
-        note_written(counters);
+        counter_log_note_written(counters);
     return status;
 }
 
@@ -134,22 +135,22 @@ bry_status bry_counter_sync(bry_counter *counters)
         return BRY_OK;
     if (counters->broken)
         return bry__counter_refuse_broken();
-    bry_status status = write_time(counters);
-    return status == BRY_OK ? sync_log(counters) : status;
+    bry_status status = counter_log_write_time(counters);
+    return status == BRY_OK ? counter_log_sync(counters) : status;
 }
 
 /* ---- a new log ----------------------------------------------------------------------------- */
 
-static bry_status no_record(void *context, const void *payload, size_t len)
+static bry_status counter_log_no_record(void *context, const void *payload, size_t len)
 {
     (void)context;
     (void)payload;
     (void)len;
-    return BRY_E_BADDATA; /* the file was not there a moment ago */
+    return BRY_E_BADDATA; /* the file was just created */
 }
 
-/* An empty log under the name log.new, whole on disk. */
-static bry_status make_log(bry_counter *counters, const char *fresh, bry__log *log)
+/* Creates an empty log named log.new, completely on disk. */
+static bry_status counter_log_make(bry_counter *counters, const char *fresh, bry__log *log)
 {
     bry__counter_folder *folder = counters->folder;
     const bry__io *io = folder->io;
@@ -164,7 +165,7 @@ static bry_status make_log(bry_counter *counters, const char *fresh, bry__log *l
                                 .temporary = temporary};
     bry_load load = BRY_LOAD;
     load.allocator = &counters->meter.allocator;
-    status = bry__log_open(log, io, fresh, &options, no_record, NULL, &load);
+    status = bry__log_open(log, io, fresh, &options, counter_log_no_record, NULL, &load);
     if (status != BRY_OK)
         return status;
     unsigned char record[BRY__COUNTER_BASE_SIZE];
@@ -188,7 +189,7 @@ bry_status bry__counter_replace_log(bry_counter *counters)
     if (status == BRY_OK)
         status = bry__counter_name_in(folder, "log", name);
     if (status == BRY_OK)
-        status = make_log(counters, fresh, &log);
+        status = counter_log_make(counters, fresh, &log);
     if (status != BRY_OK)
         return status;
     if (io->rename(io->opaque, fresh, name) < 0) {
@@ -196,37 +197,38 @@ bry_status bry__counter_replace_log(bry_counter *counters)
         return BRY_E_IO;
     }
     if (folder->open)
-        bry__io_drop(io, folder->log.fd); /* nothing of it is missing on disk */
+        bry__io_drop(io, folder->log.fd); /* it is completely on disk */
     folder->log = log;
     folder->open = true;
     folder->begin = log.end;
     folder->snapshot_at = log.end + counters->options.log_bytes;
     folder->logged_time = bry_window_time(counters->window);
     folder->logged_repeats = counters->repeats;
-    return breaks(counters, bry__io_sync_parent(io, name));
+    return counter_log_break(counters, bry__io_sync_parent(io, name));
 }
 
 /* ---- snapshots ----------------------------------------------------------------------------- */
 
-static bry_status write_snapshot(void *context, const bry_sink *sink)
+static bry_status counter_log_write_snapshot(void *context, const bry_sink *sink)
 {
     const bry_counter *counters = context;
     bry__counter_place place = {counters->folder->table, counters->folder->next};
     return bry__counter_write(counters, &place, sink, NULL);
 }
 
-static bry_status snapshot(bry_counter *counters)
+static bry_status counter_log_snapshot(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
     char name[PATH_MAX], temporary[PATH_MAX];
-    folder->snapshot_at = folder->log.end + counters->options.log_bytes; /* where this fails */
-    bry_status status = sync_log(counters);
+    folder->snapshot_at = folder->log.end + counters->options.log_bytes; /* if this fails */
+    bry_status status = counter_log_sync(counters);
     if (status == BRY_OK)
         status = bry__counter_name_in(folder, "snapshot", name);
     if (status == BRY_OK)
         status = bry__counter_name_in(folder, "snapshot.tmp", temporary);
     if (status == BRY_OK)
-        status = bry__file_save_via(folder->io, name, temporary, write_snapshot, counters);
+        status =
+            bry__file_save_via(folder->io, name, temporary, counter_log_write_snapshot, counters);
     return status == BRY_OK ? bry__counter_replace_log(counters) : status;
 }
 
@@ -234,7 +236,7 @@ bry_status bry_counter_snapshot(bry_counter *counters)
 {
     if (!counters->folder)
         return BRY_E_UNSUPPORTED;
-    return counters->broken ? bry__counter_refuse_broken() : snapshot(counters);
+    return counters->broken ? bry__counter_refuse_broken() : counter_log_snapshot(counters);
 }
 
 void bry__counter_log_settle(bry_counter *counters)
@@ -243,7 +245,7 @@ void bry__counter_log_settle(bry_counter *counters)
     if (!folder || folder->log.end < folder->snapshot_at)
         return;
     int kept = errno;
-    snapshot(counters);
+    counter_log_snapshot(counters);
     errno = kept;
 }
 
@@ -264,7 +266,7 @@ void bry__counter_folder_close(bry_counter *counters)
     if (!folder)
         return;
     const bry_allocator *allocator = &counters->meter.allocator;
-    if (folder->open && !counters->broken && write_time(counters) == BRY_OK)
+    if (folder->open && !counters->broken && counter_log_write_time(counters) == BRY_OK)
         bry__log_close(&folder->log);
     else if (folder->open)
         bry__io_drop(folder->io, folder->log.fd);

@@ -1,4 +1,5 @@
-/* The names of a table of counters and what each holds, exactly. counter_names.c explains. */
+/* The names of a table of counters and their exact values. counter_names.c explains the structure.
+ */
 #ifndef BRY_WINDOW_COUNTER_NAMES_H
 #define BRY_WINDOW_COUNTER_NAMES_H
 
@@ -7,8 +8,8 @@
 typedef struct bry__counter_name {
     int64_t value;
     uint16_t len;
-    uint16_t tie; /* tells names apart whose hashes agree: see counter_names.c */
-    bool fresh; /* the caller's own mark; new ones have it */
+    uint16_t tie; /* distinguishes names with equal hashes: see counter_names.c */
+    bool fresh; /* for the caller; set in new names */
     unsigned char bytes[];
 } bry__counter_name;
 
@@ -19,27 +20,27 @@ typedef struct bry__counter_names {
     uint64_t seed;
     uint64_t count; /* of names */
     uint64_t buckets;
-    struct bry__counter_line **piece; /* the buckets' first lines, so many a piece */
+    struct bry__counter_line **piece; /* the buckets' first lines, in pieces */
     size_t pieces, room; /* in use, and in the directory */
 } bry__counter_names;
 
-/* What a table without names allocates, and what a name costs with its share of the buckets. */
+/* Bytes of a table without names, and of one name with its share of the buckets. */
 uint64_t bry__counter_names_bytes_empty(void);
 uint64_t bry__counter_names_bytes_each(size_t len);
 
-/* BRY_E_NOMEM. The allocator's functions are kept. */
+/* BRY_E_NOMEM. The allocator is copied. */
 bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
                                    const bry_allocator *allocator);
 void bry__counter_names_free(bry__counter_names *names);
 
-/* The same names with their values, in memory of another table. BRY_E_NOMEM. */
+/* A copy of the names and values, in memory of another table. BRY_E_NOMEM. */
 bry_status bry__counter_names_clone(const bry__counter_names *names, bry__counter_names *copy,
                                     const bry_allocator *allocator);
 
 /* Removes all names. */
 void bry__counter_names_clear(bry__counter_names *names);
 
-/* A name that is asked for, with its hash in this table. */
+/* A name to look up, with its hash in this table. */
 typedef struct bry__counter_key {
     const void *bytes;
     size_t len; /* at most BRY_COUNTER_NAME_MAX */
@@ -50,27 +51,27 @@ bry__counter_key bry__counter_names_key(const bry__counter_names *names, const v
                                         size_t len);
 
 /*
- * For who has something else to do before it asks for the name: the first has its bucket fetched
- * into the cache, and the second, once that has come, the name.
+ * Prefetching, for callers that do something else before they look the name up: the first call
+ * prefetches its bucket, and the second, once that has arrived, the name.
  */
 void bry__counter_names_fetch_bucket(const bry__counter_names *names, bry__counter_key key);
 void bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key);
 
-/* NULL: there is none of that name. */
+/* NULL: there is no such name. */
 bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry__counter_key key);
 
-/* The same by its bytes, of any number. */
+/* The same for any bytes. */
 bry__counter_name *bry__counter_names_get(const bry__counter_names *names, const void *bytes,
                                           size_t len);
 
 /*
- * Adds a name that is not there, with the value 0. It stays where it is until it is removed.
- * BRY_E_NOMEM; BRY_E_FULL when 2^16 names have the same hash.
+ * Adds a name that is absent, with the value 0. It does not move until it is deleted. BRY_E_NOMEM;
+ * BRY_E_FULL: 2^16 names have the same hash.
  */
 bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key key,
                                   bry__counter_name **added);
 
-/* Takes out and frees a name that is there. */
+/* Deletes and frees a name. */
 void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name);
 
 /* As bry_counter_scan(). */

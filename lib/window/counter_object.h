@@ -1,4 +1,4 @@
-/* A table of counters, for the files that make it up: counter.c explains. */
+/* A table of counters, for the files that implement it: counter.c explains it. */
 #ifndef BRY_WINDOW_COUNTER_OBJECT_H
 #define BRY_WINDOW_COUNTER_OBJECT_H
 
@@ -11,22 +11,22 @@
 typedef struct bry__counter_folder bry__counter_folder; /* counter_log.c */
 struct bry__io;
 
-enum { BRY__COUNTER_SMALL = 8 }; /* operations that need no memory of their own */
+enum { BRY__COUNTER_SMALL = 8 }; /* operations for which nothing is allocated */
 
 struct bry_counter {
-    bry__counter_meter meter; /* all memory but this struct's own comes through it */
+    bry__counter_meter meter; /* all memory except this struct comes from it */
     bry_counter_options options; /* with defaults and seed; no allocator */
     bry_window *window;
     bry__counter_names names;
     uint64_t applied, repeats, refused_full, refused_overflow, refused_time;
 
     double expected_lost;
-    double error_then; /* the window's own estimate, when it was last asked, */
-    uint64_t since; /* how many operations were applied since, */
-    uint64_t ask_after; /* and after how many it is asked again */
+    double error_then; /* the window's last estimate of its error, */
+    uint64_t since; /* operations that were applied since, */
+    uint64_t ask_after; /* and after how many it is updated */
 
-    bry__counter_folder *folder; /* NULL: in memory alone */
-    bool broken; /* the log failed: questions only */
+    bry__counter_folder *folder; /* NULL: only in memory */
+    bool broken; /* the log failed: read-only */
     /* The operations that it failed with: in the window, but not in the table. */
     bry_hash limbo_small[BRY__COUNTER_SMALL];
     const bry_hash *limbo;
@@ -37,28 +37,29 @@ struct bry_counter {
 
 /* ---- counter.c ----------------------------------------------------------------------------- */
 
-/* Checks options, fills in defaults (the seed stays 0 if it is), and plans. */
+/* Checks options, fills in defaults (a seed of 0 stays 0), and plans. */
 bry_status bry__counter_read_options(const bry_counter_options *given, bry_counter_options *options,
                                      bry_counter_shape *shape);
 
-/* The window that belongs to these options. */
+/* The options of the table's window. */
 bry_window_options bry__counter_window_options(const bry_counter_options *options);
 
-/* A table with names and no window yet. options are read and have a seed. BRY_E_NOMEM. */
+/* A table with names but without a window. options are checked and have a seed. BRY_E_NOMEM. */
 bry_status bry__counter_make(const bry_counter_options *options, const bry_allocator *under,
                              bry_counter **counters);
 bry_status bry__counter_make_window(bry_counter *counters);
 
-/* Deletes all counters and forgets all ids (counter_apply.c). */
+/* Deletes all counters and all ids (counter_apply.c). */
 void bry__counter_empty(bry_counter *counters);
 
-/* BRY_E_IO with errno EIO: what a broken table says to every change. */
+/* BRY_E_IO with errno EIO: the result of every change of a broken table. */
 bry_status bry__counter_refuse_broken(void);
 
-/* As if nothing had been applied. */
+/* Resets the estimate to that of an empty window. */
 void bry__counter_error_reset(bry_counter *counters);
 
-/* The chance that the next new id is taken for a repeat; to be asked once for each applied one. */
+/* The probability that the next new id is mistaken for a repeat; to be called once per applied id.
+ */
 double bry__counter_error(bry_counter *counters);
 
 /* ---- counter_log.c ------------------------------------------------------------------------- */
@@ -69,8 +70,8 @@ bry_status bry__counter_open(const struct bry__io *io, const char *path,
                              bry_counter **counters);
 
 /*
- * Room for a record of so many bytes, BRY_E_NOMEM; its bytes, to be filled in; and the write, after
- * which it counts. When that fails the table is broken: BRY_E_IO. All do nothing without a folder.
+ * Reserves a record of len bytes (BRY_E_NOMEM), returns its bytes to be filled in, and writes it.
+ * If writing fails the table is broken: BRY_E_IO. All do nothing without a folder.
  */
 bry_status bry__counter_log_reserve(bry_counter *counters, size_t len);
 unsigned char *bry__counter_log_room(bry_counter *counters);
@@ -84,15 +85,15 @@ void bry__counter_folder_stats(const bry_counter *counters, bry_counter_stats *s
 
 /* ---- counter_save.c ------------------------------------------------------------------------ */
 
-/* Where a snapshot stands in the history of its table; zeros where it is no snapshot. */
+/* The position of a snapshot in the history of its table; zeros if it is not a snapshot. */
 typedef struct bry__counter_place {
-    uint64_t table; /* a random number, the folder's name for itself */
-    uint64_t sequence; /* records of the log that it contains, since the table was made */
+    uint64_t table; /* a random number that identifies the folder */
+    uint64_t sequence; /* records of the log that it contains, since the table was created */
 } bry__counter_place;
 
 bry_status bry__counter_write(const bry_counter *counters, const bry__counter_place *place,
                               const bry_sink *sink, const bry_save *save);
-/* load's allocator is not looked at. */
+/* load's allocator is ignored. */
 bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry_allocator *under,
                              bry_counter **counters, bry__counter_place *place);
 

@@ -1,4 +1,4 @@
-/* Opens the folder of a table of counters, whatever state it was left in: see counter_log.c. */
+/* Opens the folder of a table of counters, in whatever state it was left: see counter_log.c. */
 #include "common/allocator.h"
 #include "common/random.h"
 #include "common/struct_size.h"
@@ -12,19 +12,19 @@
 #include <string.h>
 
 typedef struct opening {
-    bry_counter_options given; /* as they came: zeros are open to what the folder has */
+    bry_counter_options given; /* as passed in: zeros accept what the folder has */
     bry_counter_options options; /* with defaults */
     bry_allocator under;
     bry_load load;
-    bry__counter_folder folder; /* becomes the table's own at the end */
-    bry_counter *counters; /* NULL until there is a snapshot or a BASE to make it from */
+    bry__counter_folder folder; /* moved to the table at the end */
+    bry_counter *counters; /* NULL until a snapshot or BASE was read */
     bry__counter_place snapshot; /* zeros: there is none */
     bool based; /* BASE was read, */
-    uint64_t base, next; /* and says that the log begins here; number of the next record */
-    const char *problem; /* with a record */
+    uint64_t base, next; /* number of the log's first record, and of the next one */
+    const char *problem; /* of a record */
 } opening;
 
-static bool suits(const bry_counter_options *given, const bry_counter_options *has)
+static bool counter_open_suits(const bry_counter_options *given, const bry_counter_options *has)
 {
     return (given->engine == BRY_ENGINE_AUTO || given->engine == has->engine) &&
            (given->window == 0 || given->window == has->window) &&
@@ -35,7 +35,7 @@ static bool suits(const bry_counter_options *given, const bry_counter_options *h
 
 /* ---- reading what is there ----------------------------------------------------------------- */
 
-static bry_status refuse(opening *o, const char *problem)
+static bry_status counter_open_refuse(opening *o, const char *problem)
 {
     o->problem = problem;
     return BRY_E_BADDATA;
@@ -47,32 +47,34 @@ static bry_status make_table(opening *o, const bry_counter_options *options)
     return status == BRY_OK ? bry__counter_make_window(o->counters) : status;
 }
 
-static bry_status take_base(opening *o, const unsigned char *record, size_t len)
+static bry_status counter_open_take_base(opening *o, const unsigned char *record, size_t len)
 {
     bry__counter_base base;
     const char *problem = bry__counter_record_read_base(record, len, &base);
     if (problem)
-        return refuse(o, problem);
+        return counter_open_refuse(o, problem);
     o->based = true;
     o->base = o->next = base.place.sequence;
     o->folder.table = base.place.table;
     if (!o->counters) {
         if (o->next != 0)
-            return refuse(o, "the snapshot is missing");
-        return suits(&o->given, &base.options) ? make_table(o, &base.options) : BRY_E_MISMATCH;
+            return counter_open_refuse(o, "the snapshot is missing");
+        return counter_open_suits(&o->given, &base.options) ? make_table(o, &base.options)
+                                                            : BRY_E_MISMATCH;
     }
-    if (base.place.table != o->snapshot.table || !suits(&base.options, &o->counters->options))
-        return refuse(o, "snapshot and log are of two tables");
+    if (base.place.table != o->snapshot.table ||
+        !counter_open_suits(&base.options, &o->counters->options))
+        return counter_open_refuse(o, "snapshot and log belong to different tables");
     if (o->next > o->snapshot.sequence)
-        return refuse(o, "records between snapshot and log are missing");
+        return counter_open_refuse(o, "records between snapshot and log are missing");
     return BRY_OK;
 }
 
-static bry_status take_record(void *context, const void *payload, size_t len)
+static bry_status counter_open_take_record(void *context, const void *payload, size_t len)
 {
     opening *o = context;
     if (!o->based)
-        return take_base(o, payload, len);
+        return counter_open_take_base(o, payload, len);
     if (o->next++ < o->snapshot.sequence)
         return BRY_OK;
     bry__counter_meter *meter = &o->counters->meter;
@@ -93,8 +95,9 @@ static bry_status read_snapshot(void *context, const bry_source *source, bry_loa
     return bry__counter_read(source, load, &o->under, &o->counters, &o->snapshot);
 }
 
-/* Whether there is a file of that name. */
-static bry_status look_for(const opening *o, const char *name, char path[PATH_MAX], bool *there)
+/* Whether a file of that name exists. */
+static bry_status counter_open_look_for(const opening *o, const char *name, char path[PATH_MAX],
+                                        bool *there)
 {
     const bry__io *io = o->folder.io;
     bry__file_facts facts;
@@ -112,8 +115,9 @@ static bry_status read_files(opening *o, const char *snapshot, bool has_snapshot
     if (has_snapshot) {
         status = bry__file_load(io, snapshot, read_snapshot, o, &o->load);
         if (status == BRY_OK && o->snapshot.table == 0)
-            status = bry__load_fail(&o->load, BRY_E_BADDATA, 0, "the snapshot is of no table");
-        if (status == BRY_OK && !suits(&o->given, &o->counters->options))
+            status = bry__load_fail(&o->load, BRY_E_BADDATA, 0,
+                                    "the snapshot does not belong to a table");
+        if (status == BRY_OK && !counter_open_suits(&o->given, &o->counters->options))
             status = BRY_E_MISMATCH;
     }
     if (status != BRY_OK)
@@ -121,7 +125,8 @@ static bry_status read_files(opening *o, const char *snapshot, bool has_snapshot
     bry__log_options options = {.kind = BRY__COUNTER_LOG_KIND,
                                 .kind_version = BRY__COUNTER_LOG_VERSION,
                                 .must_exist = true};
-    status = bry__log_open(&o->folder.log, io, log, &options, take_record, o, &o->load);
+    status =
+        bry__log_open(&o->folder.log, io, log, &options, counter_open_take_record, o, &o->load);
     if (status != BRY_OK) {
         if (o->problem)
             o->load.problem = o->problem;
@@ -130,7 +135,7 @@ static bry_status read_files(opening *o, const char *snapshot, bool has_snapshot
     o->folder.open = true;
     return o->based ? BRY_OK
                     : bry__load_fail(&o->load, BRY_E_BADDATA, BRY__HEADER_BYTES,
-                                     "the log has no beginning");
+                                     "the log does not start with its base record");
 }
 
 /* ---- taking the folder --------------------------------------------------------------------- */
@@ -158,8 +163,8 @@ static bry_status lock_folder(opening *o)
     return BRY_OK;
 }
 
-/* The folder becomes the table's, with the options that are taken anew each time. */
-static bry_status hand_over(opening *o)
+/* Moves the folder to the table, with the options that are given at each opening. */
+static bry_status counter_open_hand_over(opening *o)
 {
     bry_counter *counters = o->counters;
     bry__counter_folder *folder = bry__alloc(&counters->meter.allocator, sizeof *folder);
@@ -194,7 +199,7 @@ static bry_status found_table(opening *o)
     if (status == BRY_OK)
         status = make_table(o, &o->options);
     if (status == BRY_OK)
-        status = hand_over(o);
+        status = counter_open_hand_over(o);
     return status == BRY_OK ? bry__counter_replace_log(o->counters) : status;
 }
 
@@ -202,7 +207,7 @@ static bry_status take_table(opening *o, const char *snapshot, bool has_snapshot
 {
     bry_status status = read_files(o, snapshot, has_snapshot, log);
     if (status == BRY_OK)
-        status = hand_over(o);
+        status = counter_open_hand_over(o);
     if (status != BRY_OK)
         return status;
     bry_counter *counters = o->counters;
@@ -213,8 +218,8 @@ static bry_status take_table(opening *o, const char *snapshot, bool has_snapshot
     folder->snapshot_at = folder->begin + counters->options.log_bytes;
     folder->logged_time = bry_window_time(counters->window);
     folder->logged_repeats = counters->repeats;
-    /* A crash came between snapshot and new log. Where the log has records after the snapshot it
-     * goes on; where it lacks some, further ones would get numbers that are taken. */
+    /* A crash came between snapshot and new log. If the log has records after the snapshot, it
+     * stays in use; if it lacks some, new records would get numbers that are already used. */
     if (o->base < o->snapshot.sequence && o->next <= o->snapshot.sequence)
         status = bry__counter_replace_log(counters);
     return behind || counters->broken ? status : BRY_OK;
@@ -226,14 +231,14 @@ static bry_status open_folder(opening *o)
     bool has_snapshot = false, has_log = false;
     bry_status status = lock_folder(o);
     if (status == BRY_OK)
-        status = look_for(o, "snapshot", snapshot, &has_snapshot);
+        status = counter_open_look_for(o, "snapshot", snapshot, &has_snapshot);
     if (status == BRY_OK)
-        status = look_for(o, "log", log, &has_log);
+        status = counter_open_look_for(o, "log", log, &has_log);
     if (status != BRY_OK)
         return status;
     if (has_log) {
-        /* The process before may have died, or failed, between a rename and its sync: what is built
-         * on these names must not lose them in a crash. */
+        /* The previous process may have crashed, or failed, between a rename and its sync: sync
+         * before anything relies on these names. */
         status = bry__io_sync_parent(o->folder.io, log);
         return status == BRY_OK ? take_table(o, snapshot, has_snapshot, log) : status;
     }
@@ -249,7 +254,7 @@ static bool is_of_data(bry_status status)
     return status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT;
 }
 
-static void give_up(opening *o)
+static void counter_open_give_up(opening *o)
 {
     int kept = errno;
     if (o->counters && o->counters->folder) {
@@ -275,7 +280,7 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     if (load) {
         load->problem = NULL;
         load->offset = 0;
-        if (load->note) /* a folder has none */
+        if (load->note) /* folders have no note */
             load->note->len = 0;
         o.load.max_bytes = load->max_bytes;
     }
@@ -301,7 +306,7 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
         *counters = o.counters;
         return BRY_OK;
     }
-    give_up(&o);
+    counter_open_give_up(&o);
     if (load && is_of_data(status)) {
         load->problem = o.load.problem;
         load->offset = o.load.offset;

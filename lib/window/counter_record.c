@@ -70,11 +70,11 @@ const char *bry__counter_record_read_base(const unsigned char *record, size_t le
 {
     if (len != BRY__COUNTER_BASE_SIZE || bry__load32(record) != BRY__COUNTER_BASE ||
         bry__load32(record + 4) != 0)
-        return "the log does not begin with what it is the log of";
+        return "the log does not start with its base record";
     const unsigned char *body = record + BRY__COUNTER_HEAD;
     uint64_t engine = bry__load64(body + 16);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
-        return "the engine is not one that windows have";
+        return "unknown engine";
     bry_counter_options stored = BRY_COUNTER_OPTIONS, read;
     stored.engine = (bry_engine)engine;
     stored.window = bry__load64(body + 24);
@@ -82,23 +82,23 @@ const char *bry__counter_record_read_base(const unsigned char *record, size_t le
     stored.error = bry__load_double(body + 40);
     stored.seed = bry__load64(body + 48);
     bry_counter_shape shape;
-    /* Zeros would become defaults, and a table knows its own. */
+    /* A zero would become a default, but a saved table has no zeros. */
     if (bry__counter_read_options(&stored, &read, &shape) != BRY_OK ||
         read.window != stored.window || read.capacity != stored.capacity ||
         read.error != stored.error || stored.seed == 0)
         return "the table's options are out of range";
     *base = (bry__counter_base){{bry__load64(body), bry__load64(body + 8)}, read};
-    return base->place.table == 0 ? "the table's number is 0" : NULL;
+    return base->place.table == 0 ? "the table's identifier is 0" : NULL;
 }
 
-static bry_status bad(const char **problem, const char *text)
+static bry_status counter_record_bad(const char **problem, const char *text)
 {
     *problem = text;
     return BRY_E_BADDATA;
 }
 
-static bry_status redo_op(bry_counter *counters, const unsigned char *op, size_t name_len,
-                          const char **problem)
+static bry_status counter_redo_op(bry_counter *counters, const unsigned char *op, size_t name_len,
+                                  const char **problem)
 {
     int64_t delta = (int64_t)bry__load64(op + 16);
     const unsigned char *bytes = op + BRY__COUNTER_OP;
@@ -108,17 +108,19 @@ static bry_status redo_op(bry_counter *counters, const unsigned char *op, size_t
     if (!name)
         status = bry__counter_names_add(&counters->names, key, &name);
     if (status != BRY_OK)
-        return status == BRY_E_NOMEM ? status : bad(problem, "an operation cannot be done again");
+        return status == BRY_E_NOMEM
+                   ? status
+                   : counter_record_bad(problem, "an operation cannot be replayed");
     if (__builtin_add_overflow(name->value, delta, &name->value))
-        return bad(problem, "an operation leads beyond 64 bits");
+        return counter_record_bad(problem, "an operation overflows its counter");
     name->fresh = false;
     counters->expected_lost += bry__counter_error(counters);
     counters->applied++;
     return BRY_OK;
 }
 
-/* Where the operation at `at` ends; 0: it is cut short. */
-static size_t end_of_op(const unsigned char *record, size_t len, size_t at)
+/* The end of the operation at `at`; 0: it is truncated. */
+static size_t counter_record_end_of_op(const unsigned char *record, size_t len, size_t at)
 {
     if (len - at < BRY__COUNTER_OP)
         return 0;
@@ -126,29 +128,31 @@ static size_t end_of_op(const unsigned char *record, size_t len, size_t at)
     return len - at - BRY__COUNTER_OP < name_len ? 0 : at + BRY__COUNTER_OP + name_len;
 }
 
-/* First the ids, then the counters: a batch was judged by the error after it, too. */
-static bry_status redo_ops(bry_counter *counters, const unsigned char *record, size_t len,
-                           const char **problem)
+/* First the ids, then the counters: the error of a batch was estimated after its ids were added. */
+static bry_status counter_redo_ops(bry_counter *counters, const unsigned char *record, size_t len,
+                                   const char **problem)
 {
     uint32_t count = bry__load32(record + 4);
     uint64_t time = bry__load64(record + 8);
     size_t at = BRY__COUNTER_HEAD, end;
     if (count == 0)
-        return bad(problem, "a record without operations");
+        return counter_record_bad(problem, "a record has no operations");
     for (uint32_t i = 0; i < count; i++, at = end) {
-        end = end_of_op(record, len, at);
+        end = counter_record_end_of_op(record, len, at);
         if (end == 0)
-            return bad(problem, "an operation is cut short");
+            return counter_record_bad(problem, "an operation is truncated");
         bry_hash id = {bry__load64(record + at), bry__load64(record + at + 8)};
         bry_status status = bry_window_add(counters->window, id, time, NULL);
         if (status != BRY_OK)
-            return status == BRY_E_NOMEM ? status : bad(problem, "an id cannot be added again");
+            return status == BRY_E_NOMEM ? status
+                                         : counter_record_bad(problem, "an id cannot be replayed");
     }
     if (at != len)
-        return bad(problem, "bytes follow the last operation");
+        return counter_record_bad(problem, "bytes follow the last operation");
     for (at = BRY__COUNTER_HEAD; at < len; at = end) {
-        end = end_of_op(record, len, at);
-        bry_status status = redo_op(counters, record + at, end - at - BRY__COUNTER_OP, problem);
+        end = counter_record_end_of_op(record, len, at);
+        bry_status status =
+            counter_redo_op(counters, record + at, end - at - BRY__COUNTER_OP, problem);
         if (status != BRY_OK)
             return status;
     }
@@ -163,9 +167,9 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
     const unsigned char *body = record + BRY__COUNTER_HEAD;
     len -= BRY__COUNTER_HEAD;
     if (type != BRY__COUNTER_DEL && type != BRY__COUNTER_CLR && type != BRY__COUNTER_TIME)
-        return bad(problem, "a record of a type that there is not");
+        return counter_record_bad(problem, "unknown record type");
     if (bry__load32(record + 4) != 0 || (len > 0 && type != BRY__COUNTER_DEL))
-        return bad(problem, "a record of a size that none of its type has");
+        return counter_record_bad(problem, "a record has the wrong length");
     /* A record of time alone may be the first one, at time 0. */
     if (type == BRY__COUNTER_TIME || time > bry_window_time(counters->window)) {
         bry_status status = bry_window_advance(counters->window, time);
@@ -175,7 +179,7 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
     if (type == BRY__COUNTER_DEL) {
         bry__counter_name *name = bry__counter_names_get(&counters->names, body, len);
         if (!name)
-            return bad(problem, "a counter is deleted that is not there");
+            return counter_record_bad(problem, "a deleted counter does not exist");
         bry__counter_names_del(&counters->names, name);
     } else if (type == BRY__COUNTER_CLR) {
         bry__counter_empty(counters);
@@ -187,11 +191,12 @@ bry_status bry__counter_redo(bry_counter *counters, const unsigned char *record,
                              const char **problem)
 {
     if (len < BRY__COUNTER_HEAD)
-        return bad(problem, "a record is cut short");
+        return counter_record_bad(problem, "a record is truncated");
     uint64_t time = bry__load64(record + 8), repeats = bry__load64(record + 16);
     if (time < bry_window_time(counters->window) || repeats < counters->repeats)
-        return bad(problem, "a record goes back in time");
+        return counter_record_bad(problem, "a record goes back in time");
     counters->repeats = repeats;
-    return bry__load32(record) == BRY__COUNTER_OPS ? redo_ops(counters, record, len, problem)
-                                                   : redo_plain(counters, record, len, problem);
+    return bry__load32(record) == BRY__COUNTER_OPS
+               ? counter_redo_ops(counters, record, len, problem)
+               : redo_plain(counters, record, len, problem);
 }

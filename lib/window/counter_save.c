@@ -1,7 +1,7 @@
 /*
  * A table of counters as frames (doc/format.md, kind CNTR): its options and numbers, the names with
- * their values, and the window, a stream of its own, cut into frames. A snapshot is the same, and
- * says besides where in the history of its folder it stands.
+ * their values, and the window, a stream of its own, cut into frames. A snapshot is the same, plus
+ * its position in the history of its folder.
  */
 #include "common/allocator.h"
 #include "common/endian.h"
@@ -47,7 +47,7 @@ enum {
 enum { NAME_HEAD = 10, NAMES_A_FRAME = 128 };
 #define NAMES_MAX ((size_t)NAMES_A_FRAME * (NAME_HEAD + BRY_COUNTER_NAME_MAX))
 
-/* Bytes of the window's stream in each frame WIND but the last. */
+/* Bytes of the window's stream in each frame WIND; the last may have fewer. */
 enum { PORTION = 16384 };
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -154,30 +154,25 @@ bry_status bry__counter_write(const bry_counter *counters, const bry__counter_pl
 bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink, const bry_save *save)
 {
     bry__counter_place nowhere = {0, 0};
-    if (counters->broken) /* what its window remembers is not what the table counted */
+    if (counters->broken) /* its window does not match its counters */
         return bry__counter_refuse_broken();
     return bry__counter_write(counters, &nowhere, sink, save);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
+static bry_status counter_save_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the counters");
 }
 
-static bry_status no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the counters");
-}
-
-/* The options as they were when the table was made, checked as they were then. */
-static const char *read_options(const unsigned char *numbers, uint64_t seed,
-                                bry_counter_options *options, bry_counter_shape *shape)
+/* The options of creation, checked again. */
+static const char *counter_save_read_options(const unsigned char *numbers, uint64_t seed,
+                                             bry_counter_options *options, bry_counter_shape *shape)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
-        return "the engine is not one that windows have";
+        return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
     bry_counter_options stored = BRY_COUNTER_OPTIONS;
@@ -187,12 +182,12 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed,
     stored.error = bry__load_double(numbers + AT_ERROR);
     stored.max_skew = bry__load64(numbers + AT_MAX_SKEW);
     stored.seed = seed;
-    /* Zeros would become defaults, and a table knows its own. */
+    /* A zero would become a default, but a saved table has no zeros. */
     if (bry__counter_read_options(&stored, options, shape) != BRY_OK ||
         options->window != stored.window || options->capacity != stored.capacity ||
         options->error != stored.error)
         return "the table's options are out of range";
-    /* Not among those that are checked: what an empty table takes is not the same everywhere. */
+    /* Not among the checked options: the size of an empty table differs between machines. */
     options->max_bytes = bry__load64(numbers + AT_MAX_BYTES);
     return NULL;
 }
@@ -215,9 +210,9 @@ static const char *read_counts(const unsigned char *numbers, bry_counter *counte
         return "a reserved field is not 0";
     if (!isfinite(counters->expected_lost) || counters->expected_lost < 0 ||
         !(counters->error_then >= 0 && counters->error_then <= 1))
-        return "a rate is none";
+        return "expected_lost or error is not a valid number";
     if (place->table == 0 && place->sequence != 0)
-        return "a place in no history";
+        return "invalid position in the log";
     return NULL;
 }
 
@@ -228,21 +223,23 @@ static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *count
     bry__counter_names *names = &counters->names;
     for (size_t at = 0; at < size;) {
         if (names->count == expected)
-            return bad(reader, "more counters than the table has");
+            return bry__frame_reader_bad(reader, "more counters than the table has");
         if (size - at < NAME_HEAD || size - at - NAME_HEAD < bry__load16(buffer + at))
-            return bad(reader, "a name is cut short");
+            return bry__frame_reader_bad(reader, "a name is truncated");
         size_t len = bry__load16(buffer + at);
         const unsigned char *bytes = buffer + at + NAME_HEAD;
         bry__counter_key key = bry__counter_names_key(names, bytes, len);
         if (bry__counter_names_find(names, key))
-            return bad(reader, "two counters have the same name");
+            return bry__frame_reader_bad(reader, "two counters have the same name");
         bry_status status = bry__frame_reader_claim(reader, bry__counter_names_bytes_each(len));
         if (status != BRY_OK)
             return status;
         bry__counter_name *name;
         status = bry__counter_names_add(names, key, &name);
         if (status != BRY_OK)
-            return status == BRY_E_NOMEM ? no_memory(reader) : bad(reader, "too many like names");
+            return status == BRY_E_NOMEM
+                       ? counter_save_no_memory(reader)
+                       : bry__frame_reader_bad(reader, "too many names with the same hash");
         name->value = (int64_t)bry__load64(buffer + at + 2);
         name->fresh = false;
         at += NAME_HEAD + len;
@@ -260,15 +257,15 @@ static bry_status read_names(bry__frame_reader *reader, bry_counter *counters, u
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && frame.type != NAMES)
-            status = bad(reader, "counters are missing");
+            status = bry__frame_reader_bad(reader, "counters are missing");
         if (status == BRY_OK && (frame.length == 0 || frame.length > NAMES_MAX))
-            status = bad(reader, "a frame has a size that none of its kind has");
+            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
         if (status == BRY_OK && frame.length > room) {
             bry__free(allocator, buffer, room);
             room = frame.length;
             buffer = bry__alloc_buffer(allocator, room);
             if (!buffer) {
-                status = no_memory(reader);
+                status = counter_save_no_memory(reader);
                 break;
             }
         }
@@ -281,7 +278,7 @@ static bry_status read_names(bry__frame_reader *reader, bry_counter *counters, u
     return status;
 }
 
-/* The window's stream, taken from its frames one by one. */
+/* The window's stream, read from its frames. */
 typedef struct window_bytes {
     bry__frame_reader *reader;
     size_t held, at;
@@ -297,9 +294,9 @@ static bry_status give_bytes(void *opaque, void *bytes, size_t len, size_t *got)
         from->at = from->held = 0;
         bry_status status = bry__frame_reader_next(from->reader, &frame);
         if (status == BRY_OK && frame.type != WINDOW)
-            status = bad(from->reader, "the window is cut short");
+            status = bry__frame_reader_bad(from->reader, "the window is truncated");
         if (status == BRY_OK && (frame.length == 0 || frame.length > PORTION))
-            status = bad(from->reader, "a frame has a size that none of its kind has");
+            status = bry__frame_reader_bad(from->reader, "a frame has the wrong length");
         if (status == BRY_OK)
             status = bry__frame_reader_read(from->reader, from->bytes, frame.length);
         if (status != BRY_OK)
@@ -312,7 +309,7 @@ static bry_status give_bytes(void *opaque, void *bytes, size_t len, size_t *got)
     return BRY_OK;
 }
 
-static bool is_own(const bry_counter *counters)
+static bool counter_save_is_own(const bry_counter *counters)
 {
     bry_window_options has = bry__window_like(counters->window);
     bry_window_options own = bry__counter_window_options(&counters->options);
@@ -322,7 +319,7 @@ static bool is_own(const bry_counter *counters)
            has.refuse == own.refuse && has.fixed == own.fixed && has.refresh == own.refresh;
 }
 
-static bry_status read_window(bry__frame_reader *reader, bry_counter *counters)
+static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counter *counters)
 {
     window_bytes from;
     from.reader = reader;
@@ -330,12 +327,12 @@ static bry_status read_window(bry__frame_reader *reader, bry_counter *counters)
     bry_source source = {give_bytes, &from};
     bry_load inner = BRY_LOAD;
     bry_buffer note = BRY_BUFFER;
-    inner.note = &note; /* the table's own window has none, and one would be lost */
+    inner.note = &note; /* the window has no note; one would be lost */
     inner.note_max = 1;
     inner.allocator = &counters->meter.allocator;
     uint64_t ceiling = reader->load ? reader->load->max_bytes : 0;
     if (ceiling && reader->claimed >= ceiling)
-        return bry__frame_reader_fail(reader, BRY_E_LIMIT, "no room for the window");
+        return bry__frame_reader_fail(reader, BRY_E_LIMIT, "no memory is left for the window");
     inner.max_bytes = ceiling ? ceiling - reader->claimed : 0;
     uint64_t before = counters->meter.bytes;
     bry_status status = bry_window_load(&source, &inner, &counters->window);
@@ -344,13 +341,13 @@ static bry_status read_window(bry__frame_reader *reader, bry_counter *counters)
     if (reader->status != BRY_OK)
         return reader->status;
     if (noted)
-        return bad(reader, "the window inside has a note");
+        return bry__frame_reader_bad(reader, "the window inside has a note");
     if (status != BRY_OK)
         return bry__frame_reader_fail(reader, status, inner.problem);
     if (from.at != from.held)
-        return bad(reader, "bytes follow the window");
-    if (!is_own(counters))
-        return bad(reader, "the window is not this table's");
+        return bry__frame_reader_bad(reader, "bytes follow the window");
+    if (!counter_save_is_own(counters))
+        return bry__frame_reader_bad(reader, "the window does not belong to this table");
     return bry__frame_reader_claim(reader, counters->meter.bytes - before);
 }
 
@@ -363,21 +360,21 @@ static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *u
         return status;
     bry_counter_options options;
     bry_counter_shape shape;
-    const char *problem = read_options(numbers, reader->header.seed, &options, &shape);
+    const char *problem = counter_save_read_options(numbers, reader->header.seed, &options, &shape);
     if (problem)
-        return bad(reader, problem);
+        return bry__frame_reader_bad(reader, problem);
     status =
         bry__frame_reader_claim(reader, sizeof(bry_counter) + bry__counter_names_bytes_empty());
     if (status != BRY_OK)
         return status;
     bry_counter *made;
     if (bry__counter_make(&options, under, &made) != BRY_OK)
-        return no_memory(reader);
+        return counter_save_no_memory(reader);
     problem = read_counts(numbers, made, place);
-    status = problem ? bad(reader, problem)
+    status = problem ? bry__frame_reader_bad(reader, problem)
                      : read_names(reader, made, bry__load64(numbers + AT_COUNTERS));
     if (status == BRY_OK)
-        status = read_window(reader, made);
+        status = counter_save_read_window(reader, made);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK)

@@ -1,7 +1,7 @@
 /*
- * The engine fbf's inside: a row of Bloom filters, each for two periods of time. fbf.c says what it
- * is; fbf_plan.c how large filters are, fbf_row.c how they are made and filled, fbf_time.c how time
- * moves the improved row, fbf_paper.c the published one.
+ * Internals of the engine fbf: a row of Bloom filters, each for two periods of time. fbf.c explains
+ * it; fbf_plan.c sizes filters, fbf_row.c creates and fills them, fbf_time.c moves the improved row
+ * in time, fbf_paper.c the published one.
  */
 #ifndef BRY_WINDOW_FBF_H
 #define BRY_WINDOW_FBF_H
@@ -11,7 +11,7 @@
 
 #define BRY__FBF_MAX_HASHES 64u
 #define BRY__FBF_MAX_BITS ((uint64_t)1 << 52)
-#define BRY__FBF_LINE_BITS ((uint64_t)BRY__LINE * 8) /* what filters grow by */
+#define BRY__FBF_LINE_BITS ((uint64_t)BRY__LINE * 8) /* sizes are multiples of this */
 #define BRY__FBF_PAPER_LEAST 3u /* filters: future, present, one past */
 
 /*
@@ -21,35 +21,35 @@
  */
 typedef struct bry__fbf_filter {
     struct bry__fbf_filter *older, *newer;
-    bry__bloom bloom; /* no memory of its own until an element comes */
-    uint64_t set; /* bits of it that are set: counting them would read the whole filter */
+    bry__bloom bloom; /* no memory until the first element */
+    uint64_t set; /* number of bits set, so that the filter need not be read */
     uint64_t salt; /* 0 in the papers' modes */
     uint64_t from; /* when period j - 1 began */
-    uint64_t begin; /* of period j; UINT64_MAX before that */
-    uint64_t end; /* all of period j came before it; UINT64_MAX until it is over */
+    uint64_t begin; /* of period j; UINT64_MAX: not begun */
+    uint64_t end; /* end of period j, exclusive; UINT64_MAX: not over */
     uint64_t before, items; /* elements of period j - 1 and j */
-    uint64_t limit; /* items that the error is planned for */
-    uint32_t sub; /* salted by the cell of `from` and by which period it is in that cell */
+    uint64_t limit; /* items that the filter is planned for */
+    uint32_t sub; /* number of the period within the cell of `from`; part of the salt */
     bool early; /* made because the period before was full */
 } bry__fbf_filter;
 
-/* What the options decide. */
+/* Derived from the options. */
 typedef struct bry__fbf_setting {
     bry_window_mode mode;
     bool refuse, fixed, refresh;
     uint32_t generations;
-    uint64_t window; /* ms promised */
-    uint64_t length; /* ms of a period at first; in improved mode for good */
+    uint64_t window; /* ms that elements must be remembered */
+    uint64_t length; /* ms of a period; paper: initially */
     double error;
     uint64_t max_bytes; /* 0: none */
     bool given; /* the options say how many bits */
     uint64_t bits; /* of a filter of ordinary size */
     uint32_t hashes;
     uint64_t limit; /* elements of a period that two such filters are planned for */
-    uint32_t filters; /* of a row that only time moves */
-    uint32_t most_filters; /* paper: adaptation stops there */
-    uint64_t shortest_period, longest_period; /* paper: and there */
-    uint64_t kept; /* ms: paper: what ended so long ago is forgotten, however many filters */
+    uint32_t filters; /* of a row in which no period ends early */
+    uint32_t most_filters; /* paper: limit of the adaptation */
+    uint64_t shortest_period, longest_period; /* paper: limits of t */
+    uint64_t kept; /* ms: paper: what ended this long ago is dropped, however many filters */
 } bry__fbf_setting;
 
 typedef struct bry__fbf {
@@ -58,15 +58,15 @@ typedef struct bry__fbf {
     bry__fbf_filter *oldest, *present, *newest;
     bry__fbf_filter *trash; /* dropped filters, to be freed in steps */
     uint64_t row; /* filters from oldest to newest */
-    uint64_t extra; /* improved: what they cost beyond an ordinary row */
+    uint64_t extra; /* improved: their cost beyond that of an ordinary row */
     uint64_t time;
-    uint64_t last; /* when an element was stored last */
-    uint64_t items; /* of all periods that can still be found */
-    uint64_t cell; /* improved: the part of the grid that time is in, */
-    uint64_t cell_items; /* what came in it, */
+    uint64_t last; /* time of the last element that was stored */
+    uint64_t items; /* in all periods that are still remembered */
+    uint64_t cell; /* improved: the current cell of the grid of time, */
+    uint64_t cell_items; /* the elements that came in it, */
     uint32_t sub; /* and how many periods ended early in it */
     uint32_t count; /* paper: filters that Algorithm 3 wants, */
-    uint64_t period, due; /* its t in ms, and when the present period ends */
+    uint64_t period, due; /* its t in ms, and the end of the present period */
     uint64_t ended_early, resizes;
 } bry__fbf;
 
@@ -76,7 +76,7 @@ typedef struct bry__fbf {
 bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *setting);
 void bry__fbf_shape(const bry__fbf_setting *setting, uint64_t capacity, bry_window_shape *shape);
 
-/* A row with one element, at most. */
+/* The most bytes of a row with one element. */
 uint64_t bry__fbf_bytes_first(const bry__fbf_setting *setting);
 
 typedef struct bry__fbf_size {
@@ -86,9 +86,8 @@ typedef struct bry__fbf_size {
 } bry__fbf_size;
 
 /*
- * How large the next filter shall be: number `place` of the row, for a period of `present` elements
- * and one of `wanted`, in at most max_cost bytes, or of the ordinary size
- * where that costs more.
+ * The size of the next filter: number `place` of the row, for a period of `present` elements and
+ * one of `wanted`, in at most max_cost bytes, but at least of the ordinary size.
  */
 bry__fbf_size bry__fbf_size_for(const bry__fbf_setting *setting, uint64_t place, uint64_t present,
                                 uint64_t wanted, uint64_t max_cost);
@@ -97,30 +96,30 @@ bry__fbf_size bry__fbf_size_for(const bry__fbf_setting *setting, uint64_t place,
 uint64_t bry__fbf_holds(const bry__fbf_setting *setting, uint64_t bits, uint32_t hashes);
 
 /*
- * Elements in a filter, told by the bits that are set in it: `likely`, and the most that a period's
- * count may say where it was not counted but merged from two.
+ * The number of elements in a filter, estimated from the bits that are set: `likely`, and the most
+ * that a period's count may be if it was not counted but merged from two.
  */
 double bry__fbf_likely(uint64_t bits, uint32_t hashes, uint64_t set);
 #define BRY__FBF_MOST(likely) (1.25 * (likely) + 64)
 
-/* A filter with all its memory, in bytes. */
+/* Bytes of a filter with all its memory. */
 uint64_t bry__fbf_cost(uint64_t bits);
 
-/* The check's error from the errors of filters, newest first: Eq. 4.3 and its kin. */
+/* The error of a check from the errors of the filters, newest first: Eq. 4.3 and its variants. */
 typedef struct bry__fbf_sum {
     bry_window_mode mode;
     uint64_t place;
     double newer; /* error of the filter before */
-    double none; /* the chance that no stage so far errs */
+    double none; /* probability that no stage so far errs */
 } bry__fbf_sum;
 bry__fbf_sum bry__fbf_sum_begin(bry_window_mode mode);
-/* alone: the filter counts by itself, as the oldest one does. */
+/* alone: the filter is asked by itself, as the oldest one is. */
 void bry__fbf_sum_take(bry__fbf_sum *sum, double error, bool alone);
 double bry__fbf_sum_end(const bry__fbf_sum *sum);
 
 /* ---- fbf_row.c ----------------------------------------------------------------------------- */
 
-/* A change that may fail: what the row was. */
+/* A change that may fail: what the row was before. */
 typedef struct bry__fbf_change {
     bry__fbf row;
     bry__fbf_filter present, newest;
@@ -130,21 +129,21 @@ bry__fbf_change bry__fbf_begin(const bry__fbf *fbf);
 void bry__fbf_commit(bry__fbf *fbf, const bry__fbf_change *change);
 void bry__fbf_rollback(bry__fbf *fbf, const bry__fbf_change *change);
 
-/* What a filter costs beyond its place in a row that only time moves. */
+/* The cost of a filter beyond that of its place in an ordinary row. */
 uint64_t bry__fbf_extra(const bry__fbf *fbf, const bry__fbf_filter *filter);
-/* A filter behind the newest one, which it becomes. BRY_E_NOMEM. */
+/* Appends a filter, which becomes the newest one. BRY_E_NOMEM. */
 bry_status bry__fbf_append(bry__fbf *fbf, uint64_t bits, uint32_t hashes);
-/* The oldest one goes; its memory with the commit, or in steps after it. */
+/* Drops the oldest filter; its memory is freed by the commit, or in steps after it. */
 void bry__fbf_drop(bry__fbf *fbf);
-/* A step: frees a few megabytes of dropped filters. */
+/* Frees a few megabytes of dropped filters. */
 void bry__fbf_reclaim(bry__fbf *fbf);
 void bry__fbf_free_filter(bry__fbf *fbf, bry__fbf_filter *filter);
 
-/* As new, with time in this cell (improved) or at fbf->time (paper). BRY_E_NOMEM. */
+/* Resets the row, with time in this cell (improved) or at fbf->time (paper). BRY_E_NOMEM. */
 bry_status bry__fbf_renew(bry__fbf *fbf, uint64_t cell);
 void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell);
 bool bry__fbf_is_new(const bry__fbf *fbf);
-/* The same by force: can do without memory, but cannot be undone. */
+/* The same without failing: needs no memory, but cannot be undone. */
 void bry__fbf_empty(bry__fbf *fbf);
 
 uint64_t bry__fbf_salt(uint64_t cell, uint32_t sub);
@@ -159,7 +158,7 @@ typedef struct bry__fbf_undo {
 bry_status bry__fbf_store(bry__fbf *fbf, bry_hash hash, uint64_t now, bry__fbf_undo *undo);
 void bry__fbf_unset(bry__fbf_filter *filter, bry_hash hash, uint64_t mask);
 
-/* The table's directory, where there is none yet. BRY_E_NOMEM. */
+/* Allocates the table's directory unless it is there. BRY_E_NOMEM. */
 bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocator);
 
 uint64_t bry__fbf_items(const void *self);
@@ -167,15 +166,15 @@ uint64_t bry__fbf_bytes(const void *self);
 
 /* ---- fbf_time.c ---------------------------------------------------------------------------- */
 
-/* Inside of a change. BRY_E_NOMEM. */
+/* Advances time, within a change. BRY_E_NOMEM. */
 bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now);
-/* Whether time may go on to `now` and the improved row stays as it is. */
+/* Whether time can advance to `now` without a change of the improved row. */
 bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now);
 /* Ends the present period, which is full. BRY_E_FULL: the ceiling. BRY_E_NOMEM. */
 bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now);
 /* Whether the ceiling lets the present period end early. */
 bool bry__fbf_can_end_early(const bry__fbf *fbf);
-/* The oldest filter whose pair is remembered at `now`, or NULL. */
+/* The oldest filter whose pair is still remembered at `now`, or NULL. */
 const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now);
 
 static inline uint64_t bry__fbf_after(uint64_t time, uint64_t by)
@@ -183,7 +182,7 @@ static inline uint64_t bry__fbf_after(uint64_t time, uint64_t by)
     return time > UINT64_MAX - by ? UINT64_MAX : time + by;
 }
 
-/* Whether what ended then is out of the window. */
+/* Whether what ended at `end` is out of the window. */
 static inline bool bry__fbf_expired(uint64_t end, uint64_t window, uint64_t now)
 {
     return now >= window && end <= now - window;
@@ -193,16 +192,16 @@ static inline bool bry__fbf_expired(uint64_t end, uint64_t window, uint64_t now)
 
 typedef struct bry__fbf_view {
     const bry__fbf_filter *oldest; /* NULL: nothing is remembered */
-    bool rotated; /* the newest filter is not the future one any more */
-    bool alone; /* the oldest one is asked by itself */
+    bool rotated; /* the newest filter is no longer the future one */
+    bool alone; /* the oldest filter is asked by itself */
 } bry__fbf_view;
 
 bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now);
 bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now);
 double bry__fbf_paper_predicted(const bry__fbf *fbf);
-/* Whether so many filters can remember a window. */
+/* Whether this many filters can remember a window. */
 bool bry__fbf_paper_covers(const bry__fbf_setting *setting, uint64_t filters, uint64_t period);
-/* Whether the ceiling stands in the way of Algorithm 3. */
+/* Whether the ceiling keeps Algorithm 3 from adding filters. */
 bool bry__fbf_paper_held(const bry__fbf *fbf);
 
 /* ---- fbf_ask.c ----------------------------------------------------------------------------- */
@@ -216,7 +215,7 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
 
 /* ---- fbf.c, fbf_whole.c, fbf_save.c -------------------------------------------------------- */
 
-/* An empty one of this setting at the time 0; NULL: no memory. */
+/* An empty instance at time 0; NULL: out of memory. */
 bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator);
 void bry__fbf_destroy(void *self);
 bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);

@@ -1,8 +1,8 @@
 /*
- * Asking the row, and looking at it.
+ * Look-ups and statistics.
  *
- * Improved: an element is found when two neighbours have it. Every pair has exactly one filter at
- * an odd place, counted from the newest at 0; so those are asked first, and an even one only beside
+ * Improved: an element is found if two neighbours have it. Every pair has exactly one filter at an
+ * odd place, counted from the newest at 0; so those are asked first, and an even one only next to
  * an odd one that has it: an absent element costs half as many filters as there are.
  */
 #include "common/attributes.h"
@@ -17,13 +17,13 @@ enum { BATCH = 32 };
 
 /* ---- membership ---------------------------------------------------------------------------- */
 
-/* What is asked at `now`. */
+/* A look-up at time `now`. */
 typedef struct question {
     const bry__fbf *fbf;
     bry__fbf_view view;
 } question;
 
-static question question_at(const bry__fbf *fbf, uint64_t now)
+static question fbf_question_at(const bry__fbf *fbf, uint64_t now)
 {
     question asked = {.fbf = fbf};
     if (fbf->items > 0 && fbf->setting.mode == BRY_WINDOW_IMPROVED)
@@ -33,49 +33,49 @@ static question question_at(const bry__fbf *fbf, uint64_t now)
     return asked;
 }
 
-static const bry__fbf_filter *older_of(const question *asked, const bry__fbf_filter *filter)
+static const bry__fbf_filter *fbf_older_of(const question *asked, const bry__fbf_filter *filter)
 {
     return filter == asked->view.oldest ? NULL : filter->older;
 }
 
 /* Whether a neighbour of a filter that has the element has it too. */
-static bool neighbour_has(const question *asked, const bry__fbf_filter *filter, bry_hash hash)
+static bool fbf_neighbour_has(const question *asked, const bry__fbf_filter *filter, bry_hash hash)
 {
-    const bry__fbf_filter *older = older_of(asked, filter);
+    const bry__fbf_filter *older = fbf_older_of(asked, filter);
     return bry__fbf_in(filter->newer, hash) || (older && bry__fbf_in(older, hash));
 }
 
-static const bry__fbf_filter *next_asked(const question *asked, const bry__fbf_filter *filter)
+static const bry__fbf_filter *fbf_next_asked(const question *asked, const bry__fbf_filter *filter)
 {
-    filter = older_of(asked, filter);
-    return filter ? older_of(asked, filter) : NULL;
+    filter = fbf_older_of(asked, filter);
+    return filter ? fbf_older_of(asked, filter) : NULL;
 }
 
-static bool pair_has(const question *asked, bry_hash hash)
+static bool fbf_pair_has(const question *asked, bry_hash hash)
 {
     const bry__fbf_filter *filter = asked->fbf->present;
-    for (; filter; filter = next_asked(asked, filter))
-        if (bry__fbf_in(filter, hash) && neighbour_has(asked, filter, hash))
+    for (; filter; filter = fbf_next_asked(asked, filter))
+        if (bry__fbf_in(filter, hash) && fbf_neighbour_has(asked, filter, hash))
             return true;
     return false;
 }
 
-static bool simple_has(const question *asked, bry_hash hash)
+static bool fbf_simple_has(const question *asked, bry_hash hash)
 {
     for (const bry__fbf_filter *filter = asked->fbf->newest; filter;
-         filter = older_of(asked, filter))
+         filter = fbf_older_of(asked, filter))
         if (bry__fbf_in(filter, hash))
             return true;
     return false;
 }
 
 /* The future filter; or two neighbours from the present one on; or the oldest alone, for elements
- * whose other filter is gone. */
-static bool optimized_has(const question *asked, bry_hash hash)
+ * whose other filter was dropped. */
+static bool fbf_optimized_has(const question *asked, bry_hash hash)
 {
     bool newer = false;
     for (const bry__fbf_filter *filter = asked->fbf->newest; filter;
-         filter = older_of(asked, filter)) {
+         filter = fbf_older_of(asked, filter)) {
         bool in = bry__fbf_in(filter, hash);
         bool future = filter == asked->fbf->newest && !asked->view.rotated;
         bool alone = filter == asked->view.oldest && asked->view.alone;
@@ -86,26 +86,26 @@ static bool optimized_has(const question *asked, bry_hash hash)
     return false;
 }
 
-static bool has(const question *asked, bry_hash hash)
+static bool fbf_question_has(const question *asked, bry_hash hash)
 {
     if (!asked->view.oldest)
         return false;
     if (asked->fbf->setting.mode == BRY_WINDOW_IMPROVED)
-        return pair_has(asked, hash);
-    return asked->fbf->setting.mode == BRY_WINDOW_PAPER ? optimized_has(asked, hash)
-                                                        : simple_has(asked, hash);
+        return fbf_pair_has(asked, hash);
+    return asked->fbf->setting.mode == BRY_WINDOW_PAPER ? fbf_optimized_has(asked, hash)
+                                                        : fbf_simple_has(asked, hash);
 }
 
 bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now)
 {
-    question asked = question_at(self, now);
-    return has(&asked, hash) ? BRY_PRESENT : BRY_ABSENT;
+    question asked = fbf_question_at(self, now);
+    return fbf_question_has(&asked, hash) ? BRY_PRESENT : BRY_ABSENT;
 }
 
-enum { FETCHED = 2 }; /* positions of an element; half of the absent ones end at the first */
+enum { FETCHED = 2 }; /* positions to prefetch; half of the absent elements need only one */
 
-BRY__PREFETCHING void fetch(const bry__fbf_filter *filter, const bry_hash *hashes,
-                            const uint8_t *left, size_t n)
+BRY__PREFETCHING void fbf_prefetch(const bry__fbf_filter *filter, const bry_hash *hashes,
+                                   const uint8_t *left, size_t n)
 {
     const bry__bloom *bloom = &filter->bloom;
     unsigned positions = bloom->hashes < FETCHED ? bloom->hashes : FETCHED;
@@ -120,25 +120,25 @@ BRY__PREFETCHING void fetch(const bry__fbf_filter *filter, const bry_hash *hashe
     }
 }
 
-/* One filter at a time for the whole batch, while the next one's lines are on their way. */
+/* One filter at a time for the whole batch, while the next one is being prefetched. */
 static void pair_has_n(const question *asked, const bry_hash *hashes, size_t n, uint8_t *answers)
 {
-    uint8_t left[BATCH]; /* those not found yet */
+    uint8_t left[BATCH]; /* elements not found yet */
     const bry__fbf_filter *filter = asked->view.oldest ? asked->fbf->present : NULL;
     for (size_t i = 0; i < n; i++) {
         answers[i] = BRY_ABSENT;
         left[i] = (uint8_t)i;
     }
     if (filter)
-        fetch(filter, hashes, left, n);
+        fbf_prefetch(filter, hashes, left, n);
     while (filter && n > 0) {
-        const bry__fbf_filter *next = next_asked(asked, filter);
+        const bry__fbf_filter *next = fbf_next_asked(asked, filter);
         if (next)
-            fetch(next, hashes, left, n);
+            fbf_prefetch(next, hashes, left, n);
         size_t still = 0;
         for (size_t i = 0; i < n; i++) {
             uint8_t at = left[i];
-            if (bry__fbf_in(filter, hashes[at]) && neighbour_has(asked, filter, hashes[at]))
+            if (bry__fbf_in(filter, hashes[at]) && fbf_neighbour_has(asked, filter, hashes[at]))
                 answers[at] = BRY_PRESENT;
             else
                 left[still++] = at;
@@ -151,7 +151,7 @@ static void pair_has_n(const question *asked, const bry_hash *hashes, size_t n, 
 void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
                     uint8_t *answers)
 {
-    question asked = question_at(self, now);
+    question asked = fbf_question_at(self, now);
     bool pairs = asked.fbf->setting.mode == BRY_WINDOW_IMPROVED;
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
@@ -159,13 +159,13 @@ void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t
             pair_has_n(&asked, hashes + done, here, answers + done);
         else
             for (size_t i = done; i < done + here; i++)
-                answers[i] = has(&asked, hashes[i]) ? BRY_PRESENT : BRY_ABSENT;
+                answers[i] = fbf_question_has(&asked, hashes[i]) ? BRY_PRESENT : BRY_ABSENT;
     }
 }
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
-static double fill_of(const bry__fbf_filter *filter)
+static double fbf_fill_of(const bry__fbf_filter *filter)
 {
     return (double)filter->set / (double)filter->bloom.bits;
 }
@@ -181,12 +181,12 @@ size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generatio
     for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older, n++)
         if (n < room) {
             one = (bry_window_generation){filter->from, filter->end, filter->before + filter->items,
-                                          fill_of(filter)};
+                                          fbf_fill_of(filter)};
             bry__element_write(bry__element(generations, generation_size, n), generation_size, &one,
                                sizeof one);
         }
-    /* What growth appended in a paper's mode and no refresh has reached: empty, and of a time
-     * before the rest. */
+    /* Filters that growth appended in a paper's mode and that no refresh has reached yet are empty
+     * and older than the rest. */
     uint64_t end = fbf->oldest->from > 0 ? fbf->oldest->from : 1;
     one = (bry_window_generation){end > fbf->period ? end - fbf->period : 0, end, 0, 0};
     for (; fbf->setting.mode != BRY_WINDOW_IMPROVED && n < fbf->count; n++)
@@ -196,17 +196,17 @@ size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generatio
     return n;
 }
 
-static double estimated(const bry__fbf *fbf)
+static double fbf_estimated(const bry__fbf *fbf)
 {
     bry__fbf_sum sum = bry__fbf_sum_begin(fbf->setting.mode);
     const bry__fbf_filter *filter = fbf->newest;
     bool alone = fbf->row >= fbf->count || fbf->oldest->before > 0;
     for (uint64_t left = fbf->row; left > 0; left--, filter = filter->older)
-        bry__fbf_sum_take(&sum, pow(fill_of(filter), filter->bloom.hashes), left == 1 && alone);
+        bry__fbf_sum_take(&sum, pow(fbf_fill_of(filter), filter->bloom.hashes), left == 1 && alone);
     return fbf->items ? bry__fbf_sum_end(&sum) : 0;
 }
 
-static double predicted(const bry__fbf *fbf)
+static double fbf_predicted(const bry__fbf *fbf)
 {
     if (fbf->setting.mode != BRY_WINDOW_IMPROVED)
         return bry__fbf_paper_predicted(fbf);
@@ -220,7 +220,7 @@ static double predicted(const bry__fbf *fbf)
     return fbf->items ? bry__fbf_sum_end(&sum) : 0;
 }
 
-static bool at_ceiling(const bry__fbf *fbf)
+static bool fbf_at_ceiling(const bry__fbf *fbf)
 {
     const bry__fbf_setting *setting = &fbf->setting;
     if (!setting->max_bytes)
@@ -247,8 +247,8 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats)
     stats->generations = (uint32_t)bry__fbf_generations(self, now, NULL, 0, 0);
     stats->ended_early = fbf->ended_early;
     stats->resizes = fbf->resizes;
-    stats->estimated_error = estimated(fbf);
-    stats->predicted_error = predicted(fbf);
-    stats->at_ceiling = at_ceiling(fbf);
+    stats->estimated_error = fbf_estimated(fbf);
+    stats->predicted_error = fbf_predicted(fbf);
+    stats->at_ceiling = fbf_at_ceiling(fbf);
     stats->bytes += bry__fbf_bytes(self);
 }

@@ -8,19 +8,19 @@
  *   - The oldest filter is asked alone, for the elements of the period before its own: the filter
  *     that had them too is gone. Filters that growth appends are empty and stand behind it, and
  *     asking one of *those* alone instead would forget a whole period at once. So they are not made
- *     at all: `count` says how many filters the row may have, and the oldest one that exists is
+ *     at all: `count` is the number of filters the row may have, and the oldest one that exists is
  *     asked.
- *   - t changes, so a number of filters does not say what time they cover. A filter goes only when
- *     the row is longer than `count` and the elements that go with it are out of the window.
+ *   - t changes, so the time that a number of filters covers varies. A filter is dropped only when
+ *     the row is longer than `count` and the elements dropped with it are out of the window.
  *   - A refresh is due t after the one before; the first one on a multiple of t. When t changes, so
  *     does the one that is due, but never into the past.
  *   - Algorithm 3 knows no bounds. Here it does nothing that would cover less than the window with
  *     count - 1 periods; it takes no fewer than three filters and no more than cover the window
  *     with periods of a second; t stays from one second (or what it was planned to be, if that is
  *     less) to a quarter of a window (or what it was planned to be, if that is more).
- *   - However many filters it asks for, one goes when what only it has ended one and a half windows
- *     ago: elements are surely forgotten some time.
- *   - A row without elements is made new, with the filters and the t it was planned with.
+ *   - However many filters it wants, one is dropped when what only it has ended 1.5 windows
+ *     ago: so elements are always forgotten eventually.
+ *   - A row without elements is reset to the filters and the t it was planned with.
  *   - At the memory ceiling the number of filters does not double, and a refresh for which there
  *     is no room waits for another t: that keeps more, never less. With `refuse`,
  *     nothing is stored while Eq. 4.3 is at the target or above.
@@ -35,7 +35,7 @@
  * skipped at once (struct pattern). So a jump costs as many steps as there are refreshes until the
  * row is empty, and as the number of filters takes to come back after each.
  *
- * A question that comes later than the last change is answered as if time had moved: the same steps
+ * A look-up later than the last change is answered as if time had advanced: the same steps
  * run over numbers alone (struct steps, without a row to change).
  */
 #include "common/sizing.h"
@@ -43,9 +43,10 @@
 
 #define SECOND 1000u
 
-/* Seconds of adaptation since one at which the number of filters was what it is now, or may be. */
+/* The seconds of adaptation since one at which the number of filters was (or may have been) what it
+ * is now. */
 typedef struct pattern {
-    uint64_t second, period; /* with which it began */
+    uint64_t second, period; /* at its beginning */
     uint32_t count;
     uint32_t fewest; /* filters after a step of it, */
     uint64_t shortest, longest; /* the bounds of t, */
@@ -57,32 +58,32 @@ typedef struct pattern {
 
 /*
  * Eq. 4.3 is a product over the filters from the newest on, and as time moves only the oldest go.
- * So products of the newest ones are kept, one for every `stride` filters, and what is asked for
- * begins with one of them: a jump costs as much as the filters it passes, not their square.
+ * So products of the newest ones are kept, one per `stride` filters, and each computation
+ * starts from one of them: a jump costs as much as the filters it passes, not their square.
  */
 enum { PRODUCTS = 64, STRIDE = 16 };
 typedef struct product {
-    const bry__fbf_filter *next; /* to be taken */
-    bry__fbf_sum sum; /* of those before */
+    const bry__fbf_filter *next; /* the next factor */
+    bry__fbf_sum sum; /* of the filters before it */
 } product;
 
-/* The row's numbers while time moves. New filters are empty and need not exist to be counted. */
+/* The row's numbers while time advances. New filters are empty and need not exist to be counted. */
 typedef struct steps {
     const bry__fbf_setting *setting;
-    const bry__fbf_filter *oldest; /* of those that exist; NULL when all are gone */
-    const bry__fbf_filter *newest; /* as it was at the start */
+    const bry__fbf_filter *oldest; /* of those that exist; NULL: none is left */
+    const bry__fbf_filter *newest; /* at the start */
     uint64_t newest_begin; /* of its own period, once that has begun */
     uint64_t row, made; /* filters, and how many of them were made since the start */
-    uint64_t items; /* 0: the row is to be made new */
+    uint64_t items; /* 0: the row is to be reset */
     uint32_t count;
     uint64_t period, due, second; /* the last second that was judged */
     uint64_t resizes;
-    bry__fbf *change; /* the row to be changed, or NULL */
-    /* Good until a filter comes or goes. */
+    bry__fbf *change; /* the row to change, or NULL */
+    /* Valid until a filter is added or dropped. */
     pattern pattern;
     double error[2]; /* predicted, by whether the oldest filter is asked alone */
     bool has_error[2];
-    /* Good while as many new filters stand in front; a third changes nothing. */
+    /* Valid for this number of new filters in front; a third makes no difference. */
     bool has_products;
     uint64_t in_front, stride;
     product products[PRODUCTS];
@@ -94,8 +95,8 @@ static double filter_error(const bry__fbf_filter *filter)
     return n ? bry__bloom_error((double)filter->bloom.bits, filter->bloom.hashes, (double)n) : 0;
 }
 
-/* The published check asks the oldest filter of a whole row alone, needed or not; where growth has
- * made the row longer than its filters are, it is asked if it has what no other has. */
+/* The published check asks the oldest filter of a full row alone, whether needed or not; in a row
+ * that growth has made longer than the filters it has, only if it has what no other filter has. */
 static bool asks_alone(const steps *at)
 {
     return at->oldest && (at->row >= at->count || at->oldest->before > 0);
@@ -120,8 +121,8 @@ static void keep_products(steps *at, uint64_t in_front)
     }
 }
 
-/* Eq. 4.3, or its like for the simple check. */
-static double predicted(steps *at)
+/* Eq. 4.3, or its variant for the simple check. */
+static double fbf_paper_predicted(steps *at)
 {
     uint64_t in_front = at->made < 2 ? at->made : 2, filters = at->row - at->made;
     if (filters == 0)
@@ -140,13 +141,13 @@ static double known_error(steps *at)
 {
     int alone = asks_alone(at);
     if (!at->has_error[alone]) {
-        at->error[alone] = predicted(at);
+        at->error[alone] = fbf_paper_predicted(at);
         at->has_error[alone] = true;
     }
     return at->error[alone];
 }
 
-static bool has_room(const bry__fbf_setting *setting, uint64_t filters)
+static bool fbf_paper_has_room(const bry__fbf_setting *setting, uint64_t filters)
 {
     return !setting->max_bytes ||
            sizeof(bry__fbf) + filters * bry__fbf_cost(setting->bits) <= setting->max_bytes;
@@ -157,8 +158,8 @@ bool bry__fbf_paper_covers(const bry__fbf_setting *setting, uint64_t filters, ui
     return period >= setting->window || (filters - 1) * period >= setting->window;
 }
 
-/* What Algorithm 3 makes of the row; false: it lets it be. */
-static bool adapted(steps *at, uint32_t *count, uint64_t *period)
+/* What Algorithm 3 does with the row; false: nothing. */
+static bool fbf_paper_adapted(steps *at, uint32_t *count, uint64_t *period)
 {
     const bry__fbf_setting *setting = at->setting;
     *count = at->count;
@@ -171,7 +172,7 @@ static bool adapted(steps *at, uint32_t *count, uint64_t *period)
         *count = twice < setting->most_filters ? (uint32_t)twice : setting->most_filters;
         if (at->period > SECOND)
             *period = at->period - SECOND > SECOND ? at->period - SECOND : SECOND;
-        if (*count < at->count || !has_room(setting, *count))
+        if (*count < at->count || !fbf_paper_has_room(setting, *count))
             *count = at->count;
     } else if (error <= 0.1 * setting->error && at->count > BRY__FBF_PAPER_LEAST) {
         *count = at->count - 1;
@@ -182,7 +183,7 @@ static bool adapted(steps *at, uint32_t *count, uint64_t *period)
            bry__fbf_paper_covers(setting, *count, *period);
 }
 
-/* When the elements ended that only the oldest filter has: those of the period before its own. */
+/* The end of the elements that only the oldest filter has: those of the period before its own. */
 static uint64_t oldest_end(const steps *at)
 {
     if (!at->oldest || at->row <= 2)
@@ -190,7 +191,7 @@ static uint64_t oldest_end(const steps *at)
     return at->oldest == at->newest ? at->newest_begin : at->oldest->begin;
 }
 
-static void drop(steps *at)
+static void fbf_paper_drop(steps *at)
 {
     at->items -= at->oldest->before;
     at->oldest = at->oldest == at->newest ? NULL : at->oldest->newer;
@@ -199,24 +200,24 @@ static void drop(steps *at)
         bry__fbf_drop(at->change);
 }
 
-static void drop_old(steps *at, uint64_t now)
+static void fbf_paper_drop_old(steps *at, uint64_t now)
 {
     while (at->row > at->count) {
         uint64_t end = oldest_end(at);
         if (end == UINT64_MAX || !bry__fbf_expired(end, at->setting->window, now))
             break;
-        drop(at);
+        fbf_paper_drop(at);
     }
 }
 
-static bry_status refresh(steps *at)
+static bry_status fbf_paper_refresh(steps *at)
 {
     uint64_t now = at->due;
-    at->row++; /* the new one counts when it is decided what goes */
-    drop_old(at, now);
+    at->row++; /* counted when deciding what to drop */
+    fbf_paper_drop_old(at, now);
     at->row--;
     at->due = bry__fbf_after(now, at->period);
-    if (!has_room(at->setting, at->row + 1))
+    if (!fbf_paper_has_room(at->setting, at->row + 1))
         return BRY_OK;
     at->row++;
     if (at->made++ == 0)
@@ -257,7 +258,7 @@ static void begin_pattern(steps *at, uint64_t patience)
     };
 }
 
-/* How often the pattern, which takes `span` ms, comes again before t meets a bound. */
+/* How often the pattern repeats before t reaches a bound. */
 static uint64_t times_in_bounds(const steps *at)
 {
     const pattern *seen = &at->pattern;
@@ -269,9 +270,9 @@ static uint64_t times_in_bounds(const steps *at)
     return seen->shortest < least ? 0 : (seen->shortest - least) / (seen->period - at->period);
 }
 
-/* How often it comes again before a refresh, and before `end`, the last ms at which no filter goes.
- * The refresh that is due moves with t. */
-static uint64_t times(const steps *at, uint64_t span, uint64_t end)
+/* How often it repeats before a refresh, and before `end`, the last ms at which no filter is
+ * dropped. The time of the refresh moves with t. */
+static uint64_t fbf_paper_times(const steps *at, uint64_t span, uint64_t end)
 {
     const pattern *seen = &at->pattern;
     uint64_t now = at->second * SECOND;
@@ -282,24 +283,24 @@ static uint64_t times(const steps *at, uint64_t span, uint64_t end)
         uint64_t bound = seen->even ? times_in_bounds(at) : 0;
         most = bound < most ? bound : most;
     }
-    uint64_t nearer = span + seen->period - at->period; /* by what it comes nearer each time */
+    uint64_t nearer = span + seen->period - at->period; /* how much nearer it comes each time */
     uint64_t before = nearer > 0 ? (seen->slack - 1) / nearer : most;
     return before < most ? before : most;
 }
 
-static void skip(steps *at, uint64_t end)
+static void fbf_paper_skip(steps *at, uint64_t end)
 {
     uint64_t seconds = at->second - at->pattern.second;
-    uint64_t n = times(at, seconds * SECOND, end);
+    uint64_t n = fbf_paper_times(at, seconds * SECOND, end);
     at->second += n * seconds;
     at->resizes += n * seconds;
-    uint64_t by = n * (at->period - at->pattern.period); /* modulo 2⁶⁴ where it is less */
+    uint64_t by = n * (at->period - at->pattern.period); /* modulo 2⁶⁴ if negative */
     at->period += by;
     at->due += by;
 }
 
-/* After an adaptation by which no filter went; t was `before`. */
-static void note(steps *at, uint64_t before, uint64_t now)
+/* After an adaptation that dropped no filter; t was `before`. */
+static void fbf_paper_note(steps *at, uint64_t before, uint64_t now)
 {
     pattern *seen = &at->pattern;
     if (!seen->begun) {
@@ -318,7 +319,7 @@ static void note(steps *at, uint64_t before, uint64_t now)
         uint64_t ended = oldest_end(at), end = bry__fbf_after(ended, at->setting->kept) - 1;
         if (at->row > seen->fewest && bry__fbf_after(ended, at->setting->window) - 1 < end)
             end = bry__fbf_after(ended, at->setting->window) - 1;
-        skip(at, now < end ? now : end);
+        fbf_paper_skip(at, now < end ? now : end);
         begin_pattern(at, seen->patience);
     } else if (at->second - seen->second >= seen->patience) {
         begin_pattern(at, 2 * seen->patience);
@@ -327,30 +328,30 @@ static void note(steps *at, uint64_t before, uint64_t now)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-/* When the refresh is due that was due with another t. */
-static uint64_t due_with(const steps *at, uint64_t before)
+/* The time of the next refresh after t has changed. */
+static uint64_t fbf_paper_due_with(const steps *at, uint64_t before)
 {
     uint64_t due = bry__fbf_after(at->due - before, at->period);
     uint64_t soonest = bry__fbf_after(at->second * SECOND, 1);
     return at->due == UINT64_MAX ? UINT64_MAX : due > soonest ? due : soonest;
 }
 
-static void adapt_to(steps *at, uint32_t count, uint64_t period, uint64_t now)
+static void fbf_paper_adapt_to(steps *at, uint32_t count, uint64_t period, uint64_t now)
 {
     uint64_t before = at->period, row = at->row;
     at->second++;
     at->count = count;
     at->period = period;
-    at->due = due_with(at, before);
+    at->due = fbf_paper_due_with(at, before);
     at->resizes++;
-    drop_old(at, at->second * SECOND);
+    fbf_paper_drop_old(at, at->second * SECOND);
     if (at->row == row)
-        note(at, before, now);
+        fbf_paper_note(at, before, now);
     else
         forget_pattern(at);
 }
 
-static bry_status run(steps *at, uint64_t now)
+static bry_status fbf_paper_run(steps *at, uint64_t now)
 {
     if (now < at->due && now / SECOND == at->second &&
         now < bry__fbf_after(oldest_end(at), at->setting->kept))
@@ -358,23 +359,23 @@ static bry_status run(steps *at, uint64_t now)
     while (at->items > 0) {
         uint32_t count;
         uint64_t period;
-        bool adapt = adapted(at, &count, &period);
+        bool adapt = fbf_paper_adapted(at, &count, &period);
         uint64_t judged = bry__fbf_after(at->second * SECOND, SECOND);
         uint64_t over = bry__fbf_after(oldest_end(at), at->setting->kept);
         uint64_t next = at->due < over ? at->due : over;
         if (adapt && judged < next) {
             if (judged > now || judged == UINT64_MAX)
                 break;
-            adapt_to(at, count, period, now);
+            fbf_paper_adapt_to(at, count, period, now);
         } else {
             if (next > now || next == UINT64_MAX)
                 break;
             at->second = next / SECOND - (next % SECOND == 0);
             bry_status status = BRY_OK;
             if (over <= at->due)
-                drop(at);
+                fbf_paper_drop(at);
             else
-                status = refresh(at);
+                status = fbf_paper_refresh(at);
             if (status != BRY_OK)
                 return status;
             forget_pattern(at);
@@ -383,7 +384,7 @@ static bry_status run(steps *at, uint64_t now)
     return BRY_OK;
 }
 
-static steps steps_of(const bry__fbf *fbf)
+static steps fbf_paper_steps_of(const bry__fbf *fbf)
 {
     return (steps){
         .setting = &fbf->setting,
@@ -402,9 +403,9 @@ static steps steps_of(const bry__fbf *fbf)
 
 bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now)
 {
-    steps at = steps_of(fbf);
+    steps at = fbf_paper_steps_of(fbf);
     at.change = fbf;
-    bry_status status = run(&at, now);
+    bry_status status = fbf_paper_run(&at, now);
     if (status != BRY_OK)
         return status;
     fbf->time = now;
@@ -420,15 +421,15 @@ bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now)
 
 bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now)
 {
-    steps at = steps_of(fbf);
-    (void)run(&at, now); /* only a row to be changed needs memory */
+    steps at = fbf_paper_steps_of(fbf);
+    (void)fbf_paper_run(&at, now); /* it only fails if there is a row to change */
     return (bry__fbf_view){at.items > 0 ? at.oldest : NULL, at.made > 0, asks_alone(&at)};
 }
 
 double bry__fbf_paper_predicted(const bry__fbf *fbf)
 {
-    steps at = steps_of(fbf);
-    return predicted(&at);
+    steps at = fbf_paper_steps_of(fbf);
+    return fbf_paper_predicted(&at);
 }
 
 bool bry__fbf_paper_held(const bry__fbf *fbf)
@@ -438,6 +439,6 @@ bool bry__fbf_paper_held(const bry__fbf *fbf)
         twice = fbf->setting.most_filters;
     double error = bry__fbf_paper_predicted(fbf);
     return (fbf->setting.refuse && error >= fbf->setting.error) ||
-           (twice > fbf->count && !has_room(&fbf->setting, twice) &&
+           (twice > fbf->count && !fbf_paper_has_room(&fbf->setting, twice) &&
             error >= 0.9 * fbf->setting.error);
 }

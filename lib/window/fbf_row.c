@@ -1,11 +1,11 @@
 /*
- * The row: making and filling filters, and taking back a change that failed half way.
+ * The row: creating and filling filters, and undoing a change that failed half way.
  *
- * A change works on the row itself. Filters that it drops stay linked, and with all their bits,
- * until the commit; those it makes hang behind the newest one. Of the filters that were there it
- * touches two alone, the present and the newest one, and there only numbers, of which the change
- * keeps a copy; bits are set last, when nothing can fail any more (or, in a batch, noted, so that
- * they can be cleared again).
+ * A change works on the row itself. Filters that it drops stay linked, with all their bits, until
+ * the commit; those it creates are appended after the newest one. Of the filters that were there it
+ * touches only the present and the newest one, and there only numbers, of which the change keeps a
+ * copy; bits are set last, when nothing can fail any more (or, in a batch, recorded, so that they
+ * can be cleared again).
  */
 #include "hash/derive.h"
 #include "window/fbf.h"
@@ -38,7 +38,7 @@ void bry__fbf_reclaim(bry__fbf *fbf)
             return;
         fbf->trash = filter->newer;
         bry__fbf_free_filter(fbf, filter);
-        left -= left > 0; /* a filter without pieces takes time as well */
+        left -= left > 0; /* a filter without pieces takes time too */
     }
 }
 
@@ -53,9 +53,9 @@ void bry__fbf_commit(bry__fbf *fbf, const bry__fbf_change *change)
     bry__fbf_reclaim(fbf);
 }
 
-static void restore(bry__fbf_filter *filter, const bry__fbf_filter *was)
+static void fbf_restore(bry__fbf_filter *filter, const bry__fbf_filter *was)
 {
-    bry__bloom bloom = filter->bloom; /* may have got memory meanwhile, and keeps it */
+    bry__bloom bloom = filter->bloom; /* memory that it got meanwhile stays */
     *filter = *was;
     filter->bloom = bloom;
 }
@@ -69,8 +69,8 @@ void bry__fbf_rollback(bry__fbf *fbf, const bry__fbf_change *change)
         made = newer;
     }
     *fbf = change->row;
-    restore(fbf->present, &change->present);
-    restore(fbf->newest, &change->newest);
+    fbf_restore(fbf->present, &change->present);
+    fbf_restore(fbf->newest, &change->newest);
 }
 
 /* ---- filters ------------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ bool bry__fbf_is_new(const bry__fbf *fbf)
            newest->bits == fbf->setting.bits && newest->hashes == fbf->setting.hashes;
 }
 
-/* The two filters of an empty row in the places that its time gives them. */
+/* Numbers the two filters of an empty row for its time. */
 void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell)
 {
     bool paper = fbf->setting.mode != BRY_WINDOW_IMPROVED;
@@ -126,7 +126,7 @@ void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell)
     present->from = at > 0 ? (at - 1) * length : 0;
     present->begin = newest->from = at * length;
     present->end = newest->begin = newest->end = UINT64_MAX;
-    /* Filter and cell 0 are the future's; what stands before it there is told apart by `sub`. */
+    /* The future filter has cell 0 then; the present one before it needs another `sub`. */
     present->sub = at > 0 || paper ? 0 : UINT32_MAX;
     newest->sub = 0;
     present->salt = paper ? 0 : bry__fbf_salt(at > 0 ? at - 1 : 0, present->sub);
@@ -181,14 +181,15 @@ void bry__fbf_empty(bry__fbf *fbf)
 
 /* ---- bits ---------------------------------------------------------------------------------- */
 
-static bry_hash salted(const bry__fbf_filter *filter, bry_hash hash)
+static bry_hash fbf_salted(const bry__fbf_filter *filter, bry_hash hash)
 {
     return (bry_hash){hash.lo + filter->salt, hash.hi};
 }
 
 bool bry__fbf_in(const bry__fbf_filter *filter, bry_hash hash)
 {
-    return filter->bloom.table.present > 0 && bry__bloom_has(&filter->bloom, salted(filter, hash));
+    return filter->bloom.table.present > 0 &&
+           bry__bloom_has(&filter->bloom, fbf_salted(filter, hash));
 }
 
 bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocator)
@@ -198,14 +199,14 @@ bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocato
     return bry__bloom_init(&filter->bloom, filter->bloom.bits, filter->bloom.hashes, allocator);
 }
 
-static size_t piece_of(uint64_t position)
+static size_t fbf_piece_of(uint64_t position)
 {
     return (size_t)(position >> (BRY__BLOOM_PIECE_SHIFT + 3));
 }
 
-static unsigned char *byte_at(bry__bloom *bloom, uint64_t position)
+static unsigned char *fbf_byte_at(bry__bloom *bloom, uint64_t position)
 {
-    return bloom->table.piece[piece_of(position)] +
+    return bloom->table.piece[fbf_piece_of(position)] +
            ((position >> 3) & (BRY__BLOOM_PIECE_BYTES - 1));
 }
 
@@ -214,10 +215,10 @@ static bry_status reach_positions(bry__fbf_filter *filter, bry_hash hash,
 {
     bry_status status = bry__fbf_reach(filter, allocator);
     bry__bloom *bloom = &filter->bloom;
-    bry_hash own = salted(filter, hash);
+    bry_hash own = fbf_salted(filter, hash);
     for (unsigned i = 0;
          status == BRY_OK && bloom->table.present < bloom->table.count && i < bloom->hashes; i++)
-        status = bry__piece_reach(&bloom->table, piece_of(bry__position(own, i, bloom->bits)),
+        status = bry__piece_reach(&bloom->table, fbf_piece_of(bry__position(own, i, bloom->bits)),
                                   allocator);
     return status;
 }
@@ -225,11 +226,12 @@ static bry_status reach_positions(bry__fbf_filter *filter, bry_hash hash,
 static uint64_t set_positions(bry__fbf_filter *filter, bry_hash hash)
 {
     bry__bloom *bloom = &filter->bloom;
-    bry_hash own = salted(filter, hash);
+    bry_hash own = fbf_salted(filter, hash);
     uint64_t was_clear = 0;
     for (unsigned i = 0; i < bloom->hashes; i++) {
         uint64_t position = bry__position(own, i, bloom->bits);
-        unsigned char *byte = byte_at(bloom, position), bit = (unsigned char)(1u << (position & 7));
+        unsigned char *byte = fbf_byte_at(bloom, position),
+                      bit = (unsigned char)(1u << (position & 7));
         was_clear |= (uint64_t) !(*byte & bit) << i;
         *byte |= bit;
     }
@@ -240,12 +242,12 @@ static uint64_t set_positions(bry__fbf_filter *filter, bry_hash hash)
 void bry__fbf_unset(bry__fbf_filter *filter, bry_hash hash, uint64_t mask)
 {
     bry__bloom *bloom = &filter->bloom;
-    bry_hash own = salted(filter, hash);
+    bry_hash own = fbf_salted(filter, hash);
     filter->set -= (uint64_t)__builtin_popcountll(mask);
     for (unsigned i = 0; mask >> i; i++) {
         uint64_t position = bry__position(own, i, bloom->bits);
         if (mask >> i & 1)
-            *byte_at(bloom, position) &= (unsigned char)~(1u << (position & 7));
+            *fbf_byte_at(bloom, position) &= (unsigned char)~(1u << (position & 7));
         if (i == BRY__FBF_MAX_HASHES - 1)
             break;
     }

@@ -3,25 +3,26 @@
  *
  * Time is cut into cells of ceil(window / generations) ms, on a grid of absolute time. A period
  * ends with its cell, or when it holds what its filters were planned for and another element comes.
- * The elements of period j are in filters j and j + 1, and both are asked: when the period's end
- * and a window have passed, filter j goes, and with it the pair.
+ * The elements of period j are in filters j and j + 1, and both are asked: a window after the
+ * period's end filter j is dropped, and with it the pair.
  *
  * Limits follow the load. The filter that is made when a period begins serves that period and the
  * next, whose limit is decided now:
- *   - the period before ended early: as many as would have filled a cell at its rate, and an
+ *   - the period before ended early: as many as would have filled a cell at its rate, plus an
  *     eighth, between once and twice what the period that begins may hold. So limits double as
  *     long as that does not suffice, and a load that rises a hundredfold at once ends seven or
  *     eight periods early and then none.
- *   - it ended with its cell: what came in the cell, and an eighth where that is above the plan;
+ *   - it ended with its cell: what came in the cell, plus an eighth if that is above the plan;
  *     but at least a quarter of the limit before, so that a short lull does not undo everything;
- * and never below the planned limit. A row in which nothing is remembered any more is made new: it
+ * and never below the planned limit. A row in which nothing is remembered any more is reset: it
  * depends on time alone, so a jump over any number of cells costs no more than the cells of one
  * window.
  *
- * Ceiling. The ordinary size is such that a row which only time moves has room below it. What is
- * left is for larger filters and for those made early; where it does not suffice a filter made by
- * time is smaller than wanted, and a full period does not end (or, with `refuse`, takes no more).
- * A ceiling below one line for each filter of an ordinary row is refused at creation.
+ * Ceiling. The ordinary size is such that an ordinary row, in which no period ends early, fits
+ * below the ceiling. What is left is for larger filters and for those made early; if it does not
+ * suffice, a filter made by time is smaller than wanted, and a full period does not end (or, with
+ * `refuse`, accepts no more). A ceiling below one line per filter of an ordinary row is rejected at
+ * creation.
  */
 #include "window/fbf.h"
 
@@ -32,7 +33,7 @@ static uint64_t cell_begin(const bry__fbf *fbf, uint64_t cell)
     return cell * fbf->setting.length;
 }
 
-static void expire(bry__fbf *fbf, uint64_t now)
+static void fbf_expire(bry__fbf *fbf, uint64_t now)
 {
     while (fbf->oldest != fbf->present &&
            bry__fbf_expired(fbf->oldest->end, fbf->setting.window, now)) {
@@ -57,8 +58,8 @@ const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now)
 
 /* ---- the ceiling --------------------------------------------------------------------------- */
 
-/* Bytes below the ceiling that are not set aside for the ordinary row; there is a ceiling. */
-static uint64_t spare(const bry__fbf *fbf)
+/* Bytes below the ceiling that are not reserved for the ordinary row; there must be a ceiling. */
+static uint64_t fbf_spare(const bry__fbf *fbf)
 {
     uint64_t ordinary = bry__fbf_cost(fbf->setting.bits);
     uint64_t taken = sizeof *fbf + fbf->setting.filters * ordinary + fbf->extra;
@@ -80,11 +81,11 @@ static uint64_t wanted_limit(const bry__fbf *fbf, bool early, uint64_t now)
     return wanted <= (double)next ? next : wanted >= 2 * (double)next ? 2 * next : (uint64_t)wanted;
 }
 
-static bry__fbf_size next_size(const bry__fbf *fbf, bool early, uint64_t now)
+static bry__fbf_size fbf_next_size(const bry__fbf *fbf, bool early, uint64_t now)
 {
     uint64_t max_cost = UINT64_MAX;
     if (fbf->setting.max_bytes)
-        max_cost = spare(fbf) + (early ? 0 : bry__fbf_cost(fbf->setting.bits));
+        max_cost = fbf_spare(fbf) + (early ? 0 : bry__fbf_cost(fbf->setting.bits));
     return bry__fbf_size_for(&fbf->setting, fbf->row + 1, fbf->newest->limit,
                              wanted_limit(fbf, early, now), max_cost);
 }
@@ -117,22 +118,22 @@ static bry_status end_period(bry__fbf *fbf, uint64_t now, bool early, const bry_
 }
 
 /* A filter that is too small for the period that begins would not help. */
-static bool affordable(const bry__fbf *fbf, const bry__fbf_size *size)
+static bool fbf_affordable(const bry__fbf *fbf, const bry__fbf_size *size)
 {
-    return !fbf->setting.max_bytes ||
-           (bry__fbf_cost(size->bits) <= spare(fbf) && size->present_limit == fbf->newest->limit);
+    return !fbf->setting.max_bytes || (bry__fbf_cost(size->bits) <= fbf_spare(fbf) &&
+                                       size->present_limit == fbf->newest->limit);
 }
 
 bool bry__fbf_can_end_early(const bry__fbf *fbf)
 {
-    bry__fbf_size size = next_size(fbf, true, fbf->time);
-    return affordable(fbf, &size);
+    bry__fbf_size size = fbf_next_size(fbf, true, fbf->time);
+    return fbf_affordable(fbf, &size);
 }
 
 bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now)
 {
-    bry__fbf_size size = next_size(fbf, true, now);
-    return affordable(fbf, &size) ? end_period(fbf, now, true, &size) : BRY_E_FULL;
+    bry__fbf_size size = fbf_next_size(fbf, true, now);
+    return fbf_affordable(fbf, &size) ? end_period(fbf, now, true, &size) : BRY_E_FULL;
 }
 
 bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now)
@@ -147,15 +148,15 @@ bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now)
     uint64_t cell = now / fbf->setting.length;
     while (fbf->cell != cell) {
         uint64_t end = cell_begin(fbf, fbf->cell + 1);
-        expire(fbf, end);
+        fbf_expire(fbf, end);
         if (fbf->items == 0)
             break;
-        bry__fbf_size size = next_size(fbf, false, end);
+        bry__fbf_size size = fbf_next_size(fbf, false, end);
         bry_status status = end_period(fbf, end, false, &size);
         if (status != BRY_OK)
             return status;
     }
-    expire(fbf, now);
+    fbf_expire(fbf, now);
     if (fbf->items == 0) {
         bry_status status = bry__fbf_renew(fbf, cell);
         if (status != BRY_OK)

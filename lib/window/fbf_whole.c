@@ -1,4 +1,4 @@
-/* Whole rows: copies, and two that become one. */
+/* Whole rows: copying, and merging two. */
 #include "kernel/kernel.h"
 #include "window/fbf.h"
 
@@ -6,8 +6,8 @@
 
 /* ---- clone --------------------------------------------------------------------------------- */
 
-static bry_status copy_table(bry__fbf_filter *to, const bry__fbf_filter *from,
-                             const bry_allocator *allocator)
+static bry_status fbf_copy_table(bry__fbf_filter *to, const bry__fbf_filter *from,
+                                 const bry_allocator *allocator)
 {
     const bry__pieces *table = &from->bloom.table;
     if (table->present == 0)
@@ -16,7 +16,7 @@ static bry_status copy_table(bry__fbf_filter *to, const bry__fbf_filter *from,
     return status == BRY_OK ? bry__pieces_copy(&to->bloom.table, table, allocator) : status;
 }
 
-/* A copy of a filter behind the newest one. */
+/* Appends a copy of a filter. */
 static bry_status append_copy(bry__fbf *fbf, const bry__fbf_filter *from)
 {
     bry_status status = bry__fbf_append(fbf, from->bloom.bits, from->bloom.hashes);
@@ -28,10 +28,10 @@ static bry_status append_copy(bry__fbf *fbf, const bry__fbf_filter *from)
     numbers.newer = NULL;
     numbers.bloom = made->bloom;
     *made = numbers;
-    return copy_table(made, from, &fbf->allocator);
+    return fbf_copy_table(made, from, &fbf->allocator);
 }
 
-static bry__fbf *copy_of(const bry__fbf *fbf, const bry_allocator *allocator)
+static bry__fbf *fbf_copy_of(const bry__fbf *fbf, const bry_allocator *allocator)
 {
     bry__fbf *made = bry__alloc(allocator, sizeof *made);
     if (!made)
@@ -58,7 +58,7 @@ static bry__fbf *copy_of(const bry__fbf *fbf, const bry_allocator *allocator)
 
 bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
-    bry__fbf *made = copy_of(self, allocator);
+    bry__fbf *made = fbf_copy_of(self, allocator);
     if (!made)
         return BRY_E_NOMEM;
     *copy = made;
@@ -80,15 +80,15 @@ static bool same_place(const bry__fbf_filter *a, const bry__fbf_filter *b)
            a->bloom.bits == b->bloom.bits && a->bloom.hashes == b->bloom.hashes;
 }
 
-static const bry__fbf_filter *older_in(const bry__fbf *fbf, const bry__fbf_filter *filter)
+static const bry__fbf_filter *fbf_older_in(const bry__fbf *fbf, const bry__fbf_filter *filter)
 {
     return filter == fbf->oldest ? NULL : filter->older;
 }
 
 /*
- * Two rows at one time that can be laid over one another, newest on newest. Where one is shorter,
- * it must be because it began later: what a paper's mode finds in its oldest filter alone would not
- * be found behind another.
+ * Whether two rows at the same time can be merged filter by filter, newest with newest. If one is
+ * shorter, it must be because it began later: what a paper's mode finds only in its oldest filter
+ * would not be found behind another one.
  */
 static bool same_places(const bry__fbf *a, const bry__fbf *b)
 {
@@ -97,24 +97,24 @@ static bool same_places(const bry__fbf *a, const bry__fbf *b)
               : a->cell != b->cell || a->sub != b->sub)
         return false;
     const bry__fbf_filter *x = a->newest, *y = b->newest;
-    for (; x && y; x = older_in(a, x), y = older_in(b, y))
+    for (; x && y; x = fbf_older_in(a, x), y = fbf_older_in(b, y))
         if (!same_place(x, y))
             return false;
     return !paper || a->row == b->row ||
            (a->row < b->row ? a->oldest->before : b->oldest->before) == 0;
 }
 
-/* Whether all periods together stay within what their error is planned for. */
+/* Whether all periods together stay within their planned limits. */
 static bool within_limits(const bry__fbf *a, const bry__fbf *b)
 {
     const bry__fbf_filter *x = a->newest, *y = b->newest;
-    for (; x && y; x = older_in(a, x), y = older_in(b, y))
+    for (; x && y; x = fbf_older_in(a, x), y = fbf_older_in(b, y))
         if (x->items + y->items > x->limit)
             return false;
     return true;
 }
 
-/* Gives `into` the pieces that it lacks: the last that can fail. */
+/* Allocates the pieces that `into` lacks: the last step that can fail. */
 static bry_status reach_like(bry__fbf_filter *into, const bry__fbf_filter *from,
                              const bry_allocator *allocator)
 {
@@ -130,10 +130,10 @@ static bry_status reach_like(bry__fbf_filter *into, const bry__fbf_filter *from,
 /* Bits set in either, and in both together. */
 typedef struct overlap {
     uint64_t into, from, both;
-    double likely; /* elements, by the bits of both */
+    double likely; /* elements, estimated from the bits of both */
 } overlap;
 
-static overlap overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *from)
+static overlap fbf_overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *from)
 {
     const bry__pieces *a = &into->bloom.table, *b = &from->bloom.table;
     overlap bits = {0, 0, 0, 0};
@@ -152,12 +152,13 @@ static overlap overlap_of(const bry__fbf_filter *into, const bry__fbf_filter *fr
 }
 
 /*
- * Elements of a period after merging. Where one side's bits are all in the other, so are, up to the
- * error, its elements, so merging what is there already changes nothing. Otherwise nobody can tell
- * how many are the same, and all are counted; but no more than the bits make likely. Never fewer
- * than either side has: its bits may be in the other as those of another period.
+ * Elements of a period after merging. If one side's bits are all in the other, so are, up to the
+ * error, its elements, so merging what is there already changes nothing. Otherwise the number of
+ * common elements is unknown, and all are counted; but no more than the bits make likely. Never
+ * fewer than either side has: its bits may be in the other as those of another period.
  */
-static uint64_t merged(uint64_t into, uint64_t from, const overlap *one, const overlap *next)
+static uint64_t fbf_merged_count(uint64_t into, uint64_t from, const overlap *one,
+                                 const overlap *next)
 {
     uint64_t least = into > from ? into : from, sum = into + from;
     if ((one->both == one->into && next->both == next->into) ||
@@ -176,8 +177,9 @@ static void merge_filter(bry__fbf_filter *into, const bry__fbf_filter *from, con
             bry__kernels()->or_into(into->bloom.table.piece[i], table->piece[i],
                                     bry__piece_size(table, i));
     into->set = own->both;
-    into->items = merged(into->items, from->items, own, newer);
-    into->before = merged(into->before, from->before, own, own); /* the oldest keeps this */
+    into->items = fbf_merged_count(into->items, from->items, own, newer);
+    into->before =
+        fbf_merged_count(into->before, from->before, own, own); /* used for the oldest filter */
     if (into->newer)
         into->newer->before = into->items;
     if (from->from < into->from)
@@ -186,7 +188,7 @@ static void merge_filter(bry__fbf_filter *into, const bry__fbf_filter *from, con
         into->limit = from->limit;
 }
 
-/* Filters older than all of into's: they are taken over from a copy as they are. */
+/* Takes over filters older than all of into's from a copy. */
 static void take_older(bry__fbf *into, bry__fbf *copy, bry__fbf_filter *first)
 {
     uint64_t n = 1;
@@ -203,7 +205,7 @@ static void take_older(bry__fbf *into, bry__fbf *copy, bry__fbf_filter *first)
 }
 
 /*
- * Where the shorter row ended, neighbours of two rows meet. What the newer one has of the period
+ * At the end of the shorter row, neighbours of two rows meet. What the newer one has of the period
  * before its own is what the older one has, and in an improved row also what the shorter one held
  * of a period that ended earlier there and is out of the window: bits without a pair.
  */
@@ -224,12 +226,12 @@ static bool has_room_for(const bry__fbf *into, const bry__fbf *from)
     return !into->setting.max_bytes || bytes <= into->setting.max_bytes;
 }
 
-static bry_status no_room(const bry__fbf *into)
+static bry_status fbf_no_room(const bry__fbf *into)
 {
     return into->setting.refuse ? BRY_E_FULL : BRY_E_MISMATCH;
 }
 
-/* What the row knows of all its filters. */
+/* Recounts the row's sums over its filters. */
 static void count_again(bry__fbf *fbf)
 {
     bool paper = fbf->setting.mode != BRY_WINDOW_IMPROVED;
@@ -244,13 +246,13 @@ static void count_again(bry__fbf *fbf)
     }
 }
 
-/* All of merging that can fail. */
+/* The part of a merge that can fail. */
 static bry_status prepare_merge(const bry__fbf *into, const bry__fbf *copy)
 {
     if (!same_places(into, copy))
         return BRY_E_MISMATCH;
     if (copy->row > into->row && !has_room_for(into, copy))
-        return no_room(into);
+        return fbf_no_room(into);
     if (into->setting.refuse && into->setting.max_bytes && !into->setting.fixed &&
         into->setting.mode == BRY_WINDOW_IMPROVED && !within_limits(into, copy))
         return BRY_E_FULL;
@@ -265,12 +267,12 @@ static bry_status prepare_merge(const bry__fbf *into, const bry__fbf *copy)
 }
 
 /* `copy` has elements and may be taken apart. */
-static void merge_all(bry__fbf *into, bry__fbf *copy)
+static void fbf_merge_all(bry__fbf *into, bry__fbf *copy)
 {
     bry__fbf_filter *x = into->newest, *y = copy->newest;
     overlap newer = {0, 0, 0, 0}, own; /* the newest's own period has not begun */
     for (;;) {
-        own = overlap_of(x, y);
+        own = fbf_overlap_of(x, y);
         merge_filter(x, y, &newer, &own);
         newer = own;
         if (x == into->oldest || !y->older)
@@ -291,8 +293,8 @@ static void merge_all(bry__fbf *into, bry__fbf *copy)
         into->resizes = copy->resizes;
 }
 
-/* An empty row becomes the other's. */
-static void become(bry__fbf *into, bry__fbf *copy)
+/* Replaces an empty row by the other's. */
+static void fbf_become(bry__fbf *into, bry__fbf *copy)
 {
     bry__fbf was = *into;
     into->oldest = copy->oldest;
@@ -315,13 +317,13 @@ static void become(bry__fbf *into, bry__fbf *copy)
 }
 
 /*
- * A copy of `from` is brought to the later time, and what is taken over comes out of it. Bits are
- * merged when nothing can fail any more, so that until then the change can be taken back.
+ * Brings a copy of `from` to the later time; filters that are taken over come from it. Bits are
+ * merged when nothing can fail any more, so that until then the change can be undone.
  */
-static bry_status copy_at(const bry__fbf *from, uint64_t now, const bry_allocator *allocator,
-                          bry__fbf **copy)
+static bry_status fbf_copy_at(const bry__fbf *from, uint64_t now, const bry_allocator *allocator,
+                              bry__fbf **copy)
 {
-    bry__fbf *made = copy_of(from, allocator);
+    bry__fbf *made = fbf_copy_of(from, allocator);
     if (!made)
         return BRY_E_NOMEM;
     bry__fbf_change change = bry__fbf_begin(made);
@@ -342,14 +344,14 @@ bry_status bry__fbf_merge(void *self, const void *other, uint64_t now)
     const bry__fbf *from = other;
     if (!same_setting(&into->setting, &from->setting))
         return BRY_E_MISMATCH;
-    bry_status status = copy_at(from, now, &into->allocator, &copy);
+    bry_status status = fbf_copy_at(from, now, &into->allocator, &copy);
     if (status != BRY_OK)
         return status;
     bry__fbf_change change = bry__fbf_begin(into);
     status = bry__fbf_to(into, now);
     bool takes_all = status == BRY_OK && into->items == 0 && copy->items > 0;
     if (takes_all && !has_room_for(into, copy))
-        status = no_room(into);
+        status = fbf_no_room(into);
     else if (status == BRY_OK && !takes_all && copy->items > 0)
         status = prepare_merge(into, copy);
     if (status == BRY_OK)
@@ -357,9 +359,9 @@ bry_status bry__fbf_merge(void *self, const void *other, uint64_t now)
     else
         bry__fbf_rollback(into, &change);
     if (status == BRY_OK && takes_all)
-        become(into, copy);
+        fbf_become(into, copy);
     else if (status == BRY_OK && copy->items > 0)
-        merge_all(into, copy);
+        fbf_merge_all(into, copy);
     bry__fbf_destroy(copy);
     return status;
 }

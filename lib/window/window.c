@@ -1,9 +1,8 @@
 /*
- * The window job: options become an engine and a shape, and times become the window's time.
+ * The window job: chooses engine and shape from the options, and keeps the window's time.
  *
- * The time T is kept here, so that the engines need not each get clocks right: a change that brings
- * an earlier `now` happens at T, one that is too far ahead is refused, and T moves only when the
- * engine has done what was asked.
+ * The time T is kept here, so that the engines need not handle clocks: a change with an earlier
+ * `now` happens at T, one too far ahead is refused, and T moves only if the engine succeeds.
  */
 #include "window/window_object.h"
 
@@ -18,7 +17,7 @@ static const bry__window_engine *const engines[] = {
     &bry__fbf_window_engine,
 };
 
-static const bry__window_engine *engine_of(bry_engine engine)
+static const bry__window_engine *window_engine_of(bry_engine engine)
 {
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
         if (engines[i]->engine == engine)
@@ -67,7 +66,7 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
         options->fbf.hashes > BRY__WINDOW_MAX_HASHES ||
         (options->fbf.bits == 0) != (options->fbf.hashes == 0))
         return BRY_E_RANGE;
-    *engine = engine_of(options->engine);
+    *engine = window_engine_of(options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
 
@@ -189,27 +188,27 @@ uint64_t bry_window_seed(const bry_window *window)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t window_later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
 bry_answer bry_window_has(const bry_window *window, bry_hash hash, uint64_t now)
 {
-    return window->engine->has(window->self, hash, later(now, window->time));
+    return window->engine->has(window->self, hash, window_later(now, window->time));
 }
 
 void bry_window_has_n(const bry_window *window, const bry_hash *hashes, size_t n, uint64_t now,
                       uint8_t *answers)
 {
     if (n > 0)
-        window->engine->has_n(window->self, hashes, n, later(now, window->time), answers);
+        window->engine->has_n(window->self, hashes, n, window_later(now, window->time), answers);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* The time at which a change happens that brings *now; or it is refused. */
-static bry_status admit(bry_window *window, uint64_t *now)
+/* Sets *now to the time at which a change happens, or refuses it. */
+static bry_status window_admit(bry_window *window, uint64_t *now)
 {
     uint64_t skew = window->options.max_skew;
     if (window->started && *now <= window->time) {
@@ -221,8 +220,8 @@ static bry_status admit(bry_window *window, uint64_t *now)
     return BRY_OK;
 }
 
-/* What the engine said of a change; T moves when it was done. */
-static bry_status end_change(bry_window *window, uint64_t now, bry_status status)
+/* Ends a change with the engine's status; T moves if it succeeded. */
+static bry_status window_end_change(bry_window *window, uint64_t now, bry_status status)
 {
     if (status == BRY_OK) {
         window->time = now;
@@ -235,10 +234,10 @@ static bry_status end_change(bry_window *window, uint64_t now, bry_status status
 bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry_answer answer = BRY_ABSENT;
-    bry_status status = admit(window, &now);
+    bry_status status = window_admit(window, &now);
     if (status != BRY_OK)
         return status;
-    status = end_change(window, now, window->engine->add(window->self, hash, now, &answer));
+    status = window_end_change(window, now, window->engine->add(window->self, hash, now, &answer));
     if (status == BRY_OK && was)
         *was = answer;
     return status;
@@ -248,11 +247,11 @@ bry_status bry__window_add_new(bry_window *window, bry_hash hash, uint64_t now, 
 {
     if (!window->engine->add_new)
         return bry_window_add(window, hash, now, was);
-    bry_status status = admit(window, &now);
+    bry_status status = window_admit(window, &now);
     if (status != BRY_OK)
         return status;
     *was = BRY_ABSENT;
-    return end_change(window, now, window->engine->add_new(window->self, hash, now));
+    return window_end_change(window, now, window->engine->add_new(window->self, hash, now));
 }
 
 bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n, uint64_t now,
@@ -260,10 +259,10 @@ bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n
 {
     if (n == 0)
         return BRY_OK;
-    bry_status status = admit(window, &now);
+    bry_status status = window_admit(window, &now);
     if (status != BRY_OK)
         return status;
-    return end_change(window, now, window->engine->add_n(window->self, hashes, n, now, was));
+    return window_end_change(window, now, window->engine->add_n(window->self, hashes, n, now, was));
 }
 
 bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
@@ -271,10 +270,10 @@ bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_a
     bry_answer answer = BRY_ABSENT;
     if (!window->engine->del)
         return BRY_E_UNSUPPORTED;
-    bry_status status = admit(window, &now);
+    bry_status status = window_admit(window, &now);
     if (status != BRY_OK)
         return status;
-    status = end_change(window, now, window->engine->del(window->self, hash, now, &answer));
+    status = window_end_change(window, now, window->engine->del(window->self, hash, now, &answer));
     if (status == BRY_OK && was)
         *was = answer;
     return status;
@@ -284,7 +283,7 @@ bry_status bry_window_advance(bry_window *window, uint64_t now)
 {
     if (!bry__window_moves(window, now))
         return BRY_OK;
-    return end_change(window, now, window->engine->advance(window->self, now));
+    return window_end_change(window, now, window->engine->advance(window->self, now));
 }
 
 uint64_t bry_window_time(const bry_window *window)
@@ -294,8 +293,8 @@ uint64_t bry_window_time(const bry_window *window)
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
-/* Whether the engine may be asked; what it cannot merge all the same it says itself. */
-static bool match(const bry_window *into, const bry_window *from)
+/* Whether the engine may try to merge; it may still refuse. */
+static bool window_match(const bry_window *into, const bry_window *from)
 {
     bry_window_options a = bry__window_like(into), b = bry__window_like(from);
     return a.engine == b.engine && a.fbf.mode == b.fbf.mode && a.seed == b.seed &&
@@ -306,15 +305,15 @@ static bool match(const bry_window *into, const bry_window *from)
 
 bry_status bry_window_merge(bry_window *into, const bry_window *from)
 {
-    if (!match(into, from))
+    if (!window_match(into, from))
         return BRY_E_MISMATCH;
     if (into == from || !from->started)
         return BRY_OK;
-    uint64_t now = later(into->time, from->time);
-    return end_change(into, now, into->engine->merge(into->self, from->self, now));
+    uint64_t now = window_later(into->time, from->time);
+    return window_end_change(into, now, into->engine->merge(into->self, from->self, now));
 }
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
 size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
                               size_t generation_size, size_t room)

@@ -1,4 +1,4 @@
-/* The window's inside, shared by window.c (operations) and window_save.c (frames). */
+/* The window's internals, shared by window.c (operations) and window_save.c (frames). */
 #ifndef BRY_WINDOW_WINDOW_OBJECT_H
 #define BRY_WINDOW_WINDOW_OBJECT_H
 
@@ -8,7 +8,7 @@
 
 struct bry_window {
     bry_allocator allocator;
-    bry_window_options options; /* as created with, defaults filled in; without the allocator */
+    bry_window_options options; /* of creation, with defaults filled in; without the allocator */
     const bry__window_engine *engine;
     void *self; /* the engine's instance */
     uint64_t time; /* T */
@@ -17,36 +17,35 @@ struct bry_window {
 };
 
 /*
- * Options as this version knows them, with their defaults, the engine that they name, and what it
- * makes of them; the shape's bytes are those of the whole window. What bry_window_plan() returns.
+ * Reads the options, fills in their defaults, chooses the engine and plans; the shape's bytes are
+ * those of the whole window. Returns what bry_window_plan() returns.
  */
 bry_status bry__window_read_options(const bry_window_options *given, bry_window_options *options,
                                     const bry__window_engine **engine, bry_window_shape *shape);
 
-/* Options that make one like this. */
+/* Options that create a window like this one. */
 bry_window_options bry__window_like(const bry_window *other);
 
-/* What a window takes with its first element in it, at most; for options that have a plan. */
+/* The most bytes of a window with one element; for options that have a plan. */
 uint64_t bry__window_bytes_first(const bry_window_options *given);
 
-/* Has what adding this hash is going to read fetched into the cache, for who has something else to
- * do in the meantime. */
+/* Prefetches what bry_window_add() of this hash will touch. */
 static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
 {
     if (window->engine->fetch)
         window->engine->fetch(window->self, hash);
 }
 
-/* bry_window_add() of a hash for which bry_window_has() has just said BRY_ABSENT at that time. */
+/* bry_window_add() of a hash that bry_window_has() has just found absent at that time. */
 bry_status bry__window_add_new(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
-/* Whether a change at `now` moves the window's time, or sets it. 0 is a time like any other. */
+/* Whether a change at `now` moves the window's time, or sets it. 0 is a valid time. */
 static inline bool bry__window_moves(const bry_window *window, uint64_t now)
 {
     return !window->started || now > window->time;
 }
 
-/* The same options as the engine gets them: max_bytes is what the facade leaves of it. */
+/* The options for the engine: max_bytes is what the facade leaves of it. */
 bry_window_options bry__window_engine_options(const bry_window_options *options);
 
 #endif

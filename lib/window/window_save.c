@@ -1,6 +1,6 @@
 /*
- * A window as frames (doc/format.md, kind WNDW): its options and time, and what its engine writes.
- * Refusals are not part of it: a replica that was given the same changes has the same bytes.
+ * A window as frames (doc/format.md, kind WNDW): its options and time, and the engine's frames.
+ * Counts of refusals are not saved: so a replica with the same changes has the same bytes.
  */
 #include "common/allocator.h"
 #include "common/endian.h"
@@ -58,15 +58,9 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
-{
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
-/* The ceiling of a window with these options. The least one depends on the sizes of structures,
- * which differ between builds: one slightly below it was enough where the window was made, and is
- * raised.
- */
+/* The ceiling of a window with these options. The smallest possible one depends on the sizes of
+ * structures, which differ between builds: one slightly below was sufficient where the window was
+ * created, and is raised. */
 static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_bytes)
 {
     bry_window_shape shape = BRY_WINDOW_SHAPE;
@@ -76,20 +70,21 @@ static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_byt
     return max_bytes < least && max_bytes >= least - least / 8 ? least : max_bytes;
 }
 
-/* The options as they were when the window was made, checked as they were then. */
-static const char *read_options(const unsigned char *numbers, uint64_t seed, bry_window *window)
+/* The options of creation, checked again. */
+static const char *window_save_read_options(const unsigned char *numbers, uint64_t seed,
+                                            bry_window *window)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE), mode = bry__load32(numbers + AT_MODE);
     uint32_t flags = bry__load32(numbers + AT_FLAGS);
     uint64_t hashes = bry__load64(numbers + AT_HASHES);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
-        return "the engine is not one that windows have";
+        return "unknown engine";
     if (mode > BRY_WINDOW_PAPER_SIMPLE)
-        return "a mode that windows do not have";
+        return "unknown mode";
     if (seed == 0)
         return "the seed is 0";
     if (flags & ~(uint32_t)FLAGS)
-        return "a flag that windows do not have";
+        return "unknown flag";
     bry_window_options stored = {
         .struct_size = sizeof stored,
         .engine = (bry_engine)engine,
@@ -107,7 +102,7 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
         .seed = seed,
     };
     stored.max_bytes = ceiling_here(&stored, bry__load64(numbers + AT_MAX_BYTES));
-    /* Zeros would become defaults, and a window knows its own. */
+    /* A zero would become a default, but a saved window has no zeros. */
     bry_window_shape shape;
     if (bry__window_read_options(&stored, &window->options, &window->engine, &shape) != BRY_OK ||
         window->options.window != stored.window || window->options.capacity != stored.capacity ||
@@ -116,27 +111,27 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
     window->time = bry__load64(numbers + AT_TIME);
     window->started = (flags & FLAG_STARTED) != 0;
     if (!window->started && window->time != 0)
-        return "a time before the first change";
+        return "a time is set before the first change";
     return NULL;
 }
 
-static bry_status read_window(bry__frame_reader *reader, const bry_allocator *allocator,
-                              bry_window **window)
+static bry_status window_save_read_window(bry__frame_reader *reader, const bry_allocator *allocator,
+                                          bry_window **window)
 {
     unsigned char numbers[NUMBERS_SIZE];
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
     bry_window read = {.allocator = *allocator};
-    const char *problem = read_options(numbers, reader->header.seed, &read);
+    const char *problem = window_save_read_options(numbers, reader->header.seed, &read);
     if (problem)
-        return bad(reader, problem);
+        return bry__frame_reader_bad(reader, problem);
     status = bry__frame_reader_claim(reader, sizeof read);
     if (status != BRY_OK)
         return status;
     bry_window *made = bry__alloc(allocator, sizeof *made);
     if (!made)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the window");
+        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the window");
     *made = read;
     bry_window_options rest = bry__window_engine_options(&made->options);
     status = made->engine->read(&rest, made->time, reader, allocator, &made->self);
@@ -146,7 +141,7 @@ static bry_status read_window(bry__frame_reader *reader, const bry_allocator *al
     if (status == BRY_OK && !made->started)
         made->engine->stats(made->self, made->time, &stats);
     if (stats.items > 0)
-        status = bad(reader, "elements before the first change");
+        status = bry__frame_reader_bad(reader, "elements in a window without a change");
     if (status == BRY_OK)
         *window = made;
     else
@@ -160,7 +155,7 @@ bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window 
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = read_window(&reader, &allocator, window);
+        status = window_save_read_window(&reader, &allocator, window);
     bry__frame_reader_close(&reader);
     return status;
 }

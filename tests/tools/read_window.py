@@ -123,7 +123,7 @@ def check_fbf(payloads, numbers):
             return f"filter {i}: {problem}"
     for older, newer in zip(filters, filters[1:]):
         if newer.start != older.begin or newer.before != older.items:
-            return "neighbours do not agree"
+            return "neighbouring filters do not match"
     in_cell = sum(one.items for one in filters if now // length * length <= one.begin <= now)
     if last != now or cell_items != (0 if mode else in_cell):
         return "the row's numbers are not its filters'"

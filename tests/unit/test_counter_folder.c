@@ -307,9 +307,10 @@ static void damaged(void **state)
             c = reach(&other, NULL);
             bry_counter_destroy(c);
         } else {
-            static const char *const problems[] = {
-                NULL, "the snapshot is missing", "snapshot and log are of two tables",
-                "snapshot and log are of two tables", "the snapshot is of no table"};
+            static const char *const problems[] = {NULL, "the snapshot is missing",
+                                                   "snapshot and log belong to different tables",
+                                                   "snapshot and log belong to different tables",
+                                                   "the snapshot does not belong to a table"};
             bry_load load = BRY_LOAD;
             assert_int_equal(refuse(&other, NULL, &load), BRY_E_BADDATA);
             assert_string_equal(load.problem, problems[way]);

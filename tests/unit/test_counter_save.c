@@ -197,24 +197,25 @@ static void forged_numbers(void **state)
         uint64_t value;
         const char *problem;
     } forgeries[] = {
-        {0, BRY_ENGINE_KBF, "the engine is not one that windows have"},
-        {0, BRY_ENGINE_FBF, "the window is not this table's"},
+        {0, BRY_ENGINE_KBF, "unknown engine"},
+        {0, BRY_ENGINE_FBF, "the window does not belong to this table"},
         {0, BRY_ENGINE_COMPACT | UINT64_C(1) << 40, "a reserved field is not 0"},
         {8, 0, "the table's options are out of range"},
-        {8, 1001, "the window is not this table's"},
+        {8, 1001, "the window does not belong to this table"},
         {8, UINT64_MAX, "the table's options are out of range"},
         {16, 0, "the table's options are out of range"},
-        {16, 101, "the window is not this table's"},
+        {16, 101, "the window does not belong to this table"},
         {24, 0, "the table's options are out of range"},
         {24, UINT64_C(0x7ff8000000000000), "the table's options are out of range"}, /* no number */
         {48, 39, "more counters than the table has"},
         {48, 41, "counters are missing"},
         {48, UINT64_MAX, "counters are missing"},
-        {96, UINT64_C(0x7ff0000000000000), "a rate is none"}, /* infinity */
-        {96, UINT64_C(0xbff0000000000000), "a rate is none"}, /* -1 */
-        {104, UINT64_C(0x4000000000000000), "a rate is none"}, /* 2 */
-        {104, UINT64_C(0x7ff8000000000000), "a rate is none"},
-        {128, 5, "a place in no history"},
+        {96, UINT64_C(0x7ff0000000000000),
+         "expected_lost or error is not a valid number"}, /* infinity */
+        {96, UINT64_C(0xbff0000000000000), "expected_lost or error is not a valid number"}, /* -1 */
+        {104, UINT64_C(0x4000000000000000), "expected_lost or error is not a valid number"}, /* 2 */
+        {104, UINT64_C(0x7ff8000000000000), "expected_lost or error is not a valid number"},
+        {128, 5, "invalid position in the log"},
     };
     for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
         bry_counter *a = make(BRY_ENGINE_COMPACT, 100);
@@ -243,7 +244,7 @@ static void forged_names(void **state)
         unsigned char *names = frame_of(&saved, NAME, 0, &len);
         assert_int_equal(len, 28);
         static const char *const problems[] = {"two counters have the same name",
-                                               "a name is cut short", "a name is cut short",
+                                               "a name is truncated", "a name is truncated",
                                                "more counters than the table has"};
         if (way == 0)
             memcpy(names + 10, names + 24, 4);
@@ -276,7 +277,7 @@ static void forged_window(void **state)
     /* Its seed, made good inside and outside. */
     window[24] ^= 2;
     repair_stream(window, len);
-    expect_problem(&saved, "the window is not this table's");
+    expect_problem(&saved, "the window does not belong to this table");
     window[24] ^= 2;
     repair_stream(window, len);
     window[100] ^= 1; /* damage inside alone: the outer checksums are right */
@@ -290,7 +291,7 @@ static void forged_window(void **state)
     bry__store32(window - 16, NAME);
     repair_stream(saved.bytes, saved.len);
     assert_int_equal(load(saved.bytes, saved.len, &how, &counters), BRY_E_BADDATA);
-    assert_string_equal(how.problem, "the window is cut short");
+    assert_string_equal(how.problem, "the window is truncated");
     bry__store32(window - 16, WIND);
 
     /* A byte more in the window's frame. */
@@ -451,21 +452,21 @@ static void forged_log(void **state)
         uint64_t value;
         const char *problem;
     } forgeries[] = {
-        {24, 0, "the log does not begin with what it is the log of"},
-        {24 + 24, 0, "the table's number is 0"},
+        {24, 0, "the log does not start with its base record"},
+        {24 + 24, 0, "the table's identifier is 0"},
         {24 + 32, 1, "the snapshot is missing"},
-        {24 + 40, 1, "the engine is not one that windows have"},
+        {24 + 40, 1, "unknown engine"},
         {24 + 48, 0, "the table's options are out of range"},
         {24 + 56, UINT64_MAX, "the table's options are out of range"},
         {24 + 72, 0, "the table's options are out of range"},
         /* The second record, 104 bytes on: one operation. */
-        {104 + 24, BRY__FOUR('O', 'P', 'S', 's'), "a record of a type that there is not"},
-        {104 + 24, BRY__FOUR('T', 'I', 'M', 'E'), "a record of a size that none of its type has"},
-        {104 + 24, BRY__FOUR('D', 'E', 'L', ' '), "a counter is deleted that is not there"},
-        {104 + 24, BRY__FOUR('O', 'P', 'S', ' '), "a record without operations"},
-        {104 + 24, BRY__FOUR('O', 'P', 'S', ' ') | UINT64_C(2) << 32, "an operation is cut short"},
+        {104 + 24, BRY__FOUR('O', 'P', 'S', 's'), "unknown record type"},
+        {104 + 24, BRY__FOUR('T', 'I', 'M', 'E'), "a record has the wrong length"},
+        {104 + 24, BRY__FOUR('D', 'E', 'L', ' '), "a deleted counter does not exist"},
+        {104 + 24, BRY__FOUR('O', 'P', 'S', ' '), "a record has no operations"},
+        {104 + 24, BRY__FOUR('O', 'P', 'S', ' ') | UINT64_C(2) << 32, "an operation is truncated"},
         {104 + 72, 0, "bytes follow the last operation"}, /* its name's length */
-        {104 + 72, 900, "an operation is cut short"},
+        {104 + 72, 900, "an operation is truncated"},
         {104 + 32, UINT64_MAX, "a record goes back in time"}, /* the one after it does */
     };
     for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {

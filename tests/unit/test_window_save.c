@@ -143,11 +143,11 @@ static void test_forged_numbers(void **state)
         uint64_t value;
         const char *problem;
     } forged[] = {
-        {0, 4, BRY_ENGINE_BLOOM, "the engine is not one that windows have"},
-        {0, 4, BRY_ENGINE_AUTO, "the engine is not one that windows have"},
-        {4, 4, 3, "a mode that windows do not have"},
-        {8, 4, 16, "a flag that windows do not have"},
-        {8, 4, 0, "a time before the first change"},
+        {0, 4, BRY_ENGINE_BLOOM, "unknown engine"},
+        {0, 4, BRY_ENGINE_AUTO, "unknown engine"},
+        {4, 4, 3, "unknown mode"},
+        {8, 4, 16, "unknown flag"},
+        {8, 4, 0, "a time is set before the first change"},
         {12, 4, 0, out_of_range},
         {12, 4, 1025, out_of_range},
         {16, 8, 0, out_of_range},
@@ -177,7 +177,7 @@ static void test_forged_numbers(void **state)
     add(window, 1, 0);
     forge(&file, window);
     bry__store32(file.bytes + NUMBERS_AT + 8, 0);
-    assert_refused(&file, "elements before the first change");
+    assert_refused(&file, "elements in a window without a change");
     bry_window_destroy(window);
 }
 
@@ -317,7 +317,7 @@ static void test_forged_start(void **state)
         assert_refused(&file, "the adaptation is out of range");
         bry__store64(file.bytes + due, is);
         bry__store64(file.bytes + cell_items, 1);
-        assert_refused(&file, "a cell that this mode does not have");
+        assert_refused(&file, "a cell in a mode without cells");
         bry_window_destroy(window);
     }
 }
