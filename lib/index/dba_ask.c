@@ -1,11 +1,10 @@
 /*
- * Questions: the rows of an element's positions, taken together by AND, leave the columns that
- * answer for it.
+ * Look-ups: the AND of the rows at an element's positions leaves the columns that may hold it.
  *
  * Filters are about half full, so each row halves what is left: of 512 columns nothing remains
- * after some ten rows, of one after two. That is how many rows are fetched side by side before the
- * first is looked at; few elements need more, and those that do are mostly there and need all. A
- * batch does each of these stages for all its elements before the next.
+ * after about ten rows, of one after two. That many rows are prefetched before the first is read;
+ * few elements need more, and those that do are mostly present and need all. A batch does each of
+ * these stages for all its elements before the next.
  */
 #include "common/attributes.h"
 #include "index/dba_index.h"
@@ -15,7 +14,7 @@
 #include <string.h>
 
 enum {
-    CHUNK = 32, /* elements of a batch that are under way together */
+    CHUNK = 32, /* elements of a batch that are processed together */
     SECOND = 4, /* rows of the second stage; the third takes the rest */
 };
 
@@ -25,7 +24,7 @@ static unsigned first_stage(const bry__dba_group *group)
     return rows < group->shape.hashes ? rows : group->shape.hashes;
 }
 
-static unsigned stage_end(const bry__dba_group *group, unsigned done)
+static unsigned dba_stage_end(const bry__dba_group *group, unsigned done)
 {
     unsigned k = group->shape.hashes, first = first_stage(group);
     if (done == 0)
@@ -33,8 +32,8 @@ static unsigned stage_end(const bry__dba_group *group, unsigned done)
     return done == first && first + SECOND < k ? first + SECOND : k;
 }
 
-BRY__PREFETCHING void fetch(const bry__dba_group *group, bry__dba_probe *probe, unsigned from,
-                            unsigned to, const unsigned char **rows)
+BRY__PREFETCHING void dba_prefetch(const bry__dba_group *group, bry__dba_probe *probe,
+                                   unsigned from, unsigned to, const unsigned char **rows)
 {
     bry__dba_probe_know(probe, group->shape.range, to);
     for (unsigned i = from; i < to; i++) {
@@ -43,15 +42,15 @@ BRY__PREFETCHING void fetch(const bry__dba_group *group, bry__dba_probe *probe, 
     }
 }
 
-static bool ask(const bry__kernel *kernel, const bry__dba_group *group, bry__dba_probe *probe,
-                unsigned char mask[BRY__DBA_MASK])
+static bool dba_ask_rows(const bry__kernel *kernel, const bry__dba_group *group,
+                         bry__dba_probe *probe, unsigned char mask[BRY__DBA_MASK])
 {
     size_t bytes = group->width / 8;
     const unsigned char *rows[BRY__DBA_MAX_HASHES];
     memcpy(mask, group->live, BRY__DBA_MASK);
     for (unsigned done = 0; done < group->shape.hashes;) {
-        unsigned end = stage_end(group, done);
-        fetch(group, probe, done, end, rows);
+        unsigned end = dba_stage_end(group, done);
+        dba_prefetch(group, probe, done, end, rows);
         if (!kernel->rows_and(mask, rows, end - done, bytes))
             return false;
         done = end;
@@ -71,15 +70,15 @@ bry_answer bry__dba_has(const void *self, bry_hash hash)
         if (group->units == 0)
             continue;
         if (group->width == 1 ? bry__dba_column_has(group, 0, &probe)
-                              : ask(kernel, group, &probe, mask))
+                              : dba_ask_rows(kernel, group, &probe, mask))
             return BRY_PRESENT;
     }
     return BRY_ABSENT;
 }
 
-/* The units of the columns that are left. */
-static void tell(const bry__dba_group *group, const unsigned char mask[BRY__DBA_MASK],
-                 bry__index_found *found)
+/* Reports the units of the columns that are left. */
+static void dba_report(const bry__dba_group *group, const unsigned char mask[BRY__DBA_MASK],
+                       bry__index_found *found)
 {
     if (group->width == 1) {
         bry__index_found_add(found, group->slot[0]);
@@ -92,7 +91,7 @@ static void tell(const bry__dba_group *group, const unsigned char mask[BRY__DBA_
         else
             for (unsigned b = 0; b < group->width / 8; b++)
                 left |= (uint64_t)mask[b] << (8 * b);
-        while (left) { /* from the last column on: mostly the newest first */
+        while (left) { /* from the last column down: mostly newest first */
             unsigned last = 63 - (unsigned)__builtin_clzll(left);
             bry__index_found_add(found, group->slot[64 * word + last]);
             left ^= (uint64_t)1 << last;
@@ -112,8 +111,8 @@ void bry__dba_locate(const void *self, bry_hash hash, bry__index_found *found)
         if (group->units == 0)
             continue;
         if (group->width == 1 ? bry__dba_column_has(group, 0, &probe)
-                              : ask(kernel, group, &probe, mask))
-            tell(group, mask, found);
+                              : dba_ask_rows(kernel, group, &probe, mask))
+            dba_report(group, mask, found);
     }
 }
 
@@ -125,18 +124,18 @@ typedef struct chunk {
     const unsigned char *rows[CHUNK][BRY__DBA_MAX_HASHES];
 } chunk;
 
-/* Asks a group for the n elements that asked[] names; leaves there those that it answers for, and
- * returns how many they are. */
-static unsigned ask_many(const bry__kernel *kernel, const bry__dba_group *group, chunk *batch,
-                         uint8_t *asked, unsigned n)
+/* Asks a group for the n elements listed in asked[]; keeps those that it may hold there, and
+ * returns how many. */
+static unsigned dba_ask_many(const bry__kernel *kernel, const bry__dba_group *group, chunk *batch,
+                             uint8_t *asked, unsigned n)
 {
     size_t bytes = group->width / 8;
     for (unsigned i = 0; i < n; i++)
         memcpy(batch->mask[asked[i]], group->live, BRY__DBA_MASK);
     for (unsigned done = 0; done < group->shape.hashes && n > 0;) {
-        unsigned end = stage_end(group, done), left = 0;
+        unsigned end = dba_stage_end(group, done), left = 0;
         for (unsigned i = 0; i < n; i++)
-            fetch(group, &batch->probe[asked[i]], done, end, batch->rows[asked[i]]);
+            dba_prefetch(group, &batch->probe[asked[i]], done, end, batch->rows[asked[i]]);
         for (unsigned i = 0; i < n; i++) {
             uint8_t element = asked[i];
             asked[left] = element;
@@ -148,12 +147,12 @@ static unsigned ask_many(const bry__kernel *kernel, const bry__dba_group *group,
     return n;
 }
 
-/* The same of a group of width 1, whose rows are bits. */
+/* The same for a group of width 1, whose rows are bits. */
 static unsigned ask_many_bits(const bry__dba_group *group, chunk *batch, uint8_t *asked, unsigned n)
 {
     unsigned ahead = group->shape.hashes < 2 ? group->shape.hashes : 2, left = 0;
     for (unsigned i = 0; i < n; i++)
-        fetch(group, &batch->probe[asked[i]], 0, ahead, batch->rows[asked[i]]);
+        dba_prefetch(group, &batch->probe[asked[i]], 0, ahead, batch->rows[asked[i]]);
     for (unsigned i = 0; i < n; i++) {
         uint8_t element = asked[i];
         asked[left] = element;
@@ -162,16 +161,16 @@ static unsigned ask_many_bits(const bry__dba_group *group, chunk *batch, uint8_t
     return left;
 }
 
-static unsigned ask_group(const bry__kernel *kernel, const bry__dba_group *group, chunk *batch,
-                          uint8_t *asked, unsigned n)
+static unsigned dba_ask_group(const bry__kernel *kernel, const bry__dba_group *group, chunk *batch,
+                              uint8_t *asked, unsigned n)
 {
     if (group->units == 0)
         return 0;
     return group->width == 1 ? ask_many_bits(group, batch, asked, n)
-                             : ask_many(kernel, group, batch, asked, n);
+                             : dba_ask_many(kernel, group, batch, asked, n);
 }
 
-static void has_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n, uint8_t *answers)
+static void dba_has_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n, uint8_t *answers)
 {
     const bry__kernel *kernel = bry__kernels();
     chunk batch;
@@ -184,7 +183,7 @@ static void has_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n, u
     }
     for (uint32_t g = dba->groups; g-- > 0 && left > 0;) {
         memcpy(asked, open, left);
-        unsigned found = ask_group(kernel, dba->group[g], &batch, asked, left), still = 0;
+        unsigned found = dba_ask_group(kernel, dba->group[g], &batch, asked, left), still = 0;
         if (found == 0)
             continue;
         for (unsigned i = 0; i < found; i++)
@@ -200,8 +199,8 @@ static void has_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n, u
 void bry__dba_has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t *answers)
 {
     for (size_t done = 0; done < n; done += CHUNK)
-        has_chunk(self, hashes + done, n - done < CHUNK ? (unsigned)(n - done) : CHUNK,
-                  answers + done);
+        dba_has_chunk(self, hashes + done, n - done < CHUNK ? (unsigned)(n - done) : CHUNK,
+                      answers + done);
 }
 
 static void locate_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n,
@@ -215,9 +214,9 @@ static void locate_chunk(const bry__dba *dba, const bry_hash *hashes, unsigned n
     for (uint32_t g = dba->groups; g-- > 0;) {
         for (unsigned i = 0; i < n; i++)
             asked[i] = (uint8_t)i;
-        unsigned hits = ask_group(kernel, dba->group[g], &batch, asked, n);
+        unsigned hits = dba_ask_group(kernel, dba->group[g], &batch, asked, n);
         for (unsigned i = 0; i < hits; i++)
-            tell(dba->group[g], batch.mask[asked[i]], &found[asked[i]]);
+            dba_report(dba->group[g], batch.mask[asked[i]], &found[asked[i]]);
     }
 }
 

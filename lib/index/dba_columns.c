@@ -1,15 +1,15 @@
 /*
- * Columns out of their groups and back: on disk a unit is its own string of bits, bit i that of row
- * i, whatever it lies beside in memory.
+ * Columns out of their groups and back: on disk a unit is its own bit string, bit i for row i,
+ * whatever is next to it in memory.
  *
- * Reading one column of a group passes over all of it, so columns are turned up to 64 at a time, in
- * tiles of 512 rows. A tile is 64 bytes of each of n units, one after another; tiles follow each
- * other table by table, the last of a table filled up with zeros:
+ * Reading one column of a group passes over all of it, so columns are transposed up to 64 at a
+ * time, in tiles of 512 rows. A tile is 64 bytes of each of n units, one after another; tiles
+ * follow each other table by table, the last of a table padded with zeros:
  *
  *     frame COLS:  tile of rows 0 … 511      unit 0: 64 bytes | unit 1: 64 bytes | … unit n - 1
  *                  tile of rows 512 … 1023   unit 0: 64 bytes | …
  *
- * With n = 1 that is the unit's bits as they are.
+ * With n = 1 these are the unit's bits unchanged.
  */
 #include "frame/frame.h"
 #include "index/dba_index.h"
@@ -36,7 +36,7 @@ static uint64_t frame_tiles(unsigned n)
 /* ---- squares of 64 rows and 64 columns ----------------------------------------------------- */
 
 /* Up to 64 columns of a row, from column 64 · word on. */
-static uint64_t load_word(const unsigned char *row, uint32_t width, uint32_t word)
+static uint64_t dba_columns_load_word(const unsigned char *row, uint32_t width, uint32_t word)
 {
     switch (width) {
     case 8:
@@ -50,7 +50,7 @@ static uint64_t load_word(const unsigned char *row, uint32_t width, uint32_t wor
     }
 }
 
-static void or_word(unsigned char *row, uint32_t width, uint32_t word, uint64_t bits)
+static void dba_columns_or_word(unsigned char *row, uint32_t width, uint32_t word, uint64_t bits)
 {
     switch (width) {
     case 8:
@@ -67,8 +67,8 @@ static void or_word(unsigned char *row, uint32_t width, uint32_t word, uint64_t 
     }
 }
 
-/* The units from number i on that lie in the same word of the same group as it. */
-static uint64_t neighbours(const bry__dba_place *const *places, unsigned n, unsigned i)
+/* The units from number i on that are in the same word of the same group. */
+static uint64_t dba_columns_neighbours(const bry__dba_place *const *places, unsigned n, unsigned i)
 {
     uint64_t set = 0;
     for (unsigned j = i; j < n; j++)
@@ -78,8 +78,8 @@ static uint64_t neighbours(const bry__dba_place *const *places, unsigned n, unsi
     return set;
 }
 
-/* A table is whole lines, so what is left of a bit string's last tile may go beyond it. */
-static size_t bit_bytes(const bry__dba_group *group, uint64_t row)
+/* A table is whole lines, so the rest of a bit string's last tile may extend beyond the bits. */
+static size_t dba_columns_bit_bytes(const bry__dba_group *group, uint64_t row)
 {
     uint64_t left = (group->shape.range - row + 7) / 8;
     return left < TILE_BYTES ? (size_t)left : TILE_BYTES;
@@ -100,8 +100,9 @@ static void load_squares(const bry__dba_place *const *places, uint64_t which, ui
         uint64_t square[64] = {0}, from = row + 64 * (uint64_t)b;
         unsigned rows = square_rows(group, from);
         for (unsigned r = 0; r < rows; r++)
-            square[r] = load_word(bry__dba_byte(group, table, (from + r) << group->shift),
-                                  group->width, first->column / 64);
+            square[r] =
+                dba_columns_load_word(bry__dba_byte(group, table, (from + r) << group->shift),
+                                      group->width, first->column / 64);
         bry__transpose64(square);
         for (uint64_t left = which; left; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctzll(left);
@@ -125,15 +126,16 @@ static void store_squares(const bry__dba_place *const *places, uint64_t which, u
         bry__transpose64(square);
         for (unsigned r = 0; r < rows; r++)
             if (square[r])
-                or_word(bry__dba_table_write(&group->table[table], (from + r) << group->shift >> 3),
-                        group->width, first->column / 64, square[r]);
+                dba_columns_or_word(
+                    bry__dba_table_write(&group->table[table], (from + r) << group->shift >> 3),
+                    group->width, first->column / 64, square[r]);
     }
 }
 
 /* ---- tiles --------------------------------------------------------------------------------- */
 
-static void load_tile(const bry__dba_place *const *places, unsigned n, uint32_t table, uint64_t row,
-                      tile out)
+static void dba_columns_load_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
+                                  uint64_t row, tile out)
 {
     uint64_t done = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -141,12 +143,12 @@ static void load_tile(const bry__dba_place *const *places, unsigned n, uint32_t 
         if (done >> i & 1)
             continue;
         if (group->width == 1) {
-            size_t bytes = bit_bytes(group, row);
+            size_t bytes = dba_columns_bit_bytes(group, row);
             memset(out[i], 0, TILE_BYTES);
             memcpy(out[i], bry__dba_byte(group, table, row), bytes);
             continue;
         }
-        uint64_t which = neighbours(places, n, i);
+        uint64_t which = dba_columns_neighbours(places, n, i);
         load_squares(places, which, table, row, out);
         done |= which;
     }
@@ -162,10 +164,10 @@ static void store_tile(const bry__dba_place *const *places, unsigned n, uint32_t
             continue;
         if (group->width == 1) {
             memcpy(bry__dba_table_write(&group->table[table], row >> 3), in[i],
-                   bit_bytes(group, row));
+                   dba_columns_bit_bytes(group, row));
             continue;
         }
-        uint64_t which = neighbours(places, n, i);
+        uint64_t which = dba_columns_neighbours(places, n, i);
         store_squares(places, which, table, row, in);
         done |= which;
     }
@@ -176,7 +178,7 @@ static uint64_t table_tiles(const bry__dba_shape *shape)
     return (shape->range + TILE_ROWS - 1) / TILE_ROWS;
 }
 
-static uint32_t tables_of(const bry__dba_shape *shape)
+static uint32_t dba_columns_tables_of(const bry__dba_shape *shape)
 {
     return shape->segmented ? shape->hashes : 1;
 }
@@ -186,20 +188,20 @@ void bry__dba_columns_write(const bry__dba_place *const *places, unsigned n,
 {
     const bry__dba_shape *shape = &places[0]->group->shape;
     uint64_t tiles = table_tiles(shape), most = frame_tiles(n);
-    for (uint32_t t = 0; t < tables_of(shape); t++) {
+    for (uint32_t t = 0; t < dba_columns_tables_of(shape); t++) {
         for (uint64_t i = 0; i < tiles && writer->status == BRY_OK; i++) {
             tile turned;
             uint64_t left = tiles - i;
             if (i % most == 0)
                 bry__frame_writer_open(writer, COLUMNS,
                                        (size_t)(left < most ? left : most) * n * TILE_BYTES);
-            load_tile(places, n, t, i * TILE_ROWS, turned);
+            dba_columns_load_tile(places, n, t, i * TILE_ROWS, turned);
             bry__frame_writer_put(writer, turned, (size_t)n * TILE_BYTES);
         }
     }
 }
 
-/* Bits that lie past the last row are none. */
+/* Whether the bits past the last row are clear. */
 static bool tail_clear(const unsigned char *bytes, uint64_t rows)
 {
     for (uint64_t i = rows; i < TILE_ROWS; i++)
@@ -208,8 +210,9 @@ static bool tail_clear(const unsigned char *bytes, uint64_t rows)
     return true;
 }
 
-static bry_status read_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
-                            uint64_t row, struct bry__frame_reader *reader, uint64_t *set)
+static bry_status dba_columns_read_tile(const bry__dba_place *const *places, unsigned n,
+                                        uint32_t table, uint64_t row,
+                                        struct bry__frame_reader *reader, uint64_t *set)
 {
     tile turned;
     uint64_t rows = places[0]->group->shape.range - row;
@@ -233,7 +236,7 @@ bry_status bry__dba_columns_read(const bry__dba_place *const *places, unsigned n
     uint64_t tiles = table_tiles(shape), most = frame_tiles(n);
     bry_status status = BRY_OK;
     memset(set, 0, n * sizeof *set);
-    for (uint32_t t = 0; t < tables_of(shape); t++) {
+    for (uint32_t t = 0; t < dba_columns_tables_of(shape); t++) {
         for (uint64_t i = 0; i < tiles && status == BRY_OK; i++) {
             if (i % most == 0) {
                 bry__frame frame;
@@ -243,10 +246,11 @@ bry_status bry__dba_columns_read(const bry__dba_place *const *places, unsigned n
                     (frame.type != COLUMNS ||
                      frame.length != (left < most ? left : most) * n * TILE_BYTES))
                     status = bry__frame_reader_fail(
-                        reader, BRY_E_BADDATA, "the bits of a unit are missing, or not as many");
+                        reader, BRY_E_BADDATA,
+                        "the bits of a unit are missing or have the wrong length");
             }
             if (status == BRY_OK)
-                status = read_tile(places, n, t, i * TILE_ROWS, reader, set);
+                status = dba_columns_read_tile(places, n, t, i * TILE_ROWS, reader, set);
         }
     }
     return status;

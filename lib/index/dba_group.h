@@ -1,8 +1,8 @@
 /*
  * Filters of one shape side by side, bit by bit.
  *
- * A group has `width` columns, each of which may hold one unit's filter. Row i is the bits of all
- * columns at place i, stored together, so that one load asks them all:
+ * A group has `width` columns, each of which may hold one unit's filter. Row i holds bit i of all
+ * columns, stored together, so that one load asks them all:
  *
  *              column 0 1 2 3 4 5 6 7
  *       row 0         0 1 1 0 0 1 0 1   ← width / 8 bytes (width 1: one bit)
@@ -10,7 +10,7 @@
  *         …
  *       row m - 1     0 1 0 1 1 0 1 0
  *
- * Widths are powers of two, so rows never straddle the pages that they lie in (dba_table.h).
+ * Widths are powers of two, so rows never straddle pages (dba_table.h).
  */
 #ifndef BRY_INDEX_DBA_GROUP_H
 #define BRY_INDEX_DBA_GROUP_H
@@ -22,53 +22,53 @@
 #define BRY__DBA_MAX_WIDTH 512u
 #define BRY__DBA_MASK (BRY__DBA_MAX_WIDTH / 8)
 
-/* In place of a slot: what a column is that no unit answers by. */
+/* Instead of a slot: the state of a column without a unit. */
 #define BRY__DBA_FREE UINT32_MAX /* all clear */
-#define BRY__DBA_DIRTY (UINT32_MAX - 1) /* to be cleared */
+#define BRY__DBA_DIRTY (UINT32_MAX - 1) /* must be cleared */
 #define BRY__DBA_BUILDING (UINT32_MAX - 2) /* a unit is being rebuilt here */
 
-/* What additions have done to added segments: elements that changed something, and bits set. */
+/* What additions did to added segments: elements that changed something, and bits set. */
 typedef struct bry__dba_grown {
     uint64_t elements, bits;
 } bry__dba_grown;
 
 typedef struct bry__dba_group {
-    bry__dba_shape shape; /* by which it answers */
-    uint32_t level; /* of error control, to which the shape belongs */
+    bry__dba_shape shape; /* used by look-ups */
+    uint32_t level; /* of error control; it has this shape */
     uint32_t width;
     unsigned shift; /* log2(width) */
-    /* One, or one for each segment. While segments are being added there are more than the shape
-     * has hashes: additions reach them, questions do not. */
+    /* One, or one per segment. While segments are being added there are more than the shape has
+     * hashes: additions write to them, look-ups do not read them. */
     uint32_t tables, table_room;
     bry__dba_table *table;
-    bry__dba_grown *grown; /* of each column, while segments are being added; NULL otherwise */
+    bry__dba_grown *grown; /* per column, while segments are being added; else NULL */
     uint32_t units, free, dirty; /* columns of each kind */
-    uint32_t *slot; /* of each column, or what it is */
+    uint32_t *slot; /* of each column, or its state */
     unsigned char live[BRY__DBA_MASK]; /* the columns that have a unit */
-    /* While a wider group is made of this one and others: it, and where the columns go there. */
+    /* While this group is being merged into a wider one: that group, and its columns there. */
     struct bry__dba_group *into;
     uint32_t into_column;
-    /* Of the wider one: how far it has been made. */
+    /* In the wider one: how far it has been copied. */
     uint32_t copied_table;
     uint64_t copied_row;
 } bry__dba_group;
 
 bool bry__dba_width_valid(uint32_t width);
 
-/* What a group costs. */
+/* Bytes of a group. */
 uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width);
 uint64_t bry__dba_group_bytes(const bry__dba_group *group);
 
-/* An empty group. NULL: no memory. */
+/* An empty group. NULL: out of memory. */
 bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width,
                                     const bry_allocator *allocator);
 void bry__dba_group_free(bry__dba_group *group, const bry_allocator *allocator);
 
-/* A group with equal units and columns; the wider one in the making and added segments are left
- * out, and columns under construction are dirty there. NULL: no memory. */
+/* A copy with the same units and columns; a merge in progress and added segments are left out, and
+ * columns under construction are dirty in it. NULL: out of memory. */
 bry__dba_group *bry__dba_group_clone(const bry__dba_group *group, const bry_allocator *allocator);
 
-/* Adds empty segments (NOMEM); makes them the shape's; or takes them away again. */
+/* Adds empty segments (NOMEM); makes them part of the shape; or removes them again. */
 bry_status bry__dba_group_extend(bry__dba_group *group, uint32_t tables,
                                  const bry_allocator *allocator);
 void bry__dba_group_extended(bry__dba_group *group, const bry__dba_shape *shape,
@@ -77,12 +77,12 @@ void bry__dba_group_cut(bry__dba_group *group, const bry_allocator *allocator);
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* A column that is free, which there must be. */
+/* A free column; there must be one. */
 uint32_t bry__dba_column_find(const bry__dba_group *group);
-/* Makes a column what `slot` says: a slot's, BRY__DBA_FREE and so on. */
+/* Sets a column's slot, or its state: BRY__DBA_FREE and so on. */
 void bry__dba_column_become(bry__dba_group *group, uint32_t column, uint32_t slot);
 
-/* The positions of an element for one range, worked out as far as they are asked for. */
+/* The positions of an element for one range, computed on demand. */
 typedef struct bry__dba_probe {
     bry_hash hash;
     uint64_t range;
@@ -107,36 +107,36 @@ static inline void bry__dba_probe_know(bry__dba_probe *probe, uint64_t range, un
         probe->row[probe->known] = bry__position(probe->hash, probe->known, range);
 }
 
-/* To read. */
+/* For reading. */
 static inline const unsigned char *bry__dba_byte(const bry__dba_group *group, unsigned table,
                                                  uint64_t bit)
 {
     return bry__dba_table_read(&group->table[table], bit >> 3);
 }
 
-/* Where the row is that position i of an element leads to. */
+/* The row at position i of an element. */
 static inline const unsigned char *bry__dba_row(const bry__dba_group *group, unsigned i,
                                                 uint64_t row)
 {
     return bry__dba_byte(group, group->shape.segmented ? i : 0, row << group->shift);
 }
 
-/* Whether a column answers for the element. */
+/* Whether a column may hold the element. */
 bool bry__dba_column_has(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe);
 
-/* Sets the positions from number `from` to before `to` that are not set, in the wider group too,
- * where there is one in the making. How many of them were clear. */
+/* Sets the positions from number `from` to before `to`, also in the wider group if this one is
+ * being merged. Returns how many of them were clear. */
 unsigned bry__dba_column_set(bry__dba_group *group, uint32_t column, bry__dba_probe *probe,
                              unsigned from, unsigned to);
 
-/* As many positions as an addition sets. */
+/* The number of positions that an addition sets. */
 static inline unsigned bry__dba_positions(const bry__dba_group *group)
 {
     return group->shape.segmented ? group->tables : group->shape.hashes;
 }
 
-/* Takes what column `from` of another group of that shape holds into column `into`. How many bits
- * were clear there. */
+/* ORs column `from` of another group of that shape into column `into`. Returns how many bits were
+ * clear there. */
 uint64_t bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
                             uint32_t from);
 uint64_t bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
@@ -144,14 +144,14 @@ uint64_t bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* Clears the columns that `keep` lacks in up to `rows` rows from *row on, and moves *table and *row
- * on; at the end *table is the number of tables. */
+/* Clears the columns that are not in `keep` in up to `rows` rows from *row on, and advances *table
+ * and *row; at the end *table is the number of tables. */
 void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DBA_MASK],
                          uint32_t *table, uint64_t *row, uint64_t rows);
 
 /*
- * Copies up to `rows` rows of `n` groups of equal shape and width, in order, beside each other into
- * a group of n times the width; on from where it is copied to.
+ * Copies up to `rows` rows of `n` groups of equal shape and width, in order, next to each other
+ * into a group of n times the width; continues where the last call stopped.
  */
 void bry__dba_rows_merge(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
                          uint64_t rows);

@@ -2,20 +2,20 @@
  * Engine dba: a dynamic array of Bloom filters, after "Efficiently Representing Membership for
  * Variable Large Data Sets" (IEEE TPDS 2014).
  *
- * Each unit is a Bloom filter of m rows and k positions an element. Units of one shape lie side by
+ * Each unit is a Bloom filter of m rows and k positions per element. Units of one shape lie side by
  * side in groups of g = 1, 8, 16, …, 512 columns (dba_group.h): one load asks all columns of a
- * group for one position, k loads at most ask them for an element, and a bit that is left names the
+ * group for one position, k loads at most ask them for an element, and a bit that is left gives the
  * unit (dba_ask.c). g = 1 is the plain dynamic Bloom filter that this layout is measured against.
  *
  *   slot ──place──▸ (group, column)          group ──slot[column]──▸ slot
  *
- * Shape. r units of error f together err by 1 - (1 - f)^r, so each is planned for
+ * Shape. r units of error f together have the error 1 - (1 - f)^r, so each is planned for
  * f = 1 - (1 - ε)^(1/r), with k = ceil(log2(1/f)) and the m that keeps f with that k: about
- * log2(e)·log2(1/f) rows an element. Against one filter for all that is log_ε(f) as much memory.
+ * log2(e)·log2(1/f) rows per element. That is log_ε(f) times the memory of one filter for all.
  *
- * Groups grow with the number of units: new ones get the width that lies in [r/8, r/4), and
- * narrower ones are put side by side, two and two, by copying rows. So what is empty in the newest
- * group is less than a quarter of all. With few units groups begin at width 1, and eight of these
+ * Groups grow with the number of units: new ones get the width in [r/8, r/4), and
+ * narrower ones are merged, two by two, by copying rows. So the unused part of the newest
+ * group is less than a quarter of all. With few units groups start at width 1, and eight of these
  * become one of 8.
  *
  * Error control (dba_level.c). When a unit is opened beyond those planned for, the level rises:
@@ -25,16 +25,16 @@
  *    segmented filters nothing is rebuilt: the groups get further segments, and only the positions
  *    in these are added.
  *  - larger (method A): `factor` times the capacity, the same error, and the units take elements
- *    again. This begins before more units are opened, when those planned for are all but full; if a
- *    unit is opened beyond them all the same, the error is tightened too.
+ *    again. This begins before more units are opened, when those planned for are nearly full; if a
+ *    unit is opened beyond them nevertheless, the error is tightened too.
  *
- * Work (dba_work.c) goes in steps. A unit that is rebuilt comes to be in another column and answers
- * by the old one until it is complete; what is added meanwhile goes into both. Groups that are put
- * side by side, segments that are added, columns that move: the same. Columns of dropped and of
+ * Work (dba_work.c) is done in steps. A unit is rebuilt in another column, and look-ups use
+ * the old one until it is complete; additions go into both. The same holds for groups
+ * that are merged, segments that are added and columns that move. Columns of dropped and of
  * rebuilt units are masked out at once, cleared later, and used again; a group without units is
  * freed at once.
  *
- * Frames (dba_save.c) know columns alone: how they are grouped is decided anew on reading, so that
+ * Frames (dba_save.c) contain columns only: their grouping is decided when they are read, so that
  * the same units give the same bytes whatever g is.
  */
 #include "index/dba_index.h"
@@ -71,8 +71,8 @@ bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *
     return BRY_OK;
 }
 
-static bry_status create(const bry_index_options *options, const bry_allocator *allocator,
-                         void **self)
+static bry_status dba_index_create(const bry_index_options *options, const bry_allocator *allocator,
+                                   void **self)
 {
     bry__dba *made;
     bry_status status = bry__dba_make(options, allocator, &made);
@@ -81,7 +81,7 @@ static bry_status create(const bry_index_options *options, const bry_allocator *
     return status;
 }
 
-static void free_tables(bry__dba *self)
+static void dba_index_free_tables(bry__dba *self)
 {
     bry__free(&self->allocator, self->place, self->room * sizeof *self->place);
     bry__free(&self->allocator, self->list, self->room * sizeof *self->list);
@@ -94,13 +94,13 @@ static void free_tables(bry__dba *self)
     self->room = self->group_room = 0;
 }
 
-static void clear(void *self)
+static void dba_index_clear(void *self)
 {
     bry__dba *dba = self;
     bry__dba_forget_all(dba);
     for (uint32_t g = 0; g < dba->groups; g++)
         bry__dba_group_free(dba->group[g], &dba->allocator);
-    free_tables(dba);
+    dba_index_free_tables(dba);
     dba->groups = dba->units = 0;
     dba->set = 0;
     dba->none = (bry__dba_sum){0};
@@ -114,12 +114,12 @@ void bry__dba_destroy(void *self)
     bry__dba *dba = self;
     if (!dba)
         return;
-    clear(dba);
+    dba_index_clear(dba);
     bry_allocator allocator = dba->allocator;
     bry__free(&allocator, dba, sizeof *dba);
 }
 
-static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
+static bry_status dba_index_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__dba *dba = self;
     bry__dba *made;
@@ -162,7 +162,7 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
     return BRY_OK;
 }
 
-static void like(const void *self, bry_index_options *options)
+static void dba_index_like(const void *self, bry_index_options *options)
 {
     bry__dba_level next;
     bry__dba_open_level(self, &next);
@@ -174,8 +174,9 @@ static void like(const void *self, bry_index_options *options)
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
-/* A table of n entries of that size becomes one of `room`; the old one is left to the caller. */
-static void *longer(const bry__dba *self, const void *table, size_t n, size_t room, size_t size)
+/* Copies a table of n entries of that size to one with room for `room`; the caller frees the old
+ * one. */
+static void *dba_longer(const bry__dba *self, const void *table, size_t n, size_t room, size_t size)
 {
     void *made = bry__alloc(&self->allocator, room * size);
     if (made && n)
@@ -199,9 +200,9 @@ uint64_t bry__dba_slot_cost(uint32_t room)
 static bry_status grow_slots(bry__dba *self, uint32_t slots)
 {
     uint32_t room = bry__dba_slot_room(slots);
-    bry__dba_place *place = longer(self, self->place, self->room, room, sizeof *place);
-    uint32_t *list = longer(self, self->list, self->room, room, sizeof *list);
-    uint64_t *taken = longer(self, self->taken, self->room / 64, room / 64, sizeof *taken);
+    bry__dba_place *place = dba_longer(self, self->place, self->room, room, sizeof *place);
+    uint32_t *list = dba_longer(self, self->list, self->room, room, sizeof *list);
+    uint64_t *taken = dba_longer(self, self->taken, self->room / 64, room / 64, sizeof *taken);
     if (!place || !list || !taken) {
         bry__free(&self->allocator, place, room * sizeof *place);
         bry__free(&self->allocator, list, room * sizeof *list);
@@ -222,7 +223,7 @@ bry_status bry__dba_room(bry__dba *self, uint32_t slots)
 {
     if (self->groups == self->group_room) {
         uint32_t room = self->group_room ? 2 * self->group_room : BRY__DBA_FIRST_GROUPS;
-        bry__dba_group **group = longer(self, self->group, self->groups, room, sizeof *group);
+        bry__dba_group **group = dba_longer(self, self->group, self->groups, room, sizeof *group);
         if (!group)
             return BRY_E_NOMEM;
         bry__free(&self->allocator, self->group, self->group_room * sizeof *group);
@@ -294,7 +295,7 @@ void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_
     bry__dba_touch(self, slot);
 }
 
-static bry_status open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity)
+static bry_status dba_index_open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity)
 {
     bry__dba *dba = self;
     uint32_t next = bry__dba_next_slot(dba, number), column;
@@ -329,8 +330,8 @@ void bry__dba_group_done(bry__dba *self, bry__dba_group *group)
     bry__dba_group_free(group, &self->allocator);
 }
 
-/* A level that has come to have no units, or that a unit was opened for in vain, is taken back. */
-static void lower(bry__dba *self)
+/* Removes a level that has no units any more, or for which opening a unit failed. */
+static void dba_lower_level(bry__dba *self)
 {
     while (self->levels > 1 && self->level[self->levels - 1].units == 0 &&
            self->rebuild.kind != BRY__DBA_EXTEND) {
@@ -341,7 +342,7 @@ static void lower(bry__dba *self)
     }
 }
 
-static void drop(void *self, uint32_t slot, uint64_t elements)
+static void dba_index_drop(void *self, uint32_t slot, uint64_t elements)
 {
     bry__dba *dba = self;
     bry__dba_forget_unit(dba, slot);
@@ -359,30 +360,30 @@ static void drop(void *self, uint32_t slot, uint64_t elements)
     place->group = NULL;
     if (group->units == 0 && group->free + group->dirty == group->width)
         bry__dba_group_done(dba, group);
-    lower(dba);
+    dba_lower_level(dba);
 }
 
-static bry_status merge_units(void *self, uint32_t into, uint32_t from)
+static bry_status dba_index_merge_units(void *self, uint32_t into, uint32_t from)
 {
     bry__dba *dba = self;
     bry__dba_place *a = &dba->place[into], *b = &dba->place[from];
     if (!bry__dba_shape_same(&a->group->shape, &b->group->shape))
         return BRY_E_MISMATCH;
-    /* A unit that was rebuilt, or got its further segments, with the elements of one alone would
-     * lack those of the other. */
+    /* A unit that is being rebuilt, or extended, from the elements of one of the two would lack
+     * those of the other. */
     bry__dba_forget_unit(dba, into);
     if (dba->rebuild.kind == BRY__DBA_EXTEND &&
         (dba->rebuild.group == a->group || dba->rebuild.group == b->group))
         bry__dba_forget_group(dba, dba->rebuild.group);
     bry__dba_more_set(dba, into, bry__dba_column_or(a->group, a->column, b->group, b->column));
     bry__dba_touch(dba, into);
-    drop(dba, from, 1);
+    dba_index_drop(dba, from, 1);
     return BRY_OK;
 }
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-static bry_answer holds(const void *self, uint32_t slot, bry_hash hash)
+static bry_answer dba_index_holds(const void *self, uint32_t slot, bry_hash hash)
 {
     const bry__dba *dba = self;
     bry__dba_probe probe;
@@ -394,8 +395,8 @@ static bry_answer holds(const void *self, uint32_t slot, bry_hash hash)
 
 /*
  * A unit that is being rebuilt or moved has a second column, and one whose group gets further
- * segments has further positions: there goes all that is added, also what the unit answers for
- * already, by which it may have been right by chance.
+ * segments has further positions: everything that is added goes there too, even elements that the
+ * unit already seems to hold, since that may be a false positive.
  */
 static void add_second(bry__dba *self, uint32_t slot, bry__dba_probe *probe)
 {
@@ -421,7 +422,8 @@ static void add_second(bry__dba *self, uint32_t slot, bry__dba_probe *probe)
 
 enum { AHEAD = 16 };
 
-BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry__dba_probe *probe)
+BRY__PREFETCHING void dba_index_prefetch(const bry__dba_group *group, uint32_t column,
+                                         bry__dba_probe *probe)
 {
     unsigned n = bry__dba_positions(group);
     bry__dba_probe_know(probe, group->shape.range, n);
@@ -431,7 +433,8 @@ BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry__d
     }
 }
 
-static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, uint8_t *was)
+static bry_status dba_index_add_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n,
+                                  uint8_t *was)
 {
     bry__dba *dba = self;
     const bry__dba_place *place = &dba->place[slot];
@@ -441,7 +444,7 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
         size_t here = n - done < AHEAD ? n - done : AHEAD;
         for (size_t i = 0; i < here; i++) {
             bry__dba_probe_begin(&probe[i], hashes[done + i]);
-            fetch(place->group, place->column, &probe[i]);
+            dba_index_prefetch(place->group, place->column, &probe[i]);
         }
         for (size_t i = 0; i < here; i++) {
             bool has = bry__dba_column_has(place->group, place->column, &probe[i]);
@@ -459,9 +462,9 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
     return BRY_OK;
 }
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
-static uint64_t bytes(const void *self)
+static uint64_t dba_index_bytes(const void *self)
 {
     const bry__dba *dba = self;
     uint64_t sum =
@@ -477,25 +480,25 @@ const bry__index_engine bry__dba_index_engine = {
     .engine = BRY_ENGINE_DBA,
     .deletes = false,
     .plan = bry__dba_plan,
-    .create = create,
+    .create = dba_index_create,
     .destroy = bry__dba_destroy,
-    .clone = clone,
-    .clear = clear,
-    .like = like,
+    .clone = dba_index_clone,
+    .clear = dba_index_clear,
+    .like = dba_index_like,
     .next_slot = bry__dba_next_slot,
-    .open = open,
-    .drop = drop,
-    .merge_units = merge_units,
+    .open = dba_index_open,
+    .drop = dba_index_drop,
+    .merge_units = dba_index_merge_units,
     .counted = bry__dba_counted,
     .unit_info = bry__dba_unit_info,
-    .holds = holds,
-    .add_n = add_n,
+    .holds = dba_index_holds,
+    .add_n = dba_index_add_n,
     .has = bry__dba_has,
     .has_n = bry__dba_has_n,
     .locate = bry__dba_locate,
     .locate_n = bry__dba_locate_n,
     .step = bry__dba_step,
-    .bytes = bytes,
+    .bytes = dba_index_bytes,
     .stats = bry__dba_stats,
     .write = bry__dba_write,
     .read = bry__dba_read,

@@ -1,4 +1,4 @@
-/* The inside of engine dba, shared by the files dba_*.c; dba_index.c tells what it is. */
+/* Internals of engine dba, shared by the files dba_*.c; dba_index.c explains it. */
 #ifndef BRY_INDEX_DBA_INDEX_H
 #define BRY_INDEX_DBA_INDEX_H
 
@@ -7,54 +7,54 @@
 
 #define BRY__DBA_LEVELS 64u
 
-/* Error control raises the level: units made from then on have another shape, and those of earlier
- * levels are rebuilt until the promise holds again. */
+/* Error control raises the level: units created from then on have another shape, and those of
+ * earlier levels are rebuilt until the promise holds again. */
 typedef struct bry__dba_level {
     bry__dba_shape shape;
     double unit_error; /* of a full unit */
-    uint32_t planned; /* units that keep the promise when all are of this level */
-    uint32_t units; /* that are of it */
+    uint32_t planned; /* number of units that keep the promise if all have this level */
+    uint32_t units; /* units of this level */
 } bry__dba_level;
 
-/* Where a unit is. */
+/* Where a unit is stored. */
 typedef struct bry__dba_place {
-    bry__dba_group *group; /* NULL: no unit has the slot */
+    bry__dba_group *group; /* NULL: the slot has no unit */
     uint32_t column;
-    uint32_t listed; /* its place in the list of slots in use */
+    uint32_t listed; /* its index in the list of slots in use */
     uint64_t stamp[2]; /* of its last change, see bry__index_part */
     uint64_t set; /* bits that are set in it */
-    double none; /* log(1 - error), as counted in the sum over all units */
+    double none; /* log(1 - error), its part of the sum over all units */
 } bry__dba_place;
 
-/* The sum of log(1 - error) over all units, in two doubles so that what is added and taken off
- * again leaves nothing behind. Units that err for certain are counted apart. */
+/* The sum of log(1 - error) over all units, in two doubles so that adding and subtracting again
+ * leaves no residue. Units with error 1 are counted separately. */
 typedef struct bry__dba_sum {
     double high, low;
     uint32_t certain;
 } bry__dba_sum;
 
-/* The unit that was counted last: its logarithm is taken when another one changes or stats are
- * asked for, so that element after element costs none. */
+/* The unit that was counted last: its logarithm is computed when another one changes or when
+ * statistics are needed, so that consecutive additions do not compute any. */
 typedef struct bry__dba_recent {
-    bool waits; /* there is one, and the sum has what it was before */
+    bool waits; /* there is one, and the sum has its previous value */
     uint32_t slot;
     uint64_t elements;
 } bry__dba_recent;
 
-/* A unit in the making from elements that are supplied: rebuilt in another column, or with segments
+/* A unit under construction from supplied elements: rebuilt in another column, or with segments
  * that are added to its group. */
 typedef struct bry__dba_rebuild {
     enum { BRY__DBA_NO_REBUILD, BRY__DBA_REBUILD, BRY__DBA_EXTEND } kind;
     uint32_t slot;
-    bry__dba_group *group; /* where it comes to be */
+    bry__dba_group *group; /* the destination */
     uint32_t column;
-    uint64_t from; /* elements that were supplied */
-    uint64_t elements; /* of these, in the new column, and added meanwhile */
+    uint64_t from; /* number of elements supplied so far */
+    uint64_t elements; /* in the new column: supplied or added meanwhile */
     uint64_t set; /* bits in the new column */
     uint64_t stale; /* of the unit, when it began */
 } bry__dba_rebuild;
 
-/* Groups of which a wider one is being made. */
+/* Groups that are being merged into a wider one. */
 typedef struct bry__dba_merge {
     bry__dba_group *into; /* NULL: none */
     bry__dba_group *from[8];
@@ -69,9 +69,9 @@ typedef struct bry__dba_clear {
     uint64_t row;
 } bry__dba_clear;
 
-/* A unit on its way to another column, bit for bit. */
+/* A unit that is being copied to another column. */
 typedef struct bry__dba_move {
-    bry__dba_group *group; /* where to; NULL: none */
+    bry__dba_group *group; /* the destination; NULL: none */
     uint32_t column, slot;
     uint32_t table;
     uint64_t row;
@@ -87,11 +87,11 @@ typedef struct bry__dba {
     uint32_t units;
     uint32_t room; /* of the following three */
     bry__dba_place *place; /* of each slot */
-    uint32_t *list; /* slots in use, in no order */
+    uint32_t *list; /* slots in use, unordered */
     uint64_t *taken; /* a bit for each slot in use */
-    /* Work under way, for all of which what was there before goes on serving. */
+    /* Work in progress; look-ups use the old state until it is done. */
     bry__dba_rebuild rebuild;
-    bry__dba_group *emptying; /* its units are being rebuilt, one by one */
+    bry__dba_group *emptying; /* the group whose units are being rebuilt */
     bry__dba_merge merge;
     bry__dba_clear clear;
     bry__dba_move move;
@@ -107,60 +107,59 @@ typedef struct bry__dba {
 bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *allocator,
                          bry__dba **self);
 void bry__dba_destroy(void *self);
-/* How many slots there is room for when `slots` are needed, and what that costs; how many groups
- * there is room for at first, before that doubles. */
+/* The number of slots for which memory is allocated when `slots` are needed, and its bytes; and the
+ * initial number of groups. */
 uint32_t bry__dba_slot_room(uint32_t slots);
 uint64_t bry__dba_slot_cost(uint32_t room);
 #define BRY__DBA_FIRST_GROUPS 8u
-/* Room for slots below `slots` and for one more group. NOMEM. */
+/* Makes room for slots below `slots` and for one more group. NOMEM. */
 bry_status bry__dba_room(bry__dba *self, uint32_t slots);
-/* A new group, empty. NULL: no memory. */
+/* A new, empty group. NULL: out of memory. */
 bry__dba_group *bry__dba_add_group(bry__dba *self, uint32_t level, uint32_t width);
-/* Whether units of that level may go into free columns of the group. */
+/* Whether units of that level may use free columns of the group. */
 bool bry__dba_takes_units(const bry__dba *self, const bry__dba_group *group, uint32_t level);
-/* A free column of that level in a group that takes units, or else in a new one. NOMEM. */
+/* A free column of that level in an existing group, or else in a new one. NOMEM. */
 bry_status bry__dba_find_column(bry__dba *self, uint32_t level, bry__dba_group **group,
                                 uint32_t *column);
-/* Puts a unit into a slot without one, for which there is room. */
+/* Puts a unit into a free slot, for which there is room. */
 void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column);
 void bry__dba_touch(bry__dba *self, uint32_t slot);
-/* Bits that were set in a unit. */
+/* Counts bits that were set in a unit. */
 static inline void bry__dba_more_set(bry__dba *self, uint32_t slot, uint64_t bits)
 {
     self->place[slot].set += bits;
     self->set += bits;
 }
-/* Takes a group without units off the list and frees it. */
+/* Removes a group without units from the list and frees it. */
 void bry__dba_group_done(bry__dba *self, bry__dba_group *group);
 /* The lowest that is not taken; the number does not matter. */
 uint32_t bry__dba_next_slot(const void *self, uint32_t number);
 
 /* ---- dba_level.c --------------------------------------------------------------------------- */
 
-/* The first level, as options tell. BRY_E_RANGE: they tell nothing possible. */
+/* The first level, from the options. BRY_E_RANGE: they are not valid. */
 bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level *level);
 /* The level of a unit opened now: the last one, or levels and *raised. */
 uint32_t bry__dba_open_level(const bry__dba *self, bry__dba_level *raised);
-/* Whether there is to be a next level, and what it is. planned: for how many units. */
+/* Whether there can be a next level, and which. planned: for how many units. */
 bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__dba_level *raised);
-/* Whether a level that was read is the one that the options make, or one that follows the last
- * level there is now. unit_error is not looked at. */
+/* Whether a level that was read is the one that follows from the options, or one that follows the
+ * current last level. Ignores unit_error. */
 bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored);
 bool bry__dba_is_next_level(const bry__dba *self, const bry__dba_level *stored);
-/* The width of a group that is made when there are `units` units, and to which groups are
- * merged. */
+/* The width of a new group when there are `units` units; narrower groups are merged to it. */
 uint32_t bry__dba_width(const bry_index_options *options, uint32_t units);
 uint32_t bry__dba_width_wanted(const bry_index_options *options, uint32_t units);
 /* log(1 - error) of all units when they are full, and of the promise. */
 double bry__dba_full_log(const bry__dba *self);
 bool bry__dba_over(const bry__dba *self);
-/* Method A: whether all units that there may be are there, and room for half a unit is left. */
+/* Method A: whether all planned units exist and have room for no more than half a unit. */
 bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots);
-/* Whether so many of its elements are stale that it wants a refresh. */
+/* Whether enough of its elements are stale to make it want a refresh. */
 bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit);
 
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape);
-/* Enters the error of a unit with this many elements into the sum, and takes it out again. */
+/* Adds the error of a unit with this many elements to the sum, and removes it again. */
 void bry__dba_counted(void *self, uint32_t slot, uint64_t elements);
 void bry__dba_uncount(bry__dba *self, uint32_t slot);
 
@@ -177,34 +176,34 @@ void bry__dba_locate_n(const void *self, const bry_hash *hashes, size_t n, bry__
 
 /* ---- dba_work.c: what needs no elements ---------------------------------------------------- */
 
-/* Goes on with it for about `budget` elements' worth; *used is what it came to, 0: there is none
- * to do. NOMEM. */
+/* Continues work for a budget of about `budget` elements; *used is what it cost, 0: nothing to do.
+ * NOMEM. */
 bry_status bry__dba_tidy(bry__dba *self, uint64_t budget, uint64_t *used);
 uint64_t bry__dba_tidy_waiting(const bry__dba *self);
-/* Gives up a column that is being built; clean: nothing was set in it. */
+/* Abandons a column that is being built; clean: nothing was set in it. */
 void bry__dba_leave_column(bry__dba *self, bry__dba_group *group, uint32_t column, bool clean);
-/* Puts a unit into a column that is being built, and leaves the one it had. */
+/* Moves a unit to a column that is being built, and frees its old one. */
 void bry__dba_resettle(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column);
 
-/* ---- dba_rebuild.c: what needs them, and all together -------------------------------------- */
+/* ---- dba_rebuild.c: what needs elements, and all work together ---------------------------- */
 
 bry_status bry__dba_step(void *self, bry__index_slots *slots, const bry_index_supplier *supplier,
                          uint64_t budget, uint64_t *left);
-/* What is waiting, in elements' worth; *supplied of it needs a supplier. */
+/* The pending work, in elements; *supplied of it needs a supplier. */
 uint64_t bry__dba_waiting(const bry__dba *self, const bry__index_slots *slots, uint64_t *supplied);
-/* Gives up work that the change of a unit or of its group makes void; it begins again later. */
+/* Abandons work that a change of a unit or of its group invalidates; it starts again later. */
 void bry__dba_forget_unit(bry__dba *self, uint32_t slot);
 void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group);
 void bry__dba_forget_all(bry__dba *self);
 
 /* ---- dba_columns.c ------------------------------------------------------------------------- */
 
-#define BRY__DBA_TILE_UNITS 64u /* units that are turned together */
+#define BRY__DBA_TILE_UNITS 64u /* units that are transposed together */
 
-/* The columns of n units of one shape, as frames. */
+/* Writes the columns of n units of one shape as frames. */
 void bry__dba_columns_write(const bry__dba_place *const *places, unsigned n,
                             struct bry__frame_writer *writer);
-/* Reads them into columns that are clear; set[i] is how many bits place i has then. */
+/* Reads them into clear columns; set[i] is the number of bits then set at place i. */
 bry_status bry__dba_columns_read(const bry__dba_place *const *places, unsigned n,
                                  struct bry__frame_reader *reader, uint64_t *set);
 

@@ -1,14 +1,14 @@
-/* Shapes, levels of error control, and what is promised, expected and told of it all. */
+/* Shapes, levels of error control, and the errors promised and expected. */
 #include "index/dba_index.h"
 
 #include <math.h>
 
-#define LEAST 1e-20 /* errors below are 0: in the sum over units, rounding may be as large */
+#define LEAST 1e-20 /* smaller errors count as 0: rounding in the sum may be as large */
 
 /* ---- widths -------------------------------------------------------------------------------- */
 
-/* The power of two in [units/8, units/4), as far as there is one. */
-static uint32_t eighth(uint32_t units)
+/* The power of two in [units/8, units/4), if there is one. */
+static uint32_t dba_eighth(uint32_t units)
 {
     uint32_t width = 8;
     while (width < BRY__DBA_MAX_WIDTH && 8 * width < units)
@@ -16,25 +16,25 @@ static uint32_t eighth(uint32_t units)
     return width;
 }
 
-/* A new group of width 8 would be mostly empty while there are few units: they begin one by one,
- * and eight of them are put side by side later. */
+/* While there are few units, a new group of width 8 would be mostly empty: units start in groups of
+ * width 1, and eight of them are merged later. */
 uint32_t bry__dba_width(const bry_index_options *options, uint32_t units)
 {
     if (options->dba.group)
         return options->dba.group;
-    return units <= 32 ? 1 : eighth(units);
+    return units <= 32 ? 1 : dba_eighth(units);
 }
 
 uint32_t bry__dba_width_wanted(const bry_index_options *options, uint32_t units)
 {
     if (options->dba.group)
         return options->dba.group;
-    return units < 8 ? 1 : eighth(units);
+    return units < 8 ? 1 : dba_eighth(units);
 }
 
 /* ---- levels -------------------------------------------------------------------------------- */
 
-static bry__dba_level level_of(bry__dba_shape shape, uint32_t planned)
+static bry__dba_level dba_level_of(bry__dba_shape shape, uint32_t planned)
 {
     return (bry__dba_level){
         .shape = shape,
@@ -73,11 +73,11 @@ bry_status bry__dba_first_level(const bry_index_options *options, bry__dba_level
         if (!bry__dba_shape_valid(&shape))
             return BRY_E_RANGE;
     }
-    *level = level_of(shape, planned);
+    *level = dba_level_of(shape, planned);
     return BRY_OK;
 }
 
-/* For how many units the next level is planned. */
+/* The number of units that the next level is planned for. */
 static uint32_t more_units(const bry__dba *self, uint32_t planned)
 {
     uint64_t more = (uint64_t)planned * self->options.dba.factor;
@@ -99,7 +99,7 @@ bool bry__dba_raise(const bry__dba *self, uint32_t planned, bool larger, bry__db
                                : bry__dba_shape_plan(capacity, error, last->shape.segmented);
     if (!bry__dba_shape_valid(&shape))
         return false;
-    *raised = level_of(shape, planned);
+    *raised = dba_level_of(shape, planned);
     return true;
 }
 
@@ -116,10 +116,10 @@ uint32_t bry__dba_open_level(const bry__dba *self, bry__dba_level *raised)
 }
 
 /*
- * Logarithms may differ in their last bit from machine to machine, and a range that is searched for
- * by them by a row, or by as many as a large one has in that bit.
+ * Logarithms may differ in their last bit between machines, and a range that is searched for with
+ * them may differ by one row, or, if it is large, by more.
  */
-static bool is_near(const bry__dba_level *stored, const bry__dba_level *made)
+static bool dba_is_near(const bry__dba_level *stored, const bry__dba_level *made)
 {
     uint64_t a = stored->shape.range, b = made->shape.range;
     return stored->shape.capacity == made->shape.capacity &&
@@ -131,8 +131,8 @@ bool bry__dba_is_first_level(const bry__dba *self, const bry__dba_level *stored)
 {
     bry__dba_level made = self->level[0];
     if (self->options.dba.unit_bits == 0)
-        return is_near(stored, &made);
-    /* The shape is given, and how many units that is planned for is rounded. */
+        return dba_is_near(stored, &made);
+    /* The shape is given, and the number of units it is planned for is rounded. */
     bool planned = stored->planned >= 1 && stored->planned <= BRY_INDEX_UNITS_MAX &&
                    stored->planned + 1 >= made.planned && stored->planned <= made.planned + 1;
     return planned && bry__dba_shape_same(&stored->shape, &made.shape);
@@ -147,8 +147,8 @@ bool bry__dba_is_next_level(const bry__dba *self, const bry__dba_level *stored)
         return false;
     return (!self->options.fixed &&
             bry__dba_raise(self, more_units(self, planned), larger, &made) &&
-            is_near(stored, &made)) ||
-           (larger && bry__dba_raise(self, planned, true, &made) && is_near(stored, &made));
+            dba_is_near(stored, &made)) ||
+           (larger && bry__dba_raise(self, planned, true, &made) && dba_is_near(stored, &made));
 }
 
 double bry__dba_full_log(const bry__dba *self)
@@ -178,7 +178,7 @@ bool bry__dba_cramped(const bry__dba *self, const bry__index_slots *slots)
 
 /* ---- plans --------------------------------------------------------------------------------- */
 
-/* What so many units cost when they are side by side as far as they are to be. */
+/* Bytes of the planned units when all groups have been merged. */
 static uint64_t units_cost(const bry_index_options *options, const bry__dba_shape *shape)
 {
     uint64_t bytes = 0;
@@ -228,7 +228,7 @@ bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shap
     return BRY_OK;
 }
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
 bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit)
 {
@@ -249,7 +249,7 @@ void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_
 }
 
 /* Adds x to the sum without loss: what is rounded off the high part goes to the low one. */
-static void sum_add(bry__dba_sum *sum, double x)
+static void dba_sum_add(bry__dba_sum *sum, double x)
 {
     double high = sum->high + x, part = high - sum->high;
     double lost = (sum->high - (high - part)) + (x - part) + sum->low;
@@ -257,30 +257,30 @@ static void sum_add(bry__dba_sum *sum, double x)
     sum->low = lost - (sum->high - high);
 }
 
-static void sum_put(bry__dba_sum *sum, double none)
+static void dba_sum_put(bry__dba_sum *sum, double none)
 {
     if (isinf(none))
         sum->certain++;
     else
-        sum_add(sum, none);
+        dba_sum_add(sum, none);
 }
 
-static void sum_take(bry__dba_sum *sum, double none)
+static void dba_sum_take(bry__dba_sum *sum, double none)
 {
     if (isinf(none))
         sum->certain--;
     else
-        sum_add(sum, -none);
+        dba_sum_add(sum, -none);
 }
 
-/* Makes the sum right for the unit that was counted last; what the unit adds to it. */
-static double sum_recent(const bry__dba *self, bry__dba_sum *sum)
+/* Updates the sum for the unit that was counted last; returns what the unit adds to it. */
+static double dba_sum_recent(const bry__dba *self, bry__dba_sum *sum)
 {
     const bry__dba_place *place = &self->place[self->recent.slot];
     double error = bry__dba_shape_error(&place->group->shape, (double)self->recent.elements);
     double none = log1p(-error);
-    sum_take(sum, place->none);
-    sum_put(sum, none);
+    dba_sum_take(sum, place->none);
+    dba_sum_put(sum, none);
     return none;
 }
 
@@ -288,7 +288,7 @@ void bry__dba_uncount(bry__dba *self, uint32_t slot)
 {
     if (self->recent.slot == slot)
         self->recent.waits = false;
-    sum_take(&self->none, self->place[slot].none);
+    dba_sum_take(&self->none, self->place[slot].none);
     self->place[slot].none = 0;
 }
 
@@ -296,11 +296,11 @@ void bry__dba_counted(void *self, uint32_t slot, uint64_t elements)
 {
     bry__dba *dba = self;
     if (dba->recent.waits && dba->recent.slot != slot)
-        dba->place[dba->recent.slot].none = sum_recent(dba, &dba->none);
+        dba->place[dba->recent.slot].none = dba_sum_recent(dba, &dba->none);
     dba->recent = (bry__dba_recent){.waits = true, .slot = slot, .elements = elements};
 }
 
-/* How many units there may be: those there are, and as many more of the last level, or fewer, as
+/* How many units there may be: those there are, and as many more (or fewer) of the last level as
  * the promise allows. */
 static uint32_t planned_units(const bry__dba *self)
 {
@@ -316,7 +316,7 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
     bry__dba_level next;
     bry__dba_sum sum = dba->none;
     if (dba->recent.waits)
-        sum_recent(dba, &sum);
+        dba_sum_recent(dba, &sum);
     double rows = 0, none = sum.high + sum.low;
     bry__dba_open_level(dba, &next);
     stats->planned_units = planned_units(dba);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { SUPPLY = 256 }; /* elements asked for at once */
+enum { SUPPLY = 256 }; /* elements requested at once */
 
 /* ---- what to rebuild ----------------------------------------------------------------------- */
 
@@ -25,14 +25,15 @@ static bry__dba_group *oldest_group(const bry__dba *self, uint32_t before)
     return oldest;
 }
 
-/* Whether segments can be added that make of the one shape the other. */
-static bool extends(const bry__dba_shape *from, const bry__dba_shape *to)
+/* Whether adding segments turns the one shape into the other. */
+static bool dba_rebuild_extends(const bry__dba_shape *from, const bry__dba_shape *to)
 {
     return from->segmented && to->segmented && from->range == to->range &&
            from->capacity == to->capacity && from->hashes <= to->hashes;
 }
 
-/* Method A, with units that are all of the last level and all but full: there is to be a next. */
+/* Method A: whether all units are of the last level and nearly full, so that a next level is due.
+ */
 static bool next_larger(const bry__dba *self, bry__dba_level *raised)
 {
     return bry__dba_raise(self, self->level[self->levels - 1].planned, true, raised);
@@ -61,7 +62,7 @@ static bry_status start_extension(bry__dba *self, bry__dba_group *group)
     return status;
 }
 
-/* The next group that error control wants, if it wants one. */
+/* Starts the next group that error control wants to rebuild, if any. */
 static bry_status start_group(bry__dba *self, const bry__index_slots *slots)
 {
     bool cramped = bry__dba_cramped(self, slots);
@@ -73,13 +74,13 @@ static bry_status start_group(bry__dba *self, const bry__index_slots *slots)
         self->level[self->levels++] = raised;
         group = oldest_group(self, self->levels - 1);
     }
-    if (group && extends(&group->shape, &self->level[self->levels - 1].shape))
+    if (group && dba_rebuild_extends(&group->shape, &self->level[self->levels - 1].shape))
         return start_extension(self, group);
     self->emptying = group;
     return BRY_OK;
 }
 
-static bry_status start(bry__dba *self, const bry__index_slots *slots)
+static bry_status dba_rebuild_start(bry__dba *self, const bry__index_slots *slots)
 {
     bry_status status = BRY_OK;
     if (!self->emptying)
@@ -108,7 +109,7 @@ static void finish_unit(bry__dba *self, bry__index_slots *slots)
     uint64_t stale = unit->stale > was.stale ? unit->stale - was.stale : 0;
     if (stale > was.elements)
         stale = was.elements;
-    /* Sealed because it was full, and full no more. */
+    /* It was sealed because it was full, and is not full any more. */
     if (unit->elements >= unit->capacity && capacity > unit->capacity && was.elements < capacity)
         unit->sealed = false;
     slots->elements += was.elements - unit->elements;
@@ -126,12 +127,12 @@ static void finish_unit(bry__dba *self, bry__index_slots *slots)
     bry__dba_touch(self, was.slot);
 }
 
-/* The last level that the added segments are enough for: it may have been raised meanwhile. */
+/* The last level that the added segments suffice for: it may have been raised meanwhile. */
 static uint32_t reached_level(const bry__dba *self, const bry__dba_group *group)
 {
     uint32_t last = self->levels - 1;
     while (last > group->level && (self->level[last].shape.hashes > group->tables ||
-                                   !extends(&group->shape, &self->level[last].shape)))
+                                   !dba_rebuild_extends(&group->shape, &self->level[last].shape)))
         last--;
     return last;
 }
@@ -148,8 +149,8 @@ static void finish_extension(bry__dba *self, bry__index_slots *slots)
     for (uint32_t c = 0; c < group->width; c++) {
         if (group->slot[c] >= BRY__DBA_BUILDING)
             continue;
-        /* Supplied were also those that the unit answered for by chance when they were added, and
-         * perhaps some that never were: they are in it now. */
+        /* The supplier also returned elements that were false positives when they were added, and
+         * perhaps some that were never added: they are in the unit now. */
         bry__index_slot *unit = &slots->slot[group->slot[c]];
         if (group->grown[c].elements > unit->elements) {
             slots->elements += group->grown[c].elements - unit->elements;
@@ -164,8 +165,8 @@ static void finish_extension(bry__dba *self, bry__index_slots *slots)
             bry__dba_counted(self, group->slot[c], slots->slot[group->slot[c]].elements);
 }
 
-/* The column whose unit is to get its further positions; false: all have them. A unit that came to
- * an end meanwhile is passed over. */
+/* The column whose unit is extended next; false: all are done. Units that were dropped meanwhile
+ * are skipped. */
 static bool extension_column(bry__dba *self)
 {
     bry__dba_rebuild *rebuild = &self->rebuild;
@@ -188,9 +189,9 @@ static bool extension_column(bry__dba *self)
 
 enum { AHEAD = 16 };
 
-/* Positions below `from` are not worked out: that is what makes added segments cheap. */
-BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry_hash hash,
-                            bry__dba_probe *probe, unsigned from)
+/* Positions below `from` are not computed: that is what makes added segments cheap. */
+BRY__PREFETCHING void dba_rebuild_prefetch(const bry__dba_group *group, uint32_t column,
+                                           bry_hash hash, bry__dba_probe *probe, unsigned from)
 {
     unsigned n = bry__dba_positions(group);
     probe->hash = hash;
@@ -203,7 +204,7 @@ BRY__PREFETCHING void fetch(const bry__dba_group *group, uint32_t column, bry_ha
     }
 }
 
-static void take(bry__dba_rebuild *rebuild, const bry_hash *hashes, size_t n)
+static void dba_rebuild_take(bry__dba_rebuild *rebuild, const bry_hash *hashes, size_t n)
 {
     bry__dba_probe probe[AHEAD];
     bry__dba_grown took = {0};
@@ -211,7 +212,8 @@ static void take(bry__dba_rebuild *rebuild, const bry_hash *hashes, size_t n)
     for (size_t done = 0; done < n; done += AHEAD) {
         size_t here = n - done < AHEAD ? n - done : AHEAD;
         for (size_t i = 0; i < here; i++)
-            fetch(rebuild->group, rebuild->column, hashes[done + i], &probe[i], from);
+            dba_rebuild_prefetch(rebuild->group, rebuild->column, hashes[done + i], &probe[i],
+                                 from);
         for (size_t i = 0; i < here; i++) {
             unsigned set = bry__dba_column_set(rebuild->group, rebuild->column, &probe[i], from,
                                                bry__dba_positions(rebuild->group));
@@ -235,7 +237,7 @@ static bry_status rebuild_some(bry__dba *self, bry__index_slots *slots,
     *used = 0;
     bry__dba_rebuild *rebuild = &self->rebuild;
     if (rebuild->kind == BRY__DBA_NO_REBUILD) {
-        bry_status status = start(self, slots);
+        bry_status status = dba_rebuild_start(self, slots);
         if (status != BRY_OK || rebuild->kind == BRY__DBA_NO_REBUILD)
             return status;
     }
@@ -254,7 +256,7 @@ static bry_status rebuild_some(bry__dba *self, bry__index_slots *slots,
     if (status != BRY_OK)
         return status;
     if (got > 0) {
-        take(rebuild, hashes, got);
+        dba_rebuild_take(rebuild, hashes, got);
         *used = got;
     } else if (rebuild->kind == BRY__DBA_REBUILD) {
         finish_unit(self, slots);
@@ -277,8 +279,8 @@ static uint64_t group_waiting(const bry__dba_group *group, const bry__index_slot
     return sum;
 }
 
-/* The groups that error control will want, after those it is at: level by level, as many as bring
- * the error back. */
+/* The groups that error control will rebuild after the current one: level by level, until the error
+ * is within the promise. */
 static uint64_t control_waiting(const bry__dba *self, const bry__index_slots *slots,
                                 const bry__dba_group *at)
 {

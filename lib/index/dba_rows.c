@@ -1,4 +1,4 @@
-/* Work on whole rows of a group: what is done to all columns at once. */
+/* Work on whole rows of a group: operations on all columns at once. */
 #include "index/dba_group.h"
 #include "kernel/rows.h"
 
@@ -6,9 +6,9 @@
 
 /* ---- clearing ------------------------------------------------------------------------------ */
 
-/* The rows' mask over and over, as far as a line. Width 1 has one column only: all or nothing. */
-static void spread(const bry__dba_group *group, const unsigned char mask[BRY__DBA_MASK],
-                   unsigned char line[BRY__LINE])
+/* Repeats the rows' mask up to a whole line. Width 1 has one column: all or nothing. */
+static void dba_rows_spread(const bry__dba_group *group, const unsigned char mask[BRY__DBA_MASK],
+                            unsigned char line[BRY__LINE])
 {
     if (group->width == 1) {
         memset(line, mask[0] & 1 ? 0xff : 0, BRY__LINE);
@@ -19,8 +19,8 @@ static void spread(const bry__dba_group *group, const unsigned char mask[BRY__DB
         memcpy(line + at, mask, bytes);
 }
 
-/* Rows in a line, where a row is less: steps end with whole lines, or with the table. */
-static uint64_t line_rows(const bry__dba_group *group)
+/* Rows per line, if a row is shorter: steps end with whole lines, or with the table. */
+static uint64_t dba_rows_line_rows(const bry__dba_group *group)
 {
     return 8 * (uint64_t)BRY__LINE / group->width;
 }
@@ -29,8 +29,8 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
                          uint32_t *table, uint64_t *row, uint64_t rows)
 {
     unsigned char line[BRY__LINE];
-    spread(group, keep, line);
-    uint64_t lines = rows / line_rows(group) + 1;
+    dba_rows_spread(group, keep, line);
+    uint64_t lines = rows / dba_rows_line_rows(group) + 1;
     while (lines > 0 && *table < group->tables) {
         bry__dba_table *in = &group->table[*table];
         uint64_t byte = (*row << group->shift) / 8, left = (in->pieces.bytes - byte) / BRY__LINE;
@@ -43,7 +43,7 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
             for (unsigned w = 0; w < BRY__LINE; w += 8)
                 bry__store64(at + w, bry__load64(at + w) & bry__load64(line + w));
         lines -= n;
-        *row += n * line_rows(group);
+        *row += n * dba_rows_line_rows(group);
         if (n == left) {
             ++*table;
             *row = 0;
@@ -53,7 +53,7 @@ void bry__dba_rows_clear(bry__dba_group *group, const unsigned char keep[BRY__DB
 
 /* ---- side by side -------------------------------------------------------------------------- */
 
-/* Eight bit strings as the columns of eight rows a byte each. */
+/* Eight bit strings become the columns of eight rows of one byte each. */
 static void merge_bits(unsigned char *to, const unsigned char *const *from, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows; i += 8) {
@@ -71,11 +71,11 @@ static void merge_bits(unsigned char *to, const unsigned char *const *from, uint
     }
 }
 
-/* The compiler makes loops of their own of the sizes that it is called with. */
-static inline __attribute__((always_inline)) void merge_two(unsigned char *to,
-                                                            const unsigned char *a,
-                                                            const unsigned char *b, uint64_t rows,
-                                                            size_t bytes)
+/* Inlined, so that the compiler specializes the loop for each size. */
+static inline __attribute__((always_inline)) void dba_rows_merge_two(unsigned char *to,
+                                                                     const unsigned char *a,
+                                                                     const unsigned char *b,
+                                                                     uint64_t rows, size_t bytes)
 {
     for (uint64_t i = 0; i < rows; i++, to += 2 * bytes, a += bytes, b += bytes) {
         memcpy(to, a, bytes);
@@ -88,29 +88,29 @@ static void merge_rows(unsigned char *to, const unsigned char *a, const unsigned
 {
     switch (bytes) {
     case 1:
-        merge_two(to, a, b, rows, 1);
+        dba_rows_merge_two(to, a, b, rows, 1);
         break;
     case 2:
-        merge_two(to, a, b, rows, 2);
+        dba_rows_merge_two(to, a, b, rows, 2);
         break;
     case 4:
-        merge_two(to, a, b, rows, 4);
+        dba_rows_merge_two(to, a, b, rows, 4);
         break;
     case 8:
-        merge_two(to, a, b, rows, 8);
+        dba_rows_merge_two(to, a, b, rows, 8);
         break;
     case 16:
-        merge_two(to, a, b, rows, 16);
+        dba_rows_merge_two(to, a, b, rows, 16);
         break;
     default:
-        merge_two(to, a, b, rows, 32);
+        dba_rows_merge_two(to, a, b, rows, 32);
     }
 }
 
 void bry__dba_rows_merge(bry__dba_group *into, bry__dba_group *const *from, unsigned n,
                          uint64_t rows)
 {
-    uint64_t in_page = 8 * (uint64_t)BRY__DBA_PAGE / into->width; /* and in no more of theirs */
+    uint64_t in_page = 8 * (uint64_t)BRY__DBA_PAGE / into->width; /* no more in a source */
     while (rows > 0 && into->copied_table < into->tables) {
         uint32_t t = into->copied_table;
         uint64_t row = into->copied_row, here = in_page - row % in_page;
@@ -118,7 +118,7 @@ void bry__dba_rows_merge(bry__dba_group *into, bry__dba_group *const *from, unsi
             here = into->shape.range - row;
         if (here > rows && n == 2)
             here = rows;
-        else if (here > rows) /* bits: as far as a byte of them */
+        else if (here > rows) /* bits: up to a whole byte */
             here = here < ((rows + 7) & ~UINT64_C(7)) ? here : (rows + 7) & ~UINT64_C(7);
         const unsigned char *source[8];
         for (unsigned s = 0; s < 8; s++)

@@ -1,12 +1,12 @@
 /*
  * Engine dba as frames (doc/format.md):
  *
- *   DBA    how many levels of error control and units there are, then each level
- *   SLOT   which slots are in use, and by a unit of which level, by rising slot
+ *   DBA    the number of levels of error control and of units, then each level
+ *   SLOT   the slots in use and the levels of their units, by rising slot
  *   COLS   the units' bits (dba_columns.c): level by level, 64 units of it at a time by rising slot
  *
- * In parts, DBA and SLOT are the head and each unit's COLS a part. A single unit is its shape
- * (SHAP) and its COLS. Work under way is not kept: it begins again.
+ * In parts, DBA and SLOT are the head, and each unit's COLS is a part. A single unit is its shape
+ * (SHAP) and its COLS. Work in progress is not saved: it starts again.
  */
 #include "common/endian.h"
 #include "frame/frame.h"
@@ -33,7 +33,7 @@ enum { /* the frames SLOT, for each unit */
        AT_SLOT = 0, /* u32 */
        AT_LEVEL = 4, /* u32 */
        UNIT_SIZE = 8,
-       FRAME_UNITS = 1 << 13 /* in a frame at most */
+       FRAME_UNITS = 1 << 13 /* at most, in one frame */
 };
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -46,8 +46,8 @@ static void store_shape(unsigned char *to, const bry__dba_shape *shape, uint32_t
     bry__store32(to + AT_PLANNED, last);
 }
 
-/* The next slot in use from `slot` on, or room. */
-static uint32_t slot_from(const bry__dba *self, uint32_t slot)
+/* The next slot in use from `slot` on, or `room`. */
+static uint32_t dba_save_slot_from(const bry__dba *self, uint32_t slot)
 {
     while (slot < self->room) {
         uint64_t word = self->taken[slot / 64] >> slot % 64;
@@ -78,7 +78,7 @@ void bry__dba_write_head(const void *self, void *saving, struct bry__frame_write
         if (i % FRAME_UNITS == 0)
             bry__frame_writer_open(writer, UNITS,
                                    (left < FRAME_UNITS ? left : FRAME_UNITS) * (size_t)UNIT_SIZE);
-        slot = slot_from(dba, slot);
+        slot = dba_save_slot_from(dba, slot);
         bry__store32(unit + AT_SLOT, slot);
         bry__store32(unit + AT_LEVEL, dba->place[slot].group->level);
         bry__frame_writer_put(writer, unit, sizeof unit);
@@ -92,7 +92,7 @@ static unsigned next_units(const bry__dba *self, uint32_t level, uint32_t *slot,
 {
     unsigned n = 0;
     for (; n < BRY__DBA_TILE_UNITS; ++*slot) {
-        *slot = slot_from(self, *slot);
+        *slot = dba_save_slot_from(self, *slot);
         if (*slot == self->room)
             break;
         if (self->place[*slot].group->level != level)
@@ -152,14 +152,9 @@ void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writ
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
+static bry_status dba_save_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
-static bry_status no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the units");
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
 }
 
 static bry__dba_shape load_shape(const unsigned char *from, bool segmented)
@@ -172,20 +167,20 @@ static bry__dba_shape load_shape(const unsigned char *from, bool segmented)
     };
 }
 
-static bry_status read_levels(bry__frame_reader *reader, bry__dba *self, uint32_t *units)
+static bry_status dba_save_read_levels(bry__frame_reader *reader, bry__dba *self, uint32_t *units)
 {
     unsigned char head[HEAD_SIZE], numbers[LEVEL_SIZE];
     bry__frame frame;
     bry_status status = bry__frame_reader_next(reader, &frame);
     if (status == BRY_OK && frame.type != HEAD)
-        status = bad(reader, "the levels are missing");
+        status = bry__frame_reader_bad(reader, "the levels are missing");
     if (status == BRY_OK)
         status = bry__frame_reader_read(reader, head, sizeof head);
     if (status != BRY_OK)
         return status;
     uint32_t levels = bry__load32(head + AT_LEVELS);
     if (levels < 1 || levels > BRY__DBA_LEVELS || frame.length != HEAD_SIZE + levels * LEVEL_SIZE)
-        return bad(reader, "the number of levels is out of range");
+        return bry__frame_reader_bad(reader, "the number of levels is out of range");
     for (uint32_t i = 0; i < levels; i++) {
         status = bry__frame_reader_read(reader, numbers, sizeof numbers);
         if (status != BRY_OK)
@@ -195,9 +190,9 @@ static bry_status read_levels(bry__frame_reader *reader, bry__dba *self, uint32_
             .planned = bry__load32(numbers + AT_PLANNED),
         };
         if (i == 0 && !bry__dba_is_first_level(self, &level))
-            return bad(reader, "the first level is not that of the options");
+            return bry__frame_reader_bad(reader, "the first level does not match the options");
         if (i > 0 && !bry__dba_is_next_level(self, &level))
-            return bad(reader, "a level of error control does not follow from the one before");
+            return bry__frame_reader_bad(reader, "a level does not follow from the one before");
         level.unit_error = bry__dba_shape_error(&level.shape, (double)level.shape.capacity);
         self->levels = i + 1;
         self->level[i] = level;
@@ -207,7 +202,7 @@ static bry_status read_levels(bry__frame_reader *reader, bry__dba *self, uint32_
     return BRY_OK;
 }
 
-/* Which unit has which slot and level. Notes the level for each slot in place[].column. */
+/* Reads which unit has which slot and level. Stores the level of each slot in place[].column. */
 static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t units,
                              const bry__index_slots *slots)
 {
@@ -222,7 +217,8 @@ static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t
             if (status == BRY_OK &&
                 (frame.type != UNITS ||
                  frame.length != (left < FRAME_UNITS ? left : FRAME_UNITS) * UNIT_SIZE))
-                status = bad(reader, "the list of units is missing, or not as long");
+                status = bry__frame_reader_bad(
+                    reader, "the list of units is missing or has the wrong length");
         }
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, unit, sizeof unit);
@@ -230,10 +226,10 @@ static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t
             return status;
         uint32_t slot = bry__load32(unit + AT_SLOT), level = bry__load32(unit + AT_LEVEL);
         if (slot < next || slot >= slots->room || slots->slot[slot].order == 0)
-            return bad(reader, "a unit is not where the index has one");
+            return bry__frame_reader_bad(reader, "a unit's slot does not match the index");
         if (level >= self->levels ||
             slots->slot[slot].capacity != self->level[level].shape.capacity)
-            return bad(reader, "the level of a unit is not that of its capacity");
+            return bry__frame_reader_bad(reader, "the level of a unit does not match its capacity");
         self->place[slot].column = level;
         self->taken[slot / 64] |= (uint64_t)1 << slot % 64;
         self->level[level].units++;
@@ -242,7 +238,7 @@ static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t
     return BRY_OK;
 }
 
-/* Groups for the units of a level, as they would be after all work is done. */
+/* Creates groups for the units of a level, as they are when all work is done. */
 static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t level,
                              uint32_t units)
 {
@@ -250,7 +246,7 @@ static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t
     bry__dba_group *group = NULL;
     self->level[level].units = 0;
     for (uint32_t slot = 0; left > 0; slot++) {
-        slot = slot_from(self, slot);
+        slot = dba_save_slot_from(self, slot);
         if (self->place[slot].group || self->place[slot].column != level)
             continue;
         if (!group || group->free == 0) {
@@ -263,7 +259,7 @@ static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t
                 return status;
             group = bry__dba_add_group(self, level, width);
             if (!group)
-                return no_memory(reader);
+                return dba_save_no_memory(reader);
         }
         bry__dba_seat(self, slot, group, bry__dba_column_find(group));
         left--;
@@ -271,9 +267,9 @@ static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t
     return BRY_OK;
 }
 
-static bry_status read_head(const bry_index_options *options, const bry__index_slots *slots,
-                            bry__frame_reader *reader, const bry_allocator *allocator,
-                            bry__dba **self)
+static bry_status dba_save_read_head(const bry_index_options *options,
+                                     const bry__index_slots *slots, bry__frame_reader *reader,
+                                     const bry_allocator *allocator, bry__dba **self)
 {
     uint32_t units = 0;
     bry__dba *made = NULL;
@@ -282,17 +278,17 @@ static bry_status read_head(const bry_index_options *options, const bry__index_s
         return status;
     status = bry__dba_make(options, allocator, &made);
     if (status != BRY_OK)
-        return status == BRY_E_NOMEM ? no_memory(reader)
-                                     : bry__frame_reader_fail(reader, status, "no such shape");
-    status = read_levels(reader, made, &units);
+        return status == BRY_E_NOMEM ? dba_save_no_memory(reader)
+                                     : bry__frame_reader_fail(reader, status, "invalid shape");
+    status = dba_save_read_levels(reader, made, &units);
     if (status == BRY_OK && units != slots->units)
-        status = bad(reader, "the number of units is not that of the index");
+        status = bry__frame_reader_bad(reader, "the number of units does not match the index");
     if (status == BRY_OK && units > 0) {
         status =
             bry__frame_reader_claim(reader, bry__dba_slot_cost(bry__dba_slot_room(slots->room)) +
                                                 BRY__DBA_FIRST_GROUPS * sizeof *made->group);
         if (status == BRY_OK && bry__dba_room(made, slots->room) != BRY_OK)
-            status = no_memory(reader);
+            status = dba_save_no_memory(reader);
     }
     if (status == BRY_OK)
         status = read_units(reader, made, units, slots);
@@ -305,15 +301,15 @@ static bry_status read_head(const bry_index_options *options, const bry__index_s
     return status;
 }
 
-/* What a unit's bits say of its count: each element set between none and k of them. */
+/* Checks a unit's bits against its count: each element set between none and k of them. */
 static const char *check_count(const bry__dba_shape *shape, uint64_t set, uint64_t elements)
 {
     if (elements == 0 && set > 0)
-        return "bits are set in a unit without elements";
+        return "a unit without elements has bits set";
     if (elements > 0 && set == 0)
-        return "no bit is set in a unit that has elements";
+        return "a unit with elements has no bits set";
     if (elements < set / shape->hashes + (set % shape->hashes != 0))
-        return "a unit has more bits than its elements can set";
+        return "a unit has too many bits set for its elements";
     return NULL;
 }
 
@@ -322,7 +318,7 @@ bry_status bry__dba_read(const bry_index_options *options, const bry__index_slot
                          void **self)
 {
     bry__dba *made = NULL;
-    bry_status status = read_head(options, slots, reader, allocator, &made);
+    bry_status status = dba_save_read_head(options, slots, reader, allocator, &made);
     if (status != BRY_OK || !made)
         return status;
     for (uint32_t level = 0; level < made->levels && status == BRY_OK; level++) {
@@ -338,7 +334,7 @@ bry_status bry__dba_read(const bry_index_options *options, const bry__index_slot
                 bry__dba_more_set(made, which[i], set[i]);
                 bry__dba_counted(made, which[i], slots->slot[which[i]].elements);
                 if (problem)
-                    status = bad(reader, problem);
+                    status = bry__frame_reader_bad(reader, problem);
             }
         }
     }
@@ -351,13 +347,13 @@ bry_status bry__dba_read(const bry_index_options *options, const bry__index_slot
 
 /* ---- in parts ------------------------------------------------------------------------------ */
 
-/* Units whose part was not read yet have no stamp. */
+/* A unit whose part was not read yet has no stamp. */
 bry_status bry__dba_read_head(const bry_index_options *options, const bry__index_slots *slots,
                               struct bry__frame_reader *reader, const bry_allocator *allocator,
                               void **self)
 {
     bry__dba *made = NULL;
-    bry_status status = read_head(options, slots, reader, allocator, &made);
+    bry_status status = dba_save_read_head(options, slots, reader, allocator, &made);
     if (status != BRY_OK || !made)
         return status;
     for (uint32_t i = 0; i < made->units; i++)
@@ -372,12 +368,12 @@ bry_status bry__dba_read_part(void *self, const bry__index_part *part,
     bry__dba *dba = self;
     uint64_t id = part->id;
     if (id >= dba->room || !dba->place[id].group)
-        return bad(reader, "a part of a unit that the index does not have");
+        return bry__frame_reader_bad(reader, "a part of an unknown unit");
     bry__dba_place *place = &dba->place[id];
     if (place->stamp[0] || place->stamp[1])
-        return bad(reader, "a part that was read before");
+        return bry__frame_reader_bad(reader, "duplicate part");
     if (part->stamp[0] == 0)
-        return bad(reader, "a part without a stamp");
+        return bry__frame_reader_bad(reader, "a part has no stamp");
     const bry__dba_place *one = place;
     uint64_t set;
     bry_status status = bry__dba_columns_read(&one, 1, reader, &set);
@@ -407,8 +403,8 @@ bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const c
 
 /* ---- a single unit ------------------------------------------------------------------------- */
 
-/* The level of that shape, where there is one, the one that a new unit would have included. */
-static uint32_t level_of(bry__dba *self, const bry__dba_shape *shape)
+/* The level of that shape, if there is one; a new unit's level counts too. */
+static uint32_t dba_save_level_of(bry__dba *self, const bry__dba_shape *shape)
 {
     bry__dba_level raised;
     uint32_t next = bry__dba_open_level(self, &raised);
@@ -431,21 +427,21 @@ bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *
     uint32_t segmented = bry__load32(numbers + AT_PLANNED), levels = dba->levels;
     bry__dba_shape shape = load_shape(numbers, segmented != 0);
     if (segmented > 1 || !bry__dba_shape_valid(&shape) || record->capacity != shape.capacity)
-        return bad(reader, "the shape of the unit is out of range");
+        return bry__frame_reader_bad(reader, "the shape of the unit is out of range");
     status = bry__frame_reader_claim(reader, bry__dba_rows(&shape) / 8);
     if (status != BRY_OK)
         return status;
-    uint32_t next = bry__dba_next_slot(dba, number), level = level_of(dba, &shape);
+    uint32_t next = bry__dba_next_slot(dba, number), level = dba_save_level_of(dba, &shape);
     bry__dba_place place = {0};
     uint64_t set = 0;
     if (level == BRY__DBA_LEVELS)
         status = bry__frame_reader_fail(reader, BRY_E_MISMATCH,
-                                        "the unit has another shape than those of the index");
+                                        "the unit's shape does not match the index");
     else if (next >= BRY__INDEX_SLOTS)
         status = bry__frame_reader_fail(reader, BRY_E_FULL, "the index has no room for a unit");
     else if (bry__dba_room(dba, next + 1) != BRY_OK ||
              bry__dba_find_column(dba, level, &place.group, &place.column) != BRY_OK)
-        status = no_memory(reader);
+        status = dba_save_no_memory(reader);
     if (status != BRY_OK) {
         dba->levels = levels;
         return status;
@@ -455,7 +451,7 @@ bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *
     status = bry__dba_columns_read(&one, 1, reader, &set);
     const char *problem = status == BRY_OK ? check_count(&shape, set, record->elements) : NULL;
     if (problem)
-        status = bad(reader, problem);
+        status = bry__frame_reader_bad(reader, problem);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
     if (status != BRY_OK) {

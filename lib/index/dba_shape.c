@@ -11,7 +11,7 @@ double bry__dba_unit_error(double error, uint32_t units)
 
 double bry__dba_shape_fill(const bry__dba_shape *shape, double n)
 {
-    if (n <= 0) /* also where one row is all there is, and its logarithm infinite */
+    if (n <= 0) /* also for a single row, whose logarithm is infinite */
         return 0;
     return bry__bloom_fill((double)shape->range, shape->segmented ? 1 : shape->hashes, n);
 }
@@ -19,8 +19,8 @@ double bry__dba_shape_fill(const bry__dba_shape *shape, double n)
 /*
  * Segments fill independently of each other, so the mean of the product of their fills is the
  * product of the means. The k positions of a plain filter ask one and the same table, whose fill
- * varies a little from filter to filter: with variance v the mean of fill^k is larger than the k-th
- * power of the mean by about exp(k(k-1)/2 · v/fill²). That is nothing for thousands of elements,
+ * varies a little between filters: with variance v the mean of fill^k is larger than the k-th
+ * power of the mean by about exp(k(k-1)/2 · v/fill²). That is negligible for thousands of elements,
  * and a quarter for ten.
  */
 double bry__dba_shape_error(const bry__dba_shape *shape, double n)
@@ -40,7 +40,7 @@ double bry__dba_shape_error(const bry__dba_shape *shape, double n)
 
 static unsigned hashes_for(double error, double fill)
 {
-    /* What lies within rounding of a whole number is that number. */
+    /* Values within rounding of a whole number become that number. */
     double k = ceil(log(error) / log(fill) - 1e-9);
     return k < 1 ? 1 : k > BRY__DBA_MAX_HASHES ? BRY__DBA_MAX_HASHES : (unsigned)k;
 }
@@ -49,8 +49,8 @@ bry__dba_shape bry__dba_shape_plan(uint64_t capacity, double error, bool segment
 {
     bry__dba_shape shape = {
         .capacity = capacity, .hashes = hashes_for(error, 0.5), .segmented = segmented};
-    /* log2(e)·log2(1/error) bits an element are right for log2(1/error) hashes if that is a whole
-     * number. It is not, and one more than that needs a few rows more. */
+    /* log2(e)·log2(1/error) bits per element are exact if log2(1/error), the number of hashes, is a
+     * whole number. In general it is rounded up, which needs a few more rows. */
     double n = (double)capacity, fill = pow(error, 1.0 / shape.hashes);
     double positions = segmented ? n : n * shape.hashes;
     double low = ceil(-1 / expm1(log1p(-fill) / positions));

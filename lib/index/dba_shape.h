@@ -1,10 +1,10 @@
 /*
- * The shape of one unit's filter, and what it errs.
+ * The shape of one unit's filter, and its error.
  *
- * A filter has `hashes` positions for an element. Plain, they all lie anywhere in its rows;
- * segmented, position i lies in segment i, and every segment has `range` rows of its own: then the
- * error falls by a fixed factor with each further segment, and the segments before stay as they
- * are.
+ * A filter has `hashes` positions per element. In a plain filter they are anywhere in its rows; in
+ * a segmented one position i is in segment i, and every segment has `range` rows of its own: then
+ * each further segment reduces the error by a fixed factor, and the segments before it do not
+ * change.
  */
 #ifndef BRY_INDEX_DBA_SHAPE_H
 #define BRY_INDEX_DBA_SHAPE_H
@@ -16,7 +16,7 @@
 
 typedef struct bry__dba_shape {
     uint64_t capacity; /* elements it is planned for */
-    uint64_t range; /* rows that a position is drawn from: of the filter, or of one segment */
+    uint64_t range; /* rows that a position is chosen from: of the filter, or of one segment */
     uint32_t hashes;
     bool segmented;
 } bry__dba_shape;
@@ -24,16 +24,16 @@ typedef struct bry__dba_shape {
 /* The error of each of `units` filters that together have `error`: 1 - (1 - error)^(1/units). */
 double bry__dba_unit_error(double error, uint32_t units);
 
-/* The smallest shape of ceil(log2(1/error)) hashes with which `capacity` elements err by no more
- * than that. */
+/* The smallest shape with ceil(log2(1/error)) hashes that holds `capacity` elements at this error.
+ */
 bry__dba_shape bry__dba_shape_plan(uint64_t capacity, double error, bool segmented);
 
-/* The same segments, and as many more as that error needs. */
+/* The same segments, and as many more as this error needs. */
 bry__dba_shape bry__dba_shape_tighten(bry__dba_shape segmented, double error);
 
 bool bry__dba_shape_same(const bry__dba_shape *a, const bry__dba_shape *b);
 
-/* Whether it is one that this library makes or takes. */
+/* Whether this library creates or accepts it. */
 bool bry__dba_shape_valid(const bry__dba_shape *shape);
 
 static inline uint64_t bry__dba_rows(const bry__dba_shape *shape)
@@ -41,7 +41,7 @@ static inline uint64_t bry__dba_rows(const bry__dba_shape *shape)
     return shape->segmented ? shape->range * shape->hashes : shape->range;
 }
 
-/* How full it is with n elements, and the error that it has then. */
+/* The share of bits set with n elements, and the error then. */
 double bry__dba_shape_fill(const bry__dba_shape *shape, double n);
 double bry__dba_shape_error(const bry__dba_shape *shape, double n);
 

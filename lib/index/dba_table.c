@@ -43,7 +43,7 @@ void bry__dba_table_free(bry__dba_table *table, const bry_allocator *allocator)
     *table = (bry__dba_table){0};
 }
 
-static size_t page_size(const bry__dba_table *table, uint64_t byte)
+static size_t dba_table_page_size(const bry__dba_table *table, uint64_t byte)
 {
     uint64_t left = table->pieces.bytes - byte;
     return left < BRY__DBA_PAGE ? (size_t)left : BRY__DBA_PAGE;
@@ -53,7 +53,7 @@ void bry__dba_table_clear_page(bry__dba_table *table, uint64_t byte)
 {
     uint64_t page = byte >> BRY__DBA_PAGE_SHIFT;
     byte = page << BRY__DBA_PAGE_SHIFT;
-    memset(bry__dba_table_at(table, byte), 0, page_size(table, byte));
+    memset(bry__dba_table_at(table, byte), 0, dba_table_page_size(table, byte));
     table->ready[page / 64] |= (uint64_t)1 << page % 64;
     table->unready--;
 }
@@ -63,5 +63,5 @@ void bry__dba_table_copy(bry__dba_table *table, const bry__dba_table *from)
     for (uint64_t byte = 0; byte < from->pieces.bytes; byte += BRY__DBA_PAGE)
         if (bry__dba_table_has(from, byte))
             memcpy(bry__dba_table_write(table, byte), bry__dba_table_at(from, byte),
-                   page_size(from, byte));
+                   dba_table_page_size(from, byte));
 }

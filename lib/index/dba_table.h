@@ -1,8 +1,8 @@
 /*
- * The bits of a group, of one segment or of all rows: memory in pieces of at most 4 MiB, which is
- * all there from the beginning and cleared a page at a time, when something is first written to it.
- * A page that was not written to reads as zeros. So additions never lack memory, and opening the
- * largest group costs no more than taking memory that nobody touches.
+ * The bits of a group, of one segment or of all rows: memory in pieces of at most 4 MiB, allocated
+ * at creation and zeroed page by page when a page is first written. A page that was not written
+ * reads as zeros. So additions never need memory, and opening the largest group only costs the
+ * allocation.
  */
 #ifndef BRY_INDEX_DBA_TABLE_H
 #define BRY_INDEX_DBA_TABLE_H
@@ -14,8 +14,8 @@
 
 typedef struct bry__dba_table {
     bry__pieces pieces;
-    uint64_t *ready; /* a bit for each page that has been cleared */
-    uint64_t unready; /* how many have not */
+    uint64_t *ready; /* one bit per page that has been zeroed */
+    uint64_t unready; /* number of pages that have not */
 } bry__dba_table;
 
 extern const unsigned char bry__dba_zeros[BRY__DBA_PAGE];
@@ -27,10 +27,10 @@ bry_status bry__dba_table_init(bry__dba_table *table, uint64_t bytes,
                                const bry_allocator *allocator);
 void bry__dba_table_free(bry__dba_table *table, const bry_allocator *allocator);
 
-/* Makes a table of zeros equal to another of that size. */
+/* Copies another table of that size into a table of zeros. */
 void bry__dba_table_copy(bry__dba_table *table, const bry__dba_table *from);
 
-/* Clears the page of a byte. */
+/* Zeroes the page of a byte. */
 void bry__dba_table_clear_page(bry__dba_table *table, uint64_t byte);
 
 static inline bool bry__dba_table_has(const bry__dba_table *table, uint64_t byte)
@@ -44,7 +44,7 @@ static inline unsigned char *bry__dba_table_at(const bry__dba_table *table, uint
     return table->pieces.piece[byte >> BRY__PIECE_SHIFT] + (byte & (BRY__PIECE_BYTES - 1));
 }
 
-/* Where a byte and those after it on its page can be read; and written. */
+/* A pointer to a byte and those after it on its page; for reading, and for writing. */
 static inline const unsigned char *bry__dba_table_read(const bry__dba_table *table, uint64_t byte)
 {
     return bry__dba_table_has(table, byte) ? bry__dba_table_at(table, byte)

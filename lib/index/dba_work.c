@@ -1,22 +1,22 @@
 /*
- * Work that needs no elements: columns of units that are gone are cleared, narrow groups are put
- * side by side, and the units of groups that are nearly empty move out. One thing of each kind is
- * under way at a time, and any of them may be given up and begun again.
+ * Work that needs no elements: clearing the columns of units that are gone, merging narrow groups,
+ * and moving units out of groups that are nearly empty. One job of each kind is in progress at a
+ * time, and any of them may be abandoned and started again.
  */
 #include "index/dba_index.h"
 
 #include <string.h>
 
-#define BYTES_WORTH UINT64_C(256) /* copied or cleared, as much work as adding an element */
-#define ROWS_WORTH UINT64_C(32) /* of one column moved */
-#define GROUPS_WORTH 16u /* looked at for something to do */
+#define BYTES_WORTH UINT64_C(256) /* bytes copied or cleared for the cost of adding an element */
+#define ROWS_WORTH UINT64_C(32) /* rows of one column moved for that cost */
+#define GROUPS_WORTH 16u /* groups examined for that cost */
 
-static bool extending(const bry__dba_group *group)
+static bool dba_work_extending(const bry__dba_group *group)
 {
     return bry__dba_positions(group) > group->shape.hashes;
 }
 
-static uint64_t rows_of(const bry__dba_group *group)
+static uint64_t dba_work_rows_of(const bry__dba_group *group)
 {
     return group->tables * group->shape.range;
 }
@@ -26,18 +26,18 @@ static uint64_t rows_worth(const bry__dba_group *group, uint64_t rows)
     return rows * group->width / 8 / BYTES_WORTH + 1;
 }
 
-static uint64_t rows_for(const bry__dba_group *group, uint64_t budget)
+static uint64_t dba_work_rows_for(const bry__dba_group *group, uint64_t budget)
 {
     uint64_t most = UINT64_MAX / (8 * BYTES_WORTH);
     return (budget < most ? budget : most) * 8 * BYTES_WORTH / group->width + 1;
 }
 
-static uint64_t rows_left(const bry__dba_group *group, uint32_t table, uint64_t row)
+static uint64_t dba_work_rows_left(const bry__dba_group *group, uint32_t table, uint64_t row)
 {
     return (group->tables - table) * group->shape.range - row;
 }
 
-/* ---- giving up ----------------------------------------------------------------------------- */
+/* ---- abandoning ---------------------------------------------------------------------------- */
 
 void bry__dba_leave_column(bry__dba *self, bry__dba_group *group, uint32_t column, bool clean)
 {
@@ -80,8 +80,8 @@ void bry__dba_forget_unit(bry__dba *self, uint32_t slot)
         forget_move(self);
 }
 
-/* A column under construction keeps its group alive, so what is built in a group need not be given
- * up for the group's sake, but for added segments. */
+/* A column under construction keeps its group alive, so only added segments have to be abandoned
+ * for the group's sake. */
 void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group)
 {
     if (group->into)
@@ -94,7 +94,7 @@ void bry__dba_forget_group(bry__dba *self, const bry__dba_group *group)
         forget_rebuild(self);
 }
 
-/* For the end of all groups: theirs are not tidied up. */
+/* Used when all groups are freed: does not tidy up in them. */
 void bry__dba_forget_all(bry__dba *self)
 {
     forget_merge(self);
@@ -130,10 +130,11 @@ static uint64_t go_on_clearing(bry__dba *self, uint64_t budget)
 {
     bry__dba_clear *clear = &self->clear;
     bry__dba_group *group = clear->group;
-    uint64_t before = rows_left(group, clear->table, clear->row), after = 0;
-    bry__dba_rows_clear(group, clear->keep, &clear->table, &clear->row, rows_for(group, budget));
+    uint64_t before = dba_work_rows_left(group, clear->table, clear->row), after = 0;
+    bry__dba_rows_clear(group, clear->keep, &clear->table, &clear->row,
+                        dba_work_rows_for(group, budget));
     if (clear->table < group->tables) {
-        after = rows_left(group, clear->table, clear->row);
+        after = dba_work_rows_left(group, clear->table, clear->row);
     } else {
         for (uint32_t c = 0; c < group->width; c++)
             if (!(clear->keep[c / 8] >> c % 8 & 1))
@@ -143,13 +144,13 @@ static uint64_t go_on_clearing(bry__dba *self, uint64_t budget)
     return rows_worth(group, before - after);
 }
 
-/* ---- putting side by side ------------------------------------------------------------------ */
+/* ---- merging groups ------------------------------------------------------------------------ */
 
-static bool may_merge(const bry__dba *self, const bry__dba_group *group)
+static bool dba_work_may_merge(const bry__dba *self, const bry__dba_group *group)
 {
     return group->width < bry__dba_width_wanted(&self->options, self->units) && !group->into &&
-           !extending(group) && group != self->rebuild.group && group != self->move.group &&
-           group != self->clear.group && group != self->emptying;
+           !dba_work_extending(group) && group != self->rebuild.group &&
+           group != self->move.group && group != self->clear.group && group != self->emptying;
 }
 
 static unsigned merge_count(const bry__dba_group *group)
@@ -157,14 +158,15 @@ static unsigned merge_count(const bry__dba_group *group)
     return group->width == 1 ? 8 : 2;
 }
 
-/* Groups from number `first` on that can become one; how many they are. */
+/* Groups from number `first` on that can be merged; returns how many. */
 static unsigned find_merge(const bry__dba *self, uint32_t first, bry__dba_group *from[8])
 {
     bry__dba_group *like = self->group[first];
     unsigned n = 0;
     for (uint32_t g = first; g < self->groups && n < merge_count(like); g++) {
         bry__dba_group *group = self->group[g];
-        if (group->level == like->level && group->width == like->width && may_merge(self, group))
+        if (group->level == like->level && group->width == like->width &&
+            dba_work_may_merge(self, group))
             from[n++] = group;
     }
     return n;
@@ -176,7 +178,7 @@ static bry_status start_merge(bry__dba *self, bool *started)
     for (uint32_t g = 0; g < self->groups; g++) {
         bry__dba_group *from[8];
         unsigned n = merge_count(self->group[g]);
-        if (!may_merge(self, self->group[g]) || find_merge(self, g, from) < n)
+        if (!dba_work_may_merge(self, self->group[g]) || find_merge(self, g, from) < n)
             continue;
         bry__dba_group *into =
             bry__dba_group_make(&from[0]->shape, n * from[0]->width, &self->allocator);
@@ -235,9 +237,9 @@ static void finish_merge(bry__dba *self)
 static uint64_t go_on_merging(bry__dba *self, uint64_t budget)
 {
     bry__dba_group *into = self->merge.into;
-    uint64_t before = rows_left(into, into->copied_table, into->copied_row);
-    bry__dba_rows_merge(into, self->merge.from, self->merge.n, rows_for(into, budget));
-    uint64_t after = rows_left(into, into->copied_table, into->copied_row);
+    uint64_t before = dba_work_rows_left(into, into->copied_table, into->copied_row);
+    bry__dba_rows_merge(into, self->merge.from, self->merge.n, dba_work_rows_for(into, budget));
+    uint64_t after = dba_work_rows_left(into, into->copied_table, into->copied_row);
     uint64_t used = rows_worth(into, before - after);
     if (after == 0)
         finish_merge(self);
@@ -247,7 +249,7 @@ static uint64_t go_on_merging(bry__dba *self, uint64_t budget)
 /* ---- moving out ---------------------------------------------------------------------------- */
 
 /* Much wider than a new group would be now, and nearly empty. */
-static bool too_wide(const bry__dba *self, const bry__dba_group *group)
+static bool dba_work_too_wide(const bry__dba *self, const bry__dba_group *group)
 {
     return group->width > bry__dba_width(&self->options, self->units) &&
            group->units <= group->width / 4 && !self->options.dba.group;
@@ -255,43 +257,44 @@ static bool too_wide(const bry__dba *self, const bry__dba_group *group)
 
 static bool may_move_out(const bry__dba *self, const bry__dba_group *group)
 {
-    return group->units > 0 && !group->into && !extending(group) && group != self->rebuild.group &&
-           group != self->emptying && group != self->clear.group;
+    return group->units > 0 && !group->into && !dba_work_extending(group) &&
+           group != self->rebuild.group && group != self->emptying && group != self->clear.group;
 }
 
 static bool takes_moved(const bry__dba *self, const bry__dba_group *group,
                         const bry__dba_group *from)
 {
     return group != from && bry__dba_takes_units(self, group, from->level) &&
-           !too_wide(self, group) && (group->width >= from->width || too_wide(self, from));
+           !dba_work_too_wide(self, group) &&
+           (group->width >= from->width || dba_work_too_wide(self, from));
 }
 
-/* Whether units of other groups may move into it, those of no wider ones. */
-static bool takes_any(const bry__dba *self, const bry__dba_group *group)
+/* Whether units of other groups that are not wider may move into it. */
+static bool dba_work_takes_any(const bry__dba *self, const bry__dba_group *group)
 {
-    return bry__dba_takes_units(self, group, group->level) && !too_wide(self, group);
+    return bry__dba_takes_units(self, group, group->level) && !dba_work_too_wide(self, group);
 }
 
-/* A group whose units have room elsewhere, and some to spare, so that one that comes and goes does
- * not wander; or that is too wide. The one of the fewest units, or NULL. */
-static bry__dba_group *find_move(const bry__dba *self)
+/* A group whose units have room elsewhere, with some to spare, so that a unit that comes and goes
+ * does not move back and forth; or one that is too wide. The one with the fewest units, or NULL. */
+static bry__dba_group *dba_work_find_move(const bry__dba *self)
 {
     enum { WIDTHS = 10 }; /* 2^0 … BRY__DBA_MAX_WIDTH */
     bry__dba_group *best = NULL;
-    uint64_t room[BRY__DBA_LEVELS][WIDTHS] = {{0}}; /* in groups that are at least so wide */
+    uint64_t room[BRY__DBA_LEVELS][WIDTHS] = {{0}}; /* in groups of at least this width */
     bool any = false;
     for (uint32_t g = 0; g < self->groups; g++) {
         const bry__dba_group *group = self->group[g];
         any |= group->free > 1;
-        for (unsigned w = 0; w <= group->shift && takes_any(self, group); w++)
+        for (unsigned w = 0; w <= group->shift && dba_work_takes_any(self, group); w++)
             room[group->level][w] += group->free;
     }
     for (uint32_t g = 0; any && g < self->groups; g++) {
         bry__dba_group *group = self->group[g];
         if (!may_move_out(self, group) || (best && best->units <= group->units))
             continue;
-        uint64_t own = takes_any(self, group) ? group->free : 0;
-        if (too_wide(self, group) || room[group->level][group->shift] - own > group->units)
+        uint64_t own = dba_work_takes_any(self, group) ? group->free : 0;
+        if (dba_work_too_wide(self, group) || room[group->level][group->shift] - own > group->units)
             best = group;
     }
     return best;
@@ -299,7 +302,7 @@ static bry__dba_group *find_move(const bry__dba *self)
 
 static bry_status start_move(bry__dba *self, bool *started)
 {
-    bry__dba_group *from = find_move(self), *to = NULL;
+    bry__dba_group *from = dba_work_find_move(self), *to = NULL;
     *started = from != NULL;
     if (!from)
         return BRY_OK;
@@ -389,19 +392,20 @@ uint64_t bry__dba_tidy_waiting(const bry__dba *self)
     uint64_t sum = 0;
     const bry__dba_group *into = self->merge.into;
     if (into)
-        sum += rows_worth(into, rows_left(into, into->copied_table, into->copied_row));
+        sum += rows_worth(into, dba_work_rows_left(into, into->copied_table, into->copied_row));
     for (uint32_t g = 0; g < self->groups; g++) {
         const bry__dba_group *group = self->group[g];
         bry__dba_group *from[8];
         if (wants_clear(self, group))
-            sum += rows_worth(group, rows_of(group));
-        if (may_merge(self, group) && find_merge(self, g, from) == merge_count(group))
-            sum += rows_worth(group, rows_of(group));
+            sum += rows_worth(group, dba_work_rows_of(group));
+        if (dba_work_may_merge(self, group) && find_merge(self, g, from) == merge_count(group))
+            sum += rows_worth(group, dba_work_rows_of(group));
     }
-    const bry__dba_group *moves = find_move(self);
+    const bry__dba_group *moves = dba_work_find_move(self);
     if (self->move.group)
-        sum += rows_left(self->move.group, self->move.table, self->move.row) / ROWS_WORTH + 1;
+        sum +=
+            dba_work_rows_left(self->move.group, self->move.table, self->move.row) / ROWS_WORTH + 1;
     if (moves)
-        sum += moves->units * (rows_of(moves) / ROWS_WORTH + 1);
+        sum += moves->units * (dba_work_rows_of(moves) / ROWS_WORTH + 1);
     return sum;
 }

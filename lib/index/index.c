@@ -1,7 +1,6 @@
 /*
- * The index job: units, and what is asked of them and done with them. Here and in index_add.c is
- * decided which unit an element goes to; what a unit is made of is the engine's to know
- * (index_engine.h).
+ * The index job: units, look-ups and changes. This file and index_add.c decide which unit an
+ * element goes to; the engine stores it (index_engine.h).
  */
 #include "index/index_object.h"
 
@@ -214,7 +213,7 @@ bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from)
     bry_status status = index->engine->merge_units(index->elements, to_slot, from_slot);
     if (status != BRY_OK)
         return status;
-    bry__index_count(index, to_slot, gone->elements); /* leaving takes them off again */
+    bry__index_count(index, to_slot, gone->elements); /* bry__index_leave() subtracts them again */
     to->stale += gone->stale;
     index->slots.stale += gone->stale;
     bry__index_leave(index, from_slot);
@@ -239,7 +238,7 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
     return bry__struct_write(info, &known, sizeof known);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): what it is handed to writes there */
+/* NOLINTNEXTLINE(readability-non-const-parameter): a callee writes to it */
 size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room)
 {
     bry__index_found found = {&index->slots, units, room, 0};
@@ -331,7 +330,7 @@ void bry_index_locate_n(const bry_index *index, const bry_hash *hashes, size_t n
     }
 }
 
-/* ---- work that can wait, looking in -------------------------------------------------------- */
+/* ---- deferred work, statistics -------------------------------------------------------------- */
 
 bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier, uint64_t budget,
                           uint64_t *left)
@@ -339,7 +338,7 @@ bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier, 
     uint64_t remaining = 0;
     bry_status status =
         index->engine->step(index->elements, &index->slots, supplier, budget, &remaining);
-    index->newest_known = false; /* units may have been opened again */
+    index->newest_known = false; /* a step may have reopened units */
     if (left && status == BRY_OK)
         *left = remaining;
     return status;

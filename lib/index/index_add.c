@@ -1,23 +1,22 @@
 /*
- * How elements come in: which unit each goes to, and whether it still has room.
+ * Adding elements: which unit each goes to, and whether it has room.
  *
- * A batch for the newest unit may run over several. It opens all those that it may need first, so
- * that after that only adding itself can fail, which engines that can fail there know how to take
- * back.
+ * A batch for the newest unit may extend over several. All units that it may need are opened first,
+ * so that after that only adding itself can fail, which the engines can undo.
  */
 #include "index/index_object.h"
 
 /* ---- adding -------------------------------------------------------------------------------- */
 
-static uint64_t room_in(const bry_index *index, uint32_t slot)
+static uint64_t index_room_in(const bry_index *index, uint32_t slot)
 {
     const bry__index_slot *record = &index->slots.slot[slot];
     return record->capacity > record->elements ? record->capacity - record->elements : 0;
 }
 
 /* Adds to a unit that has room for n. */
-static bry_status add_some(bry_index *index, uint32_t slot, const bry_hash *hashes, size_t n,
-                           uint8_t *was)
+static bry_status index_add_some(bry_index *index, uint32_t slot, const bry_hash *hashes, size_t n,
+                                 uint8_t *was)
 {
     bry_status status = index->engine->add_n(index->elements, slot, hashes, n, was);
     if (status != BRY_OK)
@@ -29,18 +28,18 @@ static bry_status add_some(bry_index *index, uint32_t slot, const bry_hash *hash
     return BRY_OK;
 }
 
-/* Whether a full unit answers for the element. If so it is added all the same, which changes no
- * answer: an engine that is rebuilding the unit must hear of it. */
-static bool held(bry_index *index, uint32_t slot, bry_hash hash)
+/* Whether a full unit already seems to hold the element. If so it is added nevertheless, which
+ * changes no answer: an engine that is rebuilding the unit needs it. */
+static bool index_add_held(bry_index *index, uint32_t slot, bry_hash hash)
 {
     uint8_t was;
     return index->engine->holds(index->elements, slot, hash) == BRY_PRESENT &&
            index->engine->add_n(index->elements, slot, &hash, 1, &was) == BRY_OK;
 }
 
-/* The unit to go on with when this one is full, or none: where error control opens units again
- * (method A), that is the next newest one which is open. */
-static uint32_t next_open(const bry_index *index, uint32_t slot)
+/* The unit to use after this one is full, or none: with error control that reopens units (method
+ * A), the next newest one that is open. */
+static uint32_t index_add_next_open(const bry_index *index, uint32_t slot)
 {
     const bry__index_slot *records = index->slots.slot;
     uint32_t next = BRY__INDEX_NO_SLOT;
@@ -53,23 +52,22 @@ static uint32_t next_open(const bry_index *index, uint32_t slot)
     return next;
 }
 
-/* Seals the open units that were passed over for a later one or, where there is none, for a new
- * one. */
+/* Seals the open units that were skipped for a later one or, if there is none, for a new one. */
 static void seal_until(bry_index *index, uint32_t slot, uint32_t until)
 {
-    for (; slot != until && slot != BRY__INDEX_NO_SLOT; slot = next_open(index, slot))
+    for (; slot != until && slot != BRY__INDEX_NO_SLOT; slot = index_add_next_open(index, slot))
         bry__index_seal(index, slot);
 }
 
 static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, uint8_t *was)
 {
     uint32_t newest = bry__index_newest(index), at = newest;
-    for (; at != BRY__INDEX_NO_SLOT; at = next_open(index, at)) {
-        bool room = room_in(index, at) > 0;
-        if (!room && !held(index, at, hash))
+    for (; at != BRY__INDEX_NO_SLOT; at = index_add_next_open(index, at)) {
+        bool room = index_room_in(index, at) > 0;
+        if (!room && !index_add_held(index, at, hash))
             continue;
         *was = BRY_PRESENT;
-        bry_status status = room ? add_some(index, at, &hash, 1, was) : BRY_OK;
+        bry_status status = room ? index_add_some(index, at, &hash, 1, was) : BRY_OK;
         if (status != BRY_OK)
             return status;
         seal_until(index, newest, at);
@@ -80,7 +78,7 @@ static bry_status add_newest(bry_index *index, bry_hash hash, uint32_t *slot, ui
     bry_status status = bry__index_open_unit(index, 0, &opened);
     if (status != BRY_OK)
         return status;
-    status = add_some(index, opened, &hash, 1, was);
+    status = index_add_some(index, opened, &hash, 1, was);
     if (status != BRY_OK) {
         bry__index_unopen_unit(index, opened);
         return status;
@@ -104,11 +102,11 @@ bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_
             return BRY_E_NOUNIT;
         if (record->sealed)
             return BRY_E_SEALED;
-        if (room_in(index, slot) > 0) {
-            status = add_some(index, slot, &hash, 1, &before);
+        if (index_room_in(index, slot) > 0) {
+            status = index_add_some(index, slot, &hash, 1, &before);
         } else {
             before = BRY_PRESENT;
-            status = held(index, slot, hash) ? BRY_OK : BRY_E_FULL;
+            status = index_add_held(index, slot, hash) ? BRY_OK : BRY_E_FULL;
         }
     }
     if (status != BRY_OK)
@@ -122,31 +120,33 @@ bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_
 
 /* ---- adding many --------------------------------------------------------------------------- */
 
-/* A batch under way: elements before `done` are in units slots[0 … at], whose last takes more. */
+/* A batch in progress: elements before `done` are in units slots[0 … at], and the last one takes
+ * more. */
 typedef struct batch {
     const bry_hash *hashes;
     size_t n, done;
     uint8_t *was;
-    uint32_t *slot_of; /* of each element that is done */
+    uint32_t *slot_of; /* of each finished element */
     uint32_t *slots; /* the units that are open, as many as may be needed, and those opened for this
                         batch */
     size_t count, at;
-    size_t had; /* how many were open */
+    size_t had; /* how many were open before */
 } batch;
 
-/* Adds until the elements or the room of the unit in turn run out. */
-static bry_status fill_unit(bry_index *index, batch *work)
+/* Adds until the elements or the room of the current unit are used up. */
+static bry_status index_add_fill_unit(bry_index *index, batch *work)
 {
     uint32_t slot = work->slots[work->at];
     bry_status status = BRY_OK;
     while (work->done < work->n && status == BRY_OK) {
-        uint64_t room = room_in(index, slot);
+        uint64_t room = index_room_in(index, slot);
         size_t here = work->n - work->done;
         if (room > 0) {
             if (here > room)
                 here = (size_t)room;
-            status = add_some(index, slot, work->hashes + work->done, here, work->was + work->done);
-        } else if (held(index, slot, work->hashes[work->done])) {
+            status = index_add_some(index, slot, work->hashes + work->done, here,
+                                    work->was + work->done);
+        } else if (index_add_held(index, slot, work->hashes[work->done])) {
             here = 1;
             work->was[work->done] = BRY_PRESENT;
         } else {
@@ -161,7 +161,7 @@ static bry_status fill_unit(bry_index *index, batch *work)
     return status;
 }
 
-static void undo(bry_index *index, const batch *work)
+static void index_add_undo(bry_index *index, const batch *work)
 {
     for (size_t end = work->done; end > 0;) {
         size_t begin = end - 1;
@@ -177,28 +177,28 @@ static void undo(bry_index *index, const batch *work)
     }
 }
 
-/* Fills one unit after the other. After a failure no element is there, but all units are. */
+/* Fills one unit after the other. After a failure no element is added, but all units are there. */
 static bry_status fill_units(bry_index *index, batch *work)
 {
     bry_status status = BRY_OK;
     for (work->at = 0; work->at < work->count && status == BRY_OK; work->at++) {
-        status = fill_unit(index, work);
+        status = index_add_fill_unit(index, work);
         if (work->done == work->n)
             break;
     }
     if (status != BRY_OK)
-        undo(index, work);
+        index_add_undo(index, work);
     return status;
 }
 
-/* Units that n elements may need beyond the newest one. */
+/* The number of units that n elements may need beyond the newest one. */
 static uint64_t units_needed(const bry_index *index, uint64_t room, uint64_t n)
 {
     uint64_t capacity = bry__index_like(index).unit_capacity;
     return n <= room ? 0 : (n - room + capacity - 1) / capacity;
 }
 
-static bry_status run_batch(bry_index *index, batch *work, uint64_t needed)
+static bry_status index_add_run_batch(bry_index *index, batch *work, uint64_t needed)
 {
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < needed && status == BRY_OK; i++) {
@@ -221,8 +221,9 @@ static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t 
     uint32_t newest = bry__index_newest(index);
     uint64_t room = 0;
     size_t had = 0;
-    for (uint32_t at = newest; at != BRY__INDEX_NO_SLOT && room < n; at = next_open(index, at)) {
-        room += room_in(index, at);
+    for (uint32_t at = newest; at != BRY__INDEX_NO_SLOT && room < n;
+         at = index_add_next_open(index, at)) {
+        room += index_room_in(index, at);
         had++;
     }
     uint64_t needed = units_needed(index, room, n);
@@ -238,9 +239,9 @@ static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t 
     work.slots = bry__alloc(allocator, most * sizeof *work.slots);
     bry_status status = work.was && work.slot_of && work.slots ? BRY_OK : BRY_E_NOMEM;
     if (status == BRY_OK) {
-        for (uint32_t at = newest; work.count < had; at = next_open(index, at))
+        for (uint32_t at = newest; work.count < had; at = index_add_next_open(index, at))
             work.slots[work.count++] = at;
-        status = run_batch(index, &work, needed);
+        status = index_add_run_batch(index, &work, needed);
     }
     for (size_t i = 0; i < n && went && status == BRY_OK; i++)
         went[i] = index->slots.slot[work.slot_of[i]].number;
@@ -263,13 +264,13 @@ bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n, u
         return BRY_E_NOUNIT;
     if (record->sealed)
         return BRY_E_SEALED;
-    if (n > room_in(index, slot))
+    if (n > index_room_in(index, slot))
         return BRY_E_FULL;
     bry_answer small[BRY__INDEX_BATCH];
     bry_answer *answers = n <= sizeof small ? small : bry__alloc(&index->allocator, n);
     if (!answers)
         return BRY_E_NOMEM;
-    bry_status status = add_some(index, slot, hashes, n, answers);
+    bry_status status = index_add_some(index, slot, hashes, n, answers);
     for (size_t i = 0; i < n && was && status == BRY_OK; i++)
         was[i] = answers[i];
     if (answers != small)

@@ -1,19 +1,19 @@
 /*
- * An index in a folder, of which a save writes what has changed.
+ * An index in a folder; a save writes only what has changed.
  *
  *   index.bry                    options, units, the engine's head, and the list of parts
- *   part-<id>-<generation>.bry   one part each, as the save of that generation wrote it
+ *   part-<id>-<generation>.bry   one part each, written by the save of that generation
  *   index.tmp                    the next index.bry, while it is being written
  *
  * A save reads the list, writes the parts whose stamps are not in it under names that are not in it
- * either, syncs them and the folder, and then replaces index.bry: this is the moment at which the
- * new index is there and the old one is not. Before it, new parts are files that nobody refers to;
- * after it, old ones are. Files that nobody refers to are removed at the end of a save, and at the
- * beginning of the next where a crash came between.
+ * either, syncs them and the folder, and then replaces index.bry: at this moment the new index
+ * replaces the old one. Before it, nothing refers to the new parts; after it, nothing refers to the
+ * old ones. Unreferenced files are removed at the end of a save, and at the beginning of the next
+ * one after a crash.
  *
- * What two saves of an index need to agree on is nothing but the stamps (index_engine.h): an index
- * that was loaded from the folder, its clone, or the one that was saved, each writes what differs
- * from what is there.
+ * Two saves of an index only need to agree on the stamps (index_engine.h): an index that was loaded
+ * from the folder, its clone, or the one that was saved, each writes what differs from what is
+ * there.
  */
 #include "index/index_keep.h"
 
@@ -33,18 +33,13 @@
 
 enum { TRIES = 4 };
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
-{
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
 /* ---- names --------------------------------------------------------------------------------- */
 
 #define MANIFEST "index.bry"
 #define TEMPORARY "index.tmp"
 #define PART_PREFIX "part-"
 
-static bry_status join(char to[PATH_MAX], const char *folder, const char *name)
+static bry_status index_folder_join(char to[PATH_MAX], const char *folder, const char *name)
 {
     int len = snprintf(to, PATH_MAX, "%s/%s", folder, name);
     if (len >= 0 && len < PATH_MAX)
@@ -53,7 +48,7 @@ static bry_status join(char to[PATH_MAX], const char *folder, const char *name)
     return BRY_E_IO;
 }
 
-static void name_part(char to[64], uint64_t id, uint64_t written)
+static void index_folder_name_part(char to[64], uint64_t id, uint64_t written)
 {
     snprintf(to, 64, PART_PREFIX "%016llx-%016llx.bry", (unsigned long long)id,
              (unsigned long long)written);
@@ -67,12 +62,12 @@ typedef struct saving {
     const bry_save *how;
     const char *folder;
     bry__parts_list before, after;
-    void *parts; /* of the engine, while they are written */
-    uint64_t place; /* of the part that is being written */
-    uint64_t sum; /* of what was written last */
+    void *parts; /* the engine's state while parts are written */
+    uint64_t place; /* of the current part */
+    uint64_t sum; /* checksum of the last file written */
 } saving;
 
-/* Reads the list of what is in the folder; files are read no further than that. */
+/* Reads the list of parts in the folder; reads no further. */
 static bry_status read_before(void *context, const bry_source *source, bry_load *load)
 {
     saving *save = context;
@@ -89,7 +84,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
     bry_index_destroy(found);
     if (status == BRY_OK)
         status = bry__parts_read(&reader, &save->before);
-    while (status == BRY_OK && !reader.ended) { /* to the end: a damaged one is left alone */
+    while (status == BRY_OK && !reader.ended) { /* to the end, to detect damage */
         bry__frame frame;
         unsigned char skipped[4096];
         status = bry__frame_reader_next(&reader, &frame);
@@ -104,7 +99,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
 static bry_status find_before(saving *save)
 {
     char path[PATH_MAX];
-    bry_status status = join(path, save->folder, MANIFEST);
+    bry_status status = index_folder_join(path, save->folder, MANIFEST);
     if (status != BRY_OK)
         return status;
     errno = 0;
@@ -112,21 +107,21 @@ static bry_status find_before(saving *save)
     return status == BRY_E_IO && errno == ENOENT ? BRY_OK : status;
 }
 
-/* Removes a file that no list names. */
+/* Removes a file that no list contains. */
 typedef struct cleaning {
     const saving *save;
     const bry__parts_list *list;
 } cleaning;
 
-/* name begins with PART_PREFIX. */
-static bool is_named(const bry__parts_list *list, const char *name)
+/* name starts with PART_PREFIX. */
+static bool index_folder_is_named(const bry__parts_list *list, const char *name)
 {
     const bry__kept_part *part =
         bry__parts_find(list, strtoull(name + strlen(PART_PREFIX), NULL, 16));
     char named[64];
     if (!part)
         return false;
-    name_part(named, part->part.id, part->written);
+    index_folder_name_part(named, part->part.id, part->written);
     return strcmp(name, named) == 0;
 }
 
@@ -134,14 +129,15 @@ static void remove_unnamed(void *context, const char *name)
 {
     const cleaning *work = context;
     char path[PATH_MAX];
-    if (strncmp(name, PART_PREFIX, strlen(PART_PREFIX)) != 0 || is_named(work->list, name) ||
-        join(path, work->save->folder, name) != BRY_OK)
+    if (strncmp(name, PART_PREFIX, strlen(PART_PREFIX)) != 0 ||
+        index_folder_is_named(work->list, name) ||
+        index_folder_join(path, work->save->folder, name) != BRY_OK)
         return;
     work->save->io->unlink(work->save->io->opaque, path);
 }
 
-/* What cannot be removed now can be the next time: no failure of this is one of the save's. */
-static void clean(const saving *save, const bry__parts_list *list)
+/* A file that cannot be removed now is removed the next time: failures here are ignored. */
+static void index_folder_clean(const saving *save, const bry__parts_list *list)
 {
     cleaning work = {save, list};
     int kept = errno;
@@ -166,7 +162,7 @@ static bry_status write_part(void *context, const bry_sink *sink)
     return status;
 }
 
-/* Writes the parts that the folder does not have. */
+/* Writes the parts that are not in the folder. */
 static bry_status write_parts(saving *save)
 {
     const bry_index *index = save->index;
@@ -184,8 +180,8 @@ static bry_status write_parts(saving *save)
         } else {
             char name[64], path[PATH_MAX];
             part->written = save->after.generation;
-            name_part(name, part->part.id, part->written);
-            status = join(path, save->folder, name);
+            index_folder_name_part(name, part->part.id, part->written);
+            status = index_folder_join(path, save->folder, name);
             if (status == BRY_OK)
                 status = bry__file_write(save->io, path, write_part, save);
             part->sum = save->sum;
@@ -213,9 +209,9 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
 static bry_status replace_manifest(saving *save)
 {
     char path[PATH_MAX], temporary[PATH_MAX];
-    bry_status status = join(path, save->folder, MANIFEST);
+    bry_status status = index_folder_join(path, save->folder, MANIFEST);
     if (status == BRY_OK)
-        status = join(temporary, save->folder, TEMPORARY);
+        status = index_folder_join(temporary, save->folder, TEMPORARY);
     if (status == BRY_OK && save->io->sync_folder(save->io->opaque, save->folder) < 0)
         status = BRY_E_IO;
     if (status == BRY_OK)
@@ -240,13 +236,14 @@ bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, con
     if (status == BRY_OK && index->engine->begin_parts)
         status = index->engine->begin_parts(index->elements, &save.parts);
     if (status == BRY_OK) {
-        clean(&save, &save.before);
+        index_folder_clean(&save, &save.before);
         status = write_parts(&save);
         if (status == BRY_OK)
             status = replace_manifest(&save);
-        /* A failure may have come after the replacement: then nothing is removed that it names. */
+        /* The failure may have come after the replacement: then no file that it refers to is
+         * removed. */
         if (status == BRY_OK)
-            clean(&save, &save.after);
+            index_folder_clean(&save, &save.after);
     }
     if (save.parts)
         index->engine->end_parts(save.parts);
@@ -266,8 +263,8 @@ typedef struct reading {
     bry_allocator allocator;
     bry__parts_list list;
     bry_index *index;
-    const bry__kept_part *part; /* that is being read */
-    uint64_t claimed; /* so far, by all files */
+    const bry__kept_part *part; /* the current part */
+    uint64_t claimed; /* by all files so far */
 } reading;
 
 static bry_status read_manifest(void *context, const bry_source *source, bry_load *load)
@@ -303,21 +300,21 @@ static bry_status read_part_frames(reading *from, bry__frame_reader *reader)
     bry__part_store(wanted, &part);
     if (reader->header.seed != from->index->options.seed ||
         memcmp(bytes, wanted, sizeof bytes) != 0)
-        return bad(reader, "the part is not the one that the index names");
+        return bry__frame_reader_bad(reader, "the part does not match the index");
     status = from->index->engine->read_part(from->index->elements, &part.part, reader);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK && reader->chain != from->part->sum)
-        status = bad(reader, "the part is not the one that the index names");
+        status = bry__frame_reader_bad(reader, "the part does not match the index");
     return status;
 }
 
-static bry_status read_part(void *context, const bry_source *source, bry_load *load)
+static bry_status index_folder_read_part(void *context, const bry_source *source, bry_load *load)
 {
     reading *from = context;
     bry__frame_reader reader;
     bry_load limited = BRY_LOAD;
-    if (load && load->max_bytes) /* what the files before have left of it */
+    if (load && load->max_bytes) /* what the files before left of it */
         limited.max_bytes = load->max_bytes > from->claimed ? load->max_bytes - from->claimed : 1;
     bry_status status = bry__frame_reader_open(&reader, source, &limited, KIND_PART, PART_VERSION);
     if (status == BRY_OK)
@@ -328,22 +325,23 @@ static bry_status read_part(void *context, const bry_source *source, bry_load *l
                             : bry__load_fail(load, status, limited.offset, limited.problem);
 }
 
-static bry_status read_all(const bry__io *io, const char *folder, bry_load *load, reading *from)
+static bry_status index_folder_read_all(const bry__io *io, const char *folder, bry_load *load,
+                                        reading *from)
 {
     char path[PATH_MAX];
-    bry_status status = join(path, folder, MANIFEST);
+    bry_status status = index_folder_join(path, folder, MANIFEST);
     if (status != BRY_OK)
         return bry__load_fail(load, status, 0, "the file cannot be opened");
     status = bry__file_load(io, path, read_manifest, from, load);
     for (uint64_t i = 0; i < from->list.count && status == BRY_OK; i++) {
         char name[64];
         from->part = &from->list.part[i];
-        name_part(name, from->part->part.id, from->part->written);
-        status = join(path, folder, name);
+        index_folder_name_part(name, from->part->part.id, from->part->written);
+        status = index_folder_join(path, folder, name);
         if (status != BRY_OK)
             return bry__load_fail(load, status, 0, "the file cannot be opened");
         errno = 0;
-        status = bry__file_load(io, path, read_part, from, load);
+        status = bry__file_load(io, path, index_folder_read_part, from, load);
     }
     if (status != BRY_OK)
         return status;
@@ -360,7 +358,7 @@ bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load 
     bry_status status = BRY_OK;
     for (unsigned i = 0; i < TRIES; i++) {
         reading from = {.allocator = bry__allocator_or_default(load ? load->allocator : NULL)};
-        status = read_all(io, path, load, &from);
+        status = index_folder_read_all(io, path, load, &from);
         int kept = errno;
         bool part_gone = status == BRY_E_IO && kept == ENOENT && from.part;
         bry__parts_free(&from.list);
@@ -370,7 +368,7 @@ bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load 
         }
         bry_index_destroy(from.index);
         errno = kept;
-        if (!part_gone) /* else a save has replaced the index meanwhile: that one, then */
+        if (!part_gone) /* else a save has replaced the index meanwhile: load that one */
             break;
     }
     return status;

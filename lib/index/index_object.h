@@ -1,5 +1,5 @@
-/* The index's inside, shared by index.c and index_add.c (operations), index_units.c (who is where)
- * and the files that keep it. */
+/* The index's internals, shared by index.c and index_add.c (operations), index_units.c (the tables
+ * of units) and the files that save it. */
 #ifndef BRY_INDEX_INDEX_OBJECT_H
 #define BRY_INDEX_INDEX_OBJECT_H
 
@@ -7,7 +7,7 @@
 #include "index/index_engine.h"
 
 #define BRY__INDEX_NO_SLOT UINT32_MAX
-/* The order of the last opening that there can be. No index gets there, but a file may say so. */
+/* The largest possible order of opening. No index gets there, but a file may contain it. */
 #define BRY__INDEX_MAX_ORDER (UINT64_MAX - 1)
 
 /*
@@ -22,31 +22,31 @@ typedef struct bry__numbers_page {
 } bry__numbers_page;
 typedef struct bry__numbers {
     bry__numbers_page **page;
-    uint32_t room; /* pages that the directory has place for */
-    uint32_t pages; /* that exist */
+    uint32_t room; /* pages that fit the directory */
+    uint32_t pages; /* number of pages that exist */
 } bry__numbers;
 
 struct bry_index {
     bry_allocator allocator;
-    bry_index_options options; /* as created with, defaults filled in; without the allocator */
+    bry_index_options options; /* of creation, with defaults filled in; without the allocator */
     const bry__index_engine *engine;
     void *elements; /* the engine's instance */
     bry__index_slots slots;
     bry__numbers numbers;
-    uint64_t last_order; /* of the unit that was opened last, dropped or not */
-    uint32_t next_number; /* where the search for a free one begins */
-    uint32_t newest; /* slot of the newest unit that is not sealed, or NO_SLOT … */
-    bool newest_known; /* … where this is true; else it has to be looked for */
+    uint64_t last_order; /* of the unit opened last, even if dropped */
+    uint32_t next_number; /* where the search for a free number starts */
+    uint32_t newest; /* slot of the newest unit that is not sealed, or NO_SLOT; */
+    bool newest_known; /* false: `newest` must be searched for */
 };
 
 /* ---- index_options.c ----------------------------------------------------------------------- */
 
-/* Options as this version knows them, with their defaults, the engine that they name, and what it
- * makes of them; the shape's bytes are those of the whole index. What bry_index_plan() returns. */
+/* Reads the options, fills in their defaults, chooses the engine and plans; the shape's bytes are
+ * those of the whole index. Returns what bry_index_plan() returns. */
 bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,
                                    const bry__index_engine **engine, bry_index_shape *shape);
 
-/* Options that make one like this. */
+/* Options that create an index like this one. */
 bry_index_options bry__index_like(const bry_index *other);
 
 /* ---- index.c ------------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ bry__index_slot *bry__index_record(const bry_index *index, uint32_t unit, uint32
 
 /* As bry_index_open(), by slot. */
 bry_status bry__index_open_unit(bry_index *index, uint64_t tag, uint32_t *slot);
-/* As if the unit opened last, which is empty, had never been. */
+/* Undoes the opening of the unit opened last, which is empty. */
 void bry__index_unopen_unit(bry_index *index, uint32_t slot);
 void bry__index_seal(bry_index *index, uint32_t slot);
 
@@ -68,40 +68,40 @@ uint32_t bry__index_slot_of(const bry_index *index, uint32_t number);
 /* The slot of the newest unit that is not sealed, or BRY__INDEX_NO_SLOT. */
 uint32_t bry__index_newest(bry_index *index);
 
-/* The number that the next unit gets. */
+/* The number of the next unit. */
 uint32_t bry__index_free_number(const bry_index *index);
 
-/* Units that may be opened still. */
+/* The number of units that may still be opened. */
 uint32_t bry__index_units_left(const bry_index *index);
 
-/* Memory for the unit that is entered next, and the opposite. BRY_E_NOMEM. */
+/* Reserves memory for the next unit, and releases it. BRY_E_NOMEM. */
 bry_status bry__index_reserve(bry_index *index);
 void bry__index_unreserve(bry_index *index);
 
-/* Enters a unit that the engine has opened in `slot`, as the newest; record->order and number are
- * not looked at. BRY_E_NOMEM: the slot stays the engine's to drop. */
+/* Records a unit that the engine has opened in `slot` as the newest one; ignores record->order and
+ * number. BRY_E_NOMEM: the caller drops the engine's unit. */
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record);
 
-/* The opposite: the unit's record is cleared. */
+/* The opposite: clears the unit's record. */
 void bry__index_leave(bry_index *index, uint32_t slot);
 
-/* What a unit of that slot and number makes the tables grow by, both being in range. */
+/* The bytes by which a unit of that slot and number makes the tables grow, both in range. */
 uint64_t bry__index_growth(const bry_index *index, uint32_t slot, uint32_t number);
 
-/* For loading: enters a record as it is, order and number included. BRY_E_RANGE: there is one of
- * that slot or number already, or it is none that can be. BRY_E_NOMEM. */
+/* For loading: stores a record with its order and number. BRY_E_RANGE: slot or number is already in
+ * use, or invalid. BRY_E_NOMEM. */
 bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_slot *record);
 
-/* Adds to the count of a unit, and tells the engine. */
+/* Adds to the count of a unit, and informs the engine. */
 void bry__index_count(bry_index *index, uint32_t slot, uint64_t more);
 
-/* Forgets all units; numbering begins at 0. */
+/* Removes all units; numbering starts at 0 again. */
 void bry__index_forget_units(bry_index *index);
 
 bry_status bry__index_clone_units(const bry_index *index, bry_index *copy);
 uint64_t bry__index_unit_bytes(const bry_index *index);
 
-/* Newest first, numbers in place of slots; returns how many candidates there are. */
+/* Sorts newest first and replaces slots by numbers; returns the number of candidates. */
 size_t bry__index_found_end(bry__index_found *found);
 
 #endif

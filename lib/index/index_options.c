@@ -1,9 +1,9 @@
-/* What an index is asked to be: defaults, ranges, and the engine that plans the rest. */
+/* The options of an index: defaults, ranges, and the engine that plans the rest. */
 #include "index/index_object.h"
 
 #include "common/struct_size.h"
 
-static const bry__index_engine *engine_of(bry_engine engine)
+static const bry__index_engine *index_engine_of(bry_engine engine)
 {
     switch (engine) {
     case BRY_ENGINE_COMPACT:
@@ -15,7 +15,7 @@ static const bry__index_engine *engine_of(bry_engine engine)
     }
 }
 
-static bool in_range(const bry_index_options *options)
+static bool index_in_range(const bry_index_options *options)
 {
     return bry_engine_name(options->engine) && options->units <= BRY_INDEX_UNITS_MAX &&
            options->unit_capacity <= BRY_CAPACITY_MAX && options->error >= BRY_INDEX_ERROR_MIN &&
@@ -42,9 +42,9 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
         options->error = 0.001;
     if (options->stale == 0)
         options->stale = 0.25;
-    if (!in_range(options))
+    if (!index_in_range(options))
         return BRY_E_RANGE;
-    *engine = engine_of(options->engine);
+    *engine = index_engine_of(options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
     status = (*engine)->plan(options, shape);

@@ -21,11 +21,6 @@ enum { /* a record of the frame PART; a part's file begins with its own, sum 0 *
 
 enum { PARTS_A_FRAME = 1024 };
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
-{
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
 bry_status bry__parts_init(bry__parts_list *list, uint64_t room)
 {
     list->allocator = bry__allocator_or_default(NULL);
@@ -66,7 +61,7 @@ void bry__part_store(unsigned char to[BRY__PART_RECORD], const bry__kept_part *p
     bry__store64(to + AT_SUM, part->sum);
 }
 
-static bry__kept_part load_part(const unsigned char from[BRY__PART_RECORD])
+static bry__kept_part index_parts_load_part(const unsigned char from[BRY__PART_RECORD])
 {
     return (bry__kept_part){
         .part = {bry__load64(from + AT_ID),
@@ -94,24 +89,25 @@ void bry__parts_write(const bry__parts_list *list, bry__frame_writer *writer)
 }
 
 /* The records of one frame. */
-static bry_status read_parts(bry__frame_reader *reader, bry__parts_list *list, uint32_t length)
+static bry_status index_parts_read_records(bry__frame_reader *reader, bry__parts_list *list,
+                                           uint32_t length)
 {
     for (uint32_t at = 0; at < length; at += BRY__PART_RECORD) {
         unsigned char bytes[BRY__PART_RECORD];
         bry_status status = bry__frame_reader_read(reader, bytes, sizeof bytes);
         if (status != BRY_OK)
             return status;
-        bry__kept_part part = load_part(bytes);
+        bry__kept_part part = index_parts_load_part(bytes);
         if (part.written > list->generation ||
             (list->count > 0 && part.part.id <= list->part[list->count - 1].part.id))
-            return bad(reader, "the list of parts is out of order");
+            return bry__frame_reader_bad(reader, "the list of parts is out of order");
         list->part[list->count++] = part;
     }
     return BRY_OK;
 }
 
 /* Memory grows with what was read, so that a false count costs nothing. */
-static bry_status list_grow(bry__parts_list *list, size_t more)
+static bry_status index_parts_list_grow(bry__parts_list *list, size_t more)
 {
     if (list->count + more <= list->room)
         return BRY_OK;
@@ -135,7 +131,7 @@ bry_status bry__parts_read(bry__frame_reader *reader, bry__parts_list *list)
     list->generation = bry__load64(head + AT_GENERATION);
     uint64_t count = bry__load64(head + AT_COUNT);
     if (list->generation == UINT64_MAX)
-        return bad(reader, "the generation is out of range");
+        return bry__frame_reader_bad(reader, "the generation is out of range");
     while (list->count < count && status == BRY_OK) {
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
@@ -143,16 +139,19 @@ bry_status bry__parts_read(bry__frame_reader *reader, bry__parts_list *list)
                                  frame.length % BRY__PART_RECORD != 0 ||
                                  frame.length / BRY__PART_RECORD > PARTS_A_FRAME ||
                                  frame.length / BRY__PART_RECORD > count - list->count))
-            status = bad(reader, "parts are missing, or a frame of them has a wrong size");
-        if (status == BRY_OK && list_grow(list, frame.length / BRY__PART_RECORD) != BRY_OK)
-            status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the list of parts");
+            status =
+                bry__frame_reader_bad(reader, "parts are missing, or a frame has the wrong length");
+        if (status == BRY_OK &&
+            index_parts_list_grow(list, frame.length / BRY__PART_RECORD) != BRY_OK)
+            status = bry__frame_reader_fail(reader, BRY_E_NOMEM,
+                                            "not enough memory for the list of parts");
         if (status == BRY_OK)
-            status = read_parts(reader, list, frame.length);
+            status = index_parts_read_records(reader, list, frame.length);
     }
     return status;
 }
 
-static bool is_sorted(const bry__parts_list *list)
+static bool index_parts_is_sorted(const bry__parts_list *list)
 {
     for (uint64_t i = 1; i < list->count; i++)
         if (list->part[i].part.id < list->part[i - 1].part.id)
@@ -160,11 +159,11 @@ static bool is_sorted(const bry__parts_list *list)
     return true;
 }
 
-/* A heap, since there may be a million; though nearly always they are in order already. */
+/* A heap sort, since there may be a million parts; but nearly always they are sorted already. */
 void bry__parts_sort(bry__parts_list *list)
 {
     bry__kept_part *part = list->part;
-    if (is_sorted(list))
+    if (index_parts_is_sorted(list))
         return;
     for (uint64_t n = list->count, start = n / 2; n > 1;) {
         if (start > 0) {

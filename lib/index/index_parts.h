@@ -1,4 +1,4 @@
-/* The list of an index's parts, as a folder's manifest keeps it (index_folder.c). */
+/* The list of an index's parts, as in a folder's manifest (index_folder.c). */
 #ifndef BRY_INDEX_INDEX_PARTS_H
 #define BRY_INDEX_INDEX_PARTS_H
 
@@ -10,7 +10,7 @@
 
 typedef struct bry__kept_part {
     bry__index_part part;
-    uint64_t written; /* the generation in the name of its file */
+    uint64_t written; /* the generation in its file name */
     uint64_t sum; /* the last checksum of the file */
 } bry__kept_part;
 
@@ -22,20 +22,20 @@ typedef struct bry__parts_list {
     size_t room;
 } bry__parts_list;
 
-/* A list without parts that has room for so many. Memory is malloc's: a save does not change the
- * index, so it leaves the index's allocator alone. BRY_E_NOMEM. */
+/* An empty list with room for that many parts. Uses malloc: a save does not change the index, so it
+ * does not use the index's allocator. BRY_E_NOMEM. */
 bry_status bry__parts_init(bry__parts_list *list, uint64_t room);
 void bry__parts_free(bry__parts_list *list);
 
 /* The part of that id, or NULL. */
 const bry__kept_part *bry__parts_find(const bry__parts_list *list, uint64_t id);
 
-/* Engines number their parts as they like: brings them in order. */
+/* Sorts by id: engines list their parts in any order. */
 void bry__parts_sort(bry__parts_list *list);
 
 void bry__part_store(unsigned char to[BRY__PART_RECORD], const bry__kept_part *part);
 void bry__parts_write(const bry__parts_list *list, bry__frame_writer *writer);
-/* Into a zeroed list. */
+/* Reads into a zeroed list. */
 bry_status bry__parts_read(bry__frame_reader *reader, bry__parts_list *list);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * An index as frames: its options and counters, the records of its units, and what the engine has
- * to say; and one unit of it, to be installed in another.
+ * An index as frames: its options and counters, the records of its units, and the engine's frames;
+ * and one unit of it, to be installed in another index.
  */
 #include "index/index_keep.h"
 
@@ -50,14 +50,9 @@ enum { /* a record of the frame UNIT */
 enum { RECORDS_A_FRAME = 1024 };
 #define FRAME_SIZE ((size_t)RECORDS_A_FRAME * BRY__INDEX_RECORD)
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
+static bry_status index_save_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
-static bry_status no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the units");
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -84,19 +79,20 @@ void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer)
     bry__frame_writer_write(writer, NUMBERS, numbers, sizeof numbers);
 }
 
-/* What is wrong, or NULL. */
-static const char *read_options(const unsigned char *numbers, uint64_t seed, bry_index *index)
+/* Returns what is wrong, or NULL. */
+static const char *index_save_read_options(const unsigned char *numbers, uint64_t seed,
+                                           bry_index *index)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
     uint32_t control = bry__load32(numbers + AT_CONTROL);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_DBA)
-        return "the engine is not one that indexes have";
+        return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
     if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_SEGMENTED))
-        return "a flag that indexes do not have";
+        return "unknown flag";
     if (control > BRY_INDEX_UNCONTROLLED)
-        return "a way of error control that indexes do not have";
+        return "unknown error control";
     bry_index_options stored = {
         .struct_size = sizeof stored,
         .engine = (bry_engine)engine,
@@ -114,7 +110,7 @@ static const char *read_options(const unsigned char *numbers, uint64_t seed, bry
         .dba.hashes = bry__load32(numbers + AT_HASHES),
     };
     bry_index_shape shape;
-    /* Zeros would become defaults, and an index knows its own. */
+    /* A zero would become a default, but a saved index has no zeros. */
     if (bry__index_read_options(&stored, &index->options, &index->engine, &shape) != BRY_OK ||
         index->options.units != stored.units ||
         index->options.unit_capacity != stored.unit_capacity ||
@@ -133,20 +129,20 @@ bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocato
     bry_index read = {.allocator = *allocator,
                       .last_order = bry__load64(numbers + AT_LAST_ORDER),
                       .next_number = bry__load32(numbers + AT_NEXT_NUMBER)};
-    const char *problem = read_options(numbers, reader->header.seed, &read);
+    const char *problem = index_save_read_options(numbers, reader->header.seed, &read);
     uint64_t count = bry__load64(numbers + AT_UNITS);
     if (!problem && (read.next_number >= BRY_INDEX_UNITS_MAX || count > BRY_INDEX_UNITS_MAX ||
                      count > read.last_order || read.last_order > BRY__INDEX_MAX_ORDER ||
                      (read.options.fixed && count > read.options.units)))
         problem = "the number of units is out of range";
     if (problem)
-        return bad(reader, problem);
+        return bry__frame_reader_bad(reader, problem);
     status = bry__frame_reader_claim(reader, sizeof read);
     if (status != BRY_OK)
         return status;
     bry_index *made = bry__alloc(allocator, sizeof *made);
     if (!made)
-        return no_memory(reader);
+        return index_save_no_memory(reader);
     *made = read;
     *index = made;
     *units = count;
@@ -188,9 +184,9 @@ const char *bry__index_load_record(const bry_index *index,
     if (record->capacity < 1 || record->capacity > BRY_CAPACITY_MAX || record->elements > most ||
         record->stale > record->elements || bry__load32(from + AT_SEALED) > 1 ||
         bry__load32(from + AT_ZERO) != 0)
-        return "a unit's record is wrong";
+        return "invalid record of a unit";
     if (index->engine->deletes && record->stale > 0)
-        return "stale elements in an engine that deletes";
+        return "stale elements in an engine that has none";
     return NULL;
 }
 
@@ -213,8 +209,8 @@ void bry__index_write_units(const bry_index *index, bry__frame_writer *writer)
     }
 }
 
-/* Units may come from an index that is planned for fewer and larger ones, of compact: dba compares
- * the capacity with its levels. */
+/* compact: units may come from an index that is planned for fewer and larger ones. dba compares the
+ * capacity with its levels. */
 static bool is_too_large(const bry_index *index, const bry__index_slot *record)
 {
     return index->engine->deletes &&
@@ -229,9 +225,9 @@ static bry_status read_records(bry__frame_reader *reader, bry_index *index,
         bry__index_slot record;
         const char *problem = bry__index_load_record(index, bytes + at, &slot, &record);
         if (!problem && is_too_large(index, &record))
-            problem = "a unit is larger than all units are planned for";
+            problem = "a unit is larger than the whole plan";
         if (problem)
-            return bad(reader, problem);
+            return bry__frame_reader_bad(reader, problem);
         bry_status status = BRY_OK;
         if (slot < BRY__INDEX_SLOTS && record.number < BRY_INDEX_UNITS_MAX)
             status = bry__frame_reader_claim(reader, bry__index_growth(index, slot, record.number));
@@ -239,9 +235,10 @@ static bry_status read_records(bry__frame_reader *reader, bry_index *index,
             return status;
         status = bry__index_restore(index, slot, &record);
         if (status == BRY_E_NOMEM)
-            return no_memory(reader);
+            return index_save_no_memory(reader);
         if (status != BRY_OK)
-            return bad(reader, "two units have one slot or one number, or it is out of range");
+            return bry__frame_reader_bad(reader,
+                                         "a unit's slot or number is duplicate or out of range");
     }
     return BRY_OK;
 }
@@ -252,8 +249,8 @@ static int compare_orders(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* No two units were opened at once: candidates are listed in the order of opening. Slots nearly
- * always have it already. */
+/* No two units have the same order: candidates are listed in the order of opening. Slots are nearly
+ * always in that order already. */
 static bry_status check_orders(bry__frame_reader *reader, const bry_index *index)
 {
     const bry__index_slots *slots = &index->slots;
@@ -271,14 +268,14 @@ static bry_status check_orders(bry__frame_reader *reader, const bry_index *index
         return status;
     uint64_t *orders = bry__alloc_buffer(&index->allocator, size);
     if (!orders)
-        return no_memory(reader);
+        return index_save_no_memory(reader);
     for (uint32_t i = 0; i < slots->room; i++)
         if (slots->slot[i].order)
             orders[n++] = slots->slot[i].order;
     qsort(orders, n, sizeof *orders, compare_orders);
     for (uint64_t i = 1; i < n && status == BRY_OK; i++)
         if (orders[i] == orders[i - 1])
-            status = bad(reader, "two units were opened at once");
+            status = bry__frame_reader_bad(reader, "two units have the same order");
     bry__free(&index->allocator, orders, size);
     return status;
 }
@@ -289,7 +286,7 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
         return BRY_OK;
     unsigned char *buffer = bry__alloc_buffer(&index->allocator, FRAME_SIZE);
     if (!buffer)
-        return no_memory(reader);
+        return index_save_no_memory(reader);
     bry_status status = BRY_OK;
     while (index->slots.units < units && status == BRY_OK) {
         bry__frame frame;
@@ -298,7 +295,8 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
             (frame.type != UNITS || frame.length == 0 || frame.length > FRAME_SIZE ||
              frame.length % BRY__INDEX_RECORD != 0 ||
              frame.length / BRY__INDEX_RECORD > units - index->slots.units))
-            status = bad(reader, "units are missing, or a frame of them has a wrong size");
+            status =
+                bry__frame_reader_bad(reader, "units are missing, or a frame has the wrong length");
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, buffer, frame.length);
         if (status == BRY_OK)
@@ -372,22 +370,22 @@ bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_
     return bry__frame_writer_end(&writer);
 }
 
-/* Seed, engine and error; whether the shapes agree is the engine's to say. */
-static bool is_of_kin(const bry_index *index, const bry__frame_reader *reader,
-                      const unsigned char *numbers)
+/* Compares seed, engine and error; the engine compares the shapes. */
+static bool index_save_is_of_kin(const bry_index *index, const bry__frame_reader *reader,
+                                 const unsigned char *numbers)
 {
     return reader->header.seed == index->options.seed &&
            bry__load32(numbers + AT_ENGINE) == index->options.engine &&
            bry__load_double(numbers + AT_ERROR) == index->options.error;
 }
 
-static bry_status install(bry_index *index, bry__frame_reader *reader, uint32_t *unit)
+static bry_status index_install(bry_index *index, bry__frame_reader *reader, uint32_t *unit)
 {
     unsigned char numbers[NUMBERS_SIZE], bytes[BRY__INDEX_RECORD];
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
-    if (status == BRY_OK && !is_of_kin(index, reader, numbers))
+    if (status == BRY_OK && !index_save_is_of_kin(index, reader, numbers))
         status = bry__frame_reader_fail(reader, BRY_E_MISMATCH,
-                                        "the unit was made for an index of another shape");
+                                        "the unit belongs to an index of another shape");
     if (status == BRY_OK)
         status = bry__frame_reader_read_frame(reader, UNITS, bytes, sizeof bytes);
     if (status != BRY_OK)
@@ -396,24 +394,24 @@ static bry_status install(bry_index *index, bry__frame_reader *reader, uint32_t 
     bry__index_slot record;
     const char *problem = bry__index_load_record(index, bytes, &slot, &record);
     if (problem)
-        return bad(reader, problem);
+        return bry__frame_reader_bad(reader, problem);
     if (is_too_large(index, &record))
         return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
-                                      "the unit was made for an index of another shape");
+                                      "the unit belongs to an index of another shape");
     if (bry__index_units_left(index) == 0)
-        return bry__frame_reader_fail(reader, BRY_E_FULL, "no room for a further unit");
-    /* What could fail after the engine has the unit is done before. */
+        return bry__frame_reader_fail(reader, BRY_E_FULL, "no room for another unit");
+    /* Everything that can fail comes before the engine gets the unit. */
     if (bry__index_reserve(index) != BRY_OK)
-        return no_memory(reader);
+        return index_save_no_memory(reader);
     status = index->engine->install(index->elements, bry__index_free_number(index), &record, reader,
                                     &slot);
     if (status != BRY_OK) {
         bry__index_unreserve(index);
         return status;
     }
-    if (bry__index_enter(index, slot, &record) != BRY_OK) { /* the engine had to make a slot free */
+    if (bry__index_enter(index, slot, &record) != BRY_OK) { /* the engine had to free a slot */
         index->engine->drop(index->elements, slot, record.elements);
-        return no_memory(reader);
+        return index_save_no_memory(reader);
     }
     *unit = index->slots.slot[slot].number;
     return BRY_OK;
@@ -425,7 +423,7 @@ bry_status bry_index_install_unit(bry_index *index, const bry_source *source, br
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND_UNIT, UNIT_VERSION);
     if (status == BRY_OK)
-        status = install(index, &reader, unit);
+        status = index_install(index, &reader, unit);
     bry__frame_reader_close(&reader);
     return status;
 }

@@ -1,11 +1,11 @@
-/* Which units there are: records by slot, slots by number, and candidates in order of opening. */
+/* The tables of units: records by slot, slots by number, and candidates in order of opening. */
 #include "index/index_object.h"
 
 #include <string.h>
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-static uint32_t *place_of(const bry__numbers *numbers, uint32_t number)
+static uint32_t *index_units_place_of(const bry__numbers *numbers, uint32_t number)
 {
     uint32_t i = number >> BRY__NUMBERS_SHIFT;
     if (i >= numbers->room || !numbers->page[i])
@@ -15,11 +15,11 @@ static uint32_t *place_of(const bry__numbers *numbers, uint32_t number)
 
 uint32_t bry__index_slot_of(const bry_index *index, uint32_t number)
 {
-    const uint32_t *place = place_of(&index->numbers, number);
+    const uint32_t *place = index_units_place_of(&index->numbers, number);
     return place ? *place : BRY__INDEX_NO_SLOT;
 }
 
-/* The room that a directory has when page i is to be there. */
+/* The size of a directory that has page i. */
 static uint32_t pages_room(const bry__numbers *numbers, uint32_t i)
 {
     uint32_t room = numbers->room ? numbers->room : 1;
@@ -45,15 +45,15 @@ static bry_status reach_page(bry__numbers *numbers, uint32_t i, const bry_alloca
         bry__numbers_page *page = bry__alloc(allocator, sizeof *page);
         if (!page)
             return BRY_E_NOMEM;
-        memset(page->slot, 0xff, sizeof page->slot); /* BRY__INDEX_NO_SLOT everywhere */
+        memset(page->slot, 0xff, sizeof page->slot); /* all BRY__INDEX_NO_SLOT */
         numbers->page[i] = page;
         numbers->pages++;
     }
     return BRY_OK;
 }
 
-/* Frees a page without numbers, and the directory when that was the last page. */
-static void trim(bry__numbers *numbers, uint32_t i, const bry_allocator *allocator)
+/* Frees a page without numbers, and the directory after the last page. */
+static void index_units_trim(bry__numbers *numbers, uint32_t i, const bry_allocator *allocator)
 {
     if (i >= numbers->room || !numbers->page[i] || numbers->page[i]->used > 0)
         return;
@@ -67,7 +67,7 @@ static void trim(bry__numbers *numbers, uint32_t i, const bry_allocator *allocat
 
 /* ---- records ------------------------------------------------------------------------------- */
 
-/* The room that the records have when that slot is to be among them. */
+/* The number of records when that slot is among them. */
 static uint32_t slots_room(const bry__index_slots *slots, uint32_t slot)
 {
     uint32_t room = slots->room ? slots->room : 4;
@@ -104,17 +104,17 @@ static bry_status reach_slot(bry_index *index, uint32_t slot)
     return BRY_OK;
 }
 
-static bry_status put(bry_index *index, uint32_t slot, const bry__index_slot *record)
+static bry_status index_units_put(bry_index *index, uint32_t slot, const bry__index_slot *record)
 {
     uint32_t page = record->number >> BRY__NUMBERS_SHIFT;
     bry_status status = reach_page(&index->numbers, page, &index->allocator);
     if (status == BRY_OK)
         status = reach_slot(index, slot);
     if (status != BRY_OK) {
-        trim(&index->numbers, page, &index->allocator);
+        index_units_trim(&index->numbers, page, &index->allocator);
         return status;
     }
-    *place_of(&index->numbers, record->number) = slot;
+    *index_units_place_of(&index->numbers, record->number) = slot;
     index->numbers.page[page]->used++;
     index->slots.slot[slot] = *record;
     index->slots.units++;
@@ -148,13 +148,14 @@ bry_status bry__index_reserve(bry_index *index)
     if (status == BRY_OK && slot < BRY__INDEX_SLOTS)
         status = reach_slot(index, slot);
     if (status != BRY_OK)
-        trim(&index->numbers, page, &index->allocator);
+        index_units_trim(&index->numbers, page, &index->allocator);
     return status;
 }
 
 void bry__index_unreserve(bry_index *index)
 {
-    trim(&index->numbers, bry__index_free_number(index) >> BRY__NUMBERS_SHIFT, &index->allocator);
+    index_units_trim(&index->numbers, bry__index_free_number(index) >> BRY__NUMBERS_SHIFT,
+                     &index->allocator);
 }
 
 bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_slot *record)
@@ -164,7 +165,7 @@ bry_status bry__index_enter(bry_index *index, uint32_t slot, const bry__index_sl
     bry__index_slot made = *record;
     made.order = index->last_order + 1;
     made.number = bry__index_free_number(index);
-    bry_status status = put(index, slot, &made);
+    bry_status status = index_units_put(index, slot, &made);
     if (status != BRY_OK)
         return status;
     index->last_order = made.order;
@@ -183,7 +184,7 @@ bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_
         bry__index_slot_of(index, record->number) != BRY__INDEX_NO_SLOT ||
         (slot < index->slots.room && index->slots.slot[slot].order != 0))
         return BRY_E_RANGE;
-    return put(index, slot, record);
+    return index_units_put(index, slot, record);
 }
 
 void bry__index_count(bry_index *index, uint32_t slot, uint64_t more)
@@ -200,9 +201,9 @@ void bry__index_leave(bry_index *index, uint32_t slot)
     bry__index_slots *slots = &index->slots;
     bry__index_slot *record = &slots->slot[slot];
     uint32_t page = record->number >> BRY__NUMBERS_SHIFT;
-    *place_of(&index->numbers, record->number) = BRY__INDEX_NO_SLOT;
+    *index_units_place_of(&index->numbers, record->number) = BRY__INDEX_NO_SLOT;
     index->numbers.page[page]->used--;
-    trim(&index->numbers, page, &index->allocator);
+    index_units_trim(&index->numbers, page, &index->allocator);
     slots->units--;
     slots->elements -= record->elements;
     slots->stale -= record->stale;
@@ -249,7 +250,7 @@ bry_status bry__index_clone_units(const bry_index *index, bry_index *copy)
     bry_status status = BRY_OK;
     for (uint32_t i = 0; i < index->slots.room && status == BRY_OK; i++)
         if (index->slots.slot[i].order != 0)
-            status = put(copy, i, &index->slots.slot[i]);
+            status = index_units_put(copy, i, &index->slots.slot[i]);
     if (status != BRY_OK)
         bry__index_forget_units(copy);
     return status;
@@ -265,42 +266,43 @@ uint64_t bry__index_unit_bytes(const bry_index *index)
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /*
- * The `room` newest of any number of candidates, without memory of their own. As long as there is
- * room they are just listed, and engines list most of them in order, one way or the other. When it
- * runs out the caller's array becomes a heap with the oldest on top, which a newer one replaces.
- * Taking the top of a heap to the end of the array, again and again, leaves the newest in front.
+ * The `room` newest of any number of candidates, without further memory. While there is room they
+ * are just listed, and engines list most of them in order, rising or falling. When it runs out the
+ * caller's array becomes a heap with the oldest on top, which a newer one replaces. Moving the top
+ * of the heap to the end of the array repeatedly leaves the newest in front.
  */
-static uint64_t order_of(const bry__index_found *found, size_t i)
+static uint64_t index_units_order_of(const bry__index_found *found, size_t i)
 {
     return found->slots->slot[found->units[i]].order;
 }
 
-static void swap(bry__index_found *found, size_t i, size_t j)
+static void index_units_swap(bry__index_found *found, size_t i, size_t j)
 {
     uint32_t kept = found->units[i];
     found->units[i] = found->units[j];
     found->units[j] = kept;
 }
 
-static void sift_down(bry__index_found *found, size_t i, size_t n)
+static void index_units_sift_down(bry__index_found *found, size_t i, size_t n)
 {
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= n)
             return;
-        if (child + 1 < n && order_of(found, child + 1) < order_of(found, child))
+        if (child + 1 < n &&
+            index_units_order_of(found, child + 1) < index_units_order_of(found, child))
             child++;
-        if (order_of(found, i) <= order_of(found, child))
+        if (index_units_order_of(found, i) <= index_units_order_of(found, child))
             return;
-        swap(found, i, child);
+        index_units_swap(found, i, child);
         i = child;
     }
 }
 
-static void make_heap(bry__index_found *found, size_t n)
+static void index_units_make_heap(bry__index_found *found, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
-        sift_down(found, i, n);
+        index_units_sift_down(found, i, n);
 }
 
 void bry__index_found_more(bry__index_found *found, uint32_t slot)
@@ -311,25 +313,25 @@ void bry__index_found_more(bry__index_found *found, uint32_t slot)
         return;
     }
     if (i == found->room)
-        make_heap(found, found->room);
-    if (found->room > 0 && found->slots->slot[slot].order > order_of(found, 0)) {
+        index_units_make_heap(found, found->room);
+    if (found->room > 0 && found->slots->slot[slot].order > index_units_order_of(found, 0)) {
         found->units[0] = slot;
-        sift_down(found, 0, found->room);
+        index_units_sift_down(found, 0, found->room);
     }
 }
 
-/* Whether the first n stand newest first; or, where they rise, makes them so. */
+/* Whether the first n are sorted newest first; reverses them if they are sorted oldest first. */
 static bool is_in_order(bry__index_found *found, size_t n)
 {
     size_t falls = 1, rises = 1;
-    while (falls < n && order_of(found, falls - 1) > order_of(found, falls))
+    while (falls < n && index_units_order_of(found, falls - 1) > index_units_order_of(found, falls))
         falls++;
-    while (rises < n && order_of(found, rises - 1) < order_of(found, rises))
+    while (rises < n && index_units_order_of(found, rises - 1) < index_units_order_of(found, rises))
         rises++;
     if (falls < n && rises < n)
         return false;
     for (size_t i = 0; falls < n && i < n / 2; i++)
-        swap(found, i, n - 1 - i);
+        index_units_swap(found, i, n - 1 - i);
     return true;
 }
 
@@ -337,10 +339,10 @@ size_t bry__index_found_end(bry__index_found *found)
 {
     size_t n = found->total < found->room ? found->total : found->room;
     if (!is_in_order(found, n)) {
-        make_heap(found, n);
+        index_units_make_heap(found, n);
         for (size_t left = n; left > 1; left--) {
-            swap(found, 0, left - 1);
-            sift_down(found, 0, left - 1);
+            index_units_swap(found, 0, left - 1);
+            index_units_sift_down(found, 0, left - 1);
         }
     }
     for (size_t i = 0; i < n; i++)

@@ -220,21 +220,20 @@ static void test_refused(void **state)
     } cases[] = {
         {DBA, 4, 0, "the number of levels is out of range"},
         {DBA, 4, 65, "the number of levels is out of range"},
-        {DBA + 4, 4, 14, "the number of units is not that of the index"},
-        {LEVELS, 8, 21, "the first level is not that of the options"},
-        {LEVELS + 8, 8, 0, "the first level is not that of the options"},
-        {LEVELS + 16, 4, 65, "the first level is not that of the options"},
-        {LEVELS + 20, 4, 0, "the first level is not that of the options"},
-        {LEVELS + LEVEL, 8, 19, "a level of error control does not follow from the one before"},
-        {LEVELS + LEVEL + 8, 8, 3, "a level of error control does not follow from the one before"},
-        {LEVELS + LEVEL + 8, 8, (uint64_t)1 << 60,
-         "a level of error control does not follow from the one before"},
-        {LEVELS + LEVEL + 16, 4, 2, "a level of error control does not follow from the one before"},
-        {LEVELS + LEVEL + 20, 4, 1, "a level of error control does not follow from the one before"},
-        {UNITS, 4, 15, "a unit is not where the index has one"},
-        {UNITS + 8, 4, 0, "a unit is not where the index has one"},
-        {UNITS + 8, 4, 1u << 30, "a unit is not where the index has one"},
-        {UNITS + 4, 4, 2, "the level of a unit is not that of its capacity"},
+        {DBA + 4, 4, 14, "the number of units does not match the index"},
+        {LEVELS, 8, 21, "the first level does not match the options"},
+        {LEVELS + 8, 8, 0, "the first level does not match the options"},
+        {LEVELS + 16, 4, 65, "the first level does not match the options"},
+        {LEVELS + 20, 4, 0, "the first level does not match the options"},
+        {LEVELS + LEVEL, 8, 19, "a level does not follow from the one before"},
+        {LEVELS + LEVEL + 8, 8, 3, "a level does not follow from the one before"},
+        {LEVELS + LEVEL + 8, 8, (uint64_t)1 << 60, "a level does not follow from the one before"},
+        {LEVELS + LEVEL + 16, 4, 2, "a level does not follow from the one before"},
+        {LEVELS + LEVEL + 20, 4, 1, "a level does not follow from the one before"},
+        {UNITS, 4, 15, "a unit's slot does not match the index"},
+        {UNITS + 8, 4, 0, "a unit's slot does not match the index"},
+        {UNITS + 8, 4, 1u << 30, "a unit's slot does not match the index"},
+        {UNITS + 4, 4, 2, "the level of a unit does not match its capacity"},
         {FIRST_COLUMN + 56, 8, UINT64_MAX, "bits are set past the last row of a unit"},
         {FIRST_COLUMN, 8, 0x5, NULL}, /* other bits, but no more */
     };
@@ -264,8 +263,8 @@ static void test_refused(void **state)
         uint64_t elements;
         const char *problem;
     } counts[] = {
-        {0, "bits are set in a unit without elements"},
-        {1, "a unit has more bits than its elements can set"},
+        {0, "a unit without elements has bits set"},
+        {1, "a unit has too many bits set for its elements"},
     };
     for (int c = 0; c < 2; c++) {
         bry_load how = BRY_LOAD;
@@ -286,7 +285,7 @@ static void test_refused(void **state)
     bry_load how = BRY_LOAD;
     void *read = NULL;
     assert_int_equal(load(index, &image, false, &how, &read), BRY_E_BADDATA);
-    assert_string_equal(how.problem, "no bit is set in a unit that has elements");
+    assert_string_equal(how.problem, "a unit with elements has no bits set");
     bry_buffer_free(&image);
     bry_index_destroy(index);
 }
@@ -337,10 +336,10 @@ static void test_parts(void **state)
         assert_true(part.stamp[0] != 0);
         bry__index_part unknown = {.id = 1000, .stamp = {1, 1}};
         assert_int_equal(load_part(read, &unknown, &image, &how), BRY_E_BADDATA);
-        assert_string_equal(how.problem, "a part of a unit that the index does not have");
+        assert_string_equal(how.problem, "a part of an unknown unit");
         assert_int_equal(load_part(read, &part, &image, &how), BRY_OK);
         assert_int_equal(load_part(read, &part, &image, &how), BRY_E_BADDATA);
-        assert_string_equal(how.problem, "a part that was read before");
+        assert_string_equal(how.problem, "duplicate part");
         bool found = false;
         for (uint64_t i = 0; i < 15; i++) {
             engine->part(read, NULL, i, &again);
