@@ -391,7 +391,7 @@ class Ship(IndexCase):
         before = self.content("x")
         units = self.run_index("unit", "a", "--like", "x").stdout
         self.expect(["install", "x", "a"], 3,
-                    err=b'bloomery: BADDATA: "a": this is not Bloomery\'s data (byte 0)\n')
+                    err=b'bloomery: BADDATA: "a": not Bloomery data (byte 0)\n')
         # Units are an index of one file.
         self.write("u", [])
         with open(self.path("u"), "wb") as out:

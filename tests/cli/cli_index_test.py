@@ -498,7 +498,7 @@ class Check(IndexCase):
     def test_an_index_that_is_none(self):
         self.put("a", numbered(0, 50))
         self.expect(["check", "a"], 3,
-                    err=b'bloomery: BADDATA: "a": this is not Bloomery\'s data (byte 0)\n')
+                    err=b'bloomery: BADDATA: "a": not Bloomery data (byte 0)\n')
         self.write("nothing", [])
         self.expect(["check", "nothing"], 3,
                     err=b'bloomery: BADDATA: "nothing": the data ends inside the header (byte 0)\n')
