@@ -381,28 +381,38 @@ static uint64_t waiting(const bry__maplet *maplet)
     return bry__values_waiting(maplet) + bry__maplet_foldable(maplet);
 }
 
-/*
- * Reclaims first, since memory may be short for it: what it does is not to be seen, and may be
- * repeated. Folding is all or nothing, and how much is folded depends on the budget alone, so that
- * indexes which are the same and take the same steps stay the same.
- */
-static bry_status step(void *self, bry__index_slots *slots, const bry_index_supplier *supplier,
-                       uint64_t budget, uint64_t *left)
+/* Reclaims with about so much work. */
+static bry_status reclaim(bry__maplet *maplet, uint64_t budget)
 {
     enum { PORTION = 4096 };
-    bry__maplet *maplet = &((bry__compact_index *)self)->maplet;
     bry_status status = BRY_OK;
-    (void)slots;
-    (void)supplier;
     for (uint64_t done = 0; done < budget && status == BRY_OK && bry__values_dead(maplet) > 0;) {
         uint64_t portion = budget - done < PORTION ? budget - done : PORTION;
         status = bry__values_reclaim(maplet, portion);
         done += portion;
     }
-    if (status == BRY_OK)
-        status = bry__maplet_fold(maplet, budget / FOLD_COST + (budget > 0));
-    *left = waiting(maplet);
     return status;
+}
+
+/*
+ * Reclaiming is not to be seen, and may be repeated. Folding can be seen in what is saved: it is all
+ * or nothing, and how much is folded depends on the budget alone, so that indexes which are the same
+ * and take the same steps stay the same. Where there is something to fold, the status says whether
+ * it was: one who repeats steps elsewhere has to know.
+ */
+static bry_status step(void *self, bry__index_slots *slots, const bry_index_supplier *supplier,
+                       uint64_t budget, uint64_t *left)
+{
+    bry__maplet *maplet = &((bry__compact_index *)self)->maplet;
+    uint64_t most = budget / FOLD_COST + (budget > 0);
+    bool folds = bry__maplet_foldable(maplet) > 0;
+    (void)slots;
+    (void)supplier;
+    bry_status folded = bry__maplet_fold(maplet, most), reclaimed = reclaim(maplet, budget);
+    if (folded != BRY_OK)
+        folded = bry__maplet_fold(maplet, most); /* now that there is more memory */
+    *left = waiting(maplet);
+    return folds ? folded : reclaimed;
 }
 
 /* ---- looking in ---------------------------------------------------------------------------- */

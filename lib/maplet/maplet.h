@@ -133,6 +133,9 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
 
+/* Whether n more entries are so many that the table had better be written anew with them. */
+bool bry__maplet_is_bulk(const bry__table *table, uint64_t n);
+
 /* ---- all entries (maplet_walk.c) ----------------------------------------------------------- */
 
 /* Start from a zeroed cursor; fingerprints are those of the table that `cursor.table` says. */

@@ -118,6 +118,12 @@ static void take_back(bry__maplet *maplet, const upserting *batch, size_t n, uns
         bry__maplet_close_table(maplet);
 }
 
+bool bry__maplet_is_bulk(const bry__table *table, uint64_t n)
+{
+    return n >= SORTED_LEAST && n <= SORTED_MOST && table->overflow.n == 0 &&
+           n >= table->n / SORTED_SHARE;
+}
+
 /* How many of the next n keys can be sorted into one table, the newest; 0: none, or it is not worth
  * it. *room is how many may be added before another table's turn comes. */
 static size_t sortable(const bry__maplet *maplet, size_t n, size_t *room)
@@ -132,8 +138,7 @@ static size_t sortable(const bry__maplet *maplet, size_t n, size_t *room)
     if (n > SORTED_MOST)
         n = SORTED_MOST;
     if (n < SORTED_LEAST || i + 1 < maplet->tables || i > maplet->tables ||
-        (i < maplet->tables &&
-         (maplet->table[i]->overflow.n > 0 || n < maplet->table[i]->n / SORTED_SHARE)))
+        (i < maplet->tables && !bry__maplet_is_bulk(maplet->table[i], n)))
         return 0;
     return n;
 }

@@ -335,14 +335,39 @@ bool bry__values_each(const bry__maplet *maplet, bry_hash hash, bry__found_name 
     return false;
 }
 
-/* Adds fingerprints to a table that there is; *done is how many. */
+/* Adds fingerprints to a table by writing all of it anew. Nothing has changed on failure. */
+static bry_status add_sorted(bry__maplet *maplet, bry__table *table, const bry__fingerprints *list,
+                             uint32_t value)
+{
+    size_t n = (size_t)list->n, size = 2 * n * sizeof(bry__item);
+    bry__item *items = bry__alloc_buffer(&maplet->allocator, size);
+    bry__table made;
+    if (!items)
+        return BRY_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        items[i] = (bry__item){.key = list->fingerprint[i], .value = value};
+    bry_status status =
+        bry__table_add_sorted(&made, table, items, items + n, n, &maplet->allocator);
+    bry__free(&maplet->allocator, items, size);
+    if (status != BRY_OK)
+        return status;
+    bry__table_free(table, &maplet->allocator);
+    *table = made;
+    return BRY_OK;
+}
+
+/* Adds fingerprints to a table that there is; *done is how many. Without memory for all at once,
+ * one by one. */
 static bry_status add_list(bry__maplet *maplet, unsigned i, const bry__fingerprints *list,
                            uint32_t value, uint64_t *done)
 {
+    bry__table *table = maplet->table[i];
     bry_status status = BRY_OK;
-    for (*done = 0; *done < list->n && status == BRY_OK; *done += status == BRY_OK)
-        status =
-            bry__table_add(maplet->table[i], list->fingerprint[*done], value, &maplet->allocator);
+    *done = 0;
+    if (bry__maplet_is_bulk(table, list->n) && add_sorted(maplet, table, list, value) == BRY_OK)
+        *done = list->n;
+    for (; *done < list->n && status == BRY_OK; *done += status == BRY_OK)
+        status = bry__table_add(table, list->fingerprint[*done], value, &maplet->allocator);
     return status;
 }
 
@@ -416,11 +441,22 @@ static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
     bry__values_note_gone(work->maplet, work->table, value);
 }
 
+/* The table whose turn it is, so that none waits for ever; maplet->tables: none has dead entries. */
+static unsigned table_to_reclaim(const bry__maplet *maplet)
+{
+    const bry__values *values = maplet->values;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        unsigned table = (values->turn + i) % maplet->tables;
+        if (values->dead[table] > 0)
+            return table;
+    }
+    return maplet->tables;
+}
+
 bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
 {
-    unsigned i = 0;
-    while (i < maplet->tables && maplet->values->dead[i] == 0)
-        i++;
+    bry__values *values = maplet->values;
+    unsigned i = table_to_reclaim(maplet);
     if (i == maplet->tables)
         return BRY_OK;
     bry__table *table = maplet->table[i];
@@ -428,8 +464,9 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     bool done = false;
     bry_status status =
         bry__table_reclaim(table, is_dead, note_gone, &work, budget, &done, &maplet->allocator);
-    if (maplet->values->dead[i] == 0)
+    if (values->dead[i] == 0)
         table->sweeping = false;
+    values->turn = table->sweeping ? i : i + 1;
     bry__maplet_close_empty(maplet);
     return status;
 }

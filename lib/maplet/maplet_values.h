@@ -24,6 +24,7 @@ typedef struct bry__values {
     uint32_t room; /* values from here on are free */
     uint32_t lowest; /* none below this one is free */
     uint32_t changes; /* since entries were last reclaimed along with one */
+    uint32_t turn; /* the table that is reclaimed next */
     uint32_t *name; /* of each value; BRY__NO_NAME: it is dead or free */
     uint64_t *count[BRY__MAPLET_TABLES]; /* entries of each value in each table that there is */
     uint64_t dead[BRY__MAPLET_TABLES]; /* entries of dead values in each table */

@@ -238,4 +238,8 @@ bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, b
                                     bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
                                     const bry_allocator *allocator);
 
+/* The same, but each item is a further entry; those of one fingerprint rise by value. */
+bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry__item *items,
+                                 bry__item *spare, size_t n, const bry_allocator *allocator);
+
 #endif

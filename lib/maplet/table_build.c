@@ -337,6 +337,54 @@ static const bry__item *take_group(const bry__item *item, const bry__item *end, 
     return item;
 }
 
+/* Sorts items by segment and u of the table in the making, of which u has that many bits. */
+static const bry__item *sort_items(const build *to, bry__item *items, bry__item *spare, size_t n,
+                                   unsigned *u_bits)
+{
+    const bry__table *made = to->made;
+    *u_bits = bit_length(made->u_most[0]);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t u, segment = bry__table_place_of(made, items[i].key, &u);
+        items[i].key = segment << *u_bits | u;
+    }
+    return bry__items_sort(items, spare, n, *u_bits + bit_length(made->segments - 1));
+}
+
+/* The u of the next item where it belongs to segment i; else more than any. */
+static uint64_t next_u(const bry__item *item, const bry__item *last, uint64_t i, unsigned u_bits)
+{
+    bool here = item < last && item->key >> u_bits == i;
+    return here ? item->key & (((uint64_t)1 << u_bits) - 1) : UINT64_MAX;
+}
+
+bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry__item *items,
+                                 bry__item *spare, size_t n, const bry_allocator *allocator)
+{
+    build to = {.made = made, .allocator = allocator};
+    if (!begin(&to, table, table->n + n, table->segments))
+        return BRY_E_NOMEM;
+    unsigned u_bits;
+    const bry__item *item = sort_items(&to, items, spare, n, &u_bits), *last = item + n;
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
+        stream in = open_stream(table, made, i, NULL, NULL, to.read);
+        uint64_t u = next_u(item, last, i, u_bits);
+        while (status == BRY_OK && (in.more || u != UINT64_MAX)) {
+            bry__entry entry = {u, u != UINT64_MAX ? item->value : 0};
+            if (in.more && is_before(in.entry, entry)) {
+                status = push(&to, in.entry);
+                step(&in);
+            } else {
+                status = push(&to, entry);
+                u = next_u(++item, last, i, u_bits);
+            }
+        }
+        if (status == BRY_OK)
+            status = put_segment(&to, i);
+    }
+    return end(&to, status);
+}
+
 bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, bry__item *items,
                                     bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
                                     const bry_allocator *allocator)
@@ -344,22 +392,16 @@ bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, b
     build to = {.made = made, .allocator = allocator};
     if (!begin(&to, table, table->n + n, table->segments))
         return BRY_E_NOMEM;
-    unsigned u_bits = bit_length(made->u_most[0]);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t u, segment = bry__table_place_of(made, items[i].key, &u);
-        items[i].key = segment << u_bits | u;
-    }
-    const bry__item *item =
-        bry__items_sort(items, spare, n, u_bits + bit_length(made->segments - 1));
+    unsigned u_bits;
+    const bry__item *item = sort_items(&to, items, spare, n, &u_bits);
     const bry__item *last = item + n;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
         stream in = open_stream(table, made, i, NULL, NULL, to.read);
         while (status == BRY_OK) {
-            bool items_left = item < last && item->key >> u_bits == i;
-            if (!items_left && !in.more)
+            uint64_t u = next_u(item, last, i, u_bits);
+            if (u == UINT64_MAX && !in.more)
                 break;
-            uint64_t u = items_left ? item->key & (((uint64_t)1 << u_bits) - 1) : UINT64_MAX;
             if (in.more && in.entry.u < u) {
                 status = push(&to, in.entry);
                 step(&in);

@@ -7,6 +7,8 @@
 
 /* Upper bound of the library's buffers while it loads an object. */
 enum { LOAD_BUFFERS = 1 << 20 };
+/* The most of a note that is read to find out that there is one. */
+enum { FOREIGN_NOTE = 1024 };
 
 held_object *object_new(command_family *family)
 {
@@ -89,29 +91,43 @@ bry_status object_save(const held_object *self, const bry_sink *sink)
     return self->thing ? self->family->save(self->thing, sink) : chunks_write(&self->pieces, sink);
 }
 
-/* Checks the size of a loaded object, including what a family keeps besides the library's. */
-static bry_status object_check_loaded(held_object *self, bry_load *load, size_t before)
+/* Checks the size of a loaded object, including what a family keeps besides the library's, and that
+ * it has no note: a family that keeps one has taken it. */
+static bry_status object_check_loaded(held_object *self, bry_load *load, size_t before,
+                                      const bry_buffer *note)
 {
-    if (!load->max_bytes || self->account.bytes <= before + load->max_bytes)
-        return BRY_OK;
-    self->family->destroy(self->thing);
-    self->thing = NULL;
-    load->problem = "the object exceeds the memory limit";
-    return BRY_E_LIMIT;
+    bry_status status = BRY_OK;
+    if (note->len > 0) {
+        status = BRY_E_BADDATA;
+        load->problem = "keys of this type have no note";
+    } else if (load->max_bytes && self->account.bytes > before + load->max_bytes) {
+        status = BRY_E_LIMIT;
+        load->problem = "the object exceeds the memory limit";
+    }
+    if (status != BRY_OK) {
+        self->family->destroy(self->thing);
+        self->thing = NULL;
+    }
+    return status;
 }
 
 bry_status object_load(held_object *self, const bry_source *source, bry_load *load)
 {
     size_t before = self->account.bytes;
     bry_allocator allocator = account_allocator(&self->account);
+    bry_buffer note = BRY_BUFFER;
     load->allocator = &allocator;
+    load->note = &note;
+    load->note_max = FOREIGN_NOTE;
     if (load->max_bytes)
         self->account.ceiling = before + load->max_bytes + LOAD_BUFFERS;
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
+    load->note = NULL;
     status = object_limit_end(self, status);
     if (status == BRY_OK)
-        status = object_check_loaded(self, load, before);
+        status = object_check_loaded(self, load, before, &note);
+    bry_buffer_free(&note);
     if ((status == BRY_E_NOMEM || status == BRY_E_LIMIT) && !load->problem)
         load->problem = "out of memory"; /* in the family's own part */
     if (status == BRY_OK)

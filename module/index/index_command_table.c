@@ -43,12 +43,18 @@ static server_command_arg create_args[] = {
 };
 static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
 static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
+#define NOFOLD                                                                                     \
+    WORD("nofold", "NOFOLD", SERVER_ARG_OPTIONAL,                                                  \
+         "Does not fold tables that are not needed any more, as replicas must not where the "      \
+         "master had no memory for it.")
 static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
+static server_command_arg drop_args[] = {INDEX, UNIT, NOFOLD, {0}};
 static server_command_arg install_args[] = {
     INDEX,
     UNIT,
     ARG("frame", SERVER_ARG_STRING, NULL, 0,
         "The unit, as returned by INDEX.EXPORT or bry_index_save_unit()."),
+    NOFOLD,
     {0},
 };
 static server_command_arg info_args[] = {
@@ -163,9 +169,9 @@ const module_command index_commands[] = {
         .run = index_command_drop,
         .flags = "write",
         .categories = "write bloomery",
-        .arity = 3,
+        .arity = -3,
         .key_specs = del_keys,
-        .args = unit_args,
+        .args = drop_args,
         .summary = "Drops a unit with its items. Returns 1, or 0 if it does not exist. "
                    "The number may be used again.",
         .complexity = "O(1): memory is freed in steps, by this and later changes",
@@ -194,7 +200,7 @@ const module_command index_commands[] = {
         .run = index_command_install,
         .flags = "write deny-oom",
         .categories = "write bloomery",
-        .arity = 4,
+        .arity = -4,
         .key_specs = change_keys,
         .args = install_args,
         .summary = "Adds a unit that was exported by INDEX.EXPORT from an index created "

@@ -175,12 +175,13 @@ void index_tidy(held_index *held, size_t n)
  * few items: then only one such unit in SMALL_UNIT sweeps. Additions sweep by themselves. If memory
  * runs out, the sweep is left for the next time.
  */
-void index_sweep(held_index *held, uint64_t n)
+bool index_sweep(held_index *held, uint64_t n)
 {
     if (held->dba || (n < SMALL_UNIT && held->numbers.used % SMALL_UNIT != 0))
-        return;
+        return true;
     uint64_t most = SWEEP_MOST / SWEEP_AN_ITEM;
-    bry_index_step(held->index, NULL, n < most ? n * SWEEP_AN_ITEM + 1 : SWEEP_MOST, NULL);
+    return bry_index_step(held->index, NULL, n < most ? n * SWEEP_AN_ITEM + 1 : SWEEP_MOST, NULL) ==
+           BRY_OK;
 }
 
 /* Lists all units. NULL: there are none, or out of memory. */
@@ -201,7 +202,7 @@ static void index_free_list(const held_index *held, uint32_t *units, size_t coun
         allocator->free(allocator->opaque, units, count * sizeof *units);
 }
 
-void index_drop(held_object *object, uint64_t number, uint32_t unit)
+bool index_drop(held_object *object, uint64_t number, uint32_t unit, bool sweep)
 {
     held_index *held = index_of(object);
     bry_index_unit was = BRY_INDEX_UNIT;
@@ -210,8 +211,9 @@ void index_drop(held_object *object, uint64_t number, uint32_t unit)
     bry_index_drop(held->index, unit);
     held->untidy = held->dba;
     index_tidy(held, 0);
-    index_sweep(held, was.elements);
+    bool swept = !sweep || index_sweep(held, was.elements);
     index_changed(object);
+    return swept;
 }
 
 void index_changed(held_object *object)

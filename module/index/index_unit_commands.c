@@ -1,4 +1,5 @@
 /* INDEX.SEAL, DROP, EXPORT, INSTALL: whole units. */
+#include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/index/index_type.h"
@@ -44,6 +45,33 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
+/* ---- folding -------------------------------------------------------------------------------- */
+
+/*
+ * Dropping and installing units also fold tables that are not needed any more. That shows in what
+ * is saved, so replicas and the log have to do the same: where this node has no memory for it, the
+ * command is replicated with NOFOLD.
+ */
+static void index_replicate(server_context *context, const char *command, server_string **argv,
+                            int argc, bool swept)
+{
+    if (swept)
+        api.ReplicateVerbatim(context);
+    else
+        api.Replicate(context, command, "vc", argv + 1, (size_t)argc - 1, "NOFOLD");
+}
+
+/* Reads NOFOLD, which may be the last argument. False: the client has been told. */
+static bool index_read_nofold(server_context *context, server_string **argv, int argc, int at,
+                              bool *sweep)
+{
+    *sweep = argc <= at;
+    if (*sweep || is_word(argv[at], "NOFOLD"))
+        return true;
+    reply_error(context, "ERR", "syntax error: only NOFOLD may follow");
+    return false;
+}
+
 /* ---- INDEX.DROP ---------------------------------------------------------------------------- */
 
 int index_command_drop(server_context *context, server_string **argv, int argc)
@@ -51,16 +79,19 @@ int index_command_drop(server_context *context, server_string **argv, int argc)
     opened_key opened;
     uint64_t number;
     uint32_t unit = INDEX_NO_UNIT;
-    if (argc != 3)
+    bool sweep;
+    if (argc != 3 && argc != 4)
         return api.WrongArity(context);
     if (!index_read_unit(context, argv[2], &number) ||
+        !index_read_nofold(context, argv, argc, 3, &sweep) ||
         !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object)
         unit = index_numbers_find(&index_of(opened.object)->numbers, number);
     if (unit != INDEX_NO_UNIT) {
-        index_drop(opened.object, number, unit);
-        object_changed(context, argv[1], "index.drop", true);
+        bool swept = index_drop(opened.object, number, unit, sweep);
+        index_replicate(context, "INDEX.DROP", argv, argc, swept);
+        object_changed(context, argv[1], "index.drop", false);
     }
     object_close(&opened);
     return api.ReplyWithLongLong(context, unit != INDEX_NO_UNIT);
@@ -110,6 +141,7 @@ typedef struct installation {
     uint64_t number;
     const char *bytes;
     size_t len;
+    bool sweep, swept; /* whether to, and whether that was done (index_sweep()) */
     bry_load load;
 } installation;
 
@@ -120,12 +152,17 @@ static bry_status install_read_frame(installation *self, bry_index *index, uint3
     bry_source source = bry_view_source(&view);
     self->load = (bry_load)BRY_LOAD;
     self->load.max_bytes = is_replayed(self->context) ? 0 : settings_load_ceiling();
+    bry_buffer note = BRY_BUFFER;
+    self->load.note = &note;
     bry_status status = bry_index_install_unit(index, &source, &self->load, unit);
-    if (status == BRY_OK && view.at != view.len) {
-        self->load.problem = "trailing bytes after the unit";
+    self->load.note = NULL;
+    if (status == BRY_OK && (view.at != view.len || note.len > 0)) {
+        self->load.problem = note.len > 0 ? "the unit has a note, which an index does not keep"
+                                          : "trailing bytes after the unit";
         self->load.offset = view.at;
-        return BRY_E_BADDATA;
+        status = BRY_E_BADDATA;
     }
+    bry_buffer_free(&note);
     return status;
 }
 
@@ -181,13 +218,13 @@ static bry_status install_put_unit(installation *self)
     bry_index_get_unit(held->index, unit, &info);
     held->untidy = held->dba;
     index_tidy(held, 0);
-    index_sweep(held, info.elements);
+    self->swept = !self->sweep || index_sweep(held, info.elements);
     index_changed(self->object);
     index_count(self->object, info.elements);
     return BRY_OK;
 }
 
-static int index_install_unit(installation *self, server_string **argv)
+static int index_install_unit(installation *self, server_string **argv, int argc)
 {
     server_context *context = self->context;
     held_index *held = index_of(self->object);
@@ -207,7 +244,8 @@ static int index_install_unit(installation *self, server_string **argv)
         return object_refused(context, &index_family, status);
     if (status != BRY_OK)
         return install_refused(self, status);
-    object_changed(context, argv[1], "index.install", true);
+    index_replicate(context, "INDEX.INSTALL", argv, argc, self->swept);
+    object_changed(context, argv[1], "index.install", false);
     return api.ReplyWithLongLong(context, (long long)(self->object->items - before));
 }
 
@@ -215,15 +253,16 @@ int index_command_install(server_context *context, server_string **argv, int arg
 {
     opened_key opened;
     installation change = {.context = context};
-    if (argc != 4)
+    if (argc != 4 && argc != 5)
         return api.WrongArity(context);
     if (!index_read_unit(context, argv[2], &change.number) ||
+        !index_read_nofold(context, argv, argc, 4, &change.sweep) ||
         !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     change.object = opened.object;
     change.bytes = api.StringPtrLen(argv[3], &change.len);
     if (opened.object)
-        index_install_unit(&change, argv);
+        index_install_unit(&change, argv, argc);
     else
         family_reply_missing(context, &index_family);
     object_close(&opened);

@@ -10,6 +10,7 @@ import re
 import struct
 
 import server_runner
+from payloads import contents, payload_of, resealed
 from server_runner import Error, Server
 
 
@@ -302,11 +303,12 @@ class Damaging:
 
     A class with these tests has `kind`, what the log calls a key ("a map"); small(engine), the
     payload of a small key made with one of the `engines`; and uses(key), commands that ask and
-    change what such a payload made. Of 400 changes of one bit, fewer than `unnoticed` may pass.
+    change what such a payload made. Of 400 changes of one bit, fewer than `unnoticed` may pass. `notes` says whether such keys have one.
     """
 
     engines = ("compact",)
     unnoticed = 5
+    notes = False  # whether keys of this type are saved with a note of the module's
 
     def setUp(self):
         super().setUp()
@@ -334,6 +336,15 @@ class Damaging:
     def test_intact(self):
         for dump in self.payloads():
             self.assertTrue(self.try_restore(dump))
+
+    def test_foreign_notes(self):
+        """Bytes of somebody else that the key would lose, with right checksums."""
+        for dump in self.payloads() if not self.notes else ():
+            for note in (b"x", bytes(64), bytes(1000), bytes(100000)):
+                forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
+                                                   [(b"NOTE", note), *frames]))
+                self.assertFalse(self.try_restore(forged), note)
+            self.assertIn("keys of this type have no note", self.server.log)
 
     def test_small_keys_under_the_lowest_limit(self):
         """Buffers that are larger are needed while a key is loaded, and are no part of it."""

@@ -99,6 +99,7 @@ class Keep(MovedAndReloaded, Replicated, Filters, Case):
 
 
 class Damaged(Damaging, Case):
+    notes = True
     kind = "a filter"
 
     def small(self, _="compact"):

@@ -99,6 +99,7 @@ class Keep(MovedAndReloaded, Replicated, Counters, Case):
 
 
 class Damaged(Damaging, Case):
+    notes = True
     kind = "a counter"
 
     def small(self, _):

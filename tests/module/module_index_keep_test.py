@@ -183,6 +183,16 @@ class Crafted(Case):
         self.client("CONFIG", "SET", "rdbcompression", "no")
         self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
 
+    def test_units_with_a_note(self):
+        for engine in ENGINES:
+            self.index(engine)
+            header, frames = frames_of(self.client("INDEX.EXPORT", "i", 5))
+            unit = stream_of(header, [(b"NOTE", b"of somebody else"), *frames])
+            reply = self.client.ask("INDEX.INSTALL", "i", 60, unit)
+            self.assertIn("BADDATA the frame is refused: the unit has a note", str(reply))
+            self.assertEqual(self.client("DUMP", "i"), self.dump)
+            self.assertEqual(self.client("INDEX.INSTALL", "i", 60, stream_of(header, frames)), 21)
+
     def load(self, stream):
         self.client("DEL", "t")
         return self.client.ask("RESTORE", "t", 0, payload_of(self.dump, stream))

@@ -291,8 +291,8 @@ class Items(IndexCase):
         self.create()
         for command in (["CREATE"], ["ADD"], ["ADD", "i"], ["ADD", "i", 1], ["LOCATE"],
                         ["LOCATE", "i"], ["EXISTS", "i"], ["DEL", "i", 1], ["SEAL", "i"],
-                        ["SEAL", "i", 1, 2], ["DROP", "i"], ["DROP", "i", 1, 2], ["EXPORT", "i"],
-                        ["EXPORT", "i", 1, 2], ["INSTALL", "i", 1], ["INSTALL", "i", 1, "x", "y"],
+                        ["SEAL", "i", 1, 2], ["DROP", "i"], ["DROP", "i", 1, 2, 3], ["EXPORT", "i"],
+                        ["EXPORT", "i", 1, 2], ["INSTALL", "i", 1], ["INSTALL", "i", 1, "x", "y", "z"],
                         ["INFO"], ["INFO", "i", 1, 2], ["LOAD", "i", "0"]):
             self.refused("ERR", f"INDEX.{command[0]}", *command[1:],
                          text="wrong number of arguments")
@@ -380,6 +380,26 @@ class Units(IndexCase):
                                  100 * len(left))
             self.assertEqual(self.client("INDEX.DROP", "i", 99), 0)
             self.assertEqual(float(self.info()[b"estimated_error"]), 0)
+
+    def test_drop_without_folding(self):
+        """NOFOLD: what a master replicates that has no memory to fold tables."""
+        for key in ("i", "j"):
+            self.create(key, "UNITS", 1, "CAPACITY", 1000, "SEED", 5)
+            for unit in range(6):
+                self.client("INDEX.ADD", key, unit, *(f"{unit} {j}" for j in range(1000)))
+            for unit in range(1, 5):
+                self.client("INDEX.DROP", key, unit)
+        frame = self.client("INDEX.EXPORT", "i", 0)
+        self.assertEqual(self.client("DUMP", "i"), self.client("DUMP", "j"))
+        self.assertEqual(self.client("INDEX.DROP", "i", 0, "nofold"), 1)
+        self.assertEqual(self.client("INDEX.DROP", "j", 0), 1)
+        self.assertNotEqual(self.client("DUMP", "i"), self.client("DUMP", "j"))
+        self.assertEqual(self.locate("5 7", "0 7"), [[5], []])
+        self.assertEqual(self.client("INDEX.INSTALL", "i", 7, frame, "NOFOLD"), 1000)
+        self.assertEqual(self.locate("5 7", "0 7"), [[5], [7]])
+        self.refused("ERR", "INDEX.DROP", "i", 7, "FOLD", text="only NOFOLD may follow")
+        self.refused("ERR", "INDEX.INSTALL", "i", 8, frame, "x", text="only NOFOLD may follow")
+        self.refused("ERR", "INDEX.DROP", "i", 7, "NOFOLD", "x", text="wrong number of arguments")
 
     def test_drop_gives_memory_back(self):
         for engine in ENGINES:

@@ -336,6 +336,67 @@ static void test_fold(void **state)
     bry_index_destroy(kept);
 }
 
+/* A step without memory has folded nothing, and one that succeeds has folded what it always does:
+ * reclaiming, which may fail or not, is not seen. */
+static void test_fold_without_memory(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry_index *index = exact(BRY_ENGINE_COMPACT, 1, 4000), *poor;
+    for (uint32_t i = 0; i < 12; i++)
+        add_many(index, 700 * i, 900, open_unit(index, i));
+    for (uint32_t i = 2; i < 11; i++)
+        assert_int_equal(bry_index_drop(index, i), BRY_OK);
+    assert_true(bry__maplet_foldable(maplet_of(index)) > 0);
+    assert_int_equal(bry_index_clone(index, &memory.allocator, &poor), BRY_OK);
+    unsigned failed = 0, folded = 0;
+    for (uint64_t left = 1; left > 0;) {
+        bry_index *before;
+        assert_int_equal(bry_index_clone(index, NULL, &before), BRY_OK);
+        assert_int_equal(bry_index_step(index, NULL, 3000, &left), BRY_OK);
+        failing_allocator_restart(&memory);
+        memory.keep_failing = true;
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            bool folds = bry__maplet_foldable(maplet_of(poor)) > 0;
+            failing_allocator_restart(&memory);
+            bry_status status = bry_index_step(poor, NULL, 3000, NULL);
+            if (status == BRY_OK)
+                break;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_same_bytes(poor, before);
+            failed += folds;
+        }
+        folded++;
+        memory.fail_at = 0;
+        assert_same_bytes(poor, index);
+        bry_index_destroy(before);
+    }
+    assert_true(failed > 10 && folded > 1);
+    assert_int_equal(bry__maplet_live_tables(maplet_of(poor)), 1);
+    bry_index_destroy(index);
+    bry_index_destroy(poor);
+    assert_int_equal(memory.now, 0);
+}
+
+/* Units that come and go take turns with the slots: values are slots when nothing is dead, so that
+ * saving copies. */
+static void test_slots_take_turns(void **state)
+{
+    (void)state;
+    bry_index *index = exact(BRY_ENGINE_COMPACT, 20, 100);
+    for (uint32_t i = 0; i < 300; i++) {
+        add_many(index, 100 * (uint64_t)i, 100, open_unit(index, i));
+        if (i >= 20)
+            assert_int_equal(bry_index_drop(index, i - 20), BRY_OK);
+        const bry__values *values = maplet_of(index)->values;
+        for (uint32_t j = 0; j < values->room; j++)
+            assert_true(values->name[j] == BRY__NO_NAME || values->name[j] == j);
+        assert_true(bry__values_name_bits(maplet_of(index)) <= 5);
+    }
+    bry_index_destroy(index);
+}
+
 /* ---- folders ------------------------------------------------------------------------------- */
 
 static unsigned parts_newer(const char *folder, unsigned generation)
@@ -459,6 +520,8 @@ int main(void)
         cmocka_unit_test(test_short_of_memory),
         cmocka_unit_test(test_clear_without_memory),
         cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_fold_without_memory),
+        cmocka_unit_test(test_slots_take_turns),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_unopen),

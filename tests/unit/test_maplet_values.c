@@ -287,6 +287,7 @@ static void test_whole(void **state)
     for (unsigned i = 0; i < 300; i++)
         list[i] = i * UINT64_C(101);
     bry__fingerprints lists[BRY__MAPLET_TABLES] = {{list, 100}, {list, 300}, {list, 200}};
+    memory.keep_failing = true; /* else lists are added one by one instead */
     for (memory.fail_at = 1;; memory.fail_at++) {
         failing_allocator_restart(&memory);
         bry_status status = bry__maplet_clone(&maplet, &copy, &maplet.allocator);
@@ -323,12 +324,48 @@ static void test_whole(void **state)
     assert_int_equal(memory.now, 0);
 }
 
+/* Lists that are sorted in give what their fingerprints give one by one; equal ones too, crowds of
+ * them, and beside dead entries. */
+static void test_sorted_lists(void **state)
+{
+    (void)state;
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    enum { LIST = 3000 };
+    static uint64_t list[LIST];
+    for (unsigned round = 0; round < 6; round++) {
+        bry__maplet maplet = make(500, &allocator), singly;
+        for (uint32_t i = 0; i < 4; i++) {
+            use(&maplet, i, 3 - i);
+            add(&maplet, 400 * i, 400 * i + 600, i);
+        }
+        if (round % 2)
+            bry__values_kill(&maplet, round % 4);
+        assert_int_equal(bry__maplet_clone(&maplet, &singly, &allocator), BRY_OK);
+        unsigned step = round < 2 ? 97 : round < 4 ? 1 : 0; /* far apart, dense, all the same … */
+        for (unsigned i = 0; i < LIST; i++)
+            list[i] = 1000 + i / (round % 3 + 1) * step; /* … and up to three times each */
+        bry__fingerprints lists[BRY__MAPLET_TABLES] = {{list, 0}, {list, LIST}, {list, LIST / 2}};
+        assert_int_equal(bry__values_add_all(&maplet, lists, 2), BRY_OK);
+        for (unsigned i = 0; i < LIST; i++) {
+            bry__fingerprints one[BRY__MAPLET_TABLES] = {{list, 0}, {list + i, 1}};
+            assert_int_equal(bry__values_add_all(&singly, one, 2), BRY_OK);
+            one[1].n = 0;
+            one[2] = (bry__fingerprints){list + i, i < LIST / 2};
+            assert_int_equal(bry__values_add_all(&singly, one, 2), BRY_OK);
+        }
+        check(&maplet);
+        assert_same(&maplet, &singly);
+        bry__maplet_free(&maplet);
+        bry__maplet_free(&singly);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill),   cmocka_unit_test(test_free_at_once),
         cmocka_unit_test(test_crowds), cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_whole),  cmocka_unit_test(test_sorted_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
