@@ -1,5 +1,5 @@
 /* The filter's model test as a fuzzer: the input is the program. */
-#include "model/filter_model.h"
+#include "model/filter/filter_model.h"
 
 #include <stdlib.h>
 

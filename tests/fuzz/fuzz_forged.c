@@ -1,6 +1,6 @@
 /*
  * Streams of every job and engine, changed frame by frame with checksums that are right
- * (model/forge.h): loads them and uses what loads (model/forged.h). An input is
+ * (model/keep/forge.h): loads them and uses what loads (model/keep/forged.h). An input is
  *
  *   byte 0       the job, by its number in kept_jobs; from 128 on, a unit for an index
  *   bytes 1–8    the seed of the operations
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "common/endian.h"
-#include "model/forge.h"
-#include "model/forged.h"
+#include "model/keep/forge.h"
+#include "model/keep/forged.h"
 
 enum { HEAD = 9 };
 

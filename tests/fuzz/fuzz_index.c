@@ -1,5 +1,5 @@
 /* The index's model test as a fuzzer: the input is the program. */
-#include "model/index_model.h"
+#include "model/index/index_model.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The map's model test as a fuzzer: the input is the program. */
-#include "model/map_model.h"
+#include "model/map/map_model.h"
 
 #include <stdlib.h>
 

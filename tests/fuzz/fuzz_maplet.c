@@ -1,5 +1,5 @@
 /* The maplet's model test as a fuzzer: the input is the program. */
-#include "model/maplet_model.h"
+#include "model/maplet/maplet_model.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The window's model test as a fuzzer: the input is the program. */
-#include "model/window_model.h"
+#include "model/window/window_model.h"
 
 #include <stdlib.h>
 

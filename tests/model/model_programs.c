@@ -6,7 +6,7 @@
  *
  * A program that fails is shrunk and printed, with the seed that made it.
  */
-#include "model/filter_model.h"
+#include "model/filter/filter_model.h"
 #include "model/programs.h"
 
 #include <string.h>

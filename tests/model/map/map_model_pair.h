@@ -1,0 +1,46 @@
+/* The map model's inside, shared by map_model.c (whole maps) and map_model_keys.c (keys). */
+#ifndef BRY_TESTS_MAP_MODEL_PAIR_H
+#define BRY_TESTS_MAP_MODEL_PAIR_H
+
+#include "map/map_object.h"
+#include "model/map/map_model.h"
+#include "model/map/map_twin.h"
+#include "model/model_steps.h"
+
+enum { MAX_BATCH = 200 };
+
+/* Two maps of one shape, so that they can be merged. Operations are on the first of them. */
+typedef struct map_pair {
+    failing_allocator memory;
+    bry_map *map[2];
+    map_twin twin[2];
+    bool hidden[2]; /* compact: a merge may have left entries that others hide */
+    bool kbf, fixed, wrong;
+    uint64_t capacity[2]; /* compressing may lower kbf's */
+    double error;
+    unsigned error_index;
+    unsigned value_bits, window;
+    unsigned keys[MAX_BATCH], values[MAX_BATCH];
+    bry_hash hashes[MAX_BATCH];
+    bry_map_value given[MAX_BATCH];
+    uint8_t was[MAX_BATCH + 1];
+} map_pair;
+
+typedef void map_operation(map_pair *both, model_reader *reader);
+
+/* map_model_keys.c */
+map_operation map_do_set, map_do_update, map_do_add, map_do_del, map_do_del_pair, map_do_set_n,
+    map_do_add_n, map_do_del_n, map_do_get_n;
+
+map_operation map_do_sweep; /* map_model_sweep.c */
+
+/* Asks map `which` for n keys from `first` on and compares. */
+void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,
+                      size_t n);
+
+/* Whether the operation was refused for want of memory: then nothing has changed. */
+bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status);
+
+extern map_model_counts map_counts;
+
+#endif

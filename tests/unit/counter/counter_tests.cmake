@@ -1,0 +1,43 @@
+# Tests of the counters: names, facade, log and snapshots, what a crash or a kill leaves.
+
+bloomery_fuzzer(fuzz_counter)
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+bloomery_unit_test(test_counter_names)
+bloomery_unit_test(test_counter)
+bloomery_unit_test(test_counter_folder)
+bloomery_unit_test(test_counter_crash)
+add_test(NAME counter_crash_soak COMMAND test_counter_crash all)
+set_tests_properties(counter_crash_soak PROPERTIES LABELS soak TIMEOUT 3600)
+bloomery_unit_test(test_counter_memory)
+bloomery_unit_test(test_counter_save)
+target_compile_definitions(test_counter_save PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
+
+find_package(Threads REQUIRED)
+bloomery_thread_test(test_counter_threads)
+
+# Retries of 6 %, with a window and without.
+bloomery_program(counter_retries stat/counter_retries.c)
+add_test(NAME counter_retries COMMAND counter_retries 200000)
+add_test(NAME counter_retries_million COMMAND counter_retries 1000000)
+set_tests_properties(counter_retries_million PROPERTIES LABELS soak TIMEOUT 3600)
+
+# A live writer on real files, killed so many times.
+bloomery_program(counter_kill soak/counter_kill.c)
+add_test(NAME counter_kill COMMAND counter_kill 20)
+add_test(NAME counter_kill_soak COMMAND counter_kill 200 7)
+set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# Object against twin, in so many operations.
+bloomery_model_program(counter_programs counter)
+bloomery_programs(model_counter counter_programs 2000000 300)
+bloomery_programs(model_counter_long counter_programs 200000 4000 1000000)
+add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)
+set_tests_properties(model_counter_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# Ends with 1 when a report was lost or counted twice.
+if(TARGET count_once)
+  add_test(NAME example_count_once COMMAND count_once)
+endif()

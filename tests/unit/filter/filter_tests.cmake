@@ -1,0 +1,26 @@
+# Tests of lib/bloom and lib/filter.
+
+bloomery_fuzzer(fuzz_filter)
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+bloomery_unit_test(test_bloom)
+bloomery_unit_test(test_filter)
+bloomery_isa_variants(test_filter)
+bloomery_unit_test(test_filter_merge)
+bloomery_isa_variants(test_filter_merge)
+bloomery_unit_test(test_filter_memory)
+bloomery_unit_test(test_compact_filter)
+add_test(NAME test_compact_filter_soak COMMAND test_compact_filter 4000)
+set_tests_properties(test_compact_filter_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+bloomery_program(test_rates stat/test_rates.c)
+bloomery_statistics(test_rates)
+
+# Model tests: object against twin. The models are the fuzzers' too.
+bloomery_model_program(model_programs .)
+add_test(NAME model_filter COMMAND model_programs filter 2000 400)
+add_test(NAME model_filter_long COMMAND model_programs filter 30 20000)
+add_test(NAME model_filter_soak COMMAND model_programs filter 100000 400 1000000)
+set_tests_properties(model_filter_soak PROPERTIES LABELS soak TIMEOUT 7200)

@@ -1,0 +1,22 @@
+# Tests of lib/index: facade, frames, folders, and all engines through one model.
+
+bloomery_fuzzer(fuzz_index)
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+# Object against twin, in so many operations.
+bloomery_model_program(index_programs index)
+bloomery_programs(model_index index_programs 400000 400)
+bloomery_programs(model_index_long index_programs 200000 8000 1000000)
+add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)
+set_tests_properties(model_index_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+bloomery_unit_test(test_index)
+bloomery_unit_test(test_index_memory)
+bloomery_unit_test(test_index_save)
+bloomery_unit_test(test_index_same)
+bloomery_unit_test(test_index_folder)
+bloomery_program(test_index_rates stat/test_index_rates.c)
+bloomery_statistics(test_index_rates)
+bloomery_thread_test(test_index_threads)

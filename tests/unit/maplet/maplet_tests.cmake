@@ -1,0 +1,36 @@
+# Tests of lib/maplet and of the bit kernels that it stands on.
+
+bloomery_fuzzer(fuzz_maplet)
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+bloomery_unit_test(test_bits)
+bloomery_unit_test(test_segment)
+bloomery_unit_test(test_segment_encode)
+bloomery_unit_test(test_overflow)
+bloomery_unit_test(test_table)
+bloomery_unit_test(test_table_pages)
+bloomery_unit_test(test_maplet)
+bloomery_unit_test(test_maplet_plan)
+bloomery_unit_test(test_maplet_memory)
+bloomery_unit_test(test_maplet_save)
+bloomery_unit_test(test_maplet_values)
+bloomery_unit_test(test_table_save)
+
+bloomery_program(test_maplet_rates stat/test_maplet_rates.c)
+bloomery_statistics(test_maplet_rates)
+
+# Object against twin, in so many operations.
+bloomery_model_program(maplet_programs maplet)
+bloomery_programs(model_maplet maplet_programs 1500000 400)
+bloomery_programs(model_maplet_long maplet_programs 300000 8000 1000000)
+add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
+set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+# Half a billion entries: memory is what it is about, so not under a sanitizer.
+if(NOT BLOOMERY_SANITIZE)
+  bloomery_program(test_maplet_large soak/test_maplet_large.c)
+  add_test(NAME test_maplet_large COMMAND test_maplet_large)
+  set_tests_properties(test_maplet_large PROPERTIES LABELS soak TIMEOUT 3600)
+endif()

@@ -1,0 +1,25 @@
+# Tests of lib/window: facade, frames, and every engine and mode through one model.
+
+bloomery_fuzzer(fuzz_window)
+if(BLOOMERY_FUZZ)
+  return()
+endif()
+
+# Object against twin, in so many operations for each engine and mode.
+bloomery_model_program(window_programs window)
+bloomery_programs(model_window window_programs 1000000 400)
+bloomery_programs(model_window_long window_programs 500000 8000 1000000)
+add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
+set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
+
+bloomery_unit_test(test_window)
+bloomery_unit_test(test_window_whole)
+bloomery_unit_test(test_window_memory)
+bloomery_unit_test(test_window_save)
+foreach(golden compact fbf fbf_paper)
+  add_test(NAME read_window_${golden} COMMAND ${BLOOMERY_PYTHON} -B
+    ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py
+    ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_${golden}.bry)
+endforeach()
+bloomery_program(test_window_rates stat/test_window_rates.c)
+bloomery_statistics(test_window_rates)
