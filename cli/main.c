@@ -31,10 +31,10 @@ static int help(int argc, char **argv)
 }
 
 static const cli_command commands[] = {
-    {"plan", "what a job costs and how often it errs, before it is created", cli_plan},
-    {"map", "approximate maps in files: build, ask, change, merge", cli_map},
-    {"seen", "drops lines of a stream that were seen within a window", cli_seen},
-    {"index", "indexes of files: which of them may hold this line", cli_index},
+    {"plan", "memory and error of a job, before it is created", cli_plan},
+    {"map", "approximate maps in files: build, look up, change, merge", cli_map},
+    {"seen", "drops lines of a stream that were seen before", cli_seen},
+    {"index", "indexes of files: which of them may contain this line", cli_index},
     {"serve", "a Redis or Valkey server with the module, on this machine", cli_serve},
     {"help", "the help of a command, such as \"help map build\"", help},
 };
@@ -44,7 +44,7 @@ static const cli_group program = {
     .about = "Approximate storage: sets and maps in a few bytes per key, with an error you choose.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help     this text; after a command, the command's\n"
+    .options = "  -h, --help     this text, or that of the command\n"
                "  -V, --version  version, instruction set of the bit kernels, compiler",
     .more = "Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.",
     .examples = "  bloomery plan --items 10M --error 0.1%\n"

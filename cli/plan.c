@@ -181,15 +181,14 @@ int cli_plan(int argc, char **argv)
     bool as_json = false;
     cli_option options[] = {
         {"items", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items, 0},
-        {"error", CLI_SHARE, "P", "wrong answers to allow, such as 0.01, 0.1% or 1e-3", &in.error,
-         0},
-        {"values", CLI_COUNT, "V", "of map: distinct values (default 1000)", &in.values, 0},
-        {"subsets", CLI_COUNT, "R", "of index: subsets that hold the keys (default 64)",
-         &in.subsets, 0},
-        {"window", CLI_SPAN, "T", "of window and counter: how long they remember (default 60s)",
+        {"error", CLI_SHARE, "P", "permitted share of wrong answers, such as 0.01, 0.1% or 1e-3",
+         &in.error, 0},
+        {"values", CLI_COUNT, "V", "map: distinct values (default 1000)", &in.values, 0},
+        {"subsets", CLI_COUNT, "R", "index: number of subsets (default 64)", &in.subsets, 0},
+        {"window", CLI_SPAN, "T", "window, counter: how long they remember (default 60s)",
          &in.window, 0},
-        {"rate", CLI_COUNT, "R", "of those: new keys a second, instead of --items in a window",
-         &rate, 0},
+        {"rate", CLI_COUNT, "R", "window, counter: new keys per second, instead of --items", &rate,
+         0},
         {"job", CLI_TEXT, "J", "only this job: filter, map, window, counter or index", &job, 0},
         {"engine", CLI_TEXT, "E",
          "only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)", &engine, 0},
@@ -199,14 +198,13 @@ int cli_plan(int argc, char **argv)
         .command = "plan",
         .usage = "--items N --error P [options]",
         .about =
-            "What each job and engine costs and how often it errs, before anything is created.\n"
-            "Creating a filter of engine bloom with the same numbers allocates exactly these\n"
-            "bytes; the others are planned to grow, maps without the bytes of the values and\n"
-            "counters without the counters. Combinations that are not possible are omitted.",
+            "The memory and the error of each job and engine, before anything is created. A\n"
+            "filter of engine bloom takes exactly these bytes. The others are estimates for\n"
+            "growable objects, without the bytes of values and without the counters themselves.\n"
+            "Combinations that are not possible are omitted.",
         .options = options,
-        .more = "Sizes in the table are rounded; --json has bytes. An asterisk marks what is "
-                "larger than\n"
-                "a key of a server may be by default.",
+        .more = "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
+                "above the default limit for a key of a server.",
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery plan --items 10M --error 0.1%\n"
                     "  bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3\n"

@@ -79,16 +79,16 @@ int cli_index_build(int argc, char **argv)
     cli_option options[] = {
         CLI_INDEX_SHAPE_ROWS(&asked.shape),
         CLI_FILES_ROWS(&asked.how),
-        {"force", CLI_FLAG, NULL, "replace INDEX where it exists", &asked.force, 0},
+        {"force", CLI_FLAG, NULL, "replace INDEX if it exists", &asked.force, 0},
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX FILE... [options]",
         .about =
-            "Makes an index of files: each file is a unit, each of its lines an element. Asked\n"
-            "for a line, it then names the files that may hold it. With --key elements are fields\n"
-            "of lines, with --words the words in them; with --whole an element is the content of\n"
-            "a file, and it is asked for copies of a file.",
+            "Creates an index of files: each file is a unit, and each of its lines an element. It\n"
+            "finds the files that may contain a line. With --key the elements are fields of the\n"
+            "lines, with --words their words. With --whole the element is the content of a file,\n"
+            "and the index finds copies of a file.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples =
@@ -96,11 +96,11 @@ int cli_index_build(int argc, char **argv)
             "  bloomery index build logs.idx -r /var/log/nginx --key 1 -d ' '\n"
             "  find . -name '*.log' -print0 | bloomery index build logs.idx --files0-from -",
         .more =
-            "Without --units or --unit-capacity the lines are counted first, and the rest is\n"
-            "planned for these files and a quarter more. A file with more lines than a unit\n"
-            "takes is several units. A word is a run of letters, digits and _, with . - : and @\n"
-            "inside, such as 192.0.2.7. Names are kept as given, and files are found again from\n"
-            "the folder that the program runs in. INDEX appears when all is read, or not at all.",
+            "Without --units or --unit-capacity the lines are counted first, and the index is\n"
+            "planned for these files and a quarter more. A file with more lines than fit in a\n"
+            "unit has several units. A word is a run of letters, digits and _, with . - : and @\n"
+            "inside, such as 192.0.2.7. File names are stored as given, relative to the current\n"
+            "folder. INDEX is created when everything has been read, or not at all.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };

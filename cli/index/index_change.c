@@ -23,14 +23,14 @@ int cli_index_add(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX FILE... [options]",
-        .about = "Adds files. One that the index has under the same name is read again, and what\n"
-                 "it held before is forgotten.",
+        .about = "Adds files. A file that is in the index already, under the same name, is read\n"
+                 "again and replaced.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index add logs.idx access-new.txt\n"
                     "  bloomery index add logs.idx -r logs --skip",
-        .more = "Past the units that an index was planned for, engine dba keeps its error by\n"
-                "reading the files again that it has: they have to be there, and unchanged.",
+        .more = "Beyond the planned number of units, engine dba keeps its error by reading its\n"
+                "files again: they must exist and be unchanged.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };
@@ -150,17 +150,18 @@ int cli_index_del(int argc, char **argv)
         .command = command,
         .usage = "INDEX FILE... [options]\n       bloomery index del INDEX --from FILE [KEY...]",
         .about =
-            "Takes files out. With --from, deletes lines of one file or, where none is given,\n"
-            "those on standard input. Delete only what the file held when it was read.",
+            "Removes files from the index. With --from, deletes lines of one file, from the\n"
+            "arguments or from standard input. Delete only lines that the file contained when\n"
+            "it was read.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index del logs.idx access-old.txt\n"
                     "  bloomery index del logs.idx --from access.txt 192.0.2.7",
         .more =
-            "Engine compact forgets a line at once. Engine dba counts it as stale: it is found\n"
-            "until the file is read again (index refresh; index add of any file, when a quarter\n"
-            "is stale). Whichever the engine, what the file still has then is back.\n"
-            "Exit codes: 0 all were there, 1 some were not, 3 failure, INDEX is as it was.",
+            "Engine compact deletes a line immediately. Engine dba counts it as stale: it is\n"
+            "still found until the file is read again (by index refresh, or by index add of any\n"
+            "file when a quarter is stale). Lines that the file still contains return then.\n"
+            "Exit codes: 0 all were present, 1 some were not, 3 failure, INDEX is unchanged.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };

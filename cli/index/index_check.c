@@ -164,7 +164,7 @@ int cli_index_check(int argc, char **argv)
     uint64_t max_bytes = 0;
     report r = {.out = CLI_JSON_TO(stdout)};
     cli_option options[] = {
-        {"all", CLI_FLAG, NULL, "also the files that are as they were", &r.all, 0},
+        {"all", CLI_FLAG, NULL, "also the files that have not changed", &r.all, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of lines", &r.json, 0},
         CLI_INDEX_MAX_BYTES(&max_bytes),
@@ -173,22 +173,20 @@ int cli_index_check(int argc, char **argv)
         .command = command,
         .usage = "INDEX [options]",
         .about =
-            "Checks that the index can be read, then reads all of its files again and asks it\n"
-            "for every line. Prints \"state<TAB>file\" for each file that is not as it was:\n"
-            "  stale    lines of it are not located\n"
+            "Checks that the index can be read, then reads all of its files again and looks up\n"
+            "every line. Prints \"state<TAB>file\" for each file that has changed:\n"
+            "  stale    some of its lines are not found\n"
             "  gone     it cannot be read\n"
-            "  changed  but all that is in it now is located\n"
+            "  changed  it has changed, but all its lines are found\n"
             "  apart    its units were installed, and the file is not here",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index check logs.idx\n"
                     "  bloomery index check logs.idx --all --json",
         .more =
-            "Exit codes: 0 every line is located, 1 some file is stale or gone, 3 failure: the\n"
-            "index cannot be read. \"index refresh\" reads files again that were stale because "
-            "they\n"
-            "changed or lines were deleted from the index; \"index refresh --all\" reads every "
-            "one.",
+            "Exit codes: 0 every line is found, 1 a file is stale or gone, 3 failure: the index\n"
+            "cannot be read. \"index refresh\" reads stale files again if they have changed or if\n"
+            "lines were deleted from the index; \"index refresh --all\" reads every file.",
         .most_words = 1,
         CLI_INDEX_FIRST_WORD,
     };

@@ -161,8 +161,9 @@ int cli_index_info(int argc, char **argv)
         .command = command,
         .usage = "INDEX [options]",
         .about =
-            "Tells what the index is made of, what it holds, and how often it names a file for\n"
-            "a line that is in none. With --files prints lines \"elements<TAB>file\" instead.",
+            "Prints engine, size and contents of the index, and its error: how often a file is\n"
+            "reported for a line that is in none. With --files, prints lines\n"
+            "\"elements<TAB>file\" instead.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index info logs.idx\n"

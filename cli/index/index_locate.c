@@ -264,31 +264,30 @@ int cli_index_locate(int argc, char **argv)
     bool nul = false;
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        {"confirm", CLI_FLAG, NULL, "read the candidates, and print those that hold the key",
+        {"confirm", CLI_FLAG, NULL, "read the candidates and print those that contain the key",
          &how.confirm, 0},
-        {"json", CLI_FLAG, NULL, "a line of JSON for each key, also with bytes that are not text",
-         &how.json, 0},
-        {"0", CLI_FLAG, NULL, "keys and lines end with a NUL instead of a newline", &nul, 0},
+        {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json, 0},
+        {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul, 0},
         CLI_INDEX_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX [KEY...] [options]",
         .about =
-            "Prints the files that may hold one key, or lines \"key<TAB>file\" for several keys\n"
-            "or, where none is given, for those on standard input, one a line. Files that were\n"
-            "put in last come first. In an index of whole files the keys are names of files,\n"
-            "and the answers those that may have the same content.",
+            "Prints the files that may contain one key, or lines \"key<TAB>file\" for several\n"
+            "keys, or for those on standard input, one per line. Files that were added last come\n"
+            "first. In an index of whole files the keys are names of files, and the answers are\n"
+            "files that may have the same content.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
                     "  bloomery index locate logs.idx --json < addresses",
         .more =
-            "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, where what is not UTF-8\n"
-            "is named key_base64 or name_base64. A file that holds the key is always among the\n"
-            "candidates, unless it changed since it was read.\n"
-            "Exit codes: 0 all keys have a file, 1 some have none, 3 failure; a candidate that\n"
-            "--confirm cannot read is one, and the others are printed.",
+            "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, with key_base64 or\n"
+            "name_base64 for bytes that are not UTF-8. A file that contains the key is always\n"
+            "among the candidates, unless it has changed since it was read.\n"
+            "Exit codes: 0 a file was found for every key, 1 for some there is none, 3 failure,\n"
+            "also if --confirm cannot read a candidate; the others are printed then.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };

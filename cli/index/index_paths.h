@@ -21,8 +21,8 @@ typedef struct cli_paths_how {
 
 /* Rows for a table of options. */
 #define CLI_FILES_ROWS(value)                                                                      \
-    {"r", CLI_FLAG, NULL, "folders: all files in them, and in theirs", &(value)->recursive, 0},    \
-        {"skip", CLI_FLAG, NULL, "go on without files that cannot be read", &(value)->skip, 0},    \
+    {"r", CLI_FLAG, NULL, "add all files in folders and subfolders", &(value)->recursive, 0},      \
+        {"skip", CLI_FLAG, NULL, "skip files that cannot be read", &(value)->skip, 0},             \
     {                                                                                              \
         "files0-from", CLI_TEXT, "LIST",                                                           \
             "also the files named in LIST, ended by NULs; - is stdin", &(value)->list, 0           \

@@ -153,9 +153,9 @@ int cli_index_refresh(int argc, char **argv)
     request asked = {0};
     cli_option options[] = {
         {"all", CLI_FLAG, NULL, "read all files again", &asked.all, 0},
-        {"skip", CLI_FLAG, NULL, "leave files as they were that cannot be read, or are gone",
-         &asked.fill.skip, 0},
-        {"drop-gone", CLI_FLAG, NULL, "take files out also where all, or a whole folder, are gone",
+        {"skip", CLI_FLAG, NULL, "keep files that cannot be read or are missing", &asked.fill.skip,
+         0},
+        {"drop-gone", CLI_FLAG, NULL, "remove files even if all, or a whole folder, are missing",
          &asked.drop_gone, 0},
         CLI_INDEX_MAX_BYTES(&max_bytes),
     };
@@ -163,16 +163,16 @@ int cli_index_refresh(int argc, char **argv)
         .command = command,
         .usage = "INDEX [options]",
         .about =
-            "Reads those files again whose size or time of change is not what it was, or of\n"
-            "which lines were deleted (index del --from); takes out those that are gone, which\n"
-            "it names; and does the work that the index has put off. Files whose units were\n"
-            "installed are left as they are.",
+            "Reads those files again whose size or modification time has changed or from which\n"
+            "lines were deleted (index del --from), removes missing files from the index and\n"
+            "reports them, and does pending work. Files whose units were installed are not\n"
+            "changed.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index refresh logs.idx\n"
                     "  bloomery index refresh logs.idx --all --skip",
-        .more = "Where all files are gone, or a whole folder is, the program may be in the wrong\n"
-                "place: it then fails, and INDEX is as it was.",
+        .more = "If all files are missing, or all files of a folder, the current folder may be\n"
+                "wrong: the command fails, and INDEX is unchanged.",
         .most_words = 1,
         CLI_INDEX_FIRST_WORD,
     };

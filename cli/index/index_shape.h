@@ -19,7 +19,7 @@ typedef struct cli_index_shape {
     {"error",                                                                                        \
      CLI_SHARE,                                                                                      \
      "P",                                                                                            \
-     "chance of any candidate for what is in no file (default 0.1%)",                                \
+     "probability of any file for an absent line (default 0.1%)",                                    \
      &(asked)->options.error,                                                                        \
      0},                                                                                             \
         {"engine", CLI_TEXT, "E", "compact, dba, or auto: compact (default)", &(asked)->engine, 0},  \
@@ -28,25 +28,25 @@ typedef struct cli_index_shape {
         {"group",                                                                                    \
          CLI_COUNT,                                                                                  \
          "G",                                                                                        \
-         "of dba: units side by side, 1 to 512 (default: as they come)",                             \
+         "dba: interleaved units, 1 to 512 (default: by their number)",                              \
          &(asked)->group,                                                                            \
          0},                                                                                         \
         {"segmented",                                                                                \
          CLI_FLAG,                                                                                   \
          NULL,                                                                                       \
-         "of dba: a segment for each hash, so that more can be added",                               \
+         "dba: a segment for each hash, so that more can be added",                                  \
          &(asked)->options.dba.segmented,                                                            \
          0},                                                                                         \
         {"fixed",                                                                                    \
          CLI_FLAG,                                                                                   \
          NULL,                                                                                       \
-         "refuse files past --units instead of growing",                                             \
+         "refuse files beyond --units instead of growing",                                           \
          &(asked)->options.fixed,                                                                    \
          0},                                                                                         \
         {"seed",                                                                                     \
          CLI_COUNT,                                                                                  \
          "S",                                                                                        \
-         "for hashing elements (default: a random one)",                                             \
+         "seed for hashing elements (default: random)",                                              \
          &(asked)->options.seed,                                                                     \
          0},                                                                                         \
         {"0", CLI_FLAG, NULL, "elements end with a NUL instead of a newline", &(asked)->strings, 0}, \
@@ -57,7 +57,8 @@ typedef struct cli_index_shape {
         {"delimiter", CLI_TEXT, "C", "the same", &(asked)->delimiter, 0},                            \
         {"words",         CLI_FLAG, NULL, "each word is an element, such as an address",             \
          &(asked)->words, 0},                                                                        \
-        {"like", CLI_TEXT, "OTHER", "shape, seed and elements of that index", &(asked)->like, 0},    \
+        {"like",         CLI_TEXT, "OTHER", "copy shape, seed and elements of that index",           \
+         &(asked)->like, 0},                                                                         \
         CLI_INDEX_MAX_BYTES(&(asked)->max_bytes)
 
 /* Reads the words, refuses what does not go together, and opens --like. The options' table is the

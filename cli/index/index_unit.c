@@ -33,21 +33,20 @@ int cli_index_unit(int argc, char **argv)
     cli_index_shape shape = {.options = BRY_INDEX_OPTIONS};
     cli_option options[] = {
         CLI_INDEX_SHAPE_ROWS(&shape),
-        {"name", CLI_TEXT, "NAME", "what the file is called in the index (default FILE)", &name, 0},
+        {"name", CLI_TEXT, "NAME", "name of the file in the index (default FILE)", &name, 0},
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE --like INDEX [options] > UNITS",
         .about =
-            "Makes the units of one file apart from the index that they are for, on another\n"
-            "machine perhaps, and writes them to standard output, for index install. With - it\n"
-            "reads standard input.",
+            "Creates the units of one file separately from the index, for example on another\n"
+            "machine, and writes them to standard output, for index install. If FILE is -, reads\n"
+            "standard input.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index unit access.txt --like logs.idx --name other:access > unit",
-        .more = "Instead of --like, the same --seed, --engine, --error, --units, --unit-capacity\n"
-                "and so on make units that fit; --units is 64 and --unit-capacity 65536 where\n"
-                "they are not given.",
+        .more = "Instead of --like, give the --seed, --engine, --error, --units, --unit-capacity\n"
+                "and so on of the index; the defaults are 64 --units and 65536 --unit-capacity.",
         .most_words = 1,
         .least_words = 1,
         .missing = "the name of the file is needed",
@@ -133,9 +132,9 @@ int cli_index_install(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX UNITS... [options]",
-        .about = "Adds what index unit has made, in place of what the index has under the same\n"
-                 "name; - is standard input. The files of any index with the same seed and shape\n"
-                 "can be added so.",
+        .about = "Adds units that index unit has written, replacing a file with the same name; -\n"
+                 "is standard input. The files of any index with the same seed and shape can be\n"
+                 "added this way.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index install logs.idx unit",

@@ -143,24 +143,25 @@ int cli_map_build(int argc, char **argv)
 {
     request asked = {.map = BRY_MAP_OPTIONS};
     cli_option options[] = {
-        {"error", CLI_SHARE, "P", "wrong answers to allow (default 0.1%)", &asked.map.error, 0},
+        {"error", CLI_SHARE, "P", "permitted share of wrong answers (default 0.1%)",
+         &asked.map.error, 0},
         {"items", CLI_COUNT, "N", "keys to plan for (default: see below)", &asked.map.capacity, 0},
-        {"values", CLI_COUNT, "V", "distinct values to plan for (default 1000); of kbf the most",
+        {"values", CLI_COUNT, "V", "distinct values to plan for (default 1000); kbf: a limit",
          &asked.map.values, 0},
         {"engine", CLI_TEXT, "E", "compact, kbf, or auto: compact (default)", &asked.engine, 0},
-        {"layout", CLI_TEXT, "L", "of kbf: tuned (default) or paper", &asked.layout, 0},
-        {"raw", CLI_COUNT, "BITS", "values are integers of so many bits", &asked.raw_bits, 0},
-        {"seed", CLI_COUNT, "S", "for hashing keys (default: a random one)", &asked.map.seed, 0},
-        {"fixed", CLI_FLAG, NULL, "refuse keys past --items instead of growing", &asked.map.fixed,
+        {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper", &asked.layout, 0},
+        {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &asked.raw_bits, 0},
+        {"seed", CLI_COUNT, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},
+        {"fixed", CLI_FLAG, NULL, "refuse keys beyond --items instead of growing", &asked.map.fixed,
          0},
         /* Those above make the shape; the ones below go with --like too. */
-        {"like", CLI_TEXT, "OTHER", "shape, seed and codes of that map, so that both can be merged",
+        {"like", CLI_TEXT, "OTHER", "copy shape, seed and codes of that map, to merge them later",
          &asked.like, 0},
         CLI_PAIR_DELIMITERS(&asked.delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",
          &asked.json, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &asked.nul, 0},
-        {"force", CLI_FLAG, NULL, "replace FILE where it exists", &asked.force, 0},
+        {"force", CLI_FLAG, NULL, "replace FILE if it exists", &asked.force, 0},
         CLI_MAP_MAX_BYTES(&asked.max_bytes),
     };
     enum { SHAPING = 8 };
@@ -168,19 +169,17 @@ int cli_map_build(int argc, char **argv)
         .command = command,
         .usage = "FILE [options] < PAIRS",
         .about =
-            "Makes a map from lines \"key<TAB>value\" on standard input: the key is what is "
-            "before\n"
-            "the first tab, the value the rest of the line. If a key occurs twice, the last value\n"
-            "wins. With - for FILE the map goes to standard output.",
+            "Creates a map from lines \"key<TAB>value\" on standard input: the key ends at the\n"
+            "first tab, and the value is the rest of the line. If a key occurs twice, the last\n"
+            "value wins. If FILE is -, the map is written to standard output.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
                     "  bloomery map build users.map -d : < /etc/passwd",
-        .more =
-            "Without --items the lines are counted first where standard input is a file, or\n"
-            "ends within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines\n"
-            "of its first 4 MiB; past that the map grows, at some cost in speed and memory.\n"
-            "FILE appears when all is read, or not at all.",
+        .more = "Without --items the lines are counted first if standard input is a file or ends\n"
+                "within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of\n"
+                "its first 4 MiB; past that the map grows, at some cost in speed and memory. FILE\n"
+                "is created when everything has been read, or not at all.",
         .most_words = 1,
         CLI_MAP_FIRST_WORD,
     };

@@ -35,7 +35,7 @@ int cli_map_put_command(int argc, char **argv)
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json,
          0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
-        {"new", CLI_FLAG, NULL, "the keys are not in the map: kbf does not look first", &known_new,
+        {"new", CLI_FLAG, NULL, "none of the keys is in the map: kbf skips the look-up", &known_new,
          0},
         CLI_MAP_MAX_BYTES(&max_bytes),
     };
@@ -43,16 +43,15 @@ int cli_map_put_command(int argc, char **argv)
         .command = command,
         .usage = "FILE [KEY VALUE] [options]",
         .about =
-            "Sets the value of a key or, where none is given, those of pairs on standard input,\n"
-            "lines \"key<TAB>value\", and replaces FILE. One pair that is refused leaves FILE as\n"
-            "it was: exit code 4 where engine kbf cannot tell the key's present value.",
+            "Sets the value of a key, or of pairs on standard input, lines \"key<TAB>value\", and\n"
+            "replaces FILE. If one pair is refused, FILE is unchanged: exit code 4 if engine kbf\n"
+            "does not know the current value of the key.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map put paths.map /usr/bin/new package\n"
                     "  bloomery map put paths.map < changes.tsv",
-        .more =
-            "With kbf, --new never meets exit code 4; but a key that is there after all becomes\n"
-            "one that the map cannot tell.",
+        .more = "With kbf and --new, exit code 4 does not occur; but a key that is in the map\n"
+                "nevertheless becomes unsure.",
         .most_words = 3,
         CLI_MAP_FIRST_WORD,
     };
@@ -146,16 +145,16 @@ int cli_map_del(int argc, char **argv)
         .command = command,
         .usage = "FILE [KEY...] [options]",
         .about =
-            "Deletes keys or, where none is given, those on standard input, one a line, and\n"
-            "replaces FILE. Delete only what was put in: a key that the map takes for another\n"
-            "one, as often as its error says, deletes that one.",
+            "Deletes keys, or those on standard input, one per line, and replaces FILE. Delete\n"
+            "only keys that were stored: deleting a key that the map confuses with another,\n"
+            "which happens at the rate of its error, deletes the other one.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map del paths.map /usr/bin/old\n"
                     "  bloomery map del paths.map -0 < keys",
         .more =
-            "Exit codes: 0 all were there, 1 some were not, 3 failure, 4 engine kbf cannot tell\n"
-            "the value of one of them. After 3 and 4 FILE is as it was.",
+            "Exit codes: 0 all were present, 1 some were not, 3 failure, 4 engine kbf does not\n"
+            "know the value of one of them. After 3 and 4 FILE is unchanged.",
         .most_words = (size_t)-1,
         CLI_MAP_FIRST_WORD,
     };

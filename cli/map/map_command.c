@@ -5,26 +5,26 @@
 #include "cli/map/map_command.h"
 
 static const cli_command commands[] = {
-    {"build", "makes a map from pairs on standard input", cli_map_build},
+    {"build", "creates a map from pairs on standard input", cli_map_build},
     {"get", "prints the values of keys", cli_map_get},
     {"put", "sets the values of keys", cli_map_put_command},
     {"del", "deletes keys", cli_map_del},
-    {"info", "tells size, load and errors", cli_map_info},
+    {"info", "prints size, load and errors", cli_map_info},
     {"merge", "adds other maps to one", cli_map_merge},
-    {"compress", "makes a map as small as its keys allow", cli_map_compress},
+    {"compress", "makes a map as small as possible", cli_map_compress},
 };
 
 static const cli_group group = {
     .name = "map",
     .usage = "map COMMAND FILE [options]",
-    .about = "Maps in files: a value for each key in a few bytes per key. The keys themselves\n"
-             "are not kept, so a map cannot list them, and errs at the rate it was made for.",
+    .about = "Maps in files: a value for each key, in a few bytes per key. A map does not store\n"
+             "the keys, so it cannot list them, and it errs at the rate that it was built with.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help  this text; after a command, the command's",
+    .options = "  -h, --help  this text, or that of the command",
     .more =
-        "\"bloomery help map COMMAND\" tells the options of each. A file is replaced whole or,\n"
-        "after any failure, left as it was.",
+        "\"bloomery help map COMMAND\" lists the options of a command. Files are replaced as a\n"
+        "whole; after a failure they are unchanged.",
     .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
                 "  bloomery map get paths.map /usr/bin/awk\n"
                 "  bloomery map put paths.map /usr/bin/new package",

@@ -142,28 +142,25 @@ int cli_map_get(int argc, char **argv)
     cli_option options[] = {
         {"all", CLI_FLAG, NULL, "a line for each key: answer, key and, if present, value", &how.all,
          0},
-        {"json", CLI_FLAG, NULL, "a line of JSON for each key, also with bytes that are not text",
-         &how.json, 0},
-        {"0", CLI_FLAG, NULL, "keys and lines end with a NUL instead of a newline", &nul, 0},
+        {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json, 0},
+        {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul, 0},
         CLI_MAP_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE [KEY...] [options]",
         .about =
-            "Prints the value of one key, or lines \"key<TAB>value\" for several keys or, where\n"
-            "none is given, for those on standard input, one a line. Nothing is printed for\n"
-            "keys that are absent.",
+            "Prints the value of one key, or lines \"key<TAB>value\" for several keys, or for\n"
+            "those on standard input, one per line. Absent keys are omitted.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map get paths.map /usr/bin/awk /usr/bin/none\n"
                     "  bloomery map get paths.map --json < keys",
         .more = "--all prints \"present<TAB>key<TAB>value\", \"absent<TAB>key\" or "
                 "\"unsure<TAB>key\";\n"
-                "--json {\"key\":...,\"answer\":...,\"value\":...} for each key, where what "
-                "is not\n"
-                "UTF-8 is named key_base64 or value_base64.\n"
-                "Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf alone).",
+                "--json prints {\"key\":...,\"answer\":...,\"value\":...} for each key, with\n"
+                "key_base64 or value_base64 for bytes that are not UTF-8.\n"
+                "Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf only).",
         .most_words = (size_t)-1,
         CLI_MAP_FIRST_WORD,
     };

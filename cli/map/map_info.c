@@ -140,8 +140,8 @@ int cli_map_info(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE [options]",
-        .about = "Tells what the map is made of, what it holds, what errors were promised for the\n"
-                 "keys it was planned for, and which are estimated for those that it holds now.",
+        .about = "Prints engine, size and contents of the map, and its errors: promised for the\n"
+                 "planned number of keys, and estimated for the current one.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map info paths.map\n"

@@ -51,21 +51,21 @@ int cli_map_merge(int argc, char **argv)
     bool force = false;
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        {"output", CLI_TEXT, "FILE", "write there, and leave INTO as it is", &output, 0},
-        {"force", CLI_FLAG, NULL, "with --output: replace FILE where it exists", &force, 0},
+        {"output", CLI_TEXT, "FILE", "write the result there instead of to INTO", &output, 0},
+        {"force", CLI_FLAG, NULL, "with --output: replace FILE if it exists", &force, 0},
         CLI_MAP_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "INTO FROM... [options]",
         .about =
-            "Adds everything in the maps FROM to the map INTO, and replaces INTO. They need the\n"
-            "same seed and shape: see map build --like.",
+            "Adds everything in the maps FROM to the map INTO, and replaces INTO. All maps need\n"
+            "the same seed and shape: see map build --like.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map merge a.map b.map --output all.map",
-        .more = "A key that is in two of the maps gets the later one's value with engine compact,\n"
-                "and becomes one that the map cannot tell with kbf.",
+        .more = "A key that is in two of the maps gets the value of the later one with engine\n"
+                "compact, and becomes unsure with kbf.",
         .most_words = (size_t)-1,
         .least_words = 2,
         .missing = "two files or more are needed",
@@ -107,17 +107,17 @@ int cli_map_compress(int argc, char **argv)
     double error = 0;
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        {"error", CLI_SHARE, "P", "the errors' sum afterwards (default: what was promised)", &error,
-         0},
+        {"error", CLI_SHARE, "P", "limit on the sum of the errors (default: the promised error)",
+         &error, 0},
         CLI_MAP_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE [options]",
         .about =
-            "Makes the map as small as its keys allow, and replaces FILE. Engine compact gives\n"
-            "unused memory back; kbf folds its tables in half as often as the error permits,\n"
-            "and can then be merged only with maps folded as often.",
+            "Makes the map as small as possible, and replaces FILE. Engine compact frees unused\n"
+            "memory; kbf folds its tables in half as often as the error permits, and can then be\n"
+            "merged only with maps that were folded as often.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map compress paths.map --error 1%",

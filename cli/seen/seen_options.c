@@ -81,32 +81,32 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
     words said = {0};
     bool nul = false;
     cli_option options[] = {
-        {"window", CLI_SPAN, "T", "how long a line is remembered (default: to the end)",
+        {"window", CLI_SPAN, "T", "how long a line is remembered (default: until the end)",
          &window->window, 0},
-        {"error", CLI_SHARE, "P", "new lines to drop at most (default 1e-6)", &window->error, 0},
-        {"key", CLI_TEXT, "FIELD", "lines with the same field, or fields as 1,3, are the same",
+        {"error", CLI_SHARE, "P", "permitted share of new lines dropped (default 1e-6)",
+         &window->error, 0},
+        {"key", CLI_TEXT, "FIELD", "compare this field, or fields as 1,3, not the whole line",
          &said.key, 0},
-        {"time", CLI_TEXT, "FIELD", "lines tell their time there (default: when they come)",
+        {"time", CLI_TEXT, "FIELD", "take the time of a line from there (default: the clock)",
          &said.time, 0},
-        {"time-unit", CLI_TEXT, "U", "of a time that is a number: s (default), ms, us or ns",
+        {"time-unit", CLI_TEXT, "U", "unit of times that are numbers: s (default), ms, us or ns",
          &said.unit, 0},
-        {"skew", CLI_SPAN, "T", "a time further ahead of the latest is bad (default: none is)",
+        {"skew", CLI_SPAN, "T", "times further ahead of the latest are bad (default: no limit)",
          &asked->how.skew, 0},
         {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &said.delimiter, 0},
         {"delimiter", CLI_TEXT, "C", "the same", &said.delimiter, 0},
-        {"json-lines", CLI_FLAG, NULL, "fields are the members of JSON objects, one a line",
+        {"json-lines", CLI_FLAG, NULL, "fields are the members of JSON objects, one per line",
          &asked->how.fields.json, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
-        {"on-bad", CLI_TEXT, "W", "lines without their fields: fail (default), pass or drop",
+        {"on-bad", CLI_TEXT, "W", "on lines that lack a field: fail (default), pass or drop",
          &said.bad, 0},
-        {"only-repeats", CLI_FLAG, NULL, "print the lines that were seen before, and no others",
+        {"only-repeats", CLI_FLAG, NULL, "print only the lines that were seen before",
          &asked->how.repeats, 0},
-        {"count", CLI_FLAG, NULL, "print how many lines it would be, and none of them",
-         &asked->count, 0},
-        {"refresh", CLI_FLAG, NULL, "a repeat is remembered anew", &window->refresh, 0},
+        {"count", CLI_FLAG, NULL, "print only the number of lines", &asked->count, 0},
+        {"refresh", CLI_FLAG, NULL, "a repeat renews the time of a line", &window->refresh, 0},
         {"stats", CLI_FLAG, NULL, "counts, error and memory on standard error at the end",
          &asked->stats, 0},
-        {"json", CLI_FLAG, NULL, "those as JSON", &asked->json, 0},
+        {"json", CLI_FLAG, NULL, "--stats as JSON", &asked->json, 0},
         {"state", CLI_TEXT, "FILE", "remember what earlier runs with this file have seen",
          &asked->window.state, 0},
         {"engine", CLI_TEXT, "E", "compact, fbf, or auto: compact (default)", &said.engine, 0},
@@ -115,33 +115,32 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
         {"max-bytes", CLI_BYTES, "B", "memory for the window (default 3/4 of the machine's)",
          &window->max_bytes, 0},
         {"max-memory", CLI_BYTES, "B", "the same", &window->max_bytes, 0},
-        {"on-full", CLI_TEXT, "W", "there: fail (default), pass what is new, or err (fbf)",
+        {"on-full", CLI_TEXT, "W", "at that limit: fail (default), pass new lines, or err (fbf)",
          &said.full, 0},
-        {"seed", CLI_COUNT, "S", "for hashing lines (default: a random one)", &window->seed, 0},
+        {"seed", CLI_COUNT, "S", "seed for hashing lines (default: random)", &window->seed, 0},
     };
     const cli_syntax syntax = {
         .command = seen_command,
         .usage = "[FILE...] [options]",
         .about =
-            "Prints lines of files, or of standard input, that come for the first time and drops\n"
-            "those that were seen within the window before: \"sort -u\" for a stream, in order, "
-            "at\n"
-            "once, and in a few bytes per line. Of the lines that are new it drops one by mistake\n"
-            "with a probability of at most P; a repeat within the window always goes.",
+            "Prints lines of files, or of standard input, that occur for the first time, and\n"
+            "drops those that were seen within the window before: \"sort -u\" for a stream, in\n"
+            "order, immediately, and in a few bytes per line. A new line is dropped by mistake\n"
+            "with a probability of at most P; a repeat within the window is always dropped.",
         .options = options,
         .most_words = (size_t)-1,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
                     "  bloomery seen --state lists.seen today.txt",
         .more =
-            "Without FILE, and for -, lines are read from standard input. Fields are counted from\n"
-            "1, or are the names of members; several with commas between them are one key. A time\n"
-            "is a number or such as 2026-11-15T12:00:00Z; a line that is behind the latest time\n"
-            "counts as of then. pass prints what cannot be told as if it were new; err lets the\n"
-            "error pass P instead. Without --capacity engine compact is planned for 16M lines, or\n"
-            "what the files may have, and fbf for 1M; past that a window grows.\n"
+            "Without FILE, and for -, reads standard input. Fields are counted from 1, or are\n"
+            "the names of members; several, separated by commas, are one key. A time is a number\n"
+            "or such as 2026-11-15T12:00:00Z; a line with a time before the latest counts as if\n"
+            "it had the latest. pass prints lines as if they were new; err lets the error exceed\n"
+            "P instead. Without --capacity, engine compact is planned for 16M lines, or for those\n"
+            "that the files may have, and fbf for 1M; past that a window grows.\n"
             "A state that another run is using is refused.\n"
-            "Exit codes: 0 done, 3 failure; a signal ends it, the state saved.",
+            "Exit codes: 0 done, 3 failure. A signal ends the run after saving the state.",
     };
     int code = cli_read_args(&syntax, argc, argv, &asked->files);
     asked->how.end = nul ? '\0' : '\n';

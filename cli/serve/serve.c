@@ -226,23 +226,23 @@ int cli_serve(int argc, char **argv)
     static command_line line; /* paths are too large for comfort on the stack */
     request asked = {.port = DEFAULT_PORT};
     cli_option options[] = {
-        {"port", CLI_COUNT, "N", "of 127.0.0.1 (default 6379)", &asked.port, 0},
-        {"dir", CLI_TEXT, "D", "folder of the data (default bloomery-data here)", &asked.folder, 0},
+        {"port", CLI_COUNT, "N", "port on 127.0.0.1 (default 6379)", &asked.port, 0},
+        {"dir", CLI_TEXT, "D", "folder of the data (default ./bloomery-data)", &asked.folder, 0},
         {"appendonly", CLI_TEXT, "WHEN",
-         "the log is on disk: always, before an answer (default); everysec; no log",
+         "sync the log: always, before an answer (default); everysec; no: no log",
          &asked.appendonly, 0},
         {"maxmemory", CLI_BYTES, "B",
          "memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)",
          &asked.max_memory, 0},
-        {"log", CLI_TEXT, "FILE", "what the server says (default bloomery.log in D); - here",
+        {"log", CLI_TEXT, "FILE", "log file of the server (default bloomery.log in D); - is stdout",
          &asked.log, 0},
         {"config", CLI_TEXT, "FILE", "further settings of the server, such as users", &asked.config,
          0},
         {"server", CLI_TEXT, "BIN", "redis-server or valkey-server (default: the one in PATH)",
          &asked.server, 0},
-        {"module", CLI_TEXT, "SO", "bloomery.so (default: the one beside this program)",
+        {"module", CLI_TEXT, "SO", "bloomery.so (default: the one next to this program)",
          &asked.module, 0},
-        {"dry-run", CLI_FLAG, NULL, "prints the server's command line and starts nothing",
+        {"dry-run", CLI_FLAG, NULL, "print the command line of the server and start nothing",
          &asked.dry_run, 0},
     };
     const cli_syntax syntax = {
@@ -251,14 +251,14 @@ int cli_serve(int argc, char **argv)
         .about =
             "Starts the installed Redis or Valkey with the module bloomery.so, in the\n"
             "foreground, for programs on this machine. At its memory limit the server refuses\n"
-            "what would need more; it evicts nothing unless FILE has a maxmemory-policy that\n"
-            "says so. Ctrl-C or SIGTERM ends it cleanly.",
+            "commands that need more; it evicts nothing unless FILE sets a maxmemory-policy.\n"
+            "Ctrl-C or SIGTERM ends it cleanly.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery serve --dir /var/lib/bloomery\n"
                     "  bloomery serve --port 7000 --maxmemory 4gb --dry-run",
         .more =
-            "Settings of FILE replace these defaults, but not what options say, nor address,\n"
+            "Settings in FILE replace these defaults, but not options given here, nor address,\n"
             "port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.",
     };
     size_t words;

@@ -12,15 +12,15 @@ Usage: bloomery COMMAND [options]
 Approximate storage: sets and maps in a few bytes per key, with an error you choose.
 
 Commands:
-  plan   what a job costs and how often it errs, before it is created
-  map    approximate maps in files: build, ask, change, merge
-  seen   drops lines of a stream that were seen within a window
-  index  indexes of files: which of them may hold this line
+  plan   memory and error of a job, before it is created
+  map    approximate maps in files: build, look up, change, merge
+  seen   drops lines of a stream that were seen before
+  index  indexes of files: which of them may contain this line
   serve  a Redis or Valkey server with the module, on this machine
   help   the help of a command, such as "help map build"
 
 Options:
-  -h, --help     this text; after a command, the command's
+  -h, --help     this text, or that of the command
   -V, --version  version, instruction set of the bit kernels, compiler
 
 Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.
@@ -34,25 +34,25 @@ Examples:
 HELP_PLAN = """\
 Usage: bloomery plan --items N --error P [options]
 
-What each job and engine costs and how often it errs, before anything is created.
-Creating a filter of engine bloom with the same numbers allocates exactly these
-bytes; the others are planned to grow, maps without the bytes of the values and
-counters without the counters. Combinations that are not possible are omitted.
+The memory and the error of each job and engine, before anything is created. A
+filter of engine bloom takes exactly these bytes. The others are estimates for
+growable objects, without the bytes of values and without the counters themselves.
+Combinations that are not possible are omitted.
 
 Options:
   --items N    keys to plan for, such as 5000, 10M, 1e6 or 2^20
-  --error P    wrong answers to allow, such as 0.01, 0.1% or 1e-3
-  --values V   of map: distinct values (default 1000)
-  --subsets R  of index: subsets that hold the keys (default 64)
-  --window T   of window and counter: how long they remember (default 60s)
-  --rate R     of those: new keys a second, instead of --items in a window
+  --error P    permitted share of wrong answers, such as 0.01, 0.1% or 1e-3
+  --values V   map: distinct values (default 1000)
+  --subsets R  index: number of subsets (default 64)
+  --window T   window, counter: how long they remember (default 60s)
+  --rate R     window, counter: new keys per second, instead of --items
   --job J      only this job: filter, map, window, counter or index
   --engine E   only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)
   --json       JSON instead of a table
   -h, --help   this text
 
-Sizes in the table are rounded; --json has bytes. An asterisk marks what is larger than
-a key of a server may be by default.
+Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes
+above the default limit for a key of a server.
 
 Examples:
   bloomery plan --items 10M --error 0.1%

@@ -14,23 +14,23 @@ from map_runner import ENGINES, MapCase, keys, numbered
 HELP = b"""\
 Usage: bloomery map COMMAND FILE [options]
 
-Maps in files: a value for each key in a few bytes per key. The keys themselves
-are not kept, so a map cannot list them, and errs at the rate it was made for.
+Maps in files: a value for each key, in a few bytes per key. A map does not store
+the keys, so it cannot list them, and it errs at the rate that it was built with.
 
 Commands:
-  build     makes a map from pairs on standard input
+  build     creates a map from pairs on standard input
   get       prints the values of keys
   put       sets the values of keys
   del       deletes keys
-  info      tells size, load and errors
+  info      prints size, load and errors
   merge     adds other maps to one
-  compress  makes a map as small as its keys allow
+  compress  makes a map as small as possible
 
 Options:
-  -h, --help  this text; after a command, the command's
+  -h, --help  this text, or that of the command
 
-"bloomery help map COMMAND" tells the options of each. A file is replaced whole or,
-after any failure, left as it was.
+"bloomery help map COMMAND" lists the options of a command. Files are replaced as a
+whole; after a failure they are unchanged.
 
 Examples:
   bloomery map build paths.map --error 1e-4 < paths.tsv
@@ -41,21 +41,20 @@ Examples:
 HELP_GET = b"""\
 Usage: bloomery map get FILE [KEY...] [options]
 
-Prints the value of one key, or lines "key<TAB>value" for several keys or, where
-none is given, for those on standard input, one a line. Nothing is printed for
-keys that are absent.
+Prints the value of one key, or lines "key<TAB>value" for several keys, or for
+those on standard input, one per line. Absent keys are omitted.
 
 Options:
   --all          a line for each key: answer, key and, if present, value
-  --json         a line of JSON for each key, also with bytes that are not text
-  -0             keys and lines end with a NUL instead of a newline
+  --json         a line of JSON for each key
+  -0             keys and output lines end with a NUL instead of a newline
   --max-bytes B  memory for maps (default 3/4 of the machine's)
   -h, --help     this text
 
 --all prints "present<TAB>key<TAB>value", "absent<TAB>key" or "unsure<TAB>key";
---json {"key":...,"answer":...,"value":...} for each key, where what is not
-UTF-8 is named key_base64 or value_base64.
-Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf alone).
+--json prints {"key":...,"answer":...,"value":...} for each key, with
+key_base64 or value_base64 for bytes that are not UTF-8.
+Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf only).
 
 Examples:
   bloomery map get paths.map /usr/bin/awk /usr/bin/none

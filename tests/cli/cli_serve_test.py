@@ -33,22 +33,22 @@ Usage: bloomery serve [options]
 
 Starts the installed Redis or Valkey with the module bloomery.so, in the
 foreground, for programs on this machine. At its memory limit the server refuses
-what would need more; it evicts nothing unless FILE has a maxmemory-policy that
-says so. Ctrl-C or SIGTERM ends it cleanly.
+commands that need more; it evicts nothing unless FILE sets a maxmemory-policy.
+Ctrl-C or SIGTERM ends it cleanly.
 
 Options:
-  --port N           of 127.0.0.1 (default 6379)
-  --dir D            folder of the data (default bloomery-data here)
-  --appendonly WHEN  the log is on disk: always, before an answer (default); everysec; no log
+  --port N           port on 127.0.0.1 (default 6379)
+  --dir D            folder of the data (default ./bloomery-data)
+  --appendonly WHEN  sync the log: always, before an answer (default); everysec; no: no log
   --maxmemory B      memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)
-  --log FILE         what the server says (default bloomery.log in D); - here
+  --log FILE         log file of the server (default bloomery.log in D); - is stdout
   --config FILE      further settings of the server, such as users
   --server BIN       redis-server or valkey-server (default: the one in PATH)
-  --module SO        bloomery.so (default: the one beside this program)
-  --dry-run          prints the server's command line and starts nothing
+  --module SO        bloomery.so (default: the one next to this program)
+  --dry-run          print the command line of the server and start nothing
   -h, --help         this text
 
-Settings of FILE replace these defaults, but not what options say, nor address,
+Settings in FILE replace these defaults, but not options given here, nor address,
 port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.
 
 Examples:
