@@ -16,18 +16,18 @@ uint32_t bry__encoder_triples(const bry__encoder *encoder, uint32_t v, uint32_t 
     return found;
 }
 
-static uint32_t encode(const void *self, uint32_t index)
+static uint32_t algebraic_encode(const void *self, uint32_t index)
 {
     return bry__gf_encode(self, index + 1);
 }
 
-static uint32_t decode(const void *self, uint32_t v)
+static uint32_t algebraic_decode(const void *self, uint32_t v)
 {
     uint32_t x = bry__gf_decode(self, v);
     return x ? x - 1 : BRY__ENCODER_NONE;
 }
 
-static bool decode_pair(const void *self, uint32_t v, uint32_t *a, uint32_t *b)
+static bool algebraic_decode_pair(const void *self, uint32_t v, uint32_t *a, uint32_t *b)
 {
     uint32_t x, y;
     if (!bry__gf_decode_pair(self, v, &x, &y))
@@ -37,7 +37,7 @@ static bool decode_pair(const void *self, uint32_t v, uint32_t *a, uint32_t *b)
     return true;
 }
 
-static bool is_pair(const void *self, uint32_t v)
+static bool algebraic_is_pair(const void *self, uint32_t v)
 {
     return v != 0 && bry__gf_is_two(self, v);
 }
@@ -48,9 +48,9 @@ bry__encoder bry__algebraic_encoder(const struct bry__gf *gf)
         .self = gf,
         .count = gf->order,
         .bits = 2 * gf->bits,
-        .encode = encode,
-        .decode = decode,
-        .decode_pair = decode_pair,
-        .is_pair = is_pair,
+        .encode = algebraic_encode,
+        .decode = algebraic_decode,
+        .decode_pair = algebraic_decode_pair,
+        .is_pair = algebraic_is_pair,
     };
 }

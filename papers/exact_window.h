@@ -1,7 +1,7 @@
 /*
- * The window without error, to compare with: a hash set of the elements' whole hashes, and a queue
- * of them in the order in which they came, so that those that are too old go one by one. An element
- * that was added is remembered until exactly `window` ms later, and costs some forty bytes.
+ * The exact window, for comparison: a hash set of the elements' full hashes, and a queue of them in
+ * order of arrival, so that expired ones are removed one by one. An element is remembered for
+ * exactly `window` ms, and costs about forty bytes.
  */
 #ifndef BRY_PAPERS_EXACT_WINDOW_H
 #define BRY_PAPERS_EXACT_WINDOW_H
@@ -27,13 +27,13 @@ bry_status bry__exact_window_init(bry__exact_window *exact, uint64_t window,
                                   const bry_allocator *allocator);
 void bry__exact_window_free(bry__exact_window *exact, const bry_allocator *allocator);
 
-/* Forgets what was added more than a window before now. */
+/* Drops elements that were added more than a window before now. */
 void bry__exact_window_advance(bry__exact_window *exact, uint64_t now);
 
 bool bry__exact_window_has(const bry__exact_window *exact, bry_hash hash);
 
-/* Moves time, which must not go back, and adds what is not there; *was says whether it was.
- * BRY_E_NOMEM. */
+/* Advances time, which must not go back, and adds the element if it is absent; *was says whether it
+ * was there. BRY_E_NOMEM. */
 bry_status bry__exact_window_add(bry__exact_window *exact, bry_hash hash, uint64_t now,
                                  bry_answer *was, const bry_allocator *allocator);
 

@@ -1,9 +1,9 @@
 /*
- * The window that everybody builds first: a ring of plain Bloom filters, one for each period of a
- * fixed length. An element goes into the filter of its period alone; it is there if any filter has
- * it; when a period begins, the oldest filter is cleared and taken for it. With n filters the
- * last n - 1 whole periods are remembered. Every filter's error counts, so each must be better than
- * the promised one by their number.
+ * The obvious window: a ring of plain Bloom filters, one for each period of a fixed length. An
+ * element goes into the filter of its period only; it is found if any filter has it; when a period
+ * begins, the oldest filter is cleared and reused for it. With n filters the last n - 1 whole
+ * periods are remembered. The errors of all filters add up, so each filter's error must be n times
+ * smaller than the promised one.
  */
 #ifndef BRY_PAPERS_FILTER_RING_H
 #define BRY_PAPERS_FILTER_RING_H
@@ -13,7 +13,7 @@
 typedef struct bry__filter_ring {
     unsigned filters;
     uint64_t length; /* of a period, in ms */
-    uint64_t period; /* which one is now: its filter is number period mod filters */
+    uint64_t period; /* the current one; its filter is number period mod filters */
     bry__bloom *filter;
 } bry__filter_ring;
 
@@ -22,12 +22,13 @@ bry_status bry__filter_ring_init(bry__filter_ring *ring, unsigned filters, uint6
                                  uint64_t bits, unsigned hashes, const bry_allocator *allocator);
 void bry__filter_ring_free(bry__filter_ring *ring, const bry_allocator *allocator);
 
-/* Moves time; an earlier time does nothing. */
+/* Advances time; an earlier time is ignored. */
 void bry__filter_ring_advance(bry__filter_ring *ring, uint64_t now, const bry_allocator *allocator);
 
 bool bry__filter_ring_has(const bry__filter_ring *ring, bry_hash hash);
 
-/* Moves time and adds what is not there; *was says whether it was. BRY_E_NOMEM. */
+/* Advances time and adds the element if it is absent; *was says whether it was there. BRY_E_NOMEM.
+ */
 bry_status bry__filter_ring_add(bry__filter_ring *ring, bry_hash hash, uint64_t now,
                                 bry_answer *was, const bry_allocator *allocator);
 

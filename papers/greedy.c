@@ -7,15 +7,15 @@
 
 #define MAX_BITS 31u
 
-/* Numbers go into a Bloom filter by this hash. */
-static bry_hash hash_of(uint32_t v)
+/* The hash by which numbers go into a Bloom filter. */
+static bry_hash greedy_hash_of(uint32_t v)
 {
     return (bry_hash){bry__mix64(v + UINT64_C(0x9e3779b97f4a7c15)), bry__mix64(~(uint64_t)v)};
 }
 
 /* ---- the search ---------------------------------------------------------------------------- */
 
-/* What was taken and what pairs it gives: a Bloom filter, or a bit for each number below `end`. */
+/* The numbers and pairs taken so far: a Bloom filter, or one bit per number below `end`. */
 typedef struct taken {
     const bry_allocator *allocator;
     bool exact;
@@ -24,22 +24,22 @@ typedef struct taken {
     uint64_t end;
 } taken;
 
-static bool has(const taken *set, uint32_t v)
+static bool greedy_has(const taken *set, uint32_t v)
 {
     if (!set->exact)
-        return bry__bloom_has(&set->bloom, hash_of(v));
+        return bry__bloom_has(&set->bloom, greedy_hash_of(v));
     return set->bit[v >> 3] >> (v & 7) & 1;
 }
 
-static bry_status put(taken *set, uint32_t v)
+static bry_status greedy_put(taken *set, uint32_t v)
 {
     if (!set->exact)
-        return bry__bloom_add(&set->bloom, hash_of(v), set->allocator);
+        return bry__bloom_add(&set->bloom, greedy_hash_of(v), set->allocator);
     set->bit[v >> 3] |= (unsigned char)(1u << (v & 7));
     return BRY_OK;
 }
 
-/* Room for numbers below 2 · end; XORs of what is below a power of two are below it too. */
+/* Makes room for numbers below 2 · end; XORs of numbers below a power of two are below it too. */
 static bry_status double_room(taken *set)
 {
     unsigned char *more = bry__alloc(set->allocator, (size_t)(set->end / 4));
@@ -52,17 +52,17 @@ static bry_status double_room(taken *set)
     return BRY_OK;
 }
 
-static bool collides(const taken *set, const uint32_t *code, uint32_t n, uint32_t v)
+static bool greedy_collides(const taken *set, const uint32_t *code, uint32_t n, uint32_t v)
 {
-    if (has(set, v))
+    if (greedy_has(set, v))
         return true;
-    for (uint32_t i = n; i-- > 0;) /* the widest first: they collide sooner */
-        if (has(set, v ^ code[i]))
+    for (uint32_t i = n; i-- > 0;) /* the largest first: they collide sooner */
+        if (greedy_has(set, v ^ code[i]))
             return true;
     return false;
 }
 
-static bry_status search(taken *set, uint32_t *code, uint32_t count)
+static bry_status greedy_search(taken *set, uint32_t *code, uint32_t count)
 {
     uint32_t v = 1;
     for (uint32_t n = 0; n < count; n++, v++) {
@@ -72,13 +72,13 @@ static bry_status search(taken *set, uint32_t *code, uint32_t count)
                 status = BRY_E_FULL;
             else if (set->exact && v == set->end)
                 status = double_room(set);
-            if (status != BRY_OK || !collides(set, code, n, v))
+            if (status != BRY_OK || !greedy_collides(set, code, n, v))
                 break;
         }
         if (status == BRY_OK)
-            status = put(set, v);
+            status = greedy_put(set, v);
         for (uint32_t i = 0; i < n && status == BRY_OK; i++)
-            status = put(set, v ^ code[i]);
+            status = greedy_put(set, v ^ code[i]);
         if (status != BRY_OK)
             return status;
         code[n] = v;
@@ -104,7 +104,7 @@ bry_status bry__greedy_search(bry__greedy *greedy, uint32_t count, double bits_a
             bry__bloom_init(&set.bloom, bits, bry__bloom_hashes((double)bits, entries), allocator);
     }
     if (status == BRY_OK)
-        status = search(&set, made.code, count);
+        status = greedy_search(&set, made.code, count);
     if (set.exact)
         bry__free(allocator, set.bit, (size_t)(set.end / 8));
     else if (set.bloom.bits)
@@ -155,10 +155,10 @@ bry_status bry__greedy_index(bry__greedy *greedy, double error)
     if (status == BRY_OK)
         status = make_filter(&greedy->pairs, n * (n - 1) / 2, error, allocator);
     for (uint32_t i = 0; i < greedy->count && status == BRY_OK; i++) {
-        status = bry__bloom_add(&greedy->singles, hash_of(greedy->code[i]), allocator);
+        status = bry__bloom_add(&greedy->singles, greedy_hash_of(greedy->code[i]), allocator);
         for (uint32_t j = 0; j < i && status == BRY_OK; j++)
-            status = bry__bloom_add(&greedy->pairs, hash_of(greedy->code[i] ^ greedy->code[j]),
-                                    allocator);
+            status = bry__bloom_add(&greedy->pairs,
+                                    greedy_hash_of(greedy->code[i] ^ greedy->code[j]), allocator);
     }
     greedy->indexed = status == BRY_OK;
     if (status != BRY_OK)
@@ -166,25 +166,25 @@ bry_status bry__greedy_index(bry__greedy *greedy, double error)
     return status;
 }
 
-static uint32_t encode(const void *self, uint32_t index)
+static uint32_t greedy_encode(const void *self, uint32_t index)
 {
     return ((const bry__greedy *)self)->code[index];
 }
 
-static uint32_t decode(const void *self, uint32_t v)
+static uint32_t greedy_decode(const void *self, uint32_t v)
 {
     const bry__greedy *greedy = self;
     return bry__regression_find(&greedy->fit, greedy->code, greedy->count, v, NULL);
 }
 
-static bool decode_pair(const void *self, uint32_t v, uint32_t *a, uint32_t *b)
+static bool greedy_decode_pair(const void *self, uint32_t v, uint32_t *a, uint32_t *b)
 {
     const bry__greedy *greedy = self;
     for (uint32_t i = 0; v != 0 && i < greedy->count; i++) {
         uint32_t rest = v ^ greedy->code[i];
-        if (!bry__bloom_has(&greedy->singles, hash_of(rest)))
+        if (!bry__bloom_has(&greedy->singles, greedy_hash_of(rest)))
             continue;
-        uint32_t j = decode(self, rest);
+        uint32_t j = greedy_decode(self, rest);
         if (j != BRY__ENCODER_NONE) {
             *a = i;
             *b = j;
@@ -194,9 +194,9 @@ static bool decode_pair(const void *self, uint32_t v, uint32_t *a, uint32_t *b)
     return false;
 }
 
-static bool is_pair(const void *self, uint32_t v)
+static bool greedy_is_pair(const void *self, uint32_t v)
 {
-    return bry__bloom_has(&((const bry__greedy *)self)->pairs, hash_of(v));
+    return bry__bloom_has(&((const bry__greedy *)self)->pairs, greedy_hash_of(v));
 }
 
 bry__encoder bry__greedy_encoder(const bry__greedy *greedy)
@@ -205,9 +205,9 @@ bry__encoder bry__greedy_encoder(const bry__greedy *greedy)
         .self = greedy,
         .count = greedy->count,
         .bits = greedy->bits,
-        .encode = encode,
-        .decode = decode,
-        .decode_pair = decode_pair,
-        .is_pair = is_pair,
+        .encode = greedy_encode,
+        .decode = greedy_decode,
+        .decode_pair = greedy_decode_pair,
+        .is_pair = greedy_is_pair,
     };
 }

@@ -4,7 +4,7 @@
 #include "hash/derive.h"
 #include "map/kbf_cells.h"
 
-static bool bytes_of(unsigned hashes, uint64_t segment, size_t *bytes)
+static bool paper_kbf_bytes_of(unsigned hashes, uint64_t segment, size_t *bytes)
 {
     uint64_t all;
     return bry__mul(hashes * sizeof(uint32_t), segment, &all) && bry__to_size(all, bytes);
@@ -15,7 +15,7 @@ bry_status bry__paper_kbf_init(bry__paper_kbf *kbf, const bry__encoder *encoder,
 {
     size_t bytes;
     if (encoder->bits > 29 || hashes < 1 || hashes > BRY__KBF_MAX_HASHES || segment < 1 ||
-        !bytes_of(hashes, segment, &bytes))
+        !paper_kbf_bytes_of(hashes, segment, &bytes))
         return BRY_E_RANGE;
     uint32_t *cells = bry__alloc(allocator, bytes);
     if (!cells)
@@ -31,27 +31,28 @@ void bry__paper_kbf_free(bry__paper_kbf *kbf, const bry_allocator *allocator)
     kbf->cells = NULL;
 }
 
-static uint32_t *cell_at(const bry__paper_kbf *kbf, bry_hash hash, unsigned i)
+static uint32_t *paper_kbf_cell_at(const bry__paper_kbf *kbf, bry_hash hash, unsigned i)
 {
     return &kbf->cells[i * kbf->segment + bry__position(hash, i, kbf->segment)];
 }
 
-static uint32_t power_of(const bry__paper_kbf *kbf, bry_hash hash)
+static uint32_t paper_kbf_power_of(const bry__paper_kbf *kbf, bry_hash hash)
 {
     return kbf->masked ? bry__kbf_mask(kbf->gf, hash) : 0;
 }
 
-static uint32_t encode(const bry__paper_kbf *kbf, bry_hash hash, uint32_t code)
+static uint32_t paper_kbf_encode(const bry__paper_kbf *kbf, bry_hash hash, uint32_t code)
 {
-    uint32_t index = kbf->masked ? bry__gf_mask(kbf->gf, code + 1, power_of(kbf, hash)) - 1 : code;
+    uint32_t index =
+        kbf->masked ? bry__gf_mask(kbf->gf, code + 1, paper_kbf_power_of(kbf, hash)) - 1 : code;
     return kbf->encoder.encode(kbf->encoder.self, index);
 }
 
 /* Adds `by` to the counters, which stick at 7, and XORs `content` in. */
-static void change(bry__paper_kbf *kbf, bry_hash hash, int by, uint32_t content)
+static void paper_kbf_change(bry__paper_kbf *kbf, bry_hash hash, int by, uint32_t content)
 {
     for (unsigned i = 0; i < kbf->hashes; i++) {
-        uint32_t *cell = cell_at(kbf, hash, i);
+        uint32_t *cell = paper_kbf_cell_at(kbf, hash, i);
         if (bry__cell_count(*cell) < BRY__KBF_STUCK)
             *cell += (uint32_t)by;
         *cell ^= content << 3;
@@ -60,7 +61,7 @@ static void change(bry__paper_kbf *kbf, bry_hash hash, int by, uint32_t content)
 
 void bry__paper_kbf_insert(bry__paper_kbf *kbf, bry_hash hash, uint32_t code)
 {
-    change(kbf, hash, 1, encode(kbf, hash, code));
+    paper_kbf_change(kbf, hash, 1, paper_kbf_encode(kbf, hash, code));
     kbf->items++;
 }
 
@@ -72,8 +73,8 @@ typedef struct question {
     unsigned n;
 } question;
 
-/* The first content of that count which is neither zero nor `other`; 0 when there is none. */
-static uint32_t content_of(const question *of, unsigned count, uint32_t other)
+/* The first content of that count that is neither zero nor `other`; 0 if there is none. */
+static uint32_t paper_kbf_content_of(const question *of, unsigned count, uint32_t other)
 {
     for (unsigned i = 0; i < of->n; i++) {
         uint32_t sum = bry__cell_sum(of->cells[i]);
@@ -83,7 +84,7 @@ static uint32_t content_of(const question *of, unsigned count, uint32_t other)
     return 0;
 }
 
-static uint32_t decode22(const bry__encoder *encoder, uint32_t v1, uint32_t v2)
+static uint32_t paper_kbf_decode22(const bry__encoder *encoder, uint32_t v1, uint32_t v2)
 {
     uint32_t a, b, c, d;
     if (!encoder->decode_pair(encoder->self, v1, &a, &b) ||
@@ -94,7 +95,7 @@ static uint32_t decode22(const bry__encoder *encoder, uint32_t v1, uint32_t v2)
     return b == c || b == d ? b : BRY__ENCODER_NONE;
 }
 
-static uint32_t decode23(const bry__encoder *encoder, uint32_t v2, uint32_t v3)
+static uint32_t paper_kbf_decode23(const bry__encoder *encoder, uint32_t v2, uint32_t v3)
 {
     const void *self = encoder->self;
     uint32_t a, b;
@@ -108,15 +109,15 @@ static uint32_t decode23(const bry__encoder *encoder, uint32_t v2, uint32_t v3)
     return with_a ? a : b;
 }
 
-/* Whether the cell may hold this encoding, as the sets of the INFOCOM paper tell it: of one, the
- * content; of two, the pair it is; of three, all triples it may be. */
-static bool in_set(const bry__encoder *encoder, uint32_t cell, uint32_t encoding)
+/* Whether the cell may hold this encoding, by the sets of the INFOCOM paper: for one key, the
+ * content; for two, the pair; for three, all possible triples. */
+static bool paper_kbf_in_set(const bry__encoder *encoder, uint32_t cell, uint32_t encoding)
 {
     uint32_t rest = bry__cell_sum(cell) ^ encoding;
     switch (bry__cell_count(cell)) {
     case 1:
         return rest == 0;
-    case 2: /* of two equal ones, zero, any is possible */
+    case 2: /* zero: two equal ones, so any is possible */
         return encoder->decode(encoder->self, rest) != BRY__ENCODER_NONE;
     case 3:
         return rest == 0 || encoder->is_pair(encoder->self, rest);
@@ -135,7 +136,7 @@ static uint32_t decode_sets(const question *of, uint32_t codes)
     for (uint32_t a = 0; any && a < codes; a++) {
         uint32_t encoding = encoder->encode(encoder->self, a);
         unsigned i = 0;
-        while (i < of->n && in_set(encoder, of->cells[i], encoding))
+        while (i < of->n && paper_kbf_in_set(encoder, of->cells[i], encoding))
             i++;
         if (i < of->n)
             continue;
@@ -151,28 +152,30 @@ bry_answer bry__paper_kbf_get(const bry__paper_kbf *kbf, bry_hash hash, bry__pap
 {
     question of = {.encoder = &kbf->encoder, .n = kbf->hashes};
     for (unsigned i = 0; i < kbf->hashes; i++)
-        if ((of.cells[i] = *cell_at(kbf, hash, i)) == 0)
+        if ((of.cells[i] = *paper_kbf_cell_at(kbf, hash, i)) == 0)
             return BRY_ABSENT;
     if (level == BRY__PAPER_CONSISTENT) {
-        bry__kbf_question consistent = {kbf->gf, of.cells, of.n, power_of(kbf, hash), codes};
+        bry__kbf_question consistent = {kbf->gf, of.cells, of.n, paper_kbf_power_of(kbf, hash),
+                                        codes};
         return bry__kbf_decode(&consistent, code);
     }
     const bry__encoder *encoder = of.encoder;
-    uint32_t found = BRY__ENCODER_NONE, one = content_of(&of, 1, 0);
+    uint32_t found = BRY__ENCODER_NONE, one = paper_kbf_content_of(&of, 1, 0);
     if (one) {
         found = encoder->decode(encoder->self, one);
     } else if (level == BRY__PAPER_SETS) {
         found = decode_sets(&of, codes < encoder->count ? codes : encoder->count);
     } else if (level >= BRY__PAPER_PAIRS) {
-        uint32_t two = content_of(&of, 2, 0), other = two ? content_of(&of, 2, two) : 0;
-        uint32_t three = content_of(&of, 3, 0);
+        uint32_t two = paper_kbf_content_of(&of, 2, 0),
+                 other = two ? paper_kbf_content_of(&of, 2, two) : 0;
+        uint32_t three = paper_kbf_content_of(&of, 3, 0);
         if (other)
-            found = decode22(encoder, two, other);
+            found = paper_kbf_decode22(encoder, two, other);
         else if (two && three && level >= BRY__PAPER_TRIPLES)
-            found = decode23(encoder, two, three);
+            found = paper_kbf_decode23(encoder, two, three);
     }
     if (kbf->masked && found != BRY__ENCODER_NONE)
-        found = bry__gf_unmask(kbf->gf, found + 1, power_of(kbf, hash)) - 1;
+        found = bry__gf_unmask(kbf->gf, found + 1, paper_kbf_power_of(kbf, hash)) - 1;
     if (found >= codes)
         return BRY_UNSURE;
     *code = found;
@@ -185,7 +188,8 @@ bry_answer bry__paper_kbf_update(bry__paper_kbf *kbf, bry_hash hash, bry__paper_
     uint32_t old;
     bry_answer answer = bry__paper_kbf_get(kbf, hash, level, codes, &old);
     if (answer == BRY_PRESENT)
-        change(kbf, hash, 0, encode(kbf, hash, old) ^ encode(kbf, hash, code));
+        paper_kbf_change(kbf, hash, 0,
+                         paper_kbf_encode(kbf, hash, old) ^ paper_kbf_encode(kbf, hash, code));
     return answer;
 }
 
@@ -195,7 +199,7 @@ bry_answer bry__paper_kbf_delete(bry__paper_kbf *kbf, bry_hash hash, bry__paper_
     uint32_t old;
     bry_answer answer = bry__paper_kbf_get(kbf, hash, level, codes, &old);
     if (answer == BRY_PRESENT) {
-        change(kbf, hash, -1, encode(kbf, hash, old));
+        paper_kbf_change(kbf, hash, -1, paper_kbf_encode(kbf, hash, old));
         kbf->items--;
     }
     return answer;

@@ -1,10 +1,9 @@
 /*
  * kBF as its papers describe it, over the cells of lib/map/kbf_decode.h and any encoder: codes are
- * not masked, and look-ups decode at one of the papers' levels. With the library's encodings it can
- * have what the library does instead, masks and consistent decoding, one without the other, so that
- * the worth of each can be measured. Two corrections are made
- * (doc/errata.md), without which nothing could be measured: the k cells of a key are distinct, and
- * all of them are seen before any is believed.
+ * not masked, and look-ups decode at one of the papers' levels. With the library's encodings, masks
+ * and consistent decoding can be switched on separately, so that the effect of each can be
+ * measured. Two corrections are made (doc/errata.md), without which nothing could be measured: the
+ * k cells of a key are distinct, and all of them are read before any is trusted.
  */
 #ifndef BRY_PAPERS_PAPER_KBF_H
 #define BRY_PAPERS_PAPER_KBF_H
@@ -19,10 +18,10 @@ typedef enum bry__paper_level {
     BRY__PAPER_ONES = 1, /* a cell of one key */
     BRY__PAPER_PAIRS = 2, /* else two different cells of two: decode22 */
     BRY__PAPER_TRIPLES = 3, /* else a cell of two and one of three: decode23, Algorithm 7 */
-    /* Of the INFOCOM paper: the one encoding that all cells of one, two and three may hold, where
-     * those of three are taken apart by going through all encodings. */
+    /* The INFOCOM paper's: the one encoding that all cells of one, two and three may hold; cells of
+     * three are decoded by going through all encodings. */
     BRY__PAPER_SETS = 4,
-    BRY__PAPER_CONSISTENT = 5, /* as the library; encoder algebraic alone */
+    BRY__PAPER_CONSISTENT = 5, /* as in the library; only with the algebraic encoder */
 } bry__paper_level;
 
 typedef struct bry__paper_kbf {
@@ -31,8 +30,8 @@ typedef struct bry__paper_kbf {
     uint64_t segment;
     uint64_t items;
     uint32_t *cells;
-    /* Set after init, where wanted: */
-    const struct bry__gf *gf; /* the encoder's; for the next, and for consistent decoding */
+    /* Set after init, if needed: */
+    const struct bry__gf *gf; /* the encoder's; for masking and for consistent decoding */
     bool masked;
 } bry__paper_kbf;
 
@@ -43,11 +42,11 @@ void bry__paper_kbf_free(bry__paper_kbf *kbf, const bry_allocator *allocator);
 
 void bry__paper_kbf_insert(bry__paper_kbf *kbf, bry_hash hash, uint32_t code);
 
-/* codes: how many are assigned. Only BRY_PRESENT sets *code. */
+/* codes: how many are assigned. *code is set only for BRY_PRESENT. */
 bry_answer bry__paper_kbf_get(const bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
                               uint32_t codes, uint32_t *code);
 
-/* Both look first, and change nothing unless the answer is BRY_PRESENT. */
+/* Both look up the key first, and change nothing unless the answer is BRY_PRESENT. */
 bry_answer bry__paper_kbf_update(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
                                  uint32_t codes, uint32_t code);
 bry_answer bry__paper_kbf_delete(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,

@@ -1,11 +1,11 @@
 /*
- * Levels 1 to 3 believe the first cells that decode, so an absent key is answered whenever all its
+ * Levels 1 to 3 trust the first cells that decode, so an absent key gets an answer whenever all its
  * cells are in use, as in a Bloom filter: FP = (1 - f_0)^k. With a = 1 - q_1 - q_2 and d = a - q_3:
  *
  *   level 1  FN = (1 - q_1)^k
  *   level 2  FN = a^k + k·a^(k-1)·q_2                       fewer than two cells of two
  *   level 3  FN = a^k + k·q_2·(d^(k-1) + (a^(k-1) - d^(k-1))/2)
- *                                a cell of three tells the two candidates apart every other time
+ *                                a cell of three distinguishes the candidates half of the time
  *
  * (The papers count cells without the asked key in them, doc/errata.md.) Consistent decoding of
  * codes that are not masked is that of masked ones in a field that has no more elements than there

@@ -13,7 +13,7 @@ bry__regression bry__regression_fit(const uint32_t *table, uint32_t n)
         return fit;
     }
     /*
-     * With t = x - (n-1)/2 the sums of odd powers vanish, so the normal equations fall apart: the
+     * With t = x - (n-1)/2 the sums of odd powers vanish, so the normal equations separate: the
      * linear term stands alone, the other two are a system of two.
      */
     double middle = (n - 1) / 2.0, t2 = 0, t4 = 0, y0 = 0, y1 = 0, y2 = 0;
@@ -33,8 +33,8 @@ bry__regression bry__regression_fit(const uint32_t *table, uint32_t n)
     return fit;
 }
 
-/* Where the parabola has v, as far as the table goes. */
-static uint32_t guess(const bry__regression *fit, uint32_t n, double v)
+/* The index at which the parabola reaches v, within the table. */
+static uint32_t regression_guess(const bry__regression *fit, uint32_t n, double v)
 {
     double x, c = fit->constant - v;
     if (fit->square == 0) {
@@ -51,8 +51,8 @@ static uint32_t guess(const bry__regression *fit, uint32_t n, double v)
 uint32_t bry__regression_find(const bry__regression *fit, const uint32_t *table, uint32_t n,
                               uint32_t v, uint32_t *reads)
 {
-    /* The steps stay between what is known to be too low and too high, so they end. */
-    int64_t low = 0, high = (int64_t)n - 1, at = guess(fit, n, v);
+    /* The steps stay between a lower and an upper bound that move, so they end. */
+    int64_t low = 0, high = (int64_t)n - 1, at = regression_guess(fit, n, v);
     uint32_t looked = 0, found = UINT32_MAX;
     while (low <= high && found == UINT32_MAX) {
         at = at < low ? low : at > high ? high : at;

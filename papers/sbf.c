@@ -24,7 +24,7 @@ void bry__sbf_free(bry__sbf *sbf, const bry_allocator *allocator)
     sbf->cells = NULL;
 }
 
-static bry__sbf_cell *cell_at(const bry__sbf *sbf, bry_hash hash, unsigned i)
+static bry__sbf_cell *sbf_cell_at(const bry__sbf *sbf, bry_hash hash, unsigned i)
 {
     return &sbf->cells[i * sbf->segment + bry__position(hash, i, sbf->segment)];
 }
@@ -34,7 +34,7 @@ bry_answer bry__sbf_get(const bry__sbf *sbf, bry_hash hash, uint8_t *state)
     uint8_t found = BRY__SBF_UNKNOWN;
     bool differ = false;
     for (unsigned i = 0; i < sbf->hashes; i++) {
-        const bry__sbf_cell *cell = cell_at(sbf, hash, i);
+        const bry__sbf_cell *cell = sbf_cell_at(sbf, hash, i);
         if (cell->count == 0)
             return BRY_ABSENT;
         if (cell->state == BRY__SBF_UNKNOWN)
@@ -53,7 +53,7 @@ bry_answer bry__sbf_get(const bry__sbf *sbf, bry_hash hash, uint8_t *state)
 void bry__sbf_insert(bry__sbf *sbf, bry_hash hash, uint8_t state)
 {
     for (unsigned i = 0; i < sbf->hashes; i++) {
-        bry__sbf_cell *cell = cell_at(sbf, hash, i);
+        bry__sbf_cell *cell = sbf_cell_at(sbf, hash, i);
         if (cell->count == 0)
             cell->state = state;
         else if (cell->state != state)
@@ -67,7 +67,7 @@ void bry__sbf_insert(bry__sbf *sbf, bry_hash hash, uint8_t state)
 void bry__sbf_update(bry__sbf *sbf, bry_hash hash, uint8_t state)
 {
     for (unsigned i = 0; i < sbf->hashes; i++) {
-        bry__sbf_cell *cell = cell_at(sbf, hash, i);
+        bry__sbf_cell *cell = sbf_cell_at(sbf, hash, i);
         if (cell->count == 1)
             cell->state = state;
         else if (cell->state != state)
@@ -78,7 +78,7 @@ void bry__sbf_update(bry__sbf *sbf, bry_hash hash, uint8_t state)
 void bry__sbf_delete(bry__sbf *sbf, bry_hash hash)
 {
     for (unsigned i = 0; i < sbf->hashes; i++) {
-        bry__sbf_cell *cell = cell_at(sbf, hash, i);
+        bry__sbf_cell *cell = sbf_cell_at(sbf, hash, i);
         if (cell->count > 0 && cell->count < UINT8_MAX)
             cell->count--;
     }

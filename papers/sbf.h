@@ -1,8 +1,8 @@
 /*
  * sBF, the stateful Bloom filter that the kBF papers compare with (from "Beyond Bloom Filters: From
  * Approximate Membership Checks to Approximate State Machines", Bonomi and others, 2006): a cell
- * holds the state of the keys in it, directly, and a counter. Keys of different states in one cell
- * make it "don't know", and it stays so until its last key is gone.
+ * holds the state of its keys and a counter. Keys of different states in one cell make it "don't
+ * know", and it stays so until its last key is gone.
  */
 #ifndef BRY_PAPERS_SBF_H
 #define BRY_PAPERS_SBF_H
@@ -14,7 +14,7 @@
 #define BRY__SBF_UNKNOWN 255u /* states are below this */
 
 typedef struct bry__sbf_cell {
-    uint8_t state; /* of no meaning while count is 0 */
+    uint8_t state; /* undefined while count is 0 */
     uint8_t count; /* sticks at 255 */
 } bry__sbf_cell;
 
@@ -31,14 +31,14 @@ bry_status bry__sbf_init(bry__sbf *sbf, unsigned hashes, uint64_t segment,
 void bry__sbf_free(bry__sbf *sbf, const bry_allocator *allocator);
 
 /*
- * BRY_ABSENT: a cell is empty, or two cells name different states. BRY_UNSURE: no cell knows.
+ * BRY_ABSENT: a cell is empty, or two cells have different states. BRY_UNSURE: no cell knows.
  * BRY_PRESENT sets *state.
  */
 bry_answer bry__sbf_get(const bry__sbf *sbf, bry_hash hash, uint8_t *state);
 
 void bry__sbf_insert(bry__sbf *sbf, bry_hash hash, uint8_t state);
-/* Of a key that is there: cells that hold others too become unknown, unless they are of the new
- * state already. */
+/* The key must be there. Its cells that hold other keys too become unknown, unless they have the
+ * new state already. */
 void bry__sbf_update(bry__sbf *sbf, bry_hash hash, uint8_t state);
 void bry__sbf_delete(bry__sbf *sbf, bry_hash hash);
 
