@@ -1,4 +1,5 @@
-/* The engine bloom: bits of bloom/bloom_blocked.c, and what is promised of them by counting. */
+/* The engine bloom: the bits of bloom/bloom_blocked.c, and a count of keys that keeps the promise.
+ */
 #include "filter/filter_engine.h"
 
 #include "common/checked.h"
@@ -13,7 +14,7 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static bry_status plan(const bry_filter_options *options, bry_filter_shape *shape)
+static bry_status bloom_filter_plan(const bry_filter_options *options, bry_filter_shape *shape)
 {
     bry__blocked_shape blocked;
     if (options->bloom.bits) {
@@ -33,37 +34,37 @@ static bry_status plan(const bry_filter_options *options, bry_filter_shape *shap
     return BRY_OK;
 }
 
-static bry_status init(bry_filter *filter, const bry_filter_options *options)
+static bry_status bloom_filter_init(bry_filter *filter, const bry_filter_options *options)
 {
     bry_filter_shape shape;
-    plan(options, &shape);
+    bloom_filter_plan(options, &shape);
     return bry__blocked_init(&filter->bloom, shape.bits / BRY__BLOCK_BITS, shape.hashes,
                              &filter->allocator);
 }
 
-static void free_table(bry_filter *filter)
+static void bloom_filter_free_table(bry_filter *filter)
 {
     bry__blocked_free(&filter->bloom, &filter->allocator);
 }
 
-static bry_status clone(const bry_filter *filter, bry_filter *copy)
+static bry_status bloom_filter_clone(const bry_filter *filter, bry_filter *copy)
 {
     return bry__blocked_clone(&filter->bloom, &copy->bloom, &copy->allocator);
 }
 
-static void clear(bry_filter *filter)
+static void bloom_filter_clear(bry_filter *filter)
 {
     bry__blocked_clear(&filter->bloom, &filter->allocator);
     filter->items = 0;
 }
 
-static bool is_fixed(const bry_filter *filter)
+static bool bloom_filter_is_fixed(const bry_filter *filter)
 {
     (void)filter;
     return true;
 }
 
-static void like(const bry_filter *filter, bry_filter_options *options)
+static void bloom_filter_like(const bry_filter *filter, bry_filter_options *options)
 {
     options->bloom.bits = filter->bloom.blocks * BRY__BLOCK_BITS;
     options->bloom.hashes = filter->bloom.hashes;
@@ -71,20 +72,21 @@ static void like(const bry_filter *filter, bry_filter_options *options)
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
-static bool has(const bry_filter *filter, bry_hash hash)
+static bool bloom_filter_has(const bry_filter *filter, bry_hash hash)
 {
     return bry__blocked_has(&filter->bloom, hash);
 }
 
-static void has_n(const bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *answers)
+static void bloom_filter_has_n(const bry_filter *filter, const bry_hash *hashes, size_t n,
+                               uint8_t *answers)
 {
     bry__blocked_has_n(&filter->bloom, hashes, n, answers);
 }
 
-static bry_status add(bry_filter *filter, bry_hash hash, bool *was)
+static bry_status bloom_filter_add(bry_filter *filter, bry_hash hash, bool *was)
 {
     if (filter->items >= filter->capacity) {
-        *was = has(filter, hash);
+        *was = bloom_filter_has(filter, hash);
         return *was ? BRY_OK : BRY_E_FULL;
     }
     if (!bry__blocked_is_whole(&filter->bloom)) {
@@ -97,7 +99,8 @@ static bry_status add(bry_filter *filter, bry_hash hash, bool *was)
     return BRY_OK;
 }
 
-static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was)
+static bry_status bloom_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
+                                     uint8_t *was)
 {
     bry_status status = bry__blocked_reach(&filter->bloom, hashes, n, &filter->allocator);
     if (status == BRY_OK)
@@ -105,15 +108,16 @@ static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, ui
     return status;
 }
 
-static bry_status merge(bry_filter *into, const bry_filter *from)
+static bry_status bloom_filter_merge(bry_filter *into, const bry_filter *from)
 {
     const bry__blocked *a = &into->bloom, *b = &from->bloom;
     if (into->capacity != from->capacity || a->blocks != b->blocks || a->hashes != b->hashes)
         return BRY_E_MISMATCH;
 
     /*
-     * Keys that both hold are counted once: between the larger count and the sum, the bits tell.
-     * Where one filter's bits are all set in the other, its keys are all known there already.
+     * Keys that both hold are counted once: the count is between the larger one and the sum, and is
+     * estimated from the bits. If one filter's bits are all set in the other, its keys are all
+     * there already.
      */
     uint64_t sum = into->items + from->items;
     uint64_t items = into->items > from->items ? into->items : from->items;
@@ -122,7 +126,7 @@ static bry_status merge(bry_filter *into, const bry_filter *from)
         double fill = (double)together / ((double)a->blocks * BRY__BLOCK_BITS);
         double estimate =
             fill < 1 ? round(bry__blocked_count(a->blocks, a->hashes, fill)) : INFINITY;
-        /* A key sets k bits at most; loading a filter counts on that. */
+        /* A key sets at most k bits; loading a filter relies on that. */
         uint64_t least = (together + a->hashes - 1) / a->hashes;
         if (items < least)
             items = least;
@@ -140,12 +144,12 @@ static bry_status merge(bry_filter *into, const bry_filter *from)
     return status;
 }
 
-static uint64_t bytes(const bry_filter *filter)
+static uint64_t bloom_filter_bytes(const bry_filter *filter)
 {
     return bry__pieces_bytes_now(&filter->bloom.table);
 }
 
-static void stats(const bry_filter *filter, bry_filter_stats *stats)
+static void bloom_filter_stats(const bry_filter *filter, bry_filter_stats *stats)
 {
     const bry__blocked *bloom = &filter->bloom;
     stats->bits = bloom->blocks * BRY__BLOCK_BITS;
@@ -157,25 +161,25 @@ static void stats(const bry_filter *filter, bry_filter_stats *stats)
 
 /* ---- frames: every piece of the table that has a bit set, in order ------------------------- */
 
-static bool has_bits(const bry__pieces *table, size_t i)
+static bool bloom_filter_has_bits(const bry__pieces *table, size_t i)
 {
     return table->piece[i] &&
            bry__kernels()->popcount(table->piece[i], bry__piece_size(table, i)) > 0;
 }
 
-static void numbers(const bry_filter *filter, bry__filter_numbers *numbers)
+static void bloom_filter_numbers(const bry_filter *filter, bry__filter_numbers *numbers)
 {
     const bry__blocked *bloom = &filter->bloom;
     *numbers = (bry__filter_numbers){.hashes = bloom->hashes, .blocks = bloom->blocks};
     for (size_t i = 0; i < bloom->table.count; i++)
-        numbers->pieces += has_bits(&bloom->table, i);
+        numbers->pieces += bloom_filter_has_bits(&bloom->table, i);
 }
 
-static void write(const bry_filter *filter, bry__frame_writer *writer)
+static void bloom_filter_write(const bry_filter *filter, bry__frame_writer *writer)
 {
     const bry__pieces *table = &filter->bloom.table;
     for (size_t i = 0; i < table->count; i++) {
-        if (!has_bits(table, i))
+        if (!bloom_filter_has_bits(table, i))
             continue;
         unsigned char index[8];
         bry__store64(index, i);
@@ -186,91 +190,87 @@ static void write(const bry_filter *filter, bry__frame_writer *writer)
     }
 }
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
-{
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
 /* Reads `pieces` pieces into the table. */
 static bry_status read_pieces(bry__frame_reader *reader, bry_filter *filter, uint64_t pieces)
 {
     bry__pieces *table = &filter->bloom.table;
-    size_t lowest = 0; /* that the next index may be */
+    size_t lowest = 0; /* the smallest index that the next piece may have */
     for (uint64_t done = 0; done < pieces; done++) {
         bry__frame frame;
         unsigned char index_bytes[8];
         bry_status status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && frame.type != PIECE)
-            status = bad(reader, "a piece is missing");
+            status = bry__frame_reader_bad(reader, "a piece is missing");
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, index_bytes, sizeof index_bytes);
         if (status != BRY_OK)
             return status;
         uint64_t index = bry__load64(index_bytes);
         if (index < lowest || index >= table->count)
-            return bad(reader, "a piece is out of place");
+            return bry__frame_reader_bad(reader, "a piece is out of place");
         size_t i = (size_t)index, size = bry__piece_size(table, i);
         if (frame.length != sizeof index_bytes + size)
-            return bad(reader, "a piece has the wrong size");
+            return bry__frame_reader_bad(reader, "a piece has the wrong size");
         status = bry__frame_reader_claim(reader, bry__lines_cost(size));
         if (status == BRY_OK && bry__piece_reach(table, i, &filter->allocator) != BRY_OK)
-            status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for a piece");
+            status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for a piece");
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, table->piece[i], size);
         if (status != BRY_OK)
             return status;
-        if (!has_bits(table, i))
-            return bad(reader, "a piece without a bit");
+        if (!bloom_filter_has_bits(table, i))
+            return bry__frame_reader_bad(reader, "a piece is empty");
         lowest = i + 1;
     }
     return bry__frame_reader_end(reader);
 }
 
-static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
-                       bry__frame_reader *reader)
+static bry_status bloom_filter_read(bry_filter *filter, const bry__filter_numbers *numbers,
+                                    bry__frame_reader *reader)
 {
     if (numbers->hashes < 1 || numbers->hashes > BRY__BLOCKED_MAX_HASHES)
-        return bad(reader, "the number of hashes is out of range");
+        return bry__frame_reader_bad(reader, "the number of hashes is out of range");
     if (numbers->blocks < 1 || !bry__filter_blocks_allowed(numbers->blocks, filter->capacity))
-        return bad(reader, "the number of blocks is out of range");
+        return bry__frame_reader_bad(reader, "the number of blocks is out of range");
     if (filter->items > filter->capacity)
-        return bad(reader, "more items than the capacity");
+        return bry__frame_reader_bad(reader, "more items than the capacity");
     bry_status status = bry__frame_reader_claim(
         reader, bry__pieces_bytes_empty(numbers->blocks * BRY__BLOCK_BYTES));
     if (status != BRY_OK)
         return status;
     if (bry__blocked_init(&filter->bloom, numbers->blocks, numbers->hashes, &filter->allocator) !=
         BRY_OK)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the table's directory");
+        return bry__frame_reader_fail(reader, BRY_E_NOMEM,
+                                      "not enough memory for the table's directory");
     status = read_pieces(reader, filter, numbers->pieces);
     if (status == BRY_OK) {
         uint64_t bits = bry__blocked_count_bits(&filter->bloom), most;
         if (!bry__mul(filter->items, filter->bloom.hashes, &most) || bits > most ||
             (bits == 0) != (filter->items == 0))
-            status = bad(reader, "the bits do not agree with the number of items");
+            status = bry__frame_reader_bad(reader, "the bits do not match the number of items");
     }
     if (status != BRY_OK)
-        free_table(filter);
+        bloom_filter_free_table(filter);
     return status;
 }
 
 const bry__filter_engine bry__bloom_filter_engine = {
     .engine = BRY_ENGINE_BLOOM,
-    .plan = plan,
-    .init = init,
-    .free = free_table,
-    .clone = clone,
-    .clear = clear,
-    .is_fixed = is_fixed,
-    .like = like,
-    .has = has,
-    .has_n = has_n,
-    .add = add,
-    .add_n = add_n,
-    .merge = merge,
-    .bytes = bytes,
-    .stats = stats,
-    .numbers = numbers,
-    .write = write,
-    .read = read,
+    .plan = bloom_filter_plan,
+    .init = bloom_filter_init,
+    .free = bloom_filter_free_table,
+    .clone = bloom_filter_clone,
+    .clear = bloom_filter_clear,
+    .is_fixed = bloom_filter_is_fixed,
+    .like = bloom_filter_like,
+    .has = bloom_filter_has,
+    .has_n = bloom_filter_has_n,
+    .add = bloom_filter_add,
+    .add_n = bloom_filter_add_n,
+    .merge = bloom_filter_merge,
+    .bytes = bloom_filter_bytes,
+    .stats = bloom_filter_stats,
+    .numbers = bloom_filter_numbers,
+    .write = bloom_filter_write,
+    .read = bloom_filter_read,
 };

@@ -1,6 +1,6 @@
 /*
- * The filter job: options become an engine and a shape, and a shape becomes an object that keeps
- * its promise by counting what it takes in.
+ * The filter job: chooses engine and shape from the options, and keeps the promise by counting the
+ * keys that are added.
  */
 #include "filter/filter_engine.h"
 
@@ -8,7 +8,7 @@
 #include "common/sizing.h"
 #include "common/struct_size.h"
 
-static const bry__filter_engine *engine_of(bry_engine engine)
+static const bry__filter_engine *filter_engine_of(bry_engine engine)
 {
     switch (engine) {
     case BRY_ENGINE_BLOOM:
@@ -20,10 +20,10 @@ static const bry__filter_engine *engine_of(bry_engine engine)
     }
 }
 
-/* Options as this version knows them: fields that an older caller's struct lacks become zero, and
- * zeros become defaults. And the engine that they name, and what it makes of them. */
-static bry_status read_options(const bry_filter_options *given, bry_filter_options *options,
-                               const bry__filter_engine **engine, bry_filter_shape *shape)
+/* Reads the options: fields that an older caller's struct lacks are zero, and zeros become
+ * defaults. Chooses the engine and plans. */
+static bry_status filter_read_options(const bry_filter_options *given, bry_filter_options *options,
+                                      const bry__filter_engine **engine, bry_filter_shape *shape)
 {
     *options = (bry_filter_options)BRY_FILTER_OPTIONS;
     bry_status status = bry__struct_read(options, sizeof *options, given);
@@ -35,7 +35,7 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
         options->capacity = 1000;
     if (options->error == 0)
         options->error = 0.01;
-    bool compact = options->engine == BRY_ENGINE_COMPACT; /* which has no bits to be out of range */
+    bool compact = options->engine == BRY_ENGINE_COMPACT; /* it has no bits */
     if (compact && (options->bloom.bits || options->bloom.hashes))
         return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->capacity > BRY_CAPACITY_MAX ||
@@ -45,7 +45,7 @@ static bry_status read_options(const bry_filter_options *given, bry_filter_optio
         !bry__filter_blocks_allowed(options->bloom.bits / BRY__BLOCK_BITS, options->capacity) ||
         options->bloom.hashes > BRY__BLOCKED_MAX_HASHES)
         return BRY_E_RANGE;
-    *engine = engine_of(options->engine);
+    *engine = filter_engine_of(options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
     *shape = (bry_filter_shape){.engine = options->engine, .capacity = options->capacity};
@@ -62,7 +62,7 @@ bry_status bry_filter_plan(const bry_filter_options *given, bry_filter_shape *sh
     bry_filter_options options;
     const bry__filter_engine *engine;
     bry_filter_shape planned;
-    bry_status status = read_options(given, &options, &engine, &planned);
+    bry_status status = filter_read_options(given, &options, &engine, &planned);
     return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }
 
@@ -71,7 +71,7 @@ bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filte
     bry_filter_options options;
     const bry__filter_engine *engine;
     bry_filter_shape shape;
-    bry_status status = read_options(given, &options, &engine, &shape);
+    bry_status status = filter_read_options(given, &options, &engine, &shape);
     if (status == BRY_OK && options.seed == 0)
         status = bry__random_seed(&options.seed);
     if (status != BRY_OK)
@@ -144,8 +144,9 @@ uint64_t bry_filter_seed(const bry_filter *filter)
     return filter->seed;
 }
 
-/* Whether n more keys fit: at once when there is room for all, else by counting the absent ones. */
-static bool fits(const bry_filter *filter, const bry_hash *hashes, size_t n)
+/* Whether n more keys fit: immediately if there is room for all, else by counting the absent ones.
+ */
+static bool filter_fits(const bry_filter *filter, const bry_hash *hashes, size_t n)
 {
     if (!filter->engine->is_fixed(filter))
         return true;
@@ -174,7 +175,7 @@ bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer *was)
 
 bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was)
 {
-    if (!fits(filter, hashes, n))
+    if (!filter_fits(filter, hashes, n))
         return BRY_E_FULL;
     return filter->engine->add_n(filter, hashes, n, was);
 }
@@ -189,7 +190,7 @@ bry_status bry_filter_del(bry_filter *filter, bry_hash hash, bry_answer *was)
     return BRY_OK;
 }
 
-#define FETCHED 64u /* keys whose entries are brought into the cache together */
+#define FETCHED 64u /* keys whose entries are prefetched together */
 
 bry_status bry_filter_del_n(bry_filter *filter, const bry_hash *hashes, size_t n, bry_answer *was)
 {
@@ -197,7 +198,7 @@ bry_status bry_filter_del_n(bry_filter *filter, const bry_hash *hashes, size_t n
         return BRY_E_UNSUPPORTED;
     bry_answer there[FETCHED];
     for (size_t i = 0; i < n; i++) {
-        if (i % FETCHED == 0 && n > 1) /* for what it fetches */
+        if (i % FETCHED == 0 && n > 1) /* only to prefetch */
             filter->engine->has_n(filter, hashes + i, n - i < FETCHED ? n - i : FETCHED, there);
         bool deleted = filter->engine->del(filter, hashes[i]);
         if (was)

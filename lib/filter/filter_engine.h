@@ -1,10 +1,10 @@
 /*
- * What stands between the filter and its engines.
+ * The interface between the filter and its engines.
  *
  * The facade (filter.c) checks options and keeps what every filter has; an engine keeps the keys,
  * in its member of bry_filter's union, and the count in filter->items.
  *
- * Rules for every function here: what fails changes nothing, and writes nothing through its
+ * Rules for every function here: a failed call changes nothing, and writes nothing through its
  * out-pointers; memory comes from filter->allocator.
  */
 #ifndef BRY_FILTER_FILTER_ENGINE_H
@@ -15,7 +15,7 @@
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-/* The frame NUMS, as far as it is the engine's. */
+/* The engine's part of the frame NUMS. */
 typedef struct bry__filter_numbers {
     uint32_t hashes;
     uint64_t blocks, pieces;
@@ -24,42 +24,42 @@ typedef struct bry__filter_numbers {
 typedef struct bry__filter_engine {
     bry_engine engine;
 
-    /* Fills the shape but for engine and capacity; bytes are the table's, without bry_filter.
+    /* Fills the shape except engine and capacity; bytes are the table's, without bry_filter.
      * UNSUPPORTED: an option that the engine does not have. RANGE. */
     bry_status (*plan)(const bry_filter_options *options, bry_filter_shape *shape);
 
-    /* Makes the table of a filter that has all else; takes it down; copies it to a filter that is a
-     * copy otherwise; forgets all keys. NOMEM from init and clone. */
+    /* Creates the table of a filter that is complete otherwise; frees it; copies it to a filter
+     * that is a copy otherwise; removes all keys. NOMEM from init and clone. */
     bry_status (*init)(bry_filter *filter, const bry_filter_options *options);
     void (*free)(bry_filter *filter);
     bry_status (*clone)(const bry_filter *filter, bry_filter *copy);
     void (*clear)(bry_filter *filter);
-    /* Whether it takes no more than its capacity. */
+    /* Whether it accepts no more than its capacity. */
     bool (*is_fixed)(const bry_filter *filter);
-    /* Sets what makes a filter of the same shape. */
+    /* Sets what creates a filter of the same shape. */
     void (*like)(const bry_filter *filter, bry_filter_options *options);
 
     bool (*has)(const bry_filter *filter, bry_hash hash);
     void (*has_n)(const bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *answers);
-    /* Sets *was. NOMEM; FULL where the key is new and one too many for a fixed filter. */
+    /* Sets *was. NOMEM; FULL if the key is new and a fixed filter is at its capacity. */
     bry_status (*add)(bry_filter *filter, bry_hash hash, bool *was);
-    /* All or none; the facade has made sure that they fit a fixed filter. was may be NULL.
-     * NOMEM; FULL. */
+    /* All or nothing; the facade has checked that they fit a fixed filter. was may be NULL. NOMEM;
+     * FULL. */
     bry_status (*add_n)(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was);
-    /* Whether it was there. NULL where the engine cannot. Never fails. */
+    /* Whether it was there. NULL: not supported. Never fails. */
     bool (*del)(bry_filter *filter, bry_hash hash);
-    /* Both have one engine and seed. MISMATCH, FULL, NOMEM. */
+    /* Both have the same engine and seed. MISMATCH, FULL, NOMEM. */
     bry_status (*merge)(bry_filter *into, const bry_filter *from);
 
-    uint64_t (*bytes)(const bry_filter *filter); /* of the table, in constant time */
+    uint64_t (*bytes)(const bry_filter *filter); /* of the table; constant time */
     /* Sets bits, hashes, fill, estimated_error, tables. */
     void (*stats)(const bry_filter *filter, bry_filter_stats *stats);
 
     /* The numbers, and the frames that follow them; failures stick to the writer. */
     void (*numbers)(const bry_filter *filter, bry__filter_numbers *numbers);
     void (*write)(const bry_filter *filter, struct bry__frame_writer *writer);
-    /* Reads the table of a filter that has all else, items included, checked in depth and up to the
-     * end of the stream; failures are told to the reader, and no table is left then. */
+    /* Reads the table of a filter that is complete otherwise, items included, with full validation
+     * and up to the end of the stream; reports failures to the reader, and leaves no table then. */
     bry_status (*read)(bry_filter *filter, const bry__filter_numbers *numbers,
                        struct bry__frame_reader *reader);
 } bry__filter_engine;

@@ -1,4 +1,5 @@
-/* The filter's inside, shared by filter.c (operations), filter_save.c (frames) and the engines. */
+/* The filter's internals, shared by filter.c (operations), filter_save.c (frames) and the engines.
+ */
 #ifndef BRY_FILTER_FILTER_OBJECT_H
 #define BRY_FILTER_FILTER_OBJECT_H
 
@@ -27,7 +28,7 @@ struct bry_filter {
     double error; /* promised */
     union {
         bry__blocked bloom;
-        bry__maplet compact; /* values of no bits */
+        bry__maplet compact; /* with values of 0 bits */
     };
 };
 

@@ -1,4 +1,4 @@
-/* A filter as frames (doc/format.md, kind FLTR): its numbers, then what the engine has to keep. */
+/* A filter as frames (doc/format.md, kind FLTR): its numbers, then the engine's frames. */
 #include "filter/filter_engine.h"
 
 #include "common/endian.h"
@@ -41,7 +41,7 @@ bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink, const
     return bry__frame_writer_end(&writer);
 }
 
-/* The numbers as a filter without a table yet; says what is wrong with them, or NULL. */
+/* Reads the numbers into a filter without a table; returns what is wrong with them, or NULL. */
 static const char *read_numbers(const unsigned char *numbers, uint64_t seed, bry_filter *filter,
                                 bry__filter_numbers *own)
 {
@@ -60,7 +60,7 @@ static const char *read_numbers(const unsigned char *numbers, uint64_t seed, bry
         .pieces = bry__load64(numbers + AT_PIECES),
     };
     if (engine != BRY_ENGINE_BLOOM && engine != BRY_ENGINE_COMPACT)
-        return "the engine is not one that filters have";
+        return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
     if (filter->capacity < 1 || filter->capacity > BRY_CAPACITY_MAX)
@@ -87,7 +87,7 @@ static bry_status read_filter(bry__frame_reader *reader, const bry_allocator *al
         return status;
     bry_filter *made = bry__alloc(allocator, sizeof *made);
     if (!made)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the filter");
+        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the filter");
     *made = read;
     made->allocator = *allocator;
     status = made->engine->read(made, &own, reader);
