@@ -64,6 +64,13 @@ COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".giti
                 "expected.csv"}
 DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
 
+# A static function of lib/ appears in backtraces by its name alone: no more files may share one.
+MOST_FILES_PER_NAME = 2
+# Not held to that yet.
+SHORT_NAMES = re.compile(r"lib/maplet/|lib/\w+/compact_")
+STATIC = re.compile(r"^(?:static|BRY__PREFETCHING)\b[^;{}=]*?\b(\w+)"
+                    r"\((?:[^(){};]|\([^()]*\))*\)\s*\{", re.M)
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NATIVE = "march=" + "native"
 
@@ -168,6 +175,20 @@ def check_names(files):
         seen.setdefault(path.name, path)
 
 
+def check_static_names(root, files):
+    seen = {}
+    for path in files:
+        if path.parts[0] != "lib" or path.suffix not in (".c", ".h") or \
+                SHORT_NAMES.match(path.as_posix()):
+            continue
+        text = re.sub(r"/\*.*?\*/", blank, (root / path).read_text(), flags=re.S)
+        for name in set(STATIC.findall(text)):
+            seen.setdefault(name, []).append(str(path))
+    for name, paths in sorted(seen.items()):
+        if len(paths) > MOST_FILES_PER_NAME:
+            yield f"{name} is a static function of {', '.join(paths)}"
+
+
 def check_text(root, files):
     for path in files:
         if not is_code(path) or is_data(path):
@@ -244,6 +265,7 @@ def check_tree(root):
     yield from check_includes(root, files)
     yield from check_folders(files)
     yield from check_names(files)
+    yield from check_static_names(root, files)
     yield from check_text(root, files)
     yield from check_headers(root, files)
     yield from check_fields(root, files)
