@@ -298,13 +298,13 @@ static const kept_kind kinds[] = {
     {COMPACT, .name = "map compact, all values", .size = 300, .fill = fill_all_values,
      .operations = compact_operations},
     {COMPACT, .name = "map compact, large values", .variant = LARGE_VALUES, .size = 200,
-     .fill = fill_large_values, .operations = none, .large = true},
+     .fill = fill_large_values, .operations = none, .frame_bytes = 1 << 21, .large = true},
     {KBF, .name = "map kbf", .size = 200, .fill = fill, .operations = none},
     {KBF, .name = "map kbf, numbers", .exact_ceiling = true, .variant = NUMBERS, .size = 200,
      .fill = fill, .operations = none},
     {KBF, .name = "map kbf, all values", .size = 300, .fill = fill_all_values,
      .operations = kbf_operations},
     {KBF, .name = "map kbf, large values", .variant = LARGE_VALUES, .size = 200,
-     .fill = fill_large_values, .operations = none, .large = true},
+     .fill = fill_large_values, .operations = none, .frame_bytes = 1 << 21, .large = true},
 };
 KEPT_KINDS(kept_maps, "map", kinds);

@@ -39,6 +39,11 @@ bry_buffer kept_seen(const kept_kind *kind, const void *object)
     return answers;
 }
 
+uint64_t kept_most(const kept_kind *kind, uint64_t ceiling)
+{
+    return ceiling + (kind->frame_bytes ? kind->frame_bytes : 1 << 19);
+}
+
 void kept_note_bytes(bry_buffer *answers, const void *bytes, size_t len)
 {
     bry_sink sink = bry_buffer_sink(answers);

@@ -48,6 +48,7 @@ struct kept_kind {
     kept_look *const *looks; /* NULL ends them */
     const kept_operation *operations; /* one without a name ends them */
     bool exact_ceiling; /* a load needs the object's bytes() and not one more */
+    uint64_t frame_bytes; /* a load may take them for a while, besides the object; 0: 512 KiB */
     bool large; /* streams too long to be read over and over */
     bry_engine engine;
     unsigned variant; /* the rest is for the functions of the job */
@@ -78,6 +79,9 @@ void kept_assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
 
 /* The answers of all looks, the caller's to free. */
 bry_buffer kept_seen(const kept_kind *kind, const void *object);
+
+/* The most that a load below this ceiling may allocate. */
+uint64_t kept_most(const kept_kind *kind, uint64_t ceiling);
 
 /* For looks and uses: appends to the answers. */
 void kept_note(bry_buffer *answers, uint64_t number);

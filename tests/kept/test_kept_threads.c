@@ -5,7 +5,7 @@
 #include "kept/kept_object.h"
 #include "support/crew.h"
 
-static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows};
+static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters};
 
 /* ---- the kernels --------------------------------------------------------------------------- */
 

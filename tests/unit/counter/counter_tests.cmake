@@ -15,9 +15,6 @@ bloomery_unit_test(test_counter_memory)
 bloomery_unit_test(test_counter_save)
 target_compile_definitions(test_counter_save PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 
-find_package(Threads REQUIRED)
-bloomery_thread_test(test_counter_threads)
-
 # Retries of 6 %, with a window and without.
 bloomery_program(counter_retries stat/counter_retries.c)
 add_test(NAME counter_retries COMMAND counter_retries 200000)
