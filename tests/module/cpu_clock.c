@@ -1,8 +1,8 @@
 /*
  * A clock for the latency test, loaded in front of a server: the time of day advances only while
- * the calling thread works. The server times its commands by that clock, so a busy machine does
- * not make a command look slow. SIGUSR2 sets the clock ten minutes ahead, as if the server had
- * idled.
+ * the calling thread runs. The server measures its commands with that clock, so that a busy machine
+ * does not make a command look slow. SIGUSR2 moves the clock ten minutes ahead, as if the server had
+ * been idle.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -35,7 +35,7 @@ __attribute__((constructor)) static void listen_for_signal(void)
 __attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict now,
                                                         void *restrict zone)
 {
-    static int64_t started; /* the server asks before it has threads */
+    static int64_t started; /* the server calls this before it has threads */
     (void)zone;
     if (!started)
         started = microseconds(CLOCK_REALTIME);

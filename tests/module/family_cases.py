@@ -1,11 +1,11 @@
-"""What is asked of the commands of every family, for the module_*_test.py files."""
+"""Tests of the commands of every family, for the module_*_test.py files."""
 
 from server_runner import Client, pairs
 
 
 class Described:
     """A class with these tests has PREFIX, and COMMANDS: every command of the family at least once,
-    as a line without the prefix, and its keys; INTERNAL are those that no client sends."""
+    as a line without the prefix, and its keys. INTERNAL are those that clients never send."""
 
     INTERNAL = ("LOAD",)
 
@@ -27,7 +27,7 @@ class Described:
                              [key.encode() for key in keys.split()], line)
 
     def reader(self, pattern, *commands):
-        """A client that may read keys of this pattern, and call these commands alone."""
+        """A client that may read keys of this pattern and call only these commands."""
         self.client("ACL", "SETUSER", "reader", "on", ">x", f"%R~{pattern}",
                     *(f"+{command.lower()}" for command in commands))
         self.addCleanup(self.client, "ACL", "DELUSER", "reader")
@@ -37,7 +37,7 @@ class Described:
         return client
 
     def grows_as_counted(self, key, commands, least):
-        """The server's memory grows by what is counted for the key, and that by `least` or more."""
+        """The server's memory grows by what is counted for the key, which is at least `least`."""
         used = self.client.info("memory")["used_memory"]
         counted = self.client("MEMORY", "USAGE", key)
         for command in commands:
@@ -45,5 +45,5 @@ class Described:
         used = self.client.info("memory")["used_memory"] - used
         counted = self.client("MEMORY", "USAGE", key) - counted
         self.assertGreater(counted, least)
-        # The connection's own buffers come and go.
+        # The buffers of the connection vary.
         self.assertLessEqual(abs(used - counted), 65536 + counted // 100)

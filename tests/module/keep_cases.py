@@ -1,8 +1,5 @@
-"""What keys of every family go through unchanged, for the *_keep_test.py files.
-
-Each of these has a class that says what its family has, which is mixed with classes of tests from
-here and with Case.
-"""
+"""What keys of every family must survive, for the *_keep_test.py files. Each of these has a class
+that describes its family, which is mixed with the test classes here and with Case."""
 
 import os
 import random
@@ -15,25 +12,25 @@ from server_runner import Error, Server
 
 
 class Family:
-    """What the classes of a family say; those with a value need not.
+    """What the class of a family defines; attributes with a value here are optional.
 
     family      its name in INFO bloomery
-    load        the command that its log is made of
+    load        the restore command in its append-only file
     keys        the names of the keys that fill() makes
     lasting     the one of them that has a time to live
-    fill        a function of a client that fills a server with all kinds of keys, with a history
-    go_on       one that changes these further
-    answers     one that asks for all that must be the same elsewhere
-    change(key) changes any key, or leaves it alone
+    fill        function of a client: makes keys of all kinds, with a history
+    go_on       function of a client: changes them further
+    answers     function of a client: queries everything that must be the same elsewhere
+    change(key) changes any key, or does nothing
     new         commands that make the key "k"
-    asked       one that asks this key, and
-    absent      the reply when there is none
-    others      settings of a replica that must not matter there
-    large()     makes keys larger than 128 kilobytes; their names
+    asked       a command that queries this key, and
+    absent      its reply if the key does not exist
+    others      settings of a replica that must have no effect there
+    large()     makes keys larger than 128 kilobytes; returns their names
     """
 
-    counted = ("keys", "items")  # what INFO bloomery counts and must not change on the way
-    by_clock = False  # whether what a change makes of a key depends on the moment
+    counted = ("keys", "items")  # what INFO bloomery counts and must not change
+    by_clock = False  # whether the effect of a change depends on the clock
 
 
 class MovedAndReloaded:
@@ -42,12 +39,12 @@ class MovedAndReloaded:
         return [now[f"bloomery_{self.family}_{name}"] for name in self.counted]
 
     def wait_freed(self):
-        """Aside, where a server's DEL is UNLINK."""
+        """In another thread, if the server's DEL is UNLINK."""
         self.wait_until(lambda: self.client.info("bloomery")[f"bloomery_{self.family}_bytes"] == 0,
                         "all is freed")
 
     def same_after(self, action):
-        """Fills the server, carries the action out and compares."""
+        """Fills the server, runs the action and compares."""
         self.wait_freed()
         self.fill(self.client)
         before, digest = self.answers(self.client), self.client("DEBUG", "DIGEST")
@@ -60,7 +57,7 @@ class MovedAndReloaded:
         self.assertGreater(self.client("TTL", self.lasting), 9000)
 
     def test_copy(self):
-        """It has the same bytes, its own memory, and goes on as the other does."""
+        """A copy has the same bytes and its own memory, and behaves like the original."""
         self.fill(self.client)
         for key in self.keys:
             self.client("COPY", key, "copy")
@@ -129,7 +126,7 @@ class MovedAndReloaded:
         self.same_after(action)
 
     def test_migrate(self):
-        """To another server, which has them then and we do not; and back."""
+        """To another server and back; only one of them has the keys at a time."""
         wait = server_runner.PATIENCE * 1000
 
         def action():
@@ -149,8 +146,8 @@ class MovedAndReloaded:
         self.same_after(action)
 
     # ---- servers with an older module --------------------------------------------------------
-    # A server that cannot load what it must ends with 1, or with 0 where its own check of the file,
-    # which knows nothing of modules, finds no fault.
+    # A server that cannot load its data exits with 1, or with 0 if its own check of the file, which
+    # ignores modules, finds no error.
 
     def older(self, **settings):
         if not os.path.exists(server_runner.OLDER_MODULE):
@@ -163,7 +160,8 @@ class MovedAndReloaded:
         self.assertGreaterEqual(len(lines), at_least, log[-3000:])
 
     def test_restore_on_an_older_module(self):
-        """An error, nothing in its place, the key of that name as it was, a line in the log."""
+        """RESTORE returns an error and logs why; no key is created, and an existing one is
+        unchanged."""
         def action():
             with self.older() as other:
                 for key in self.keys:
@@ -176,7 +174,7 @@ class MovedAndReloaded:
                         self.assertIn("Bad data format", str(reply))
                         self.assertEqual(other.client("GET", key), b"of theirs" if there else None)
                 self.refused_by_older(other.log, 2 * len(self.keys))
-                # What cannot be taken is not given away either.
+                # MIGRATE does not delete a key that the target refuses.
                 for key in self.keys:
                     reply = self.client.ask("MIGRATE", "127.0.0.1", other.port, key, 0,
                                             server_runner.PATIENCE * 1000, "REPLACE")
@@ -185,7 +183,7 @@ class MovedAndReloaded:
         self.same_after(action)
 
     def test_an_older_module_as_a_replica(self):
-        """It does not take half of it: the server ends by itself, with a line that says why."""
+        """It does not load a part: the server exits and logs why."""
         def action():
             with self.older() as other:
                 other.client("REPLICAOF", "127.0.0.1", self.server.port)
@@ -196,7 +194,7 @@ class MovedAndReloaded:
         self.same_after(action)
 
     def test_an_older_module_on_our_snapshot(self):
-        """The server does not start, and leaves the file as it is."""
+        """The server does not start and does not change the file."""
         def action():
             self.save()
             snapshot = (self.server.path / "dump.rdb").read_bytes()
@@ -216,7 +214,7 @@ class MovedAndReloaded:
 
 
 class Logged(MovedAndReloaded):
-    """The same on a server with a log, which is what a restart loads."""
+    """The same on a server with an append-only file, which a restart loads."""
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
 
@@ -237,8 +235,8 @@ class Logged(MovedAndReloaded):
             self.same_after(action)
             if preamble == "no":
                 self.assertIn(self.load.encode(), self.log())
-            # What was loaded goes on as what was not: this is replayed on loaded keys, and then on
-            # keys that came to be another way.
+            # Loaded keys behave like others: this is replayed on loaded keys, and then on keys made
+            # in another way.
             for kill in (False, True):
                 self.go_on(self.client)
                 digest = self.client("DEBUG", "DIGEST")
@@ -258,7 +256,7 @@ class Compared:
 
 class Replicated(Compared):
     def test_partial_resync(self):
-        """A link that broke is taken up where it broke, however much was written meanwhile."""
+        """A broken link resumes where it stopped, however much was written meanwhile."""
         self.client("CONFIG", "SET", "repl-backlog-size", "64mb")
         self.fill(self.client)
         with Server() as other:
@@ -278,7 +276,7 @@ class Replicated(Compared):
 
 class Followed(Compared):
     def test_every_way(self):
-        """What is loaded as a whole, every command from the creation on, and a link that breaks."""
+        """Full synchronisation, every command from the creation on, and a broken link."""
         self.fill(self.client)
         with Server(**self.others, **{"bloomery.max-key-bytes": "64kb"}) as other:
             self.follow(other)
@@ -288,7 +286,7 @@ class Followed(Compared):
             self.client("DEL", *self.keys)
             self.fill(self.client)
             self.same_on(other)
-            for key in self.large():  # than this replica would let its own clients make one
+            for key in self.large():  # larger than this replica allows its own clients
                 self.assertGreater(self.client("MEMORY", "USAGE", key), 2 * 65536)
                 self.client("RESTORE", f"{key} again", 0, self.client("DUMP", key))
             self.same_on(other)
@@ -299,11 +297,12 @@ class Followed(Compared):
 
 
 class Damaging:
-    """Payloads that did not come whole. The server's own checksum is switched off for these.
+    """Damaged payloads. The server's own checksum is switched off for these.
 
-    A class with these tests has `kind`, what the log calls a key ("a map"); small(engine), the
-    payload of a small key made with one of the `engines`; and uses(key), commands that ask and
-    change what such a payload made. Of 400 changes of one bit, fewer than `unnoticed` may pass. `notes` says whether such keys have one.
+    A class with these tests has `kind`, the log's name of a key ("a map"); small(engine), the
+    payload of a small key made with one of the `engines`; and uses(key), commands that query and
+    change the key made from such a payload. Of 400 flipped bits, fewer than `unnoticed` may be
+    accepted. `notes` says whether such keys have a note.
     """
 
     engines = ("compact",)
@@ -323,7 +322,7 @@ class Damaging:
             yield self.small(engine)
 
     def try_restore(self, payload):
-        """Refused, or something that can be asked and changed."""
+        """The payload is refused, or gives a key that can be queried and changed."""
         reply = self.client.ask("RESTORE", "t", 0, payload)
         if isinstance(reply, Error):
             self.assertEqual(self.client("EXISTS", "t"), 0)
@@ -338,7 +337,7 @@ class Damaging:
             self.assertTrue(self.try_restore(dump))
 
     def test_foreign_notes(self):
-        """Bytes of somebody else that the key would lose, with right checksums."""
+        """A note that the key would lose, with valid checksums."""
         for dump in self.payloads() if not self.notes else ():
             for note in (b"x", bytes(64), bytes(1000), bytes(100000)):
                 forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
@@ -347,7 +346,7 @@ class Damaging:
             self.assertIn("keys of this type have no note", self.server.log)
 
     def test_small_keys_under_the_lowest_limit(self):
-        """Buffers that are larger are needed while a key is loaded, and are no part of it."""
+        """Loading needs larger buffers, which do not count as memory of the key."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         for dump in self.payloads():
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
@@ -362,12 +361,12 @@ class Damaging:
         self.assertIn(f"{self.kind} is refused", self.server.log)
 
     def test_flipped(self):
-        """Every byte of a frame is under a checksum."""
+        """A checksum covers every byte of a frame."""
         source = random.Random(7)
         for dump in self.payloads():
             taken = 0
             for _ in range(400):
-                at = source.randrange(10, len(dump) - 10)  # past the type's name
+                at = source.randrange(10, len(dump) - 10)  # after the type's name
                 changed = bytearray(dump)
                 changed[at] ^= 1 << source.randrange(8)
                 taken += self.try_restore(bytes(changed))
@@ -376,7 +375,7 @@ class Damaging:
 
     def test_newer_encoding(self):
         dump = bytearray(next(self.payloads()))
-        # Type 7, a 64-bit length of which the low ten bits are the encoding.
+        # Type 7, then a 64-bit number with the encoding in its low ten bits.
         self.assertEqual((dump[0], dump[1]), (7, 0x81))
         module = struct.unpack(">Q", dump[2:10])[0]
         self.assertEqual(module & 1023, 1)
@@ -387,20 +386,20 @@ class Damaging:
 
 def frames_in(dump):
     """The frames in the payload of a small key, written without compression."""
-    start = dump.index(b"\x8bBRY\r\n\x1a\n")  # they begin with a magic
-    # A string's length in 14 bits stands before it; what follows the frames is 0, the end of the
-    # module's value, and the server's own ten bytes.
+    start = dump.index(b"\x8bBRY\r\n\x1a\n")  # frames begin with a magic number
+    # A 14-bit string length precedes the frames; after them come 0, the end of the module's value,
+    # and ten bytes of the server.
     size = struct.unpack(">H", dump[start - 2:start])[0] & 0x3fff
     return dump[start:start + size]
 
 
 class ChangedAtRandom:
-    """Changes at random, on keys small enough to meet every limit: the log, a replica that was
-    there from the beginning, and one that came later have the same bytes as the master.
+    """Random changes on keys small enough to reach every limit: the append-only file, a replica
+    from the start and a later one have the same bytes as the master.
 
-    A class with these tests has COMMANDS, how many; command(source, there), the next one, where
-    `there` is a dictionary of the keys that exist; and OUTCOMES, pairs of a command and a word of
-    its reply ("done", or an error's) that must be among them.
+    A class with these tests has COMMANDS, their number; command(source, there), the next one, where
+    `there` is a dictionary of the existing keys; and OUTCOMES, pairs of a command and the first
+    word of its reply ("done", or an error code) that must occur.
     """
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no", "bloomery.max-key-bytes": "64kb"}

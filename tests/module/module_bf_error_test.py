@@ -1,5 +1,5 @@
-"""False positives of filters stay at or under the rate asked for, at full capacity and however often
-they have expanded, in a few bits an item; and deleting gives memory back.
+"""The rate of false positives of filters is at most the requested one, at full capacity and however
+often they have grown, with a few bits per item; and deletions free memory.
 
     PROGRAM SERVER MODULE [PRELOAD]      20,000 items; more with BLOOMERY_BF_ITEMS=n
 """
@@ -18,7 +18,8 @@ ASKED = max(ITEMS, 100_000)
 
 class Errors(Case):
     def all(self, command, key, name, n):
-        """The command on n items of that name, many at once; the sum of its answers."""
+        """Runs the command on n items with that name prefix, in large batches; returns the sum of
+        its answers."""
         total = 0
         for start in range(0, n, 100 * BATCH):
             replies = self.client.pipeline(
@@ -28,11 +29,11 @@ class Errors(Case):
         return total
 
     def check(self, key, n, error):
-        """As many as were stored are there; of those asked that were not added, no more than the
-        rate says and five standard deviations."""
+        """All stored items are present; of the absent items, at most the error rate plus five
+        standard deviations are reported."""
         stored = self.all("BF.MADD", key, "in", n)
         self.assertEqual(self.client("BF.CARD", key), stored)
-        # Those that seemed to be there were not stored: at most the error's share.
+        # Items that seemed to be present were not stored: at most a fraction equal to the error.
         self.assertGreater(stored, n * (1 - error) - 5 * math.sqrt(n * error))
         self.assertEqual(self.all("BF.MEXISTS", key, "in", n), n)
         wrong = self.all("BF.MEXISTS", key, "none", ASKED)
@@ -59,7 +60,7 @@ class Errors(Case):
         self.assertEqual(self.client.pipeline([["BF.EXISTS", "k", i] for i in range(n)]), [1] * n)
 
     def test_full_and_fixed(self):
-        """At capacity the whole rate is used, which shows that the test can see it."""
+        """At capacity the error rate is fully used, which shows that the test can measure it."""
         for error in (0.1, 0.01, 0.001):
             key = f"fixed {error}"
             self.client("BF.RESERVE", key, error, ITEMS * 2, "NONSCALING", "SEED", 4)
@@ -82,7 +83,7 @@ class Errors(Case):
             self.check(f"k{expansion}", ITEMS, 0.02)
 
     def test_in_chunks(self):
-        """In the long run of several chunks of the true size."""
+        """In the long run, several chunks of the real size."""
         n = 4 * ITEMS
         self.client("BF.RESERVE", "k", "1e-9", 100)
         self.assertEqual(self.all("BF.MADD", "k", "in", n), n)

@@ -1,4 +1,4 @@
-"""Filters outlive servers, links and copies: every way in which a key travels, with equal digests."""
+"""Filters survive restarts, replication and copies, with equal digests."""
 
 import os
 import re
@@ -13,7 +13,8 @@ from server_runner import Case, Client, Server, pairs
 
 
 def fill(client):
-    """Filters of every kind, with a history: grown, deleted from, refused, merged, carried over."""
+    """Filters of every kind, with a history: grown, deleted from, refused, merged, copied by
+    chunks."""
     client("BF.RESERVE", "grown", "0.01", 50, "EXPANSION", 3, "SEED", 1)
     for start in range(0, 5000, 500):
         client("BF.MADD", "grown", *(f"k{i}" for i in range(start, start + 500)))
@@ -25,7 +26,7 @@ def fill(client):
         client.ask("BF.MADD", "fixed", *range(i, i + 7))
     for i in range(5):
         client.ask("BF.ADD", "fixed", f"f{i}")
-    client("BF.ADD", "made", "a")  # with this server's defaults and a seed of its own
+    client("BF.ADD", "made", "a")  # with this server's defaults and a random seed
     client("BF.INSERT", "inserted", "CAPACITY", 7, "ERROR", "0.2", "EXPANSION", 9, "ITEMS", "a", "b")
     client("BF.INSERT", "cut", "CAPACITY", 2, "ERROR", "1e-6", "NONSCALING", "ITEMS", *"abcd")
     client("BF.RESERVE", "coarse", "0.9", 10)
@@ -50,8 +51,8 @@ KEYS = ("grown", "exact", "fixed", "made", "inserted", "cut", "coarse", "empty",
 
 
 def answers(client):
-    """All that can be asked but the bytes now allocated, which depend on the way an object came to
-    be, and how each filter would be saved."""
+    """All query results except allocated bytes, which depend on the history, and the dump of each
+    filter."""
     infos = [pairs(client("BF.INFO", key)) for key in KEYS]
     for info in infos:
         info.pop(b"Size")
@@ -63,7 +64,7 @@ def answers(client):
 
 
 def go_on(client):
-    """Later changes must lead to the same bytes wherever they are carried out."""
+    """Later changes must give the same bytes wherever they are applied."""
     for key in ("grown", "exact", "merged", "made", "coarse"):
         for start in range(0, 3000, 100):
             client("BF.MADD", key, *(f"later {i}" for i in range(start, start + 100)))
@@ -112,7 +113,7 @@ class Damaged(Damaging, Case):
                 ["BF.INFO", key], ["BF.SCANDUMP", key, 0])
 
     def test_forged_notes(self):
-        """What the filter was reserved with, with right checksums."""
+        """Forged parameters in the note, with valid checksums."""
         dump = self.small()
         for note in (b"", bytes(24), bytes(25), struct.pack("<QQ", 10, 7),
                      struct.pack("<QQdQ", 10, 7, 0.001, 0), struct.pack("<QQd", 0, 7, 0.001),
@@ -151,7 +152,7 @@ class Replica(Followed, Filters, Case):
 
 
 class WithoutTheNames(Compared, Filters, Case):
-    """Nodes where clients have no BF.*, or where these are another module's: filters are the same."""
+    """Nodes without BF.*, or where another module has these names, hold the same filters."""
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no", "aof-use-rdb-preamble": "no"}
     EFFECTS = (["FILTER.CREATE", "k", "0.1", 5, "SEED", 1], ["FILTER.ADD", "k", "a"],
@@ -188,7 +189,7 @@ class WithoutTheNames(Compared, Filters, Case):
         self.client("BF.ADD", "deleted", "a")
         self.client("BF.DEL", "deleted", "a")
         self.refused("MISMATCH", "BF.MERGE", "grown", "exact")
-        self.client("BF.MADD", "fixed", *range(50))  # into the room that was made
+        self.client("BF.MADD", "fixed", *range(50))  # into the freed room
         self.client("BF.RESERVE", "full", "0.05", 100, "NONSCALING", "SEED", 3)
         self.client("BF.MADD", "full", *(f"f{i}" for i in range(90)))
         self.assertEqual(self.client.ask("BF.MERGE", "full", "fixed").word, "FULL")
@@ -201,7 +202,7 @@ class WithoutTheNames(Compared, Filters, Case):
         self.change()
         self.caught_up(len(nodes))
         self.check(*nodes)
-        # A log of their own has it too, and so have their replicas.
+        # Their own append-only files and replicas have it too.
         with Server() as behind:
             self.follow(behind, nodes[0])
             self.change_again()

@@ -1,4 +1,5 @@
-"""BF.*: replies and errors to the byte, arguments, numbers, chunks, and the Python client's methods."""
+"""BF.*: exact replies and errors, arguments, numbers, chunks, and the methods of the Python
+client."""
 
 import os
 import pathlib
@@ -17,7 +18,7 @@ SMALL_CHUNKS = os.path.join(FOLDER, "bloomery-small-chunks.so")
 
 
 class Tee:
-    """A file that keeps what was read from it."""
+    """A file that records what was read from it."""
 
     def __init__(self, file):
         self.file, self.seen = file, b""
@@ -38,7 +39,7 @@ class Tee:
 
 class Exchange(Case):
     def recorded(self):
-        """(command, RESP2, RESP3) of the file."""
+        """(command, RESP2, RESP3) of each record in the file."""
         command, replies = None, {}
         for line in EXCHANGE.read_text().splitlines() + ["> end"]:
             kind, rest = line[:1], line[2:]
@@ -149,7 +150,7 @@ class Arguments(Described, Case):
         self.assertEqual(names, [name.lower() for name in names])
 
     def test_category(self):
-        """@bloom, where the server lets modules have categories."""
+        """@bloom, if the server lets modules have categories."""
         categories = self.client("ACL", "CAT")
         if b"bloomery" not in categories:
             self.skipTest("modules have no categories here")
@@ -184,7 +185,7 @@ class Numbers(Case):
 
     def test_size_is_the_memory(self):
         self.client("BF.MADD", "k", *range(5000))
-        # MEMORY USAGE counts the key's name and the server's own entry as well.
+        # MEMORY USAGE also counts the key's name and the server's own entry.
         size, usage = self.client("BF.INFO", "k", "SIZE")[0], self.client("MEMORY", "USAGE", "k")
         self.assertTrue(0 <= usage - size < 200, (usage, size))
         self.assertEqual(self.client.info("bloomery")["bloomery_filter_bytes"], size)
@@ -213,7 +214,7 @@ class Numbers(Case):
         self.assertEqual(self.client("BF.MEXISTS", "k", *stored), [1] * 1000)
         self.client("BF.DEL", "k", stored[0])
         self.assertEqual(self.client("BF.ADD", "k", "one more"), 1)
-        # A list that does not fit is added as far as it does.
+        # Items are added until the filter is full.
         self.client("BF.DEL", "k", *stored[1:4])
         reply = self.client("BF.MADD", "k", *(f"more {i}" for i in range(50)))
         self.assertEqual(reply.count(1), 3)
@@ -248,7 +249,7 @@ class Numbers(Case):
         self.assertEqual(self.client("BF.ADD", "k", "one more"), 1)
 
     def test_reserved_beyond_the_limit(self):
-        """Nothing is allocated, so nothing is refused before items come."""
+        """Nothing is allocated, so nothing is refused before items are added."""
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         for key, *more in (["scales"], ["fixed", "NONSCALING"]):
@@ -283,7 +284,7 @@ class Numbers(Case):
         listener("PSUBSCRIBE", "__keyspace@*__:*")
         self.client("BF.RESERVE", "k", "0.01", 9)
         self.client("BF.ADD", "k", "a")
-        self.client("BF.ADD", "k", "a")  # nothing happens
+        self.client("BF.ADD", "k", "a")  # no effect
         self.client("BF.DEL", "k", "a")
         self.client("BF.MERGE", "m", "k")
         self.client("BF.ADD", "made", "a")
@@ -374,7 +375,7 @@ class Chunks(Case):
                         ["BF.CARD", "t"], ["BF.INFO", "t"], ["BF.SCANDUMP", "t", 0],
                         ["BF.RESERVE", "t", "0.1", 9], ["BF.MERGE", "k", "t"]):
             self.refused("BADDATA", *command, text="being restored")
-        # It is kept as what it is, and the rest may come later.
+        # The unfinished filter is saved, and the rest may follow later.
         digest = self.client("DEBUG", "DIGEST")
         self.client("DEBUG", "RELOAD")
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
@@ -388,7 +389,7 @@ class Chunks(Case):
         self.client("BF.LOADCHUNK", "t", *chunks[0])
         self.refused("ERR", "BF.LOADCHUNK", "t", *chunks[2], text="received bad data")
         self.refused("ERR", "BF.LOADCHUNK", "t", chunks[2][0], chunks[1][1], text="bad data")
-        self.client("BF.LOADCHUNK", "t", *chunks[0])  # begins again
+        self.client("BF.LOADCHUNK", "t", *chunks[0])  # starts again
         for chunk in chunks[1:]:
             self.client("BF.LOADCHUNK", "t", *chunk)
         self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
@@ -408,7 +409,7 @@ class Chunks(Case):
             self.refused("ERR", "BF.LOADCHUNK", "t", wrong, data, text="received bad data")
         self.refused("ERR", "BF.LOADCHUNK", "t", iterator, data + b"x", text="received bad data")
         self.assertEqual(self.client("BF.EXISTS", "t", "as it was"), 1)
-        self.client("BF.LOADCHUNK", "t", iterator, data)  # replaces what is there
+        self.client("BF.LOADCHUNK", "t", iterator, data)  # replaces the filter
         self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", "k", "t"))
 
     def test_changed_meanwhile(self):
@@ -418,21 +419,21 @@ class Chunks(Case):
         self.refused("ERR", "BF.SCANDUMP", "k", first, text="begin again at 0")
         later = self.dump("k")
         self.assertEqual(len(later), len(chunks))
-        # Chunks of before and after that meet all the same.
+        # Mixed chunks from before and after a change.
         self.client("BF.LOADCHUNK", "t", *chunks[0])
         for chunk in later[1:-1]:
             self.client("BF.LOADCHUNK", "t", *chunk)
         reply = self.client.ask("BF.LOADCHUNK", "t", *later[-1])
         self.assertEqual(str(reply), "ERR received bad data")
         self.assertEqual(self.client("EXISTS", "t"), 0)
-        # The way for a filter that is written to.
+        # How to dump a filter that is being written.
         self.client("COPY", "k", "copy")
         first, data = self.client("BF.SCANDUMP", "copy", 0)
         self.client("BF.ADD", "k", "newer")
         self.assertEqual(self.client("BF.SCANDUMP", "copy", first), list(later[1]))
 
     def test_to_replicas(self):
-        """Of which one has no commands BF.*"""
+        """One of the replicas has no commands BF.*"""
         chunks = self.filled()
         with Server(**self.SETTINGS) as other, \
                 Server(**self.SETTINGS, **{"bloomery.bf": "no"}) as silent:
@@ -444,7 +445,7 @@ class Chunks(Case):
                     self.same_on(other, silent)
             self.client("BF.LOADCHUNK", "u", *chunks[0])
             self.same_on(other, silent)
-            # Chunks of a replica are those of its master.
+            # A replica returns the same chunks as its master.
             self.assertEqual(other.client("BF.SCANDUMP", "k", chunks[0][0]), list(chunks[1]))
             self.assertIsInstance(silent.client.ask("BF.SCANDUMP", "k", 0), Error)
 
@@ -456,7 +457,7 @@ class Chunks(Case):
             self.assertEqual(server.complaints(), "")
 
     def test_of_other_sizes(self):
-        """A filter of one chunk of the real module is one here as well, where it fits."""
+        """A filter that is one chunk of the real module is also accepted here, if it fits."""
         (iterator, data), = self.filled(100)
         with Server() as other:
             other.client("BF.LOADCHUNK", "k", iterator, data)
@@ -465,7 +466,7 @@ class Chunks(Case):
 
 
 class Names(Case):
-    """`bf auto|yes|no`, with a module that has BF.ADD before us."""
+    """`bf auto|yes|no`, with another module that already has BF.ADD."""
 
     SETTINGS = {"loadmodule": TAKEN}
 
@@ -475,7 +476,7 @@ class Names(Case):
             self.fail("the server has our module from another test")
 
     def with_both(self, *arguments):
-        """A server that has loaded both, ours with these arguments."""
+        """A server with both modules, ours loaded with these arguments."""
         server = Server(loadmodule=TAKEN)
         self.addCleanup(server.__exit__)
         server.__enter__()
@@ -502,7 +503,7 @@ class Names(Case):
         self.assertIn("bf yes: another module has BF.ADD", server.log)
         self.assertEqual(server.client("BF.ADD", "k", "a"), 42)
         self.assertIsInstance(server.client.ask("MAP.SET", "m", "a", "1"), Error)
-        # What was refused has left nothing behind that the next load would stumble over.
+        # A refused load leaves nothing behind that would break the next one.
         self.assertEqual(server.client("MODULE", "LOAD", server_runner.MODULE, "bf", "auto"), b"OK")
         self.assertEqual(server.client("MAP.SET", "m", "a", "1"), [1])
         self.assertEqual(server.client("BF.ADD", "k", "a"), 42)
@@ -536,7 +537,7 @@ class Names(Case):
                              ([200], [factor]), line)
             self.assertIn(b"ratio:0.02", client("BF.DEBUG", "k")[1])
             self.assertEqual(client("CONFIG", "GET", "*bf-error-rate")[1], b"0.02")
-            # A setting in a file comes later, and counts.
+            # A setting in the configuration file overrides the argument.
             client("CONFIG", "SET", "bloomery.bf-error-rate", "0.05")
             client("BF.ADD", "other", "a")
             self.assertIn(b"ratio:0.05", client("BF.DEBUG", "other")[1])
@@ -556,7 +557,8 @@ class Names(Case):
             self.assertEqual(reply == 1, there, (lines, reply))
 
     def test_filters_are_kept(self):
-        """Without the commands filters are loaded, saved and moved; with them they are there again."""
+        """Without the commands filters are still loaded, saved and moved; with them they are
+        accessible again."""
         with Server() as ours:
             ours.client("BF.MADD", "k", *range(3000))
             ours.client("BF.INSERT", "n", "NONSCALING", "CAPACITY", 50, "ITEMS", *range(40))
@@ -590,7 +592,8 @@ class Names(Case):
 
 
 class NewerServers(Case):
-    """What Redis 8 and servers with categories are asked for, on one that is neither."""
+    """What the module requests from Redis 8 and servers with categories, tested on a server that is
+    neither."""
 
     def logged(self, *arguments):
         server = Server()

@@ -1,5 +1,5 @@
-"""What goes by the server's clock, after that was in the future and came back. The log brings the
-time there: what it holds was carried out when the clock said so."""
+"""Objects that use the server's clock, after the clock was in the future and came back. An
+append-only file provides that time, since its commands carry theirs."""
 
 import sys
 import time
@@ -45,9 +45,9 @@ class Clock(Case):
             ahead = self.ahead(command, key)
             self.assertLessEqual(ahead, future - before)
             self.assertGreater(ahead, 0)
-        self.assertEqual(self.ahead("WINDOW.INFO", "events"), 0)  # the clock does not count there
+        self.assertEqual(self.ahead("WINDOW.INFO", "events"), 0)  # the clock is not used there
 
-        # Nothing that comes now is forgotten, however short the window.
+        # Nothing added now expires early, however short the window.
         self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 1)
         self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [1, 2])
         self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [2, 1])
@@ -55,7 +55,7 @@ class Clock(Case):
         self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 0)
         self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [0])
         self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [2, 0])
-        # What helps.
+        # The remedies.
         self.assertEqual(self.client("WINDOW.FORGET", "w", "b"), 1)
         self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 1)
         self.client("DEL", "w")

@@ -1,5 +1,5 @@
-"""A server that is killed under load, with a log that is synced before each reply: after the restart
-no acknowledged increment is lost, and none is counted twice, however often it is retried.
+"""A server is killed under load, with an append-only file that is synced before each reply: after the
+restart no acknowledged increment is lost, and none is counted twice, however often it is retried.
 
     PROGRAM SERVER MODULE [PRELOAD]      3 rounds; more with BLOOMERY_CRASH_ROUNDS=n
 """
@@ -19,15 +19,15 @@ PIPELINE = 6
 
 class Writer:
     """A client with two counters of its own. It sends commands of one or two increments, several at
-    once and now and then one a second time, and knows at any moment what was acknowledged."""
+    once, sometimes one twice, and always knows what was acknowledged."""
 
     def __init__(self, number):
         self.source = random.Random(number)
         self.names = (f"writer {number} a", f"writer {number} b")
-        self.sums = [0, 0]  # of what was acknowledged
+        self.sums = [0, 0]  # acknowledged
         self.next = 0
-        self.acknowledged = []  # commands, each a list of (place of its counter, delta, id)
-        self.open = []  # sent, and no reply has come
+        self.acknowledged = []  # commands, each a list of (index of its counter, delta, id)
+        self.open = []  # sent without a reply yet
         self.retries = self.problems = 0
 
     def command(self, operations):
@@ -43,7 +43,7 @@ class Writer:
         return operations
 
     def settle(self, operations, reply, new=True):
-        """Counts a reply's increments if they are new, and checks what it says."""
+        """Counts the increments of a reply if they are new, and checks the reply."""
         replies = [reply] if len(operations) == 1 else reply
         for (place, delta, _), (value, applied) in zip(operations, replies):
             self.sums[place] += delta if new else 0
@@ -74,7 +74,7 @@ class Crash(Case):
     SETTINGS = {"appendonly": "yes", "appendfsync": "always"}
     writer = Writer
 
-    # What is counted with, for tests of other commands to say otherwise.
+    # Tests of other commands override this.
 
     def create(self):
         self.client("COUNTER.CREATE", "t", "WINDOW", "7d", "SEED", 1)
@@ -83,7 +83,7 @@ class Crash(Case):
         return self.client("COUNTER.MGET", "t", *names)
 
     def load(self, writers, kills_after, rewrite_after):
-        """Lets them write, and kills the server in the middle of it."""
+        """Lets them write, and kills the server meanwhile."""
         stop, lock, count = threading.Event(), threading.Lock(), [0]
         enough, rewrite = threading.Event(), threading.Event()
 
@@ -108,7 +108,7 @@ class Crash(Case):
             thread.join()
 
     def check(self, writer):
-        """What was acknowledged is there; of what was open, in the order it was sent, a part."""
+        """Everything acknowledged is present, and a prefix of what was sent without a reply."""
         possible = [list(writer.sums)]
         for operations in writer.open:
             after = list(possible[-1])
@@ -119,7 +119,7 @@ class Crash(Case):
         self.assertIn(values, possible, writer.names)
 
     def retry(self, writer, recent):
-        """What was open, and then that and what was acknowledged lately once more."""
+        """Retries what had no reply, then that and recently acknowledged commands once more."""
         for operations in writer.open:
             for place, delta, _ in operations:
                 writer.sums[place] += delta
@@ -147,7 +147,7 @@ class Crash(Case):
                     self.check(writer)
                 for writer in writers:
                     self.retry(writer, 100)
-        for writer in writers:  # and all of history once more
+        for writer in writers:  # and the whole history once more
             self.retry(writer, len(writer.acknowledged))
         self.assertGreater(sum(writer.retries for writer in writers), 0)
 

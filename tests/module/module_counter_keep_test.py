@@ -1,5 +1,5 @@
-"""Tables of counters outlive servers, links and copies: every way in which a key travels, with equal
-digests, and no operation lost or counted twice on the way."""
+"""Tables of counters survive restarts, replication and copies, with equal digests, and no operation
+is lost or counted twice."""
 
 import random
 import sys
@@ -17,8 +17,8 @@ def operations(names, ids):
 
 
 def fill(client):
-    """Tables with a history: repeats, refusals, deletions, ids that were forgotten."""
-    client("COUNTER.CREATE", "plain", "WINDOW", "1h")  # with a seed of its own
+    """Tables with a history: repeats, refusals, deletions, expired ids."""
+    client("COUNTER.CREATE", "plain", "WINDOW", "1h")  # with a random seed
     client("COUNTER.MINCRBY", "plain", *operations(100, range(3000)))
     client("COUNTER.MINCRBY", "plain", *operations(100, range(2500, 3500)))
     client("COUNTER.DEL", "plain", *(f"c{i}" for i in range(0, 100, 7)), "none")
@@ -37,7 +37,7 @@ def fill(client):
 
 
 def go_on(client):
-    """Later changes must lead to the same bytes wherever they are carried out."""
+    """Later changes must give the same bytes wherever they are applied."""
     source = random.Random(3)
     for _ in range(200):
         key = source.choice(KEYS)
@@ -48,8 +48,8 @@ def go_on(client):
 
 
 def answers(client):
-    """All that can be asked, and how each table would be saved; not the memory, which depends on the
-    way an object came to be."""
+    """All query results and the dump of each table; not the memory, which depends on the
+    history."""
     parts = []
     for key in KEYS:
         info = pairs(client("COUNTER.INFO", key))
@@ -81,7 +81,7 @@ class Counters(Family):
 
 class Keep(MovedAndReloaded, Replicated, Counters, Case):
     def assertHistory(self, client):
-        """The tables are what fill() is meant to make."""
+        """The tables are as fill() should make them."""
         full, plain, short = (pairs(client("COUNTER.INFO", key)) for key in
                               ("full", "plain", "short"))
         self.assertGreater(full[b"refused_full"], 100)
@@ -93,7 +93,7 @@ class Keep(MovedAndReloaded, Replicated, Counters, Case):
             self.assertHistory(self.client)
             action()
         super().same_after(on_what_is_meant)
-        # The ids are known, and the names mixed in as before.
+        # The ids are known, with the counters' names hashed in as before.
         value = self.client("COUNTER.GET", "plain", "c99")
         self.assertEqual(self.client("COUNTER.INCRBY", "plain", "c99", 5, "id 199"), [value, 0])
 
@@ -112,7 +112,7 @@ class Damaged(Damaging, Case):
                 ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
 
     def test_forged_notes(self):
-        """MAXMEM and the count of refusals, with right checksums."""
+        """Forged MAXMEM and count of refusals, with valid checksums."""
         dump = self.small(None)
         for note, taken in ((b"", False), (bytes(8), False), (bytes(24), False), (bytes(16), True),
                             (b"\xff" * 16, True)):
@@ -129,7 +129,7 @@ class Log(Logged, Keep):
 
 class Replica(Followed, Counters, Case):
     def test_it_knows_the_ids(self):
-        """And goes on with them as a master of its own."""
+        """And continues with them as a master."""
         fill(self.client)
         with Server() as other:
             self.follow(other)
@@ -140,12 +140,12 @@ class Replica(Followed, Counters, Case):
             self.assertEqual(other.client("COUNTER.INCRBY", "plain", "c98", 5, "id 98"), [value, 0])
 
     def test_ceiling_while_memory_differs(self):
-        """Expired ids that one node has reclaimed and the other has not: the master decides."""
+        """One node has reclaimed expired ids and the other has not: the master decides."""
         self.client("COUNTER.CREATE", "t", "WINDOW", 60, "MAXMEM", "16kb", "SEED", 1)
         with Server() as other:
             count = refused = 0
             for part in range(6):
-                # More than fits at one moment, however slow the machine; then what may fit.
+                # More than fits at once, however slow the machine; then what may fit.
                 many = [word for i in range(4000) for word in ("c0", 1, f"{part} {i}")]
                 refused += isinstance(self.client.ask("COUNTER.MINCRBY", "t", *many), Error)
                 for _ in range(1500):
@@ -153,7 +153,7 @@ class Replica(Followed, Counters, Case):
                     refused += isinstance(reply, Error)
                     count += 1
                 if part % 2:
-                    other.client("REPLICAOF", "NO", "ONE")  # and load it anew
+                    other.client("REPLICAOF", "NO", "ONE")  # and load it again
                 self.follow(other)
                 self.caught_up()
                 self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))

@@ -1,4 +1,4 @@
-"""COUNTER.*: every command, with arguments as they should be and as they should not."""
+"""COUNTER.*: every command, with valid and invalid arguments."""
 
 import random
 import sys
@@ -138,7 +138,7 @@ class Count(Counters):
         self.assertEqual(self.client("COUNTER.INCRBY", "t", "d", 6, "i"), [6, 1])
         self.assertEqual(self.client("COUNTER.MINCRBY", "t", "c", 5, "i", "d", 6, "i", "e", 7, "i"),
                          [[5, 0], [6, 0], [7, 1]])
-        # Where one ends and the other begins matters.
+        # The boundary between name and id matters.
         self.assertEqual(self.client("COUNTER.MINCRBY", "t", "ab", 1, "c", "a", 1, "bc"),
                          [[1, 1], [1, 1]])
 
@@ -156,7 +156,7 @@ class Count(Counters):
             seen.add((i % 7, i // 14))
             sums[i % 7] = sums.get(i % 7, 0) + (i if new else 0)
             expected.append([sums[i % 7], int(new)])
-        # Values are those of the moment of each operation.
+        # Each value is that after its own operation.
         self.assertEqual(got, expected)
         again = self.client("COUNTER.MINCRBY", "t", *words)
         self.assertEqual(again, [[sums[i % 7], 0] for i in range(1000)])
@@ -171,7 +171,7 @@ class Count(Counters):
             self.assertEqual((reply.word, "nothing was changed" in str(reply)), ("RANGE", True))
         self.assertEqual(self.client("COUNTER.MGET", "t", "c", "d", "e"), [MOST, LEAST, None])
         self.assertEqual(self.info()[b"refused_overflow"], 4)
-        # What was refused was not remembered, and a batch may go out and come back.
+        # A refused operation was not remembered; a batch may cross zero and return.
         self.assertEqual(self.client("COUNTER.MINCRBY", "t", "c", -5, "x", "c", 5, "y", "d", 1, "x"),
                          [[MOST - 5, 1], [MOST, 1], [LEAST + 1, 1]])
 
@@ -207,7 +207,7 @@ class Count(Counters):
         self.assertIsNone(self.client("COUNTER.GET", "t", "c"))
 
     def test_against_a_twin(self):
-        """Random operations, half of them retries, against a dictionary."""
+        """Random operations, half of them retries, compared with a dictionary."""
         self.create("SEED", 3, "CAPACITY", 100)
         source, sums, seen = random.Random(5), {}, []
         for _ in range(400):
@@ -322,7 +322,7 @@ class Ask(Counters):
 
 class Full(Counters):
     def fill(self):
-        """Counts until it is refused; how many were applied."""
+        """Counts until the table is full; returns how many were applied."""
         for start in range(0, 10**6, 8):
             replies = self.client.pipeline([["COUNTER.INCRBY", "t", "c", 1, i]
                                             for i in range(start, start + 8)])
@@ -333,12 +333,12 @@ class Full(Counters):
         self.fail("it is never full")
 
     def still_works(self, n):
-        """Repeats, reads, and no new names, at the ceiling."""
+        """At the limit, repeats and reads work, and new names are refused."""
         value = self.client("COUNTER.GET", "t", "c")
-        self.assertGreaterEqual(value, n)  # of the last batch some may have found room
+        self.assertGreaterEqual(value, n)  # some of the last batch may have found room
         for i in (0, 1, n // 2, n - 1):
             self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, i), [value, 0])
-        # A batch of so many takes memory of its own, for as long as it lasts.
+        # A batch of this size needs temporary memory of its own.
         self.assertEqual(self.client("COUNTER.MINCRBY", "t", *(x for i in range(2500)
                                                                for x in ("c", 1, i))),
                          [[value, 0]] * 2500)

@@ -1,12 +1,12 @@
-"""Forged payloads with right checksums: whatever the server takes in can be used, saved and loaded.
+"""Forged payloads with valid checksums: whatever the server accepts can be used, saved and loaded.
 
-Payloads come by RESTORE, INDEX.INSTALL, BF.LOADCHUNK, and by LOAD in a log that a server starts from.
-What is accepted is used with the commands of its family. No key passes bloomery.max-key-bytes by more
-than an eighth, no command takes seconds of processor time, a replica comes to the same data, and so
-does the server itself after a rewrite of its log and a restart.
+Payloads are loaded by RESTORE, INDEX.INSTALL, BF.LOADCHUNK, and by LOAD in an append-only file.
+Accepted keys are used with the commands of their family. No key exceeds bloomery.max-key-bytes by
+more than an eighth, no command takes seconds of processor time, and a replica has the same data, as
+has the server itself after a rewrite of its append-only file and a restart.
 
-    PROGRAM SERVER MODULE [PRELOAD]      300 payloads; BLOOMERY_FORGED_PAYLOADS=n takes another number,
-                                         BLOOMERY_FORGED_SECONDS=n goes on for so long instead
+    PROGRAM SERVER MODULE [PRELOAD]      300 payloads; BLOOMERY_FORGED_PAYLOADS=n sets the number,
+                                         BLOOMERY_FORGED_SECONDS=n runs for n seconds instead
 """
 
 import os
@@ -25,9 +25,9 @@ SEED = int(os.environ.get("BLOOMERY_FORGED_SEED", "1"))
 
 KEY_BYTES = 1 << 20
 PEAK_BYTES = 256 << 20  # of the whole server
-PROCESSOR_SECONDS = 10  # for all that is done to one key; a thousandth is normal
-KEPT = 40  # keys that are forged and stay
-ROUND = 150  # payloads between two rewrites of the log
+PROCESSOR_SECONDS = 10  # for everything done to one key; normally a thousandth of it
+KEPT = 40  # forged keys that stay
+ROUND = 150  # payloads between two rewrites of the append-only file
 WINDOW_PIECE = 16384
 LIMITED = {"bloomery.max-key-bytes": str(KEY_BYTES), "rdbcompression": "no"}
 LOG = {"appendonly": "yes", "aof-use-rdb-preamble": "no", "auto-aof-rewrite-percentage": "0",
@@ -55,7 +55,7 @@ class Source(module_fuzz_test.Source):
         return bytes(data)
 
     def forged_frames(self, frames):
-        """Some of the frames, with other fields; or the frames of the window inside."""
+        """Changes fields of some frames, or of the window's frames inside."""
         window = b"".join(payload for kind, payload in frames if kind == b"WIND")
         if window and self.random() < 0.7:
             window = resealed(window, self.forged_frames)
@@ -69,7 +69,7 @@ class Source(module_fuzz_test.Source):
 
 
 def commands_of(log):
-    """The commands of a log, each a list of its words."""
+    """The commands of an append-only file, each a list of words."""
     at = 0
     while at < len(log):
         end = log.index(b"\r\n", at)
@@ -84,11 +84,11 @@ def commands_of(log):
 
 class Forged(module_fuzz_test.Fuzz):
     SETTINGS = LOG
-    test_anything = None  # that is the other's
+    test_anything = None  # that belongs to the other test
 
     def honest(self, source):
-        """Keys of every family and engine, in other shapes each time; empty ones, too, whose shapes no
-        contents confirm."""
+        """Keys of every family and engine, in different shapes each time; also empty ones, whose
+        shapes no contents confirm."""
         items = [f"item {i}" for i in range(source.choice((0, 1, 20, 200)))]
         some = source.choice((1, 10, 100, 1000))
         error = source.choice(("1e-6", "0.01", "0.4"))
@@ -115,7 +115,7 @@ class Forged(module_fuzz_test.Fuzz):
             for command in source.choice(self.honest(source)):
                 self.client.ask(*command)
             kind = self.client("TYPE", "h")
-            if kind != b"none":  # a shape that is too large
+            if kind != b"none":  # the shape is too large
                 return kind
 
     # ---- three ways in -----------------------------------------------------------------------
@@ -140,7 +140,7 @@ class Forged(module_fuzz_test.Fuzz):
         self.client("DEL", key)
         return self.client.ask("BF.LOADCHUNK", key, *forged)
 
-    # ---- what was taken in -------------------------------------------------------------------
+    # ---- accepted keys ------------------------------------------------------------------------
 
     def processor_seconds(self):
         return sum(float(self.client.info("cpu")[name]) for name in ("used_cpu_user", "used_cpu_sys"))
@@ -193,7 +193,7 @@ class Forged(module_fuzz_test.Fuzz):
         print(f"{count + 1} payloads, refused and taken: {taken}")
         self.assertTrue(all(min(tally) > 0 for tally in taken.values()), taken)
 
-    # ---- by the log --------------------------------------------------------------------------
+    # ---- by the append-only file --------------------------------------------------------------
 
     def log_of(self, server):
         return next((server.path / "appendonlydir").glob("*.base.aof")).read_bytes()

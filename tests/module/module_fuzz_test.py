@@ -1,8 +1,8 @@
-"""Commands, payloads and frames at random, on every family that the module registers: the server must
-live, an error must leave the data as it is, and a replica and a restart must come to the same data.
+"""Random commands, payloads and frames, for every family that the module registers: the server must
+not crash, an error must not change the data, and a replica and a restart must give the same data.
 
-    PROGRAM SERVER MODULE [PRELOAD]      4,000 steps; BLOOMERY_FUZZ_COMMANDS=n takes another number,
-                                         BLOOMERY_FUZZ_SECONDS=n goes on for so long instead
+    PROGRAM SERVER MODULE [PRELOAD]      4,000 steps; BLOOMERY_FUZZ_COMMANDS=n sets the number,
+                                         BLOOMERY_FUZZ_SECONDS=n runs for n seconds instead
 """
 
 import os
@@ -28,13 +28,13 @@ ODD = ["", "0", "-1", "1", "1e3", "0.01", "1%", "1.5", "nan", "inf", "-inf", "-0
        "AT", "ITEMS", "LAST", "LIKE", "SEED", "ENGINE", "auto", "kbf", "compact", "fbf", "dba"]
 FAMILIES = {b"bloom-map": b"MAP", b"bloom-win": b"WINDOW", b"bloom-cnt": b"COUNTER",
             b"bloom-idx": b"INDEX", b"bloom-flt": b"BF"}
-# Errors after which an object may differ: the library counts these, or a restore is given up.
+# Errors after which an object may differ: the library counts them, or a restore is aborted.
 COUNTED = {"FULL", "UNSURE", "BADDATA"}
 
 
 class Source(random.Random):
     def damaged_frames(self, frames):
-        """One of them, at least; or one missing, doubled, or elsewhere."""
+        """Damages at least one frame, or removes, duplicates or moves one."""
         frames, kind = list(frames), self.random()
         at = self.randrange(len(frames)) if frames else 0
         if not frames or kind < 0.05:
@@ -48,11 +48,11 @@ class Source(random.Random):
         return frames
 
     def damaged(self, data):
-        """The bytes with something wrong; a flipped bit, mostly."""
+        """Damages the bytes, usually by flipping a bit."""
         data = bytearray(data)
         for _ in range(self.choice((1, 1, 1, 2, 5))):
             at = self.randrange(len(data)) if data else 0
-            if self.random() < 0.3:  # where the head and its lengths are
+            if self.random() < 0.3:  # where the header and its lengths are
                 at = self.randrange(min(len(data), 120)) if data else 0
             kind = self.random()
             if not data or kind < 0.08:
@@ -98,8 +98,8 @@ class Grammar:
         return f"{family} {source.randrange(3)}"
 
     def plausible(self, source):
-        """Arguments as they are meant."""
-        if not self.arguments:  # not for people; LOAD, and what is replicated
+        """Valid arguments."""
+        if not self.arguments:  # internal: LOAD and what is replicated
             count = abs(self.arity) - 2 + source.choice((0, 0, 1, 2)) * (self.arity < 0)
             return [self.key(source), *(source.choice(NUMBERS + ["LAST", "x"])
                                         for _ in range(count))]
@@ -136,7 +136,7 @@ class Grammar:
                                  source.choice(NUMBERS), "SET", f"text {source.randrange(3)}"))
 
     def spoilt(self, words, source):
-        """Something missing, too much, or of the wrong kind."""
+        """Invalid arguments: missing, superfluous or of the wrong type."""
         for _ in range(source.choice((1, 1, 2, 4))):
             at, kind = source.randrange(len(words) + 1), source.random()
             if kind < 0.2:
@@ -173,12 +173,12 @@ class Fuzz(Case):
         return found
 
     def asked(self, step, command, before):
-        """The reply, after a look at what an error did to the data."""
+        """Sends a command and checks that an error did not change the data."""
         reply = self.client.ask(*command)
         if isinstance(reply, Error):
             self.assertNotIn(reply.word, ("", "UNKNOWN"), command)
             counted = reply.word in COUNTED or "would overflow 64 bits" in str(reply)
-            if not counted and command[0] != b"ONCE":  # that moves the guard's time
+            if not counted and command[0] != b"ONCE":  # which moves the guard's time
                 self.assertEqual(self.client("DEBUG", "DIGEST"), before,
                                  (step, command, str(reply)))
         return reply
@@ -187,7 +187,7 @@ class Fuzz(Case):
 
     def step_command(self, step, source):
         grammar = source.choice(self.commands)
-        if grammar.arguments == []:  # for logs and replicas: refused most of the time
+        if grammar.arguments == []:  # internal: usually refused
             grammar = source.choice(self.commands)
         command = grammar.command(source)
         self.tally(command[0], self.asked(step, command, self.client("DEBUG", "DIGEST")))
@@ -203,13 +203,13 @@ class Fuzz(Case):
         return (kind, dump) if dump else (None, None)
 
     def touch(self, key, source):
-        """Whatever was taken in can be asked, changed and saved."""
+        """An accepted key can be queried, changed and saved."""
         family = FAMILIES.get(self.client("TYPE", key))
         for grammar in source.sample(self.commands, 20):
             if family == grammar.name.split(b".")[0]:
                 self.client.ask(grammar.name, key, *grammar.plausible(source)[1:])
         dump = self.client("DUMP", key)
-        if dump:  # it stays below what clients may bring along and add; what it saves, loads
+        if dump:  # it stays within what clients may load and add; what it saves, it can load
             self.assertLess(self.client("MEMORY", "USAGE", key), 2 << 20)
             self.client("RESTORE", "again", 0, dump, "REPLACE")
             self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "again"))
@@ -223,7 +223,7 @@ class Fuzz(Case):
         body = dump[:-FOOTER]
         self.assertEqual(sealed(dump[:-8]), dump)
         intact = source.random() < 0.03
-        if not intact:  # mostly past the number of the module, which the server looks at
+        if not intact:  # usually after the module's id, which the server checks
             body = (source.damaged(body) if source.random() < 0.1
                     else body[:10] + source.damaged(body[10:]))
         before = self.client("DEBUG", "DIGEST")
@@ -237,7 +237,7 @@ class Fuzz(Case):
         self.client("DEL", "restored")
 
     def step_frames(self, step, source):
-        """Frames that are not as they should be, with checksums that are."""
+        """Damaged frames with valid checksums."""
         kind, dump = self.some_dump(source)
         frames = contents(dump) if dump else None
         if not frames:
@@ -256,7 +256,7 @@ class Fuzz(Case):
         self.client("DEL", "loaded")
 
     def step_chunks(self, step, source):
-        """The same for filters, as their clients copy them."""
+        """The same for filters, by chunks."""
         iterator, chunks, intact = 0, [], source.random() < 0.3
         while not chunks or chunks[-1][0]:
             reply = self.client.ask("BF.SCANDUMP", f"bf {source.randrange(3)}", iterator)
@@ -282,7 +282,7 @@ class Fuzz(Case):
         self.names.setdefault(name, [0, 0])[isinstance(reply, Error)] += 1
 
     def step_once(self, step, source):
-        """Commands of the server and ours, as they are meant and spoilt, for the first time or again."""
+        """ONCE with commands of the server and ours, valid and invalid, new and repeated."""
         inner = source.choice((["SET", "text 1", step], ["INCRBY", "number", 1], ["SPOP", "set"],
                                ["SADD", "set", step % 20], ["HINCRBY", "hash", "a", "x"],
                                source.choice(self.commands).command(source)))
@@ -290,7 +290,7 @@ class Fuzz(Case):
                                             source.randrange(100), *inner))
 
     def step_install(self, step, source):
-        """A unit of an index under another number, or into another index; most of them damaged."""
+        """A unit of an index under another number, or into another index; usually damaged."""
         key = f"index {source.randrange(2)}"
         frames = self.client.ask("INDEX.EXPORT", key, source.choice((1, 1, 2, 2, 5)))
         if isinstance(frames, Error) or not frames:
@@ -306,7 +306,7 @@ class Fuzz(Case):
         self.tally(command[0], self.asked(step, command, self.client("DEBUG", "DIGEST")))
 
     def step_server(self, step, source):
-        """What the server does with keys, whatever is in them."""
+        """The server's own commands on keys of any type."""
         one, two = (source.choice(self.commands).key(source) for _ in range(2))
         self.client.ask(*source.choice((["DEL", one], ["COPY", one, two, "REPLACE"],
                                         ["RENAME", one, two], ["UNLINK", one],
@@ -314,8 +314,8 @@ class Fuzz(Case):
                                         ["PEXPIRE", one, 10**8])))
 
     def furnish(self):
-        """Puts something into keys that may be empty by now, so that there is something to damage;
-        what is there already makes some of these errors."""
+        """Fills keys that may be empty by now, so that there is something to damage; existing keys
+        make some of these commands fail."""
         items = [f"field {i}" for i in range(300)]
         for command in (
                 ["MAP.SET", "map 0", *(x for i in items for x in (i, i))],
@@ -394,14 +394,14 @@ class Fuzz(Case):
         self.assertEqual(self.server.complaints() + other.complaints(), "")
 
     def assertReached(self, steps):
-        """The steps got somewhere: every command was tried and, where there were steps enough, refused
-        once; most were carried out; payloads were refused and taken, loads were finished."""
+        """The steps had an effect: every command was tried and, if there were enough steps, refused
+        once; most succeeded; payloads were refused and accepted, loads were finished."""
         print(f"{steps + 1} steps, payloads refused and taken: {self.payloads}, frames: {self.loaded}")
         never = 0
         for grammar in self.commands:
             done, refused = self.names.get(grammar.name, [0, 0])
             print(f"    {grammar.name.decode():18} {done:7} done {refused:7} refused")
-            if steps >= 3999:  # a command comes some forty times then, and is spoilt in eighteen
+            if steps >= 3999:  # then each command runs about forty times, eighteen of them invalid
                 self.assertGreater(done + refused, 0, grammar.name)
                 never += not done and grammar.arguments != []
             if steps >= 19_999:

@@ -1,4 +1,5 @@
-"""What an index survives: saving, the log, rewriting it, replicas, copies, moves, and bad payloads."""
+"""What an index survives: saving, the append-only file and its rewrites, replicas, copies, moves,
+and bad payloads."""
 
 import pathlib
 import random
@@ -28,7 +29,7 @@ def fill(client):
     client("INDEX.CREATE", "gone", "UNITS", 20, "CAPACITY", 90, "SEED", 9)
     for unit in range(20):
         client("INDEX.ADD", "gone", unit, *(f"{unit} {j}" for j in range(90)))
-    client("INDEX.DROP", "gone", 7)  # no candidate, but its items are still there
+    client("INDEX.DROP", "gone", 7)  # no longer a candidate, but its items are still stored
     client("INDEX.CREATE", "dba", "ENGINE", "dba", "UNITS", 40, "CAPACITY", 100, "ERROR", "1%")
     for unit in range(40):
         client("INDEX.ADD", "dba", unit + 2**40, "shared", *(f"{unit} {j}" for j in range(99)))
@@ -47,7 +48,7 @@ def fill(client):
     client("INDEX.CREATE", "part", "LIKE", "grown")
     client("INDEX.ADD", "part", 1, *(f"part {j}" for j in range(120)))
     client("INDEX.INSTALL", "grown", 77, client("INDEX.EXPORT", "part", 1))
-    client("INDEX.CREATE", "made")  # with this server's defaults and a seed of its own
+    client("INDEX.CREATE", "made")  # with this server's defaults and a random seed
     client("INDEX.ADD", "made", 1, "a")
     client("INDEX.CREATE", "empty")
     client("EXPIRE", "made", 10000)
@@ -60,13 +61,13 @@ def fill(client):
 
 
 KEYS = ("grown", "gone", "dba", "groups", "fixed", "like", "part", "made", "empty")
-# How engine dba lays its columns out is decided anew on loading, and so is the memory, in which
-# compact leaves nothing of dropped units; sums of errors are of numbers in another order then.
+# Engine dba chooses the layout of its columns again when it is loaded, which changes its memory;
+# compact then has nothing of dropped units; sums of errors are added in another order.
 MAY_DIFFER = (b"bytes", b"fill", b"groups", b"widest_group", b"estimated_error", b"dropped_items")
 
 
 def answers(client):
-    """All that can be asked, and how each index would be saved."""
+    """All query results, and the dump of each index."""
     said = []
     for key in KEYS:
         said.append(client("INDEX.LOCATE", key, "shared", "only", "a", *range(60),
@@ -78,7 +79,7 @@ def answers(client):
 
 
 def go_on(client):
-    """Later changes must lead to the same bytes wherever they are carried out."""
+    """Later changes must give the same bytes wherever they are applied."""
     for key in ("grown", "gone", "made"):
         for unit in range(10):
             client("INDEX.ADD", key, 100 + unit, *(f"later {unit} {j}" for j in range(80)))
@@ -141,7 +142,7 @@ class Damaged(Damaging, Case):
 
 
 def frames_of(stream):
-    """A stream cut up: its header, and kind and payload of every frame but the last, the end."""
+    """Splits a stream: its header, and kind and payload of every frame except the end frame."""
     at, frames = 64, []
     while stream[at:at + 4] != b"END ":
         kind, length = struct.unpack_from("<4sI", stream, at)
@@ -151,7 +152,7 @@ def frames_of(stream):
 
 
 def stream_of(header, frames):
-    """The reverse, with all checksums right (doc/format.md)."""
+    """The reverse, with valid checksums (doc/format.md)."""
     def xxh3(data, seed=0):
         return xxhash.xxh3_64_intdigest(data, seed=seed)
 
@@ -167,7 +168,7 @@ def stream_of(header, frames):
 
 
 class Crafted(Case):
-    """Whole indexes and units whose checksums are right and whose contents are not."""
+    """Indexes and units with valid checksums and invalid contents."""
 
     def index(self, engine):
         self.client("FLUSHALL")
@@ -249,7 +250,7 @@ class Crafted(Case):
         return stream_of(header, frames)
 
     def use(self, key):
-        """Commands of every kind, on an index that may be odd and must not be dangerous."""
+        """Commands of every kind, on an index that may be strange but must not be dangerous."""
         for command in (["LOCATE", key, "shared", *range(50)], ["EXISTS", key, "shared"],
                         ["ADD", key, 1, "n"], ["ADD", key, 50, *range(25)], ["DEL", key, 1, "1 5"],
                         ["SEAL", key, 4], ["DROP", key, 2], ["DROP", key, 50], ["DROP", key, 0],
@@ -291,7 +292,8 @@ class Crafted(Case):
             self.assertTrue(0 < installed < 400, installed)
 
     def test_what_the_library_wrote(self):
-        """Frames of a program that has the library, made with the options that INFO tells."""
+        """Frames written by a program with the library, created with the options that INFO
+        shows."""
         golden = pathlib.Path(__file__).resolve().parent.parent / "golden"
         unit = (golden / "index_unit.bry").read_bytes()
         for name in ("empty", "compact", "dba"):
@@ -301,7 +303,7 @@ class Crafted(Case):
             self.assertEqual(reply.word if name == "dba" else reply,
                              "MISMATCH" if name == "dba" else 8)
         info = pairs(self.client("INDEX.INFO", "t"))
-        # More units than it was planned for, and nobody to hand it their items again.
+        # More units than planned, without a supplier of their items.
         self.assertEqual((info[b"supplier"], info[b"units"], info[b"planned_units"]),
                          (b"none", 11, 6))
         self.assertGreater(float(info[b"full_error"]), float(info[b"promised_error"]))
@@ -329,8 +331,8 @@ class Replica(Followed, Indexes, Case):
 
 
 class Sweeping(Case):
-    """While the items of dropped units are taken out, little by little: a server that got the key in
-    the middle of it goes on as one that has had it from the beginning."""
+    """While the items of dropped units are being cleared in steps: a server that received the key
+    in the middle continues as one that had it from the start."""
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
     UNITS, ITEMS = 40, 500
@@ -359,7 +361,7 @@ class Sweeping(Case):
                           *(f"{unit} {j}" for j in range(self.ITEMS - 1)))
 
     def attach(self):
-        """A further replica, with a full synchronization in the middle of whatever is going on."""
+        """A further replica, with a full synchronisation in the middle of the sweep."""
         server = Server()
         server.start()
         self.addCleanup(server.folder.cleanup)
@@ -368,7 +370,7 @@ class Sweeping(Case):
         return server
 
     def interrupt(self, number, replicas):
-        """One of the ways in which a key is written down and read again."""
+        """Saves and loads the key, in one of several ways."""
         kind = number % 5
         if kind == 0:
             self.client("DEBUG", "RELOAD")
@@ -384,7 +386,7 @@ class Sweeping(Case):
             for key in self.KEYS:
                 self.client("COPY", key, "copy")
                 self.client("RENAME", "copy", key)
-        for server in replicas:  # a server that was started again has another port
+        for server in replicas:  # a restarted server has another port
             server.client("REPLICAOF", "127.0.0.1", self.server.port)
 
     def test_in_the_middle(self):
@@ -412,7 +414,7 @@ class Sweeping(Case):
                 self.caught_up(len(replicas))
                 self.same([never, *replicas])
             self.assertGreater(midway, self.ROUNDS // 2)
-            for unit in units:  # without additions in between, to the last one
+            for unit in units:  # without additions in between, until done
                 for key in self.KEYS:
                     self.both(never, "INDEX.DROP", key, unit)
                 self.same([never])
@@ -423,7 +425,7 @@ class Sweeping(Case):
                 self.assertEqual(server.complaints(), "")
 
     def test_drops_alone(self):
-        """Units of one item each: their items go as well, some with every thirty-second unit."""
+        """Units of one item: their items are cleared too, some with every 32nd unit."""
         self.client("INDEX.CREATE", "i", "UNITS", 2000, "CAPACITY", 1)
         for unit in range(2000):
             self.client("INDEX.ADD", "i", unit, f"item {unit}")

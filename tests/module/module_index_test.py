@@ -1,4 +1,4 @@
-"""INDEX.*: every command, with arguments as they should be and as they should not."""
+"""INDEX.*: every command, with valid and invalid arguments."""
 
 import random
 import sys
@@ -108,14 +108,14 @@ class Create(IndexCase):
         for options in (["ENGINE", "compact"], ["ENGINE", "dba"], ["GROUP", 8], ["NOGROW"]):
             self.client("FLUSHALL")
             self.create("i", "SEED", 9, "ERROR", "2%", "UNITS", 4, "CAPACITY", 50, *options)
-            for unit in range(4):  # engine dba: past its last unit
+            for unit in range(4):  # engine dba: beyond its last unit
                 self.add(unit, *range(unit * 50, unit * 50 + 50))
             self.create("n", "LIKE", "i")
             kept = (b"engine", b"seed", b"planned_units", b"capacity", b"promised_error", b"grows",
                     b"group", b"deletes")
             self.assertEqual([self.info("n")[x] for x in kept], [self.info("i")[x] for x in kept])
             self.assertEqual(self.locate("1", key="n"), [[]])
-            # They are of one shape: a unit of one can be one of the other.
+            # They have the same shape: units can be moved between them.
             self.client("INDEX.INSTALL", "n", 77, self.client("INDEX.EXPORT", "i", 2))
             self.assertEqual(self.locate(*range(100, 150), key="n"), [[77]] * 50)
             self.client("INDEX.DROP", "i", 3)
@@ -146,7 +146,7 @@ class Items(IndexCase):
             self.assertEqual(self.add(3, "a", "b", "a"), [1, 1, 0])
             self.assertEqual(self.add(8, "b"), [1])
             self.assertEqual(self.add(1000, "b", "c"), [1, 1])
-            # The unit that was opened last comes first.
+            # The unit opened last comes first.
             self.assertEqual(self.locate("a", "b", "z", "c"), [[3], [1000, 8, 3], [], [1000]])
             self.assertEqual(self.client("INDEX.EXISTS", "i", *"zabc"), [0, 1, 1, 1])
             info = self.info()
@@ -217,7 +217,7 @@ class Items(IndexCase):
             self.assertEqual(self.info()[b"units"], 1)
 
     def test_past_the_planned_units(self):
-        """compact goes on by itself, and within its promise."""
+        """compact accepts more units and keeps its promise."""
         n = 100
         self.create("i", "UNITS", 4, "CAPACITY", n, "ERROR", "2%", "SEED", 5)
         for unit in range(60):
@@ -255,7 +255,7 @@ class Items(IndexCase):
         self.add(1, *range(5))
         self.add(2, *range(5))
         self.refused("FULL", "INDEX.ADD", "i", 3, "x", text="all 2 units")
-        for number in range(3, 20):  # room that was given back can be used, time after time
+        for number in range(3, 20):  # freed room can be used again and again
             self.assertEqual(self.client("INDEX.DROP", "i", number - 1), 1)
             self.assertEqual(self.add(number, *range(5)), [1] * 5)
             self.assertEqual(self.locate("3"), [[number, 1]])
@@ -349,7 +349,7 @@ class Units(IndexCase):
             self.assertEqual(self.locate("a"), [[1]])
             self.assertEqual(self.add(2, "b"), [1])
             self.assertEqual(self.client("INDEX.DROP", "i", 1), 1)
-            self.assertEqual(self.add(1, "a"), [1])  # another of that number
+            self.assertEqual(self.add(1, "a"), [1])  # a new unit with the same number
 
     def test_sealed_units_delete(self):
         self.create()
@@ -374,7 +374,7 @@ class Units(IndexCase):
                                  [0, int(bool(left))])
                 info = self.info()
                 self.assertEqual((info[b"units"], info[b"items"]), (len(left), 100 * len(left)))
-                # Items of units that have gone are taken out at least as fast as units go.
+                # Items of dropped units are cleared at least as fast as units are dropped.
                 self.assertLessEqual(info[b"dropped_items"], 5 * 100)
                 self.assertEqual(self.client.info("bloomery")["bloomery_index_items"],
                                  100 * len(left))
@@ -412,13 +412,14 @@ class Units(IndexCase):
             large = self.info()[b"bytes"]
             for unit in range(1, 32):
                 self.client("INDEX.DROP", "i", unit)
-            for _ in range(50):  # engine dba: with later changes
+            for _ in range(50):  # engine dba: by later changes
                 self.client("INDEX.DROP", "i", 0)
                 self.add(0, "x")
             self.assertLess(self.info()[b"bytes"], small + (large - small) // 4, engine)
 
     def test_numbers_come_and_go(self):
-        """Against a twin; with many numbers their table grows in steps, while some are dropped."""
+        """Compared with a dictionary; with many numbers the table grows in steps, while some are
+        dropped."""
         source = random.Random(3)
         for engine, numbers in ((engine, numbers) for engine in ENGINES for numbers in (60, 3000)):
             self.client("FLUSHALL")
@@ -467,7 +468,7 @@ class Frames(IndexCase):
             for found in self.locate(*(f"part {j}" for j in range(200))):
                 self.assertEqual(found[:2], [8, 9])
             self.assertEqual(self.info("i", 9)[b"items"], 200)
-            self.assertEqual(self.add(9, "part 7", "more"), [0, 1])  # it is open
+            self.assertEqual(self.add(9, "part 7", "more"), [0, 1])  # it is still open
             self.client("INDEX.SEAL", "part", 0)
             self.client("INDEX.INSTALL", "i", 10, self.client("INDEX.EXPORT", "part", 0))
             self.refused("RANGE", "INDEX.ADD", "i", 10, "x", text="is sealed")
@@ -491,7 +492,7 @@ class Frames(IndexCase):
                 changed[at] ^= 1 << source.randrange(8)
                 before = self.client("DEBUG", "DIGEST")
                 reply = self.client.ask("INDEX.INSTALL", "i", 9, bytes(changed))
-                # Every byte of a frame is under a checksum.
+                # A checksum covers every byte of a frame.
                 self.assertIsInstance(reply, Error, at)
                 words.add(reply.word)
                 self.assertEqual(self.client("DEBUG", "DIGEST"), before)
@@ -513,13 +514,13 @@ class Frames(IndexCase):
                 self.client("DEL", "x")
             self.create("x", *(str(x) for pair in shape.items() for x in pair))
             self.assertEqual(self.client("INDEX.INSTALL", "x", 9, frame), 200)
-        # What is an index, a map or nothing of ours is no unit either.
+        # An index, a map or foreign bytes are not a unit either.
         self.client("MAP.SET", "m", "a", "1")
         for key in ("i", "m"):
             self.refused("BADDATA", "INDEX.INSTALL", "i", 9, self.client("DUMP", key))
 
     def test_installed_past_the_plan(self):
-        """compact: units made apart use the error up; then it says so, until some are dropped."""
+        """compact: installed units use up the error; then FULL, until some are dropped."""
         self.create("i", "UNITS", 2, "CAPACITY", 100, "SEED", 6)
         self.create("part", "LIKE", "i")
         installed = 0
@@ -548,7 +549,7 @@ class Around(Described, IndexCase):
 
     def setUp(self):
         super().setUp()
-        # What tests before this one have left may be freed aside, and is counted until it is.
+        # Keys of earlier tests may still be freed in another thread, and count until then.
         self.wait_until(lambda: self.client.info("memory")["lazyfree_pending_objects"] == 0,
                         "nothing is being freed")
 
@@ -606,7 +607,7 @@ class Around(Described, IndexCase):
         listener("PSUBSCRIBE", "__keyevent@0__:index.*")
         self.create()
         self.add(1, "a")
-        self.add(1, "a")  # changes nothing
+        self.add(1, "a")  # no change
         self.client("INDEX.DEL", "i", 1, "none")
         self.client("INDEX.INSTALL", "i", 2, self.client("INDEX.EXPORT", "i", 1))
         self.client("INDEX.DEL", "i", 1, "a")

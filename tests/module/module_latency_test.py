@@ -2,12 +2,12 @@
 
     PROGRAM SERVER MODULE CLOCK
 
-A key of every family and engine grows to BLOOMERY_LATENCY_BYTES (3 MB unless set) by commands of
+A key of every family and engine grows to BLOOMERY_LATENCY_BYTES (3 MB by default) by commands of
 64 items; then each command runs on it. The goal is 10 ms of processor time for a command on at most
-64 items, and for INFO. The test fails at twice that, and takes the best of three tries. CLOCK is
-cpu_clock.c as a library: with it the server counts only the time in which it works.
+64 items, and for INFO. The test fails at twice that, using the best of three tries. CLOCK is
+cpu_clock.c as a library: with it the server counts only its own processor time.
 
-Commands whose cost grows with what they are asked for are listed and not judged.
+Commands whose cost grows with their arguments are listed but not judged.
 """
 
 import os
@@ -28,9 +28,8 @@ IN_FLIGHT = 64  # commands
 
 
 def batch(head, *words):
-    """Makes commands: `head`, then 64 times `words`.
-
-    A word is "name", which gets a number of its own, ("name", kinds), or an integer."""
+    """Makes commands: `head`, then 64 times `words`. A word is "name", which gets a new number,
+    ("name", kinds), or an integer."""
     each = b"".join(b"$1\r\n%d\r\n" % word if isinstance(word, int) else
                     b"$%d\r\n%s%%012d\r\n" % (len(word[0]) + 12, word[0].encode())
                     for word in (word if isinstance(word, (int, tuple)) else (word,)
@@ -59,12 +58,11 @@ class Growing(Case):
 
     def setUp(self):
         super().setUp()
-        self.slow = []  # what took too long
+        self.slow = []  # commands that took too long
 
     def grow(self, create, command, ages=False, most=BYTES // ITEMS):
-        """Fills the key k, three times where a command was slow; the number of commands sent.
-
-        No item takes less than a byte, so there are at most as many as bytes."""
+        """Fills the key k, up to three times if a command was slow; returns the number of commands.
+        An item takes at least a byte, so there are at most as many as bytes."""
         for _ in range(TRIES):
             self.client("FLUSHALL", "SYNC")
             self.client("SLOWLOG", "RESET")
@@ -78,16 +76,15 @@ class Growing(Case):
         return sent
 
     def fill(self, command, ages, most):
-        """Until the key has its size; ten minutes pass at each quarter of it if it ages.
-
-        Replies are off, since reading them takes longer."""
+        """Fills the key to its size; if it ages, ten minutes pass at each quarter. Replies are off,
+        because reading them takes longer."""
         writer = Client(self.server.port)
         switch = [encode(["CLIENT", "REPLY", state]) for state in ("OFF", "ON")]
         sent, size, quarters = 0, 0, 0
         while size < BYTES and sent < most:
             commands = [command(i) for i in range(sent, sent + IN_FLIGHT)]
             writer.socket.sendall(b"".join([switch[0], *commands, switch[1]]))
-            self.assertEqual(writer._read(), b"OK")  # all are carried out
+            self.assertEqual(writer._read(), b"OK")  # all commands have run
             sent += IN_FLIGHT
             size = self.client("MEMORY", "USAGE", "k")
             if ages and max(size / BYTES, sent / most) * 4 > quarters + 1:
@@ -105,7 +102,7 @@ class Growing(Case):
         return int(dict(field.split("=") for field in stats[name].split(","))["usec"]), reply
 
     def best(self, make):
-        """The best of three, and the last reply; `make` makes the command of each try."""
+        """The best of three tries, and the last reply; `make` makes the command of each try."""
         times = []
         for attempt in range(TRIES):
             took, reply = self.time(*make(attempt))
@@ -121,7 +118,7 @@ class Growing(Case):
             sys.stdout.flush()
 
     def idle(self, times=1):
-        """The server's clock jumps ten minutes ahead, so many times."""
+        """Moves the server's clock ten minutes ahead, `times` times."""
         for _ in range(times):
             before = int(self.client("TIME")[0])
             os.kill(self.server.process.pid, signal.SIGUSR2)
@@ -141,7 +138,7 @@ class Latency(Growing):
                 self.slow.append((took, what, make(0)[0]))
 
     def once(self, what, command, tell=True):
-        """What cannot be tried again on the same key is judged by its first try."""
+        """Commands that cannot be repeated on the same key have one try."""
         took, _ = self.time(*command)
         if tell:
             self.tell(what, command, took)
@@ -149,7 +146,7 @@ class Latency(Growing):
             self.slow.append((took, what, command[0]))
 
     def idles(self, what, command):
-        """Writes after a time in which a part was forgotten, and after one in which all was."""
+        """Writes after a part of the items has expired, and after all have."""
         for times, state in ((4, "idled"), (20, "idled long")):
             self.idle(times)
             for i in range(100):
@@ -236,14 +233,14 @@ class Latency(Growing):
         self.judge("counter, idled", lambda _: ["COUNTER.INFO", "k"])
 
     def test_one_counter(self):
-        """Many ids, few counters: nearly all of the key is the window."""
+        """Many ids, few counters: nearly the whole key is the window."""
         self.grow(["COUNTER.CREATE", "k", "WINDOW", "1h"],
                   batch(["COUNTER.MINCRBY", "k"], ("c", 10), 1, "id"), ages=True)
         self.idles("one counter", lambda name: ["COUNTER.INCRBY", "k", "c", 1, name])
         self.judge("one counter, idled", lambda _: ["COUNTER.INFO", "k"])
 
     def test_guard(self):
-        """A guard is a window; WINDOW.MADD fills it, which is not refused."""
+        """A guard is a window, so WINDOW.MADD may fill it."""
         self.grow(["ONCE.CREATE", "k", "WINDOW", "1h"],
                   batch(["WINDOW.MADD", "k", "ITEMS"], "i"), ages=True)
         self.judge("guard", lambda _: ["ONCE.INFO", "k"],
@@ -253,7 +250,7 @@ class Latency(Growing):
     # ---- indexes
 
     def check_index(self, what, create, unit_items):
-        """One unit after another, each of so many items."""
+        """One unit after another, each with this many items."""
         per_unit = unit_items // ITEMS
         name = "INDEX.ADD"
 
@@ -297,7 +294,7 @@ class Latency(Growing):
             self.judge(f"index {engine}, large unit", lambda _: ["INDEX.INFO", "k"])
 
     def test_index_items_in_many_units(self):
-        """The answer is as long as there are units; asking twice does not take twice as long."""
+        """The reply has as many entries as units; asking twice does not take twice as long."""
         units = BYTES >> 9
         for engine in ("compact", "dba"):
             self.client("FLUSHALL", "SYNC")
@@ -330,7 +327,7 @@ class Latency(Growing):
 
 @unittest.skipIf(BYTES < 1 << 24, "costs are listed for large keys only")
 class Costs(Growing):
-    """What grows with the key, or with what is asked for: listed, not judged."""
+    """Commands whose cost grows with the key or the arguments: listed, not judged."""
 
     def list_costs(self, what, *commands):
         for command in commands:

@@ -1,12 +1,12 @@
-"""CREATE … LIKE other, of every family that has it: the other key is declared as the first is, so
-that the server routes by it and access control asks for it."""
+"""CREATE … LIKE other, for every family that has it: the other key is declared like the first, so
+that the server routes by it and access control checks it."""
 
 import sys
 
 import server_runner
 from server_runner import Case, Client, Error
 
-# How one is made that another can be like.
+# How to make an object that another can be LIKE.
 FAMILIES = {"MAP": [], "WINDOW": ["WINDOW", "1h"], "INDEX": []}
 
 
@@ -17,7 +17,7 @@ class Like(Case):
                 ("z q", ["LIKE", "q"]), ("z q", ["like", "q"]), ("z LIKE", ["LIKE", "LIKE"]),
                 ("z q", ["CAPACITY", 5, "LIKE", "q"]), ("z q", ["LIKE", "q", "CAPACITY", 5]),
                 ("z", ["CAPACITY", 5]),
-                # What no command is carried out with, and nothing beyond the last word is looked at.
+                # Incomplete commands; nothing beyond the last word may be read.
                 ("z", ["CAPACITY", "LIKE"]), ("z", ["ENGINE", "auto", "LIKE"]),
                 ("z q", ["ENGINE", "LIKE", "q"]), ("z q", ["LIKE", "q", "LIKE", "r"]),
                 ("z q", ["LIKE", "q", "LIKE"]), ("z LIKE", ["LIKE", "LIKE", "q"]),
@@ -30,13 +30,13 @@ class Like(Case):
                                  [list(pair) for pair in zip(expected, flags)], command)
                 if words != ["CAPACITY", 5]:
                     self.assertIsInstance(self.client.ask(*command), Error)
-        for family in ("MAP", "INDEX"):  # a window needs more words
+        for family in ("MAP", "INDEX"):  # a window needs more arguments
             self.assertEqual(self.client("COMMAND", "GETKEYS", f"{family}.CREATE", "z"), [b"z"])
             self.assertEqual(self.client("COMMAND", "GETKEYS", f"{family}.CREATE", "z", "LIKE"),
                              [b"z"])
 
     def test_users(self):
-        """Who makes one may write it, and read what it is like."""
+        """The creator must be allowed to write the new key and to read the other."""
         self.client("ACL", "SETUSER", "maker", "reset", "on", "nopass", "%W~new:*", "%R~old:*",
                     "~guard", "+@all")
         self.addCleanup(self.client, "ACL", "DELUSER", "maker")
@@ -65,7 +65,7 @@ class LikeInCluster(Case):
     SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
 
     def setUp(self):
-        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # the second time they are there
+        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # they exist the second time
         self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
                         "the cluster is up")
         super().setUp()

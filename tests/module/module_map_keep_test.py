@@ -1,4 +1,4 @@
-"""Maps outlive servers, links and copies: every way in which a key travels, with equal digests."""
+"""Maps survive restarts, replication and copies, with equal digests."""
 
 import sys
 
@@ -22,7 +22,7 @@ def fill(client, scale=1):
     client("MAP.CREATE", "fixed", "NOGROW", "CAPACITY", 10)
     for i in range(14):
         client.ask("MAP.SET", "fixed", f"f{i}", f"x{i}")
-    client("MAP.SET", "made", "a", "1")  # with this server's defaults and a seed of its own
+    client("MAP.SET", "made", "a", "1")  # with this server's defaults and a random seed
     client("MAP.CREATE", "like", "LIKE", "kbf")
     client("MAP.SET", "like", "only", "5")
     client("MAP.CREATE", "empty")
@@ -42,8 +42,8 @@ KEYS = ("grown", "raw", "kbf", "fixed", "made", "like", "empty", "joined", "scri
 
 
 def answers(client):
-    """All that can be asked, and how each map would be saved; not the bytes now allocated, which
-    depend on the way an object came to be."""
+    """All query results, and the dump of each map; not the allocated bytes, which depend on the
+    history."""
     infos = [pairs(client("MAP.INFO", key)) for key in KEYS]
     for info in infos:
         for name in (b"bytes", b"bytes_keys", b"bytes_values"):
@@ -54,7 +54,7 @@ def answers(client):
 
 
 def go_on(client):
-    """Later changes must lead to the same bytes wherever they are carried out."""
+    """Later changes must give the same bytes wherever they are applied."""
     for key in ("grown", "kbf", "joined"):
         for start in range(0, 3000, 100):
             client("MAP.SET", key, *(x for i in range(start, start + 100)

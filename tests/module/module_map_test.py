@@ -1,4 +1,4 @@
-"""MAP.*: every command, with arguments as they should be and as they should not."""
+"""MAP.*: every command, with valid and invalid arguments."""
 
 import re
 import sys
@@ -207,7 +207,7 @@ class Fields(Case):
         self.assertGreater(self.client.info("bloomery")["bloomery_map_unsure"], 0)
 
     def test_ghosts(self):
-        """INFO tells about how many of the fields of a kbf map could not be deleted."""
+        """INFO shows about how many fields of a kbf map could not be deleted."""
         for engine in ("kbf", "compact"):
             self.client("MAP.CREATE", engine, "ENGINE", engine, "CAPACITY", 300, "ERROR", 0.01, "SEED", 1)
             self.client.pipeline(["MAP.SET", engine, i, i % 9] for i in range(300))
@@ -382,7 +382,7 @@ class Around(Described, Case):
 
     def test_no_arguments_at_load(self):
         reply = self.client.ask("MODULE", "LOAD", server_runner.MODULE)
-        self.assertEqual(reply.word, "ERR")  # it is loaded already
+        self.assertEqual(reply.word, "ERR")  # it is already loaded
         self.assertTrue(re.search("bloomery", str(self.client("MODULE", "LIST"))))
 
 

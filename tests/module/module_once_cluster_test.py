@@ -10,7 +10,7 @@ class Cluster(Case):
     SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
 
     def setUp(self):
-        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # the second time they are there
+        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # they exist the second time
         self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
                         "the cluster is up")
         super().setUp()
@@ -33,8 +33,8 @@ class Cluster(Case):
         self.assertEqual(self.client("WINDOW.EXISTS", "{a}guard", 5), 0)
 
     def test_a_slot_on_the_move(self):
-        """The server looks at all keys: where some are here and some there, it has to be tried
-        again, and nothing is done in either place."""
+        """The server checks all keys: if some have moved already, the client must try again, and
+        neither node runs the command."""
         slot = self.client("CLUSTER", "KEYSLOT", "{a}")
         with Server(**self.SETTINGS) as other:
             there = other.client

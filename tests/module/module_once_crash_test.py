@@ -1,5 +1,5 @@
-"""ONCE around plain INCRBY on a server that is killed under load, with a log that is synced before
-each reply: no acknowledged command is lost, and none is carried out twice, however often it is
+"""ONCE with plain INCRBY on a server that is killed under load, with an append-only file that is synced
+before each reply: no acknowledged command is lost, and none is run twice, however often it is
 retried.
 
     PROGRAM SERVER MODULE [PRELOAD]      3 rounds; more with BLOOMERY_CRASH_ROUNDS=n
@@ -12,7 +12,7 @@ import server_runner
 
 
 class Writer(counters.Writer):
-    """One increment a command, for a command has one id."""
+    """One increment per command, because a command has one id."""
 
     def command(self, operations):
         (place, delta, number), = operations

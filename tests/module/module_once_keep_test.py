@@ -1,6 +1,6 @@
-"""What ONCE did is the same on replicas and after a restart from the log: by effect, in one
-transaction, with equal digests and equal guards to the byte; and WAIT after a repeat waits for the
-first try."""
+"""What ONCE did is the same on replicas and after a restart from the append-only file: by effect,
+in one transaction, with equal digests and identical guards; and WAIT after a repeat waits for
+the first try."""
 
 import signal
 import sys
@@ -12,8 +12,8 @@ from server_runner import Case, Client, Error, Server, pairs
 
 
 def fill(client, more=""):
-    """Guards of several kinds, commands that were applied, repeated and refused, in two databases,
-    in transactions and scripts."""
+    """Guards of several kinds, commands that were run, repeated and refused, in two databases, in
+    transactions and scripts."""
     if not more:
         client("ONCE.CREATE", "g", "WINDOW", "1h")
         client("ONCE.CREATE", "levels", "WINDOW", "1h", "CAPACITY", 20, "ERROR", "1e-4")
@@ -30,7 +30,7 @@ def fill(client, more=""):
     outcomes = set()
     for i in range(702):  # the last one fails
         for guard in ("levels", "full", "brief", "w"):
-            one = f"{more} {i % 600}"  # some again
+            one = f"{more} {i % 600}"  # some of them again
             command = ["LPUSH", "text", "v"] if i % 5 == 1 else ["INCR", f"n {guard}"]
             reply = client.ask("ONCE", guard, one, *command)
             outcomes.add(reply.word if isinstance(reply, Error) else reply[0])
@@ -57,7 +57,7 @@ GUARDS = ("g", "levels", "full", "brief", "w")
 
 
 def guards(client):
-    """All bytes of them."""
+    """All bytes of the guards."""
     return [client("DUMP", key) for key in GUARDS]
 
 
@@ -65,7 +65,7 @@ class Log(Case):
     SETTINGS = {"appendonly": "yes", "appendfsync": "no", "aof-use-rdb-preamble": "no"}
 
     def log(self):
-        """The commands of the log, those of this test alone."""
+        """The commands of this test in the append-only file."""
         commands, words = [], []
         for path in sorted((self.server.path / "appendonlydir").glob("*.incr.aof")):
             rest = path.read_bytes()
@@ -83,7 +83,7 @@ class Log(Case):
         return [words for words in commands[last + 1:] if words[0] != b"SELECT"]
 
     def logged(self, *command):
-        """What a command adds to the log."""
+        """What a command adds to the append-only file."""
         before = len(self.log())
         reply = self.client.ask(*command)
         return reply, self.log()[before:]
@@ -113,7 +113,7 @@ class Log(Case):
             reply, log = self.logged("ONCE", "g", name, *command)
             self.assertEqual((reply, log), ([0], [[b"WINDOW.ADVANCE", b"g", b"AT", moment]]))
             self.assertLess(sum(len(word) for word in log[0]), 50)
-        # One that failed, that had no effect, that was refused.
+        # Commands that failed, had no effect, or were refused.
         _, log = self.logged("ONCE", "g", "x", "LPUSH", "s", "v")
         moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
         self.assertEqual(log, [[b"WINDOW.ADVANCE", b"g", b"AT", moment]])
@@ -158,7 +158,7 @@ class Log(Case):
         self.server.restart()
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
         self.assertEqual(guards(self.client), bytes_of_all)
-        # What ONCE did is counted for this process alone; what is sure is known still.
+        # The counts are of this process only; the ids are still known.
         info = pairs(self.client("ONCE.INFO", "levels"))
         self.assertEqual((info[b"applied"], info[b"repeated"], float(info[b"expected_lost"])),
                          (0, 0, 0))
@@ -184,14 +184,14 @@ class Replica(Case):
             self.same(other)
             reply = other.client.ask("ONCE", "g", "id", "INCR", "k")
             self.assertEqual(reply.word, "READONLY")
-            # It goes on with what it was told when it is the master.
+            # As a master, it continues with what it received.
             other.client("REPLICAOF", "NO", "ONE")
             for name, (command, _, _) in WRITES.items():
                 self.assertEqual(other.client("ONCE", "g", name, *command), [0])
             self.assertEqual(other.client("ONCE", "g", "a new one", "INCR", "fresh"), [1, 1])
 
     def test_limits_of_the_master(self):
-        """Those that made it refuse, and give back what was too old, do not count elsewhere."""
+        """Limits that made the master refuse, or drop expired ids, do not apply elsewhere."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         with Server() as other:
             self.follow(other)
@@ -201,7 +201,7 @@ class Replica(Case):
             refused, sent = 0, 0
             end = time.monotonic() + server_runner.PATIENCE
 
-            def again():  # until it has been full and had room again
+            def again():  # until it was full and had room again
                 nonlocal refused, sent
                 replies = self.client.pipeline(
                     [["ONCE", "brief", f"{sent} {i}", "INCR", "k"] for i in range(4000)])
@@ -222,7 +222,7 @@ class Replica(Case):
             other.process.send_signal(signal.SIGSTOP)
             try:
                 self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
-                retry = Client(self.server.port)  # the first one's reply was lost
+                retry = Client(self.server.port)  # the reply to the first try was lost
                 self.addCleanup(retry.close)
                 self.assertEqual(retry("ONCE", "g", "id", "INCR", "k"), [0])
                 self.assertEqual(retry("WAIT", 1, 300), 0)

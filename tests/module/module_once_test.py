@@ -1,6 +1,5 @@
-"""ONCE: a command at most once for an id. What it answers, refuses and lets through, in which order
-and for whom; what outlives servers and links is in module_once_keep_test.py, clusters in
-module_once_cluster_test.py."""
+"""ONCE: a command at most once per id. Replies, refusals and permissions; module_once_keep_test.py
+tests persistence and replication, module_once_cluster_test.py clusters."""
 
 import os
 import sys
@@ -9,7 +8,7 @@ import time
 import server_runner
 from server_runner import Case, Client, Error, Server, pairs
 
-# A command, what must be there before, and how what it did is asked for.
+# A command, its preparation, and a query of its effect.
 WRITES = {
     "INCRBY": (["INCRBY", "n", 5], [], ["GET", "n"]),
     "LPUSH": (["LPUSH", "list", "a", "b"], [], ["LRANGE", "list", 0, -1]),
@@ -33,7 +32,7 @@ class Once(Case):
         return pairs(self.client("ONCE.INFO", key))
 
     def guard(self):
-        """What the guard is, but for its time."""
+        """The state of the guard, except its time."""
         info = self.info()
         passing = (b"time", b"covered", b"generations", b"bytes")
         return {name: info[name] for name in info if name not in passing}
@@ -53,7 +52,7 @@ class Once(Case):
                 self.assertEqual(self.client("ONCE", "g", name, *command), [0], name)
             self.assertEqual(self.client(*ask), then, name)
             self.assertEqual(self.client("DEBUG", "DIGEST"), digest, "a repeat changes nothing")
-        # The id alone counts, not the command.
+        # Only the id counts, not the command.
         self.assertEqual(self.client("ONCE", "g", "XADD", "SET", "other", "v"), [0])
         self.assertEqual(self.client("EXISTS", "other"), 0)
 
@@ -105,7 +104,7 @@ class Once(Case):
         self.assertEqual(self.client("ONCE", "g", "id", "INCR", "text"), [0])
 
     def test_failed_commands_among_many(self):
-        """Taking an id back leaves all others, in every level of a guard that has outgrown its
+        """Forgetting an id keeps all others, in every level of a guard that has outgrown its
         plan."""
         self.client("ONCE.CREATE", "small", "WINDOW", "1h", "CAPACITY", 10, "ERROR", "1e-6")
         self.client("SET", "text", "v")
@@ -159,7 +158,7 @@ class Once(Case):
         self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
 
     def test_what_restores_keys_is_refused(self):
-        """Also what modules of ours add later."""
+        """Including internal commands that this module may add later."""
         names = self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")
         names = [name for name in names if name.upper().endswith((b".LOAD", b".APPLY", b".TOUCH"))]
         self.assertGreaterEqual(len(names), 5)
@@ -224,7 +223,7 @@ class Once(Case):
         self.client("DEL", "w")
         self.client("WINDOW.CREATE", "w", "WINDOW", "1h", "ERROR", "1e-9", "ENGINE", "compact")
         self.assertEqual(self.client("ONCE", "w", "id", "SET", "k", "v"), [1, b"OK"])
-        # A guard is a window: what was done elsewhere can be told to it, and taken back.
+        # A guard is a window: ids that were done elsewhere can be added and forgotten.
         self.assertEqual(self.client("WINDOW.ADD", "g", "elsewhere"), 1)
         self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [0])
         self.assertEqual(self.client("WINDOW.FORGET", "g", "elsewhere"), 1)
@@ -233,7 +232,7 @@ class Once(Case):
         self.wait_until(lambda: isinstance(self.client.ask("ONCE", "w", "id", "INCR", "n"), Error),
                         "the guard has expired")
         self.refused("NOGUARD", "ONCE", "w", "id", "INCR", "n")
-        # Another guard knows nothing of it.
+        # Another guard does not know it.
         self.client("ONCE.CREATE", "h", "WINDOW", "1h")
         self.assertEqual(self.client("ONCE", "h", "elsewhere", "INCR", "n"), [1, 2])
 
@@ -258,7 +257,7 @@ class Once(Case):
                 self.client.ask("CONFIG", "SET", "bloomery.once-error", value), Error)
 
     def test_what_is_expected_to_be_lost(self):
-        """The sum of the errors at which new ids were asked for; and what is sure."""
+        """expected_lost is the sum of the errors when new ids were checked; and its upper bound."""
         self.client("ONCE.CREATE", "h", "WINDOW", "1h", "CAPACITY", 1000, "ERROR", "1%", "SEED", 3)
         applied = repeated = 0
         expected = 0.0
@@ -272,7 +271,7 @@ class Once(Case):
         self.assertEqual((info[b"applied"], info[b"repeated"]), (applied, repeated))
         self.assertAlmostEqual(float(info[b"expected_lost"]), expected,
                                delta=0.08 * expected)
-        # 5 sigma around what is expected; each id was new, so each repeat is a lost write.
+        # 5 sigma around the expectation; each id was new, so each repeat is a lost write.
         self.assertLess(abs(repeated - expected), 5 * expected ** 0.5)
         self.assertGreater(repeated, 0)
         self.assertEqual(float(info[b"expected_lost_at_most"]), info[b"items"] * 0.01)
@@ -349,7 +348,7 @@ class Once(Case):
         replies = self.client("EXEC")
         self.assertEqual([replies[i] for i in (0, 1, 3)], [[1, 1], [0], [1, 2]])
         self.assertEqual([replies[i].word for i in (2, 4, 5)], ["WRONGTYPE", "NOGUARD", "ERR"])
-        # Who watches the guard hears of it.
+        # Clients that WATCH the guard notice it.
         other = Client(self.server.port)
         self.client("WATCH", "g")
         other("ONCE", "g", "e", "INCR", "k")
@@ -375,7 +374,7 @@ class Once(Case):
         three = ("redis.setresp(3) local r = redis.call('ONCE', KEYS[1], 'd', 'HSET', KEYS[2], 1,"
                  " 2) return {r[1], r[2]}")
         self.assertEqual(self.client("EVAL", three, 2, "g", "h"), [1, 1])
-        # What is not known of a command yet can be asked for within a script, too.
+        # Flags that are not cached yet can be looked up within a script, too.
         fresh = "return redis.call('ONCE', KEYS[1], 'f', 'SETRANGE', KEYS[2], 2, 'x')"
         self.assertEqual(self.client("EVAL", fresh, 2, "g", "range"), [1, 3])
         self.assertIsInstance(self.client.ask("EVAL_RO", call, 2, "g", "k", "e"), Error)
@@ -397,7 +396,7 @@ class Once(Case):
         self.assertTrue(is_left_alone("g", "ONCE", "g", "other", "GET", "n"))
         self.assertEqual(self.client("GET", "n"), b"1")
 
-    # ---- what the server knows of it -----------------------------------------------------------
+    # ---- what the server shows -----------------------------------------------------------------
 
     def test_keys_are_declared(self):
         def keys(*command):
@@ -457,13 +456,13 @@ class Once(Case):
         self.assertEqual(now["bloomery_once_bytes"], usage - 2 * around)
         self.client("DEL", "g")
         self.assertEqual(counted(), [1, 3, 1, 3])
-        self.client("DEBUG", "RELOAD")  # what is saved of a guard does not tell
+        self.client("DEBUG", "RELOAD")  # a saved guard is an ordinary window
         self.assertEqual(counted(), [2, 6, 0, 0])
         self.client("FLUSHALL", "SYNC")
         self.assertEqual(counted(), [0, 0, 0, 0])
 
     def test_many_commands(self):
-        """More names than are remembered at a time, twice."""
+        """More names than the cache holds, twice."""
         names = [name.decode() for name in self.client("COMMAND", "LIST")]
         for _ in range(2):
             for name in names:
@@ -472,18 +471,18 @@ class Once(Case):
                 about = self.client("COMMAND", "INFO", name)[0]
                 parts = len(about) > 9 and about[9]
                 reply = self.client.ask("ONCE", "g", "id", name)
-                self.assertIsInstance(reply, Error, name)  # none writes without an argument
+                self.assertIsInstance(reply, Error, name)  # none writes without arguments
                 if not parts and b"write" not in about[2]:
                     self.assertIn("write commands only", str(reply), name)
         self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
 
 
-# As servers say it.
+# As the server words it.
 DENIED = "^NOPERM|user executing the script can't|ACL failure in script"
 
 
 class Users(Case):
-    """Who may do what: nobody reaches through ONCE what is not his."""
+    """Permissions: ONCE gives nobody access that he does not have."""
 
     def setUp(self):
         super().setUp()
@@ -499,7 +498,7 @@ class Users(Case):
         return client
 
     def denied(self, client, *command):
-        """In every way that a command can be given."""
+        """Denied in every way in which a command can be sent."""
         before = self.client("DEBUG", "DIGEST-VALUE", "k:1", "secret")
         items = pairs(self.client("WINDOW.INFO", "g:1"))[b"items"]
         replies = [client.ask(*command)]
@@ -514,7 +513,7 @@ class Users(Case):
         words = ", ".join(f"ARGV[{i + 1}]" for i in range(len(command)))
         script = f"local r = redis.pcall({words}) return r.err or 'none'"
         reply = client.ask("EVAL", script, 0, *command)
-        if not isinstance(reply, Error):  # it may run scripts
+        if not isinstance(reply, Error):  # the user may run scripts
             replies.append(Error(reply.decode()))
         for reply in replies:
             self.assertIsInstance(reply, Error, command)
@@ -556,7 +555,7 @@ class Users(Case):
         self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v", "GET")
         self.denied(client, "ONCE", "g:1", "b", "GETDEL", "k:1")
         self.assertEqual(client("ONCE", "g:1", "a", "SET", "k:1", "v"), [1, b"OK"])
-        client = self.user("%R~g:*", "~k:*", "+@all")  # the guard is changed as well
+        client = self.user("%R~g:*", "~k:*", "+@all")  # the guard is written as well
         self.denied(client, "ONCE", "g:1", "b", "SET", "k:1", "v")
 
     def test_selectors(self):
@@ -579,7 +578,7 @@ class Users(Case):
             self.assertRegex(str(reply).lower(), f"'{name.lower()}'|access a key")
             self.assertNotIn("acl verification", str(reply))
             self.assertEqual(self.client("WINDOW.EXISTS", "g:1", "b"), 0)
-        # An error of the command's own stays as it is.
+        # The command's own errors are unchanged.
         self.client("SET", "k:1", "text")
         reply = self.user("~*", "+@all").ask("ONCE", "g:1", "b", "INCR", "k:1")
         self.assertEqual(reply, self.client.ask("INCR", "k:1"))
@@ -594,7 +593,7 @@ class Users(Case):
 
 
 class OtherModules(Case):
-    """Commands of modules that come, go and do odd things (odd_commands.c)."""
+    """Modules that are loaded and unloaded, and have odd commands (odd_commands.c)."""
 
     MODULE = os.path.join(os.path.dirname(server_runner.MODULE or ""), "odd-commands.so")
 

@@ -1,4 +1,5 @@
-"""What a log is made of after a rewrite, *.LOAD: read from a log, and refused to clients."""
+"""*.LOAD, of which an append-only file consists after a rewrite: loaded by servers, refused from
+clients."""
 
 import sys
 
@@ -6,7 +7,7 @@ import server_runner
 from payloads import contents
 from server_runner import Case, Error, Server, encode
 
-# A key of every type: the command that restores it, commands that make it, and one that asks it.
+# A key of every type: its restore command, commands that make it, and a query.
 KINDS = {
     "MAP.LOAD": ((["MAP.SET", "k", "a", "1", "b", "2"],), ["MAP.GET", "k", "a"]),
     "WINDOW.LOAD": ((["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"]),
@@ -22,14 +23,14 @@ class Pieces(Case):
     SETTINGS = {"rdbcompression": "no"}
 
     def payload(self, load):
-        """What the log carries of such a key, and the key's digest."""
+        """The payload of such a key in the append-only file, and the key's digest."""
         self.client("FLUSHALL")
         for command in KINDS[load][0]:
             self.client(*command)
         return contents(self.client("DUMP", "k")), self.client("DEBUG", "DIGEST-VALUE", "k")
 
     def loaded(self, *commands):
-        """A server that has read a log of these commands."""
+        """A server that has loaded an append-only file of these commands."""
         server = Server()
         self.addCleanup(server.__exit__)
         server.from_log(*commands)
@@ -46,7 +47,7 @@ class Pieces(Case):
             client = server.client
             self.assertEqual(client("DEBUG", "DIGEST-VALUE", "k"), digest)
             self.assertEqual(client(*asks), self.client(*asks))
-            # One that was not finished answers nothing, and is kept as what it is.
+            # An unfinished key answers nothing, and is saved as it is.
             reply = client.ask(asks[0], "half", *asks[2:])
             self.assertEqual(reply.word, "BADDATA")
             self.assertIn("is still being restored", str(reply))
@@ -58,7 +59,7 @@ class Pieces(Case):
             self.assertNotIn("is refused", server.log)
 
     def test_bad_pieces_in_a_log(self):
-        """They are named in the server's log and leave other keys alone."""
+        """They are reported in the server's log and do not affect other keys."""
         for load in KINDS:
             payload, digest = self.payload(load)
             bad = (b"", b"x", payload[:20], payload[:-1], payload + b"x",
@@ -77,7 +78,8 @@ class Pieces(Case):
             self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", "k"), digest)
 
     def test_not_for_clients(self):
-        """However a client sends it: else 272 bytes of a forged index made a log unloadable."""
+        """However a client sends it: otherwise 272 bytes of a forged index made an append-only file
+        unloadable."""
         self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
         for load in KINDS:
             payload, _ = self.payload(load)
@@ -94,7 +96,8 @@ class Pieces(Case):
             self.assertEqual(self.client("EXISTS", "t"), 0)
 
     def test_a_log_is_not_piped_in(self):
-        """It is loaded by starting a server on it. One with a snapshot in front is not even that."""
+        """An append-only file is loaded by starting a server on it, not by a client; one with an
+        RDB preamble cannot even be sent."""
         payload, _ = self.payload("MAP.LOAD")
         log = [["SET", "s", "x"], ["MAP.LOAD", "k", 0, payload, "LAST"]]
         self.client("FLUSHALL")
@@ -105,8 +108,8 @@ class Pieces(Case):
         self.assertEqual(self.loaded(*log).client("MAP.GET", "k", "a"), [b"1"])
 
     def test_clients_have_a_ceiling(self):
-        """Half as much again as max-key-bytes, whichever way they bring a key along; replicas and logs
-        have none."""
+        """One and a half times max-key-bytes, in whatever way they load a key; replicas and
+        append-only files have no limit."""
         large = {
             "map": ["MAP.SET", "map", *(x for i in range(40000) for x in (i, i % 99))],
             "window": ["WINDOW.MADD", "window", "ITEMS", *range(70_000)],
@@ -132,7 +135,7 @@ class Pieces(Case):
         self.assertEqual(self.client.ask("BF.LOADCHUNK", "new", *chunk).word, "FULL")
         self.assertEqual(self.client("EXISTS", "new"), 0)
         with Server(**{"bloomery.max-key-bytes": "64kb"}) as other:
-            self.follow(other)  # by a snapshot
+            self.follow(other)  # from a snapshot
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
             for key, dump in dumps.items():
                 self.client("RESTORE", f"{key} again", 0, dump)
@@ -142,7 +145,7 @@ class Pieces(Case):
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
 
     def test_replicas_get_keys(self):
-        """RESTORE and a replica that comes later do not need these commands."""
+        """RESTORE and a later replica do not need these commands."""
         with Server() as other:
             for load in KINDS:
                 self.payload(load)

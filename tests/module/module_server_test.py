@@ -1,4 +1,4 @@
-"""What the server sees of the module, whatever the family: access control, memory and its limits."""
+"""The module as the server sees it, for all families: access control, memory and its limits."""
 
 import re
 import sys
@@ -14,8 +14,8 @@ class Access(Case):
         return {info[0].lower(): info for info in self.client("COMMAND", "INFO", *names)}
 
     def test_categories(self):
-        """Where a server knows categories of modules, every command is in ours and in those that
-        its flags stand for, and rules with them work. (ACL CAT leaves modules out.)"""
+        """If the server supports categories of modules, every command is in ours and in those of
+        its flags, and rules with them work. (ACL CAT omits modules.)"""
         if b"bloomery" not in self.client("ACL", "CAT"):
             self.assertEqual({tuple(info[6]) for info in self.commands().values()}, {()})
             self.skipTest("this server has no categories for modules")
@@ -40,8 +40,8 @@ class Access(Case):
 
 class Descriptions(Case):
     def undescribed(self, arguments):
-        """The names of those without a sentence; what has parts is described by them, unless a word
-        announces it."""
+        """The names of arguments without a description; those with parts need none unless they
+        begin with a token."""
         for argument in map(pairs, arguments):
             parts = argument.get(b"arguments", [])
             summary = argument.get(b"summary", b"." if parts and b"token" not in argument else b"")
@@ -50,7 +50,7 @@ class Descriptions(Case):
             yield from self.undescribed(parts)
 
     def test_every_argument(self):
-        """Of every command that is for people."""
+        """For every command that is not internal."""
         names = self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")
         docs = pairs(self.client("COMMAND", "DOCS", *names))
         arguments = {name: pairs(about).get(b"arguments") for name, about in docs.items()}
@@ -61,7 +61,7 @@ class Descriptions(Case):
 
 
 class Numbers(Case):
-    """With a fraction, as clients and people read them."""
+    """Numbers with a fraction, as clients and people read them."""
 
     def raw(self, version, *command):
         client = Client(self.server.port)
@@ -84,8 +84,7 @@ class Numbers(Case):
             self.assertIn(b"error\r\n$%d\r\n%s\r\n" % (len(decimals), decimals),
                           self.raw(2, "MAP.INFO", "m"))
             self.assertIn(b"error\r\n,%s\r\n" % decimals, self.raw(3, "MAP.INFO", "m"))
-        # Those that have more than 17 decimals come to the same number, and are as the server has
-        # them.
+        # Numbers with more than 17 decimals have the same value, in the server's notation.
         self.client("FLUSHALL")
         self.client("MAP.CREATE", "m", "ERROR", "1.23456789012345e-08")
         self.assertIn(b"$20\r\n1.23456789012345e-08\r\n", self.raw(2, "MAP.INFO", "m"))
@@ -102,7 +101,7 @@ class Numbers(Case):
             self.assertEqual(server.client("DEBUG", "DIGEST"), digest)
 
     def test_info_has_points(self):
-        """Else clients that look for one take the number for text, or for a whole number."""
+        """Otherwise clients take the number for text or an integer."""
         self.client("MAP.CREATE", "m", "ERROR", "1e-6", "SEED", 1)
         self.client("MAP.SET", "m", *range(100))
         self.client("BF.ADD", "k", "a")
@@ -116,13 +115,13 @@ class Numbers(Case):
 
 
 class Memory(Case):
-    # The same on servers that would free aside.
+    # The same on servers that free in another thread.
     SETTINGS = {f"lazyfree-lazy-{what}": "no" for what in
                 ("user-del", "user-flush", "eviction", "expire", "server-del")}
     FAMILIES = ("map", "window", "counter")
 
     def add(self, family, key, start, n):
-        """n items more; the replies."""
+        """Adds n items; returns the replies."""
         if family == "map":
             return self.client.pipeline(["MAP.SET", key, i, i % 99] for i in range(start, start + n))
         if family == "window":
@@ -143,8 +142,8 @@ class Memory(Case):
         self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
 
     def test_usage_is_what_the_server_gets_back(self):
-        """To the byte, but for what the server has around a value; tried a few times, for the
-        server's own buffers come and go."""
+        """Exact, except for the server's overhead per key; tried a few times, because the server's
+        own buffers vary."""
         for family in self.FAMILIES:
             for n in (1, 8000):
                 differences = []
@@ -159,8 +158,8 @@ class Memory(Case):
                 self.assertLess(min(differences), 200, (family, n, differences))
 
     def test_totals_are_the_sum_of_all_keys(self):
-        """After growth, deletions and copies; what the server has around a value is the same for
-        all names of one length."""
+        """After growth, deletions and copies; the server's overhead is the same for all names of
+        one length."""
         around = {}
         for family in self.FAMILIES:
             self.add(family, "k0", 0, 1)
@@ -199,8 +198,8 @@ class Memory(Case):
     }
 
     def test_one_item_does_not_pass_the_limit_of_a_key(self):
-        """However small the key was. The limit is lowered after the key was made, so that the key is
-        one that could not have been made under it."""
+        """However small the key was. The limit is lowered after the key was made, because the key
+        could not be made under it."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         leaps = 0
         for create, add in self.LEAPS.items():
@@ -222,13 +221,13 @@ class Memory(Case):
             self.assertEqual(reply.word, "FULL", reply)
             self.client("DEL", "other")
             self.client("COPY", "k", "other")
-            if not add.startswith("WINDOW"):  # whose time has moved, to make room
+            if not add.startswith("WINDOW"):  # whose time moved to make room
                 self.assertEqual(self.client("DEBUG", "DIGEST"), digest, add)
         self.assertGreaterEqual(leaps, 2)
 
     def test_one_item_does_not_pass_maxmemory(self):
-        """By megabytes: the server looks before a command and not while it runs. Where it evicts, it
-        may."""
+        """By megabytes: the server checks before a command and not while it runs. It may if the
+        server evicts."""
         leaps = 0
         for create, add in self.LEAPS.items():
             for policy in ("noeviction", "allkeys-random"):
@@ -255,7 +254,7 @@ class Memory(Case):
         self.assertGreaterEqual(leaps, 2)
 
     def test_noeviction(self):
-        """At the limit what may add memory is refused by the server, and nothing else is."""
+        """At the limit the server refuses commands that may add memory, and nothing else."""
         for family in self.FAMILIES:
             self.add(family, family, 0, 5000)
         self.limit(self.used() - 100_000)
@@ -291,18 +290,18 @@ class Memory(Case):
         self.assertEqual(self.client("MAP.SET", "map", "a", "1"), [1])
 
     def test_eviction(self):
-        """Keys of ours go when others need the room, whole, and the totals with them."""
+        """Keys of ours are evicted as a whole when others need the room, and the totals follow."""
         for family in self.FAMILIES:
             self.client("CONFIG", "RESETSTAT")
             limit = self.used() + 1_000_000
             self.limit(limit, "allkeys-lru")
             for i in range(80):
                 for reply in self.add(family, f"{i:03}", 0, 1000 * (i % 7)):
-                    if isinstance(reply, Error):  # it may be this very key that went
+                    if isinstance(reply, Error):  # this key itself may have been evicted
                         self.assertIn("no such key", str(reply))
             self.assertGreater(self.client.info("stats")["evicted_keys"], 5)
             self.assertLess(self.used(), limit + 200_000)
-            self.client("CONFIG", "SET", "maxmemory", 0)  # else it goes on while we look
+            self.client("CONFIG", "SET", "maxmemory", 0)  # otherwise it continues while we look
             keys = self.client("KEYS", "*")
             self.assertEqual(self.told(family, "keys"), len(keys))
             self.assertGreater(len(keys), 10)
@@ -318,7 +317,7 @@ class Memory(Case):
 
 
 class Errors(Case):
-    """INFO's estimate against what happens. The promise is 1 %; half of it is used."""
+    """INFO's estimate compared with what happens. The promise is 1 %; half of it is used."""
 
     N = 100_000
 
@@ -327,12 +326,12 @@ class Errors(Case):
         return [float(info[f"bloomery_{family}_{what}_error"]) for what in ("promised", "estimated")]
 
     def assertNear(self, seen, asked, share):
-        """Within five standard deviations, and a last digit's half, of what was to be expected."""
+        """Within five standard deviations, and half of the last digit, of the expectation."""
         expected = asked * share
         self.assertLess(abs(seen - expected), 5 * expected**0.5 + expected * 0.005, (seen, expected))
 
     def loaded_anew(self):
-        """The same data, and totals that begin at nothing."""
+        """The same data, with the totals starting at zero."""
         self.addCleanup(lambda: (self.client("FLUSHALL"), self.save()))
         self.save()
         self.server.restart()
@@ -343,7 +342,7 @@ class Errors(Case):
             self.loaded_anew()
             self.client("MAP.CREATE", "m", "CAPACITY", capacity, "ERROR", "1%", "SEED", 5)
             self.client.pipeline(["MAP.SET", "m", i, "v"] for i in range(n))
-            promised, mean = self.figures("map")  # of all moments from empty on
+            promised, mean = self.figures("map")  # averaged from empty on
             now = float(pairs(self.client("MAP.INFO", "m"))[b"estimated_false_positive"])
             self.assertEqual(promised, 0.01)
             self.assertTrue(0 < mean < now <= promised, (mean, now))
@@ -358,7 +357,7 @@ class Errors(Case):
             self.assertGreater(seen, 100)
 
     def test_maps_of_engine_kbf(self):
-        """Here it is fields that are there which are not found: UNSURE."""
+        """Here, present fields are not found: UNSURE."""
         n = 20_000
         self.client("MAP.CREATE", "m", "ENGINE", "kbf", "CAPACITY", n, "ERROR", "5%", "SEED", 5)
         self.client.pipeline(["MAP.SET", "m", i, i % 9] for i in range(n))
@@ -374,7 +373,7 @@ class Errors(Case):
         self.assertEqual(self.client.info("bloomery")["bloomery_map_unsure"], unsure)
 
     def test_counters(self):
-        """Operations lost because another id is taken for theirs."""
+        """Operations that are lost because another id is taken for theirs."""
         self.loaded_anew()
         self.client("COUNTER.CREATE", "t", "WINDOW", "1h", "CAPACITY", 200_000, "ERROR", "1%",
                     "SEED", 5)

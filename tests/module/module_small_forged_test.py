@@ -1,8 +1,6 @@
-"""Small forged payloads that would cost much later: memory at the next write, time at the next question, or
-the whole log at the next start.
-
-Each is the payload of an honest key with a few numbers changed and right checksums, and comes in by RESTORE.
-"""
+"""Small forged payloads that would be expensive later: memory at the next write, time at the next
+query, or the whole append-only file at the next start. Each is the payload of an honest key with
+a few numbers changed and valid checksums, loaded by RESTORE."""
 
 import itertools
 import struct
@@ -13,7 +11,7 @@ from payloads import MAGIC, contents, payload_of, resealed
 from server_runner import Case, Error
 
 KEY_BYTES = 64 << 20
-PROCESSOR_SECONDS = 5  # a thousandth is normal
+PROCESSOR_SECONDS = 5  # normally a thousandth of it
 
 # Fields of frames (doc/format.md): frame, offset, format.
 INDEX_FLAGS, UNIT_BITS, UNIT_HASHES = (b"NUMS", 4, "<I"), (b"NUMS", 48, "<Q"), (b"NUMS", 56, "<I")
@@ -30,7 +28,7 @@ class SmallForged(Case):
                 "rdbcompression": "no", "bloomery.max-key-bytes": str(KEY_BYTES)}
 
     def forge(self, size, commands, *numbers):
-        """The payload of the key that the commands make, of so many bytes, with other numbers."""
+        """The payload of the key that the commands make, `size` bytes, with other numbers."""
         def change(frames):
             frames = [(kind, bytearray(payload)) for kind, payload in frames]
             for (kind, at, form), number in numbers:
@@ -45,12 +43,12 @@ class SmallForged(Case):
         return payload_of(dump, forged)
 
     def used(self):
-        """Seconds of processor time, and bytes."""
+        """Processor time in seconds, and memory in bytes."""
         cpu = self.client.info("cpu")
         return (float(cpu["used_cpu_user"]) + float(cpu["used_cpu_sys"]), self.client.info("memory")["used_memory"])
 
     def cheap(self, payload, *commands):
-        """It is refused, or else what is done with it takes neither memory nor time."""
+        """It is refused, or using it takes neither much memory nor time."""
         seconds, size = self.used()
         reply = self.client.ask("RESTORE", "k", 0, payload)
         if isinstance(reply, Error):
@@ -73,7 +71,7 @@ class SmallForged(Case):
             self.assertIsInstance(reply, Error)
 
     def test_map_cells(self):
-        """A table with so many cells, a piece of which each field would allocate."""
+        """A table with very many cells; each field would allocate a piece of it."""
         create = ["MAP.CREATE", "h", "ENGINE", "kbf", "CAPACITY", 100]
         for power in (20, 30, 33, 40):
             reply = self.cheap(self.forge(304, [create], (SEGMENT, 1 << power)),
@@ -81,20 +79,21 @@ class SmallForged(Case):
             self.assertIsInstance(reply, Error)
 
     def window(self, size, *numbers, mode="improved"):
-        """With one item, in two filters, which came in 1970; by the server's clock, as it has no SKEW."""
+        """With one item, in two filters, from 1970; it uses the server's clock, as it has no
+        SKEW."""
         return self.forge(size, [["WINDOW.CREATE", "h", "WINDOW", "1s", "MODE", mode, "ENGINE", "fbf", "CAPACITY", 1,
                                   "EVENTTIME", "SKEW", 1 << 52],
                                  ["WINDOW.ADD", "h", "a", "AT", 1000]], (MAX_SKEW, 0), *numbers)
 
     def test_window_bits(self):
-        """Options with so many bits in a filter, which the next filters would have."""
+        """Options with very many bits per filter, which the next filters would have."""
         for power in (30, 33, 36, 40):
             reply = self.cheap(self.window(680, (FILTER_BITS, 1 << power), (FILTER_HASHES, 64)),
                                *(["WINDOW.ADD", "k", i] for i in range(100)))
             self.assertIsInstance(reply, Error)
 
     def test_counters_with_limits(self):
-        """The library would refuse what the server has accepted, and a replica go another way."""
+        """The library would refuse what the server has accepted, and a replica would differ."""
         create = ["COUNTER.CREATE", "h", "WINDOW", "1h", "SEED", 1]
         self.client(*create)
         size = len(contents(self.client("DUMP", "h")).partition(MAGIC)[2]) + len(MAGIC)
@@ -108,8 +107,8 @@ class SmallForged(Case):
     # ---- time --------------------------------------------------------------------------------
 
     def test_window_ceiling(self):
-        """A window of a paper in which no third filter has room forgot nothing, and went to the present
-        period by period. Any ceiling is refused, or a window with it goes there at once."""
+        """A window of a paper without room for a third filter expired nothing and advanced to the
+        present period by period. Any ceiling is refused, or the window advances at once."""
         taken = 0
         for mode, fixed, ceiling in itertools.product(("improved", "paper", "paper-simple"), (0, 2),
                                                       (1000, 2047, 2048, 3000, 4000, 10_000)):
@@ -120,8 +119,8 @@ class SmallForged(Case):
         self.assertGreater(taken, 2)
 
     def test_window_that_wants_more_filters(self):
-        """A fixed window of a paper has the number of filters it was planned with. One that wants more than
-        its ceiling has room for would forget nothing, and go to the present period by period."""
+        """A fixed window of a paper has its planned number of filters. One that needs more than its
+        ceiling allows would expire nothing and advance to the present period by period."""
         create = ["WINDOW.CREATE", "h", "WINDOW", "10s", "MODE", "paper", "ENGINE", "fbf", "CAPACITY", 1,
                   "EVENTTIME", "SKEW", 1 << 52]
         for count, ceiling in itertools.product(range(3, 12), (3000, 4000, 6000)):
@@ -133,8 +132,9 @@ class SmallForged(Case):
     # ---- the log -----------------------------------------------------------------------------
 
     def test_index_with_an_odd_shape(self):
-        """What RESTORE takes is in the log after a rewrite, and the log loads, other keys with it: also an
-        index whose further levels have fewer hashes than the shape that was given."""
+        """What RESTORE accepts is in the append-only file after a rewrite, which must load, with
+        all other keys: also an index whose further levels have fewer hashes than the given
+        shape."""
         shapes = ((576, 12, 9), (576, 12, 2), (40, 1, 1), (1, 1, 1), (4096, 64, 1 << 20))
         create = ["INDEX.CREATE", "h", "ENGINE", "dba", "UNITS", 2, "CAPACITY", 40, "ERROR", "0.01", "SEED", 1]
         self.client("SET", "other", "x")

@@ -1,5 +1,5 @@
-"""Values of maps that come and go: what is given back, and what FULL says is full. And items that
-are in very many units of an index."""
+"""Values of maps that are added and dropped: what is freed, and what FULL says. And items that are
+in very many units of an index."""
 
 import server_runner
 from server_runner import Case, Error, Server, pairs
@@ -40,7 +40,7 @@ class Values(Case):
         return str(reply)
 
     def fill_to_the_limit(self):
-        """Fields with long values until the key has 1 MB; how many there are."""
+        """Adds fields with long values until the key has 1 MB; returns how many."""
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "1mb")
         for i in range(100):
             reply = self.client.ask("MAP.SET", "m", f"k{i}", long_value(i))
@@ -122,7 +122,7 @@ class Values(Case):
 
 
 class ManyUnits(Case):
-    """An item in every unit: found, named in order, found to be there, and deleted."""
+    """An item in every unit: located in order, found, and deleted."""
 
     def test_one_item_everywhere(self):
         units = 20000

@@ -1,5 +1,5 @@
-"""Windows outlive servers, links and copies, with equal digests; and the same changes lead to the
-same bytes whenever and wherever they are carried out."""
+"""Windows survive restarts, replication and copies, with equal digests; the same changes give the
+same bytes whenever and wherever they are applied."""
 
 import sys
 import time
@@ -40,7 +40,7 @@ def fill(client):
     add("silent", START, "abc")
     client("WINDOW.ADVANCE", "silent", "AT", START + 10**9)
     client("EXPIRE", "merged", 10000)
-    # By the clock of whichever server this is.
+    # With the clock of whichever server this is.
     client("WINDOW.CREATE", "clock", "WINDOW", "1h")
     client("WINDOW.CREATE", "brief", "WINDOW", 5, "ENGINE", "fbf", "MAXMEM", "64kb")
     for i in range(200):
@@ -57,7 +57,7 @@ PASSING = ("bytes", "refused_full", "refused_time")  # of this server, not of th
 
 
 def answers(client):
-    """All that can be asked, and how each window would be saved."""
+    """All query results, and the dump of each window."""
     infos = [pairs(client("WINDOW.INFO", key)) for key in KEYS]
     for info in infos:
         for name in PASSING:
@@ -67,8 +67,8 @@ def answers(client):
 
 
 def go_on(client):
-    """Later changes must lead to the same bytes wherever they are carried out."""
-    more = pairs(client("WINDOW.INFO", "compact"))[b"time"]  # another one each time
+    """Later changes must give the same bytes wherever they are applied."""
+    more = pairs(client("WINDOW.INFO", "compact"))[b"time"]  # a different one each time
     for key in ("compact", "refresh", "fbf", "paper", "full", "full fbf", "merged", "silent"):
         moment = pairs(client("WINDOW.INFO", key))[b"time"]
         for i in range(30):
@@ -83,7 +83,7 @@ def go_on(client):
 class Windows(Family):
     family, load = "window", "WINDOW.LOAD"
     keys, lasting = KEYS, "merged"
-    counted = ("keys",)  # what has expired is counted until somebody looks
+    counted = ("keys",)  # expired items count until somebody looks
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"])
     asked, absent = ["WINDOW.EXISTS", "k", "a"], 0
@@ -91,7 +91,7 @@ class Windows(Family):
 
     def change(self, key):
         info = pairs(self.client("WINDOW.INFO", key))
-        if not info[b"eventtime"]:  # the clock's time would be another for each
+        if not info[b"eventtime"]:  # the clock would give each a different time
             return
         for at in range(info[b"time"], info[b"time"] + 90000, 9001):
             self.client.ask("WINDOW.MADD", key, "AT", at, "ITEMS", *range(at % 97, at % 97 + 300))
@@ -151,8 +151,8 @@ class Log(Logged, Keep):
         self.assertIn(b"WINDOW.ADVANCE\r\n$1\r\nw\r\n$2\r\nAT\r\n", log)
 
     def test_changes_of_one_millisecond(self):
-        """What did not move a window's time is logged as it came, and is carried out at that time
-        on whatever day."""
+        """A change that does not move a window's time is logged verbatim and replayed at that time,
+        whenever that is."""
         self.client("WINDOW.CREATE", "w", "WINDOW", 400, "REFRESH")
         before = self.log()
         for turn in range(40):
@@ -164,9 +164,9 @@ class Log(Logged, Keep):
         adds, told = (log.count(word) - before.count(word)
                       for word in (b"\r\nWINDOW.ADD\r\n", b"\r\nAT\r\n"))
         self.assertEqual(adds, 8000)
-        self.assertTrue(0 < told < 8400, told)  # some, and not all
+        self.assertTrue(0 < told < 8400, told)  # some, but not all
         answers_now, digest = pairs(self.client("WINDOW.INFO", "w")), self.client("DEBUG", "DIGEST")
-        time.sleep(0.6)  # all of it has expired by the clock
+        time.sleep(0.6)  # all of it has expired according to the clock
         self.server.restart()
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
         again = pairs(self.client("WINDOW.INFO", "w"))
@@ -174,7 +174,8 @@ class Log(Logged, Keep):
             self.assertEqual(again[field], answers_now[field], field)
 
     def test_replayed_far_from_its_time(self):
-        """A log of long ago, by the clock: what was told new then is not told otherwise now."""
+        """An old append-only file of a window that uses the clock: items that were new then are
+        still recorded as new."""
         log = [["SELECT", "0"], ["WINDOW.CREATE", "w", "WINDOW", "60000", "SEED", "5"]]
         log += [["WINDOW.ADD", "w", f"item {i % 70}", "AT", str(START + i * 1000)]
                 for i in range(300)]
@@ -199,7 +200,7 @@ class Log(Logged, Keep):
 
 class Replica(Followed, Windows, Case):
     def test_limits_of_the_master(self):
-        """What a limit made the master do is done on the replica, which has none."""
+        """What a limit made the master do is also done on the replica, which has no limit."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         with Server() as other:
             self.follow(other)
@@ -208,7 +209,7 @@ class Replica(Followed, Windows, Case):
             for engine in ("compact", "fbf"):
                 self.client("WINDOW.CREATE", engine, "WINDOW", "60s", "ENGINE", engine, "ERROR",
                             "1e-6", *EVENTS)
-                for i in range(300):  # a load that rises, falls and rises again
+                for i in range(300):  # load rises, falls and rises again
                     n = 600 if i % 100 < 50 else 20
                     reply = self.client.ask("WINDOW.MADD", engine, "AT", START + i * 2000, "ITEMS",
                                             *(f"{i} {j}" for j in range(n)))

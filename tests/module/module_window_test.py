@@ -1,7 +1,7 @@
-"""WINDOW.*: every command, with arguments as they should be and as they should not.
+"""WINDOW.*: every command, with valid and invalid arguments.
 
-Windows by event time are given their times, so nothing here depends on when it runs; where a window
-goes by the server's clock it is an hour long, and the tests are not.
+Windows with event time get their times as arguments, so nothing here depends on when it runs; windows
+that use the server's clock are an hour long, which is longer than the tests.
 """
 
 import sys
@@ -11,7 +11,7 @@ from family_cases import Described
 from server_runner import Case, Client, Error, pairs
 
 EVENTS = ("EVENTTIME", "SKEW", "1h")
-START = 1_700_000_000_000  # a time of events
+START = 1_700_000_000_000  # an event time
 
 
 class WindowCase(Case):
@@ -73,7 +73,7 @@ class Create(WindowCase):
             ("ERR", "WINDOW '-60s' is below zero", "WINDOW", "-60s"),
             ("ERR", "WINDOW '0.5' is not a whole number", "WINDOW", "0.5"),
             ("ERR", "WINDOW '60 s' is not a time", "WINDOW", "60 s"),
-            ("ERR", "WINDOW '1M' is not a time", "WINDOW", "1M"),  # a million, elsewhere
+            ("ERR", "WINDOW '1M' is not a time", "WINDOW", "1M"),  # in other commands a million
             ("ERR", "unit in lower case", "WINDOW", "2H"),
             ("ERR", "SEED '1k' is not a whole number, digits only", "WINDOW", 5, "SEED", "1k"),
             ("ERR", "SEED '2^64' is not a whole number, digits only", "WINDOW", 5, "SEED", "2^64"),
@@ -191,11 +191,11 @@ class Items(WindowCase):
             self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START), 1)
             self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START + 60000), 0)
             self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 1)
-            # One generation longer at most: an eighth in engine fbf.
+            # At most one generation longer: an eighth in engine fbf.
             self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START + 69001, "ITEMS", "b"),
                              [1])
             self.assertEqual(self.client("WINDOW.MEXISTS", "w", "a", "b"), [0, 1])
-            # An event that comes late counts from the window's time.
+            # A late event counts from the window's time.
             self.assertEqual(self.client("WINDOW.ADD", "w", "late", "AT", 5), 1)
             self.assertEqual(self.info()[b"time"], START + 69001)
             self.assertEqual(self.client("WINDOW.EXISTS", "w", "late"), 1)
@@ -211,7 +211,7 @@ class Items(WindowCase):
 
     def test_skew(self):
         self.create("w", "EVENTTIME", "SKEW", 1000)
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)  # does not begin its time
+        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)  # does not start its time
         self.client("WINDOW.ADD", "w", "a", "AT", START)
         for command in (["WINDOW.ADD", "w", "b", "AT", START + 1001],
                         ["WINDOW.MADD", "w", "AT", START * 1000, "ITEMS", "b", "c"],
@@ -219,10 +219,10 @@ class Items(WindowCase):
             self.refused("RANGE", *command, text=f"which is {START}")
         self.assertEqual(self.info()[b"refused_time"], 3)
         self.assertEqual(self.client("WINDOW.ADD", "w", "b", "AT", START + 1000), 1)
-        # After a silence its time is moved by hand.
+        # After a silence its time is moved with ADVANCE.
         self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", START + 10**7), 0)
         self.assertEqual(self.client("WINDOW.ADD", "w", "b", "AT", START + 10**7 + 1), 1)
-        self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", 1), 1)  # back it does not go
+        self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", 1), 1)  # it does not go back
         self.assertEqual(self.info()[b"time"], START + 10**7 + 1)
 
     def test_forget_by_events(self):
@@ -353,12 +353,12 @@ class Limits(WindowCase):
             self.refused("FULL", "WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "x", "y")
             self.assertEqual(self.info()[b"refused_full"], 3)
             self.assertEqual(self.info()[b"at_ceiling"], 1)
-            # The rest works, …
+            # Everything else works, …
             self.assertEqual(self.client("WINDOW.ADD", "w", "k7", "AT", START + 1), 0)
             self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])
             if engine == "compact":
                 self.assertEqual(self.client("WINDOW.FORGET", "w", "k7"), 1)
-            # … and time makes room.
+            # … and room is freed as items expire.
             self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", START + 200000), 1)
             self.assertEqual(self.info()[b"items"], 1)
 
@@ -379,7 +379,7 @@ class Limits(WindowCase):
                              [0, 0])
             self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])
             self.assertEqual(self.client.info("bloomery")["bloomery_window_refused"], before + 2)
-            # What expires gives its memory back, also to the one who comes then.
+            # Expired items free their memory, also for the next item.
             at = START + 200000
             self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", at), 1)
             self.assertEqual(self.info()[b"items"], 1)
@@ -387,8 +387,8 @@ class Limits(WindowCase):
             self.assertGreater(again, full // 2)
 
     def test_large_filters_below_max_key_bytes(self):
-        """Rows of filters that take nearly all that a key may, a little less or more of it, when
-        all of it has expired: the next filter must not wait for room that only it could make."""
+        """Filters that take nearly all, or a little more, of what a key may have, when all of it
+        has expired: the next filter must not wait for room that only it can free."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
         refused = 0
@@ -417,7 +417,7 @@ class Limits(WindowCase):
         self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
 
     def test_memory_of_an_id(self):
-        """At most 3 bytes an id at an error of 10^-3, and 6 at 10^-9."""
+        """At most 3 bytes per id at an error of 10^-3, and 6 at 10^-9."""
         n = 100000
         for error, most in (("1e-3", 3), ("1e-9", 6)):
             self.client("FLUSHALL")
@@ -440,7 +440,7 @@ class Whole(WindowCase):
         self.assertGreater(self.client("TTL", "a"), 0)
         self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [1, 1, 1])
         self.assertEqual(self.info("a")[b"time"], START + 50000)
-        # Each for as long as where it came from.
+        # Each item is remembered as long as in its own window.
         self.client("WINDOW.ADVANCE", "a", "AT", START + 30000 + 60000)
         self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [0, 1, 1])
         self.client("WINDOW.ADVANCE", "a", "AT", START + 50000 + 60000)
@@ -503,7 +503,7 @@ class Around(Described, WindowCase):
             self.assertEqual(now[name] - start[name], count, what)
         self.assertEqual(now["bloomery_window_bytes"],
                          sum(self.info(key)[b"bytes"] for key in "abf"))
-        # What expires is counted off when time moves, in every engine.
+        # Expired items are no longer counted when time moves, in every engine.
         for name in "abf":
             self.client("WINDOW.ADD", name, "later", "AT", START + 100000)
         self.assertEqual(self.client.info("bloomery")["bloomery_window_items"], 3)

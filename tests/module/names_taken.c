@@ -1,5 +1,4 @@
-/* A module that has one of the names that ours wants, for tests: BF.ADD, which always answers 42.
- */
+/* A module for tests that has one of our names: BF.ADD, which always replies 42. */
 #include "module/core/server_api.h"
 
 #include <bloomery/base.h>

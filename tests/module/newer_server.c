@@ -1,14 +1,14 @@
 /*
- * A server that seems to be Redis 8, for tests: loads our module, which it is given as its first
- * argument, and stands between it and the server while it registers its settings and commands.
- * What Redis 8 would do is written to the server's log:
+ * Makes a server look like Redis 8, for tests: loads our module, whose path is its first argument,
+ * and intercepts its calls while it registers settings and commands. The server's log shows what
+ * Redis 8 would do:
  *
- *     setting NAME               registered without a name in front
- *     category NAME              made
+ *     setting NAME               registered without a prefix
+ *     category NAME              created
  *     categories NAME WORDS      of a command
  *
- * Further arguments are our module's; before these, `taken` lets the names of settings be somebody
- * else's, and `valkey` makes it a Valkey that seems as new.
+ * Further arguments are passed to our module; before them, `taken` makes the names of settings
+ * belong to another module, and `valkey` makes the server look like a new Valkey.
  */
 #include "module/core/server_api.h"
 
@@ -33,7 +33,7 @@ static int version(void)
     return REDIS_8;
 }
 
-/* The server below knows no such flag, and puts the module's name in front. */
+/* The real server does not know this flag and adds the prefix. */
 static unsigned known_flags(const char *name, unsigned flags)
 {
     if (flags & UNPREFIXED)
@@ -70,7 +70,7 @@ static int add_category(server_context *context, const char *name)
     return SERVER_OK;
 }
 
-/* Commands are told by the names that they were asked for by. */
+/* The name of the command that was looked up last. */
 static const char *last_command;
 
 static server_command *get_command(server_context *context, const char *name)

@@ -1,9 +1,9 @@
 /*
- * A module whose commands are odd, for tests of ONCE.
+ * A module with odd commands, for tests of ONCE.
  *
- *   ODD.WRITE key          answers 42; flagged as the module's first argument says
+ *   ODD.WRITE key          replies 42; its flags are the module's first argument
  *   ODD.DROP key other     deletes `other`, which it does not declare
- *   ODD.DROPFAIL key other the same, and answers with an error
+ *   ODD.DROPFAIL key other the same, and replies with an error
  */
 #include "module/core/server_api.h"
 

@@ -1,12 +1,12 @@
-"""What DUMP gives and RESTORE takes: taken apart, and put together with right checksums."""
+"""Payloads of DUMP and RESTORE: parsed, and built again with valid checksums."""
 
 import struct
 
 import xxhash
 
-FOOTER = 10  # of a dump: two bytes of version, eight of checksum
+FOOTER = 10  # of a dump: two bytes version, eight bytes checksum
 
-# ---- what a dump is made of ----------------------------------------------------------------------
+# ---- the structure of a dump ---------------------------------------------------------------------
 
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones's, reflected
 TABLE = []
@@ -24,12 +24,13 @@ def crc64(data):
 
 
 def sealed(body):
-    """A dump's body and version with the checksum that the server wants to see."""
+    """A dump's body and version with the checksum that the server expects."""
     return body + struct.pack("<Q", crc64(body))
 
 
 def length_at(dump, at):
-    """A length as the server writes it, or None for what is none; and the place behind it."""
+    """Reads a length in the server's encoding, or None if it is not one; and the position after
+    it."""
     first = dump[at]
     if first >> 6 == 0:
         return first & 63, at + 1
@@ -43,9 +44,8 @@ def length_at(dump, at):
 
 
 def contents(dump):
-    """The strings in a module's value, one behind the other; None where the server has written one
-    as a number."""
-    _, at = length_at(dump, 1)  # the module's number
+    """The concatenated strings of a module's value; None if the server encoded one as a number."""
+    _, at = length_at(dump, 1)  # the module's id
     found = b""
     while True:
         opcode, at = length_at(dump, at)
@@ -60,30 +60,30 @@ def contents(dump):
 
 
 def payload_of(dump, strings):
-    """A dump of the same type, with other contents."""
+    """A dump of the same type with other contents."""
     _, at = length_at(dump, 1)
-    out = dump[:at] + b"\x02\x01"  # the object is whole
+    out = dump[:at] + b"\x02\x01"  # the object is complete
     for start in range(0, max(1, len(strings)), 65536):
         piece = strings[start:start + 65536]
         out += b"\x02\x01\x05\x80" + struct.pack(">I", len(piece)) + piece
     return sealed(out + b"\x02\x00\x00" + dump[-FOOTER:-8])
 
 
-# ---- what our part of it is made of (doc/format.md) ----------------------------------------------
+# ---- our part of it (doc/format.md) -------------------------------------------------------------
 
 MAGIC = b"\x8bBRY\r\n\x1a\n"
 HEADER = 64
 
 
 def resealed(contents_, change):
-    """Frames whose payloads went through `change`, with all checksums right again."""
+    """Applies `change` to the payloads of frames and makes all checksums valid again."""
     start = contents_.find(MAGIC)
     if start < 0:
         return contents_
     at, frames = start + HEADER, []
     while not frames or frames[-1][0] != b"END ":
         if at + 24 > len(contents_):
-            return contents_  # of an object that was not finished
+            return contents_  # of an unfinished object
         kind, size = struct.unpack_from("<4sI", contents_, at)
         frames.append((kind, contents_[at + 16:at + 16 + size]))
         at += 24 + size
@@ -110,7 +110,7 @@ def _hash(data, seed=0):
 
 
 def chunk_of(payload):
-    """The iterator and the one chunk of a filter that has this payload."""
+    """The iterator and the single chunk of a filter with this payload."""
     state = 0
     for start in range(0, len(payload) // 4096 * 4096, 4096):
         state = _hash(payload[start:start + 4096], state)

@@ -5,8 +5,8 @@ Every test program is called as
     PROGRAM SERVER MODULE [PRELOAD]
 
 SERVER is redis-server or valkey-server, by name or path; MODULE is bloomery.so; PRELOAD is the
-sanitizer's library where the module needs one. Where there is no such server, the program says so
-and exits with 77, which ctest counts as skipped.
+sanitizer's library if the module needs one. If there is no such server, the program says so and
+exits with 77, which ctest counts as skipped.
 """
 
 import ctypes
@@ -24,18 +24,18 @@ import unittest
 SERVER = shutil.which(sys.argv[1]) if len(sys.argv) > 2 else None
 MODULE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 PRELOAD = sys.argv[3] if len(sys.argv) > 3 else None
-# One that does not read what ours writes; the build puts it beside ours.
+# A module that cannot read what ours writes; it is built into the same folder.
 OLDER_MODULE = os.path.join(os.path.dirname(MODULE), "bloomery-older.so") if MODULE else None
 
-# A server asks for whatever size a damaged payload names, and takes no for an answer.
+# A server allocates whatever size a damaged payload names, and can handle failure.
 ASAN_OPTIONS = "detect_leaks=0:allocator_may_return_null=1"
 
 SKIPPED = 77
-PATIENCE = 60  # seconds; only what hangs ever takes them
+PATIENCE = 60  # seconds; reached only by what hangs
 
 
 class Error(Exception):
-    """An error reply; part of a list as it is, raised where it is the whole reply."""
+    """An error reply; returned inside a list, raised if it is the whole reply."""
 
     def __eq__(self, other):
         return isinstance(other, Error) and str(self) == str(other)
@@ -100,19 +100,19 @@ class Client:
         raise ValueError(f"a reply of no known kind: {kind + rest}")
 
     def ask(self, *arguments):
-        """The reply, whatever it is."""
+        """Sends a command; returns the reply, also if it is an error."""
         self.socket.sendall(encode(arguments))
         return self._read()
 
     def __call__(self, *arguments):
-        """The reply; an error is raised."""
+        """Sends a command; returns the reply, or raises an error."""
         reply = self.ask(*arguments)
         if isinstance(reply, Error):
             raise reply
         return reply
 
     def pipeline(self, commands):
-        """The replies to many commands, sent at once."""
+        """Sends many commands at once; returns their replies."""
         encoded = [encode(command) for command in commands]
         self.socket.sendall(b"".join(encoded))
         return [self._read() for _ in encoded]
@@ -121,7 +121,7 @@ class Client:
         return self("HELLO", 3)
 
     def info(self, section):
-        """One section of INFO, numbers as numbers."""
+        """One section of INFO, with numbers as numbers."""
         fields = {}
         for line in self("INFO", section).decode().splitlines():
             name, colon, value = line.partition(":")
@@ -131,7 +131,7 @@ class Client:
 
 
 def pairs(reply):
-    """A map that came as RESP2's flat list."""
+    """A map from RESP2's flat list."""
     return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2]))
 
 
@@ -146,7 +146,7 @@ def _free_port():
 
 
 class Server:
-    """A server of our own with the module, in a folder of its own that goes with it."""
+    """A server with the module, in a temporary folder."""
 
     def __init__(self, **settings):
         self.folder = tempfile.TemporaryDirectory(prefix="bloomery-module-")
@@ -171,7 +171,7 @@ class Server:
         return (self.path / "log").read_text(errors="replace")
 
     def start(self):
-        """Starts it, again on another port where somebody was faster."""
+        """Starts it; tries other ports if another process took the first one."""
         for _ in range(5):
             self.port = _free_port()
             if self._try_start():
@@ -179,12 +179,12 @@ class Server:
         raise RuntimeError(f"the server does not start:\n{self.log[-4000:]}")
 
     def refuses(self):
-        """Tries to start it where it should not; its exit code, which is None if it starts."""
+        """Tries to start it; returns its exit code, or None if it starts."""
         self.port = _free_port()
         return None if self._try_start() else self.process.returncode
 
     def from_log(self, *commands):
-        """Starts it on a log of these commands."""
+        """Starts it on an append-only file of these commands."""
         self.settings["appendonly"] = "yes"
         (self.path / "appendonly.aof").write_bytes(b"".join(map(encode, commands)))
         self.start()
@@ -214,11 +214,11 @@ class Server:
         return False
 
     def _is_ours(self):
-        """Another server may have taken the port since it was found free; ours then ends."""
+        """False if another server has taken the port meanwhile; ours then exits."""
         return self.client.info("server")["process_id"] == self.process.pid
 
     def stop(self, kill=False):
-        """Ends it, by its process number; returns its exit code."""
+        """Stops it by its process id; returns its exit code."""
         if self.client:
             self.client.close()
             self.client = None
@@ -236,7 +236,7 @@ class Server:
         self.start()
 
     def complaints(self):
-        """What a sanitizer or the server's own crash report says."""
+        """Reports of a sanitizer, or the server's own crash report."""
         said = (self.path / "stderr").read_text(errors="replace").splitlines(keepends=True)
         said = "".join(line for line in said if "AddressSanitizer failed to allocate" not in line)
         crash = "BUG REPORT START" in self.log or "ASSERTION FAILED" in self.log
@@ -263,14 +263,14 @@ class Case(unittest.TestCase):
         assert cls.server.complaints() == "", cls.server.complaints()
 
     def setUp(self):
-        self.client("FLUSHALL", "SYNC")  # Valkey would free aside, and what INFO counts lag behind
+        self.client("FLUSHALL", "SYNC")  # Valkey would free in another thread, and INFO lag behind
 
     @property
     def client(self):
         return self.server.client
 
     def refused(self, word, *command, text=""):
-        """This command gives an error that begins with this word, and the data stays as it is."""
+        """The command returns an error with this code and does not change the data."""
         before = self.client("DEBUG", "DIGEST")
         reply = self.client.ask(*command)
         self.assertIsInstance(reply, Error, command)
@@ -280,20 +280,20 @@ class Case(unittest.TestCase):
         return reply
 
     def refused_each(self, command, key, cases):
-        """The same for each of (word, text, arguments …), and there is no such key afterwards."""
+        """The same for each of (code, text, arguments …); the key does not exist afterwards."""
         for word, text, *arguments in cases:
             with self.subTest(arguments=arguments):
                 self.refused(word, command, key, *arguments, text=text)
                 self.assertEqual(self.client("EXISTS", key), 0)
 
     def save(self):
-        """SAVE, which a server refuses while a child of it still saves for a replica."""
+        """SAVE, after waiting for a background save for a replica."""
         self.wait_until(lambda: self.client.info("persistence")["rdb_bgsave_in_progress"] == 0,
                         "nobody else saves")
         self.client("SAVE")
 
     def rewrite(self):
-        """BGREWRITEAOF, to its end."""
+        """BGREWRITEAOF, and waits until it is done."""
         def busy():
             now = self.client.info("persistence")
             return now["aof_rewrite_in_progress"] or now["aof_rewrite_scheduled"]
