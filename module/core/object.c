@@ -7,7 +7,7 @@
 
 /* Upper bound of the library's buffers while it loads an object. */
 enum { LOAD_BUFFERS = 1 << 20 };
-/* The most of a note that is read to find out that there is one. */
+/* Bytes read of a note to notice that there is one. */
 enum { FOREIGN_NOTE = 1024 };
 
 held_object *object_new(command_family *family)
@@ -92,7 +92,7 @@ bry_status object_save(const held_object *self, const bry_sink *sink)
 }
 
 /* Checks the size of a loaded object, including what a family keeps besides the library's, and that
- * it has no note: a family that keeps one has taken it. */
+ * it has no note left: a family with notes has taken its own. */
 static bry_status object_check_loaded(held_object *self, bry_load *load, size_t before,
                                       const bry_buffer *note)
 {

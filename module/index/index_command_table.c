@@ -45,8 +45,8 @@ static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
 static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
 #define NOFOLD                                                                                     \
     WORD("nofold", "NOFOLD", SERVER_ARG_OPTIONAL,                                                  \
-         "Does not fold tables that are not needed any more, as replicas must not where the "      \
-         "master had no memory for it.")
+         "For replication: does not fold tables that are no longer needed, because the master "    \
+         "had no memory for it.")
 static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
 static server_command_arg drop_args[] = {INDEX, UNIT, NOFOLD, {0}};
 static server_command_arg install_args[] = {

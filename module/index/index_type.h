@@ -67,15 +67,14 @@ bool index_takes_unit(server_context *context, held_index *held, uint64_t number
 /* Reads the number of a unit from an argument. False after an error reply. */
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number);
 
-/* Drops a unit of the library, which has this number, and with `sweep` returns what index_sweep()
- * does. */
+/* Drops a unit of the library, which has this number. With `sweep`, returns index_sweep(). */
 bool index_drop(held_object *object, uint64_t number, uint32_t unit, bool sweep);
 
 /* After units were opened or n items added: does some of the work that engine dba deferred. */
 void index_tidy(held_index *held, size_t n);
 
 /* After a whole unit of n items was dropped or installed: does some of the work that engine compact
- * deferred. False: there was no memory to fold tables; replicas must not fold them either (NOFOLD). */
+ * deferred. False: out of memory, so that tables were not folded; replicas must not fold either. */
 bool index_sweep(held_index *held, uint64_t n);
 
 /* Updates the numbers of an object after a change. */

@@ -48,9 +48,9 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
 /* ---- folding -------------------------------------------------------------------------------- */
 
 /*
- * Dropping and installing units also fold tables that are not needed any more. That shows in what
- * is saved, so replicas and the log have to do the same: where this node has no memory for it, the
- * command is replicated with NOFOLD.
+ * Dropping and installing units also fold tables that are no longer needed. That changes the saved
+ * bytes, so replicas and the log must do the same: if this node has no memory for it, the command
+ * is replicated with NOFOLD.
  */
 static void index_replicate(server_context *context, const char *command, server_string **argv,
                             int argc, bool swept)
@@ -61,14 +61,14 @@ static void index_replicate(server_context *context, const char *command, server
         api.Replicate(context, command, "vc", argv + 1, (size_t)argc - 1, "NOFOLD");
 }
 
-/* Reads NOFOLD, which may be the last argument. False: the client has been told. */
+/* Reads NOFOLD, which may be the last argument. False after an error reply. */
 static bool index_read_nofold(server_context *context, server_string **argv, int argc, int at,
                               bool *sweep)
 {
     *sweep = argc <= at;
     if (*sweep || is_word(argv[at], "NOFOLD"))
         return true;
-    reply_error(context, "ERR", "syntax error: only NOFOLD may follow");
+    reply_error(context, "ERR", "syntax error: only NOFOLD is allowed there");
     return false;
 }
 
@@ -141,7 +141,7 @@ typedef struct installation {
     uint64_t number;
     const char *bytes;
     size_t len;
-    bool sweep, swept; /* whether to, and whether that was done (index_sweep()) */
+    bool sweep, swept; /* whether to call index_sweep(), and its result */
     bry_load load;
 } installation;
 
