@@ -68,7 +68,7 @@ static bool index_read_nofold(server_context *context, server_string **argv, int
     *sweep = argc <= at;
     if (*sweep || is_word(argv[at], "NOFOLD"))
         return true;
-    reply_error(context, "ERR", "syntax error: only NOFOLD is allowed there");
+    reply_error(context, "ERR", "syntax error: only NOFOLD may follow");
     return false;
 }
 
