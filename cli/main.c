@@ -20,10 +20,10 @@ static int help(int argc, char **argv)
     static char option[] = "--help";
     char *words[MOST + 1];
     if (argc > MOST)
-        return cli_misuse(NULL, "%s is one argument too many", cli_quote(argv[MOST]).text);
+        return cli_misuse(NULL, "unexpected argument %s", cli_quote(argv[MOST]).text);
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-')
-            return cli_misuse(NULL, "there is no command %s", cli_quote(argv[i]).text);
+            return cli_misuse(NULL, "unknown command %s", cli_quote(argv[i]).text);
         words[i] = argv[i];
     }
     words[argc] = option;
@@ -55,7 +55,7 @@ static const cli_group program = {
 static int version(int argc, char **argv)
 {
     if (argc > 1)
-        return cli_misuse(NULL, "%s is one argument too many", cli_quote(argv[1]).text);
+        return cli_misuse(NULL, "unexpected argument %s", cli_quote(argv[1]).text);
     return cli_print_version();
 }
 
@@ -64,7 +64,7 @@ static int run(int argc, char **argv)
     bool asks_version =
         argc > 0 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0);
     if (argc > 0 && strcmp(argv[0], "bench") == 0)
-        return cli_misuse(NULL, "there is no command \"bench\": run bloomery-bench, a program of "
+        return cli_misuse(NULL, "unknown command \"bench\": run bloomery-bench, a program of "
                                 "its own");
     return asks_version ? version(argc, argv) : cli_run_group(&program, argc, argv);
 }

@@ -136,7 +136,7 @@ static int pick(const char *job, const char *name, bool *wanted)
         any |= wanted[i];
     }
     if (!any_job)
-        return cli_misuse("plan", "--job: %s is none of filter, map, window, counter and index",
+        return cli_misuse("plan", "--job: %s is not one of filter, map, window, counter and index",
                           cli_quote(job).text);
     return any ? CLI_GO_ON : cli_misuse("plan", "--engine: job %s has no engine %s", job, name);
 }
@@ -168,7 +168,7 @@ static int items_of_rate(uint64_t rate, plan_inputs *in)
 {
     uint64_t product;
     if (__builtin_mul_overflow(rate, in->window, &product))
-        return cli_misuse("plan", "--rate: so many within --window are too many");
+        return cli_misuse("plan", "--rate: too many keys within --window");
     in->items = product / 1000 + (product % 1000 != 0);
     return CLI_GO_ON;
 }
@@ -215,7 +215,7 @@ int cli_plan(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     if (rate && in.items)
-        return cli_misuse("plan", "--rate does not go with --items");
+        return cli_misuse("plan", "--rate cannot be combined with --items");
     if (rate) {
         code = items_of_rate(rate, &in);
         if (code != CLI_GO_ON)

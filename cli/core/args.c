@@ -88,7 +88,7 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     size_t len = strcspn(name, "=");
     cli_option *option = (len == 1) == letter ? find(syntax, name, len) : NULL;
     if (!option)
-        return cli_misuse(syntax->command, "there is no option %s", cli_quote(argv[*at]).text);
+        return cli_misuse(syntax->command, "unknown option %s", cli_quote(argv[*at]).text);
     if (option->kind == CLI_ABSENT)
         return cli_misuse(syntax->command, "%s%s: no job of this build uses it", dashes(option),
                           option->name);
@@ -127,7 +127,7 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
             if (code != CLI_GO_ON)
                 return code;
         } else if (count == syntax->most_words) {
-            return cli_misuse(syntax->command, "%s is one argument too many", cli_quote(word).text);
+            return cli_misuse(syntax->command, "unexpected argument %s", cli_quote(word).text);
         } else {
             argv[count++] = argv[at];
         }

@@ -25,7 +25,7 @@ static int check_file(const char *path, bool replace)
     } else if (errno != ENOENT) {
         return cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(errno));
     } else if (lstat(path, &facts) == 0) {
-        return cli_fail(BRY_E_IO, "%s: it is a link that leads nowhere", name.text);
+        return cli_fail(BRY_E_IO, "%s: it is a dangling symbolic link", name.text);
     }
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");

@@ -122,7 +122,7 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
 {
     size_t file = cli_names_find(&index->names, name);
     if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
-        return cli_misuse("index del", "--from: an index of whole files has one element a file");
+        return cli_misuse("index del", "--from: an index of whole files has one element per file");
     if (file == CLI_NO_FILE)
         return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);
     if (n == 0)

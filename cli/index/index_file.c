@@ -233,8 +233,8 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
                         where);
     if (status == BRY_E_FULL)
         return cli_fail(status,
-                        "%s: past its plan the index was given units made apart, and its error "
-                        "allows no more; build one with more --units",
+                        "%s: units installed beyond the plan have used up the error of the index; "
+                        "build one with more --units",
                         where);
     return cli_fail(status, "%s: %s", where, bry_status_text(status));
 }

@@ -248,8 +248,7 @@ static int ask_lines(asking *a)
         if (code == CLI_GO_ON && status != BRY_OK)
             code = cli_lines_failed(&lines, status);
         if (code == CLI_GO_ON && !readable)
-            code =
-                cli_fail(BRY_E_BADDATA, "line %" PRIu64 ": it is no name of a file", lines.number);
+            code = cli_fail(BRY_E_BADDATA, "line %" PRIu64 ": invalid file name", lines.number);
         if (!cli_lines_ready(&lines))
             fflush(stdout);
     }

@@ -77,12 +77,11 @@ static int survey(const cli_file_index *index, request *asked)
         return CLI_GO_ON;
     if (here == 0)
         return cli_fail(BRY_E_IO,
-                        "none of the index's files is seen from this folder; --drop-gone takes "
-                        "them out all the same");
+                        "none of the files of the index is found from this folder; --drop-gone "
+                        "removes them");
     if (lost)
         return cli_fail(BRY_E_IO,
-                        "%s is gone with its whole folder; --drop-gone takes such files out all "
-                        "the same",
+                        "%s is missing with its whole folder; --drop-gone removes such files",
                         cli_quote(lost).text);
     return CLI_GO_ON;
 }
@@ -106,7 +105,7 @@ static int refresh_file(cli_file_index *index, size_t i, request *asked)
     bool gone = asked->gone[i];
     if (gone && !asked->fill.skip) {
         cli_progress_end(&asked->fill.progress);
-        cli_note("%s is gone, and taken out", cli_quote(file->name).text);
+        cli_note("%s is gone, and removed", cli_quote(file->name).text);
         cli_index_drop(index, i);
         asked->changes++;
         return CLI_GO_ON;
@@ -180,7 +179,7 @@ int cli_index_refresh(int argc, char **argv)
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && asked.fill.skip && asked.drop_gone)
-        code = cli_misuse(command, "--skip keeps files that are gone, --drop-gone does not");
+        code = cli_misuse(command, "--skip and --drop-gone cannot be combined");
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)

@@ -9,14 +9,14 @@ static int check_elements(cli_index_shape *asked, const char *command)
 {
     cli_elements *elements = &asked->elements;
     if (asked->strings && (asked->whole || asked->words || asked->key))
-        return cli_misuse(command, "-0 has no meaning with --%s",
+        return cli_misuse(command, "-0 cannot be combined with --%s",
                           asked->whole   ? "whole"
                           : asked->words ? "words"
                                          : "key");
     if (asked->whole + asked->words + (asked->key != NULL) > 1)
         return cli_misuse(command, "only one of --key, --words and --whole can be given");
     if (asked->delimiter && !asked->key)
-        return cli_misuse(command, "--delimiter goes with --key");
+        return cli_misuse(command, "--delimiter requires --key");
     elements->kind = asked->whole     ? CLI_ELEMENT_WHOLE
                      : asked->words   ? CLI_ELEMENT_WORDS
                      : asked->key     ? CLI_ELEMENT_FIELDS
@@ -36,14 +36,14 @@ static int check(cli_index_shape *asked, const char *command)
         (bry_engine_parse(asked->engine, &options->engine) != BRY_OK ||
          (options->engine != BRY_ENGINE_AUTO && options->engine != BRY_ENGINE_COMPACT &&
           options->engine != BRY_ENGINE_DBA)))
-        return cli_misuse(command, "--engine: %s is none of auto, compact and dba",
+        return cli_misuse(command, "--engine: %s is not one of auto, compact and dba",
                           cli_quote(asked->engine).text);
     if (options->engine != BRY_ENGINE_DBA && (asked->group || options->dba.segmented))
         return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
     if (asked->group &&
         (asked->group > BRY_INDEX_DBA_GROUP_MAX || asked->group & (asked->group - 1) ||
          asked->group == 2 || asked->group == 4))
-        return cli_misuse(command, "--group: %llu is none of 1, 8, 16, 32, 64, 128, 256 and 512",
+        return cli_misuse(command, "--group: %llu is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
                           (unsigned long long)asked->group);
     if (asked->units > BRY_INDEX_UNITS_MAX)
         return cli_misuse(command, "--units: an index has at most " CLI_UNITS_MOST);
@@ -70,7 +70,7 @@ int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_
         return check(asked, command);
     for (int i = 0; i < CLI_INDEX_SHAPING; i++)
         if (options[i].given)
-            return cli_misuse(command, "%s%s does not go with --like",
+            return cli_misuse(command, "%s%s cannot be combined with --like",
                               options[i].name[1] ? "--" : "-", options[i].name);
     return cli_index_like(asked->like, asked->max_bytes, &asked->options, &asked->elements);
 }

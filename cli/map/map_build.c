@@ -33,7 +33,7 @@ static int check(request *asked)
     if (asked->engine && (bry_engine_parse(asked->engine, &map->engine) != BRY_OK ||
                           (map->engine != BRY_ENGINE_AUTO && map->engine != BRY_ENGINE_COMPACT &&
                            map->engine != BRY_ENGINE_KBF)))
-        return cli_misuse(command, "--engine: %s is none of auto, compact and kbf",
+        return cli_misuse(command, "--engine: %s is not one of auto, compact and kbf",
                           cli_quote(asked->engine).text);
     if (asked->layout) {
         bool paper = strcmp(asked->layout, "paper") == 0;
@@ -48,7 +48,7 @@ static int check(request *asked)
         return cli_misuse(command, "--raw: values have at most %u bits", BRY_MAP_VALUE_BITS_MAX);
     map->value_bits = (uint32_t)asked->raw_bits;
     if (asked->raw_bits && map->values)
-        return cli_misuse(command, "--values has no meaning with --raw");
+        return cli_misuse(command, "--values cannot be combined with --raw");
     if (map->fixed && map->capacity == 0)
         return cli_misuse(command, "--fixed needs --items");
     bry_map_shape shape = BRY_MAP_SHAPE;
@@ -189,7 +189,7 @@ int cli_map_build(int argc, char **argv)
         return code;
     for (int i = 0; i < SHAPING && asked.like; i++)
         if (options[i].given)
-            return cli_misuse(command, "--%s does not go with --like", options[i].name);
+            return cli_misuse(command, "--%s cannot be combined with --like", options[i].name);
     asked.path = argv[0];
     code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
     if (code != CLI_GO_ON)

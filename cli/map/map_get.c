@@ -129,8 +129,8 @@ static int conclude(const tally *count)
 {
     if (count->unsure == 0)
         return count->absent ? CLI_NO : CLI_YES;
-    cli_fail(BRY_E_UNSURE, "the map cannot tell about %" PRIu64 " of %" PRIu64 " keys",
-             count->unsure, count->asked);
+    cli_fail(BRY_E_UNSURE, "the map is unsure about %" PRIu64 " of %" PRIu64 " keys", count->unsure,
+             count->asked);
     return CLI_UNSURE;
 }
 

@@ -75,7 +75,7 @@ int cli_map_merge(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     if (force && !output)
-        return cli_misuse(command, "--force goes with --output");
+        return cli_misuse(command, "--force requires --output");
     code = check_distinct(argv, words);
     if (code == CLI_GO_ON && output)
         code = cli_target_check(output, force, CLI_LOCK_WAIT);

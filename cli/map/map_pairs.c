@@ -48,7 +48,7 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
 int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter)
 {
     if (text && json)
-        return cli_misuse(command, "--delimiter does not go with --json-lines");
+        return cli_misuse(command, "--delimiter cannot be combined with --json-lines");
     return cli_delimiter_read(command, text, delimiter);
 }
 

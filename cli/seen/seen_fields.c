@@ -42,18 +42,18 @@ int seen_fields_read(seen_fields *fields, const char *command, const char *key, 
                      const char *delimiter, const char *unit)
 {
     if (unit && !text_parse_time_unit(unit, &fields->unit))
-        return cli_misuse(command, "--time-unit: %s is none of s, ms, us and ns",
+        return cli_misuse(command, "--time-unit: %s is not one of s, ms, us and ns",
                           cli_quote(unit).text);
     if (fields->json) {
         fields->time_name = time;
         if (delimiter)
-            return cli_misuse(command, "--delimiter does not go with --json-lines");
+            return cli_misuse(command, "--delimiter cannot be combined with --json-lines");
         if (!key && !time)
-            return cli_misuse(command, "--json-lines goes with --key or --time");
+            return cli_misuse(command, "--json-lines requires --key or --time");
         return key ? read_names(fields, command, key) : CLI_GO_ON;
     }
     if (delimiter && !key && !time)
-        return cli_misuse(command, "--delimiter goes with --key or --time");
+        return cli_misuse(command, "--delimiter requires --key or --time");
     int code = cli_delimiter_read(command, delimiter, &fields->key.delimiter);
     if (code == CLI_GO_ON && key)
         code = cli_fields_read(&fields->key, command, "key", key);

@@ -18,7 +18,7 @@ static int choose(const char *option, const char *word, const char *const choice
     for (int i = 0; i < 3; i++)
         if (strcmp(word, choices[i]) == 0)
             return i;
-    cli_misuse(seen_command, "--%s: %s is none of %s, %s and %s", option, cli_quote(word).text,
+    cli_misuse(seen_command, "--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text,
                choices[0], choices[1], choices[2]);
     return -1;
 }
@@ -31,7 +31,7 @@ static int check_engine(const words *said, seen_options *asked)
         (bry_engine_parse(said->engine, &window->engine) != BRY_OK ||
          (window->engine != BRY_ENGINE_AUTO && window->engine != BRY_ENGINE_COMPACT &&
           window->engine != BRY_ENGINE_FBF)))
-        return cli_misuse(seen_command, "--engine: %s is none of auto, compact and fbf",
+        return cli_misuse(seen_command, "--engine: %s is not one of auto, compact and fbf",
                           cli_quote(said->engine).text);
     int full = said->full ? choose("on-full", said->full, fulls) : 0;
     if (full < 0)
@@ -40,7 +40,7 @@ static int check_engine(const words *said, seen_options *asked)
     asked->how.pass_full = full == 1;
     asked->window.bends = full != 0;
     if (err && !window->max_bytes)
-        return cli_misuse(seen_command, "--on-full err goes with --max-bytes");
+        return cli_misuse(seen_command, "--on-full err requires --max-bytes");
     if (err && window->engine == BRY_ENGINE_COMPACT)
         return cli_misuse(seen_command, "--on-full err is for engine fbf");
     if (err)
@@ -55,15 +55,15 @@ static int check(const words *said, seen_options *asked)
         [SEEN_BAD_FAIL] = "fail", [SEEN_BAD_PASS] = "pass", [SEEN_BAD_DROP] = "drop"};
     const bry_window_options *window = &asked->window.window;
     if (said->time && !window->window)
-        return cli_misuse(seen_command, "--time goes with --window");
+        return cli_misuse(seen_command, "--time requires --window");
     if (window->refresh && !window->window)
-        return cli_misuse(seen_command, "--refresh goes with --window");
+        return cli_misuse(seen_command, "--refresh requires --window");
     if (asked->how.skew && !said->time)
-        return cli_misuse(seen_command, "--skew goes with --time");
+        return cli_misuse(seen_command, "--skew requires --time");
     if (said->unit && !said->time)
-        return cli_misuse(seen_command, "--time-unit goes with --time");
+        return cli_misuse(seen_command, "--time-unit requires --time");
     if (asked->json && !asked->stats)
-        return cli_misuse(seen_command, "--json goes with --stats");
+        return cli_misuse(seen_command, "--json requires --stats");
     int bad = said->bad ? choose("on-bad", said->bad, bads) : 0;
     if (bad < 0)
         return CLI_USAGE;

@@ -39,7 +39,7 @@ static meaning meaning_of(const seen_fields *fields)
 
 static int differs(const char *path, const char *option, const char *has)
 {
-    return cli_fail(BRY_E_MISMATCH, "%s: it was made with %s%s%s", cli_quote(path).text, option,
+    return cli_fail(BRY_E_MISMATCH, "%s: it was created with %s%s%s", cli_quote(path).text, option,
                     *has ? " " : "", has);
 }
 
@@ -52,7 +52,7 @@ static int differs_number(const char *path, const char *option, uint64_t has, co
 
 static int is_without(const char *path, const char *option)
 {
-    return cli_fail(BRY_E_MISMATCH, "%s: it was made without %s", cli_quote(path).text, option);
+    return cli_fail(BRY_E_MISMATCH, "%s: it was created without %s", cli_quote(path).text, option);
 }
 
 /* What was not asked for is what the window has, but for its time and what a repeat does, which

@@ -74,7 +74,7 @@ static int create(const seen_request *asked, const char *command, cli_memory *me
         free_of.capacity = 1;
         if (options.capacity <= BRY_CAPACITY_MAX && bry_window_plan(&free_of, &shape) == BRY_OK)
             return cli_misuse(command,
-                              "an error of %g cannot be had with a capacity of %llu: a smaller "
+                              "an error of %g is not possible with a capacity of %llu: a smaller "
                               "--capacity helps",
                               options.error, (unsigned long long)options.capacity);
         return cli_misuse(command,

@@ -110,7 +110,7 @@ static int check_module(const char *path)
     if (access(path, X_OK) == 0)
         return CLI_GO_ON;
     cli_quoted name = cli_quote(path);
-    return cli_fail(BRY_E_IO, "%s is not executable, which servers ask of modules: chmod +x %s",
+    return cli_fail(BRY_E_IO, "%s is not executable, as servers require of modules: chmod +x %s",
                     name.text, name.text);
 }
 
@@ -146,7 +146,7 @@ int serve_check_port(uint16_t port)
     int yes = 1, problem = 0;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0)
-        return cli_fail(BRY_E_IO, "no socket can be had: %s", strerror(errno));
+        return cli_fail(BRY_E_IO, "cannot create a socket: %s", strerror(errno));
     if (setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
         listen(listener, 1) != 0)

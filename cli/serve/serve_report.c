@@ -178,10 +178,11 @@ int serve_report_no_start(const serve_child *child, const char *server, const ch
             cli_fail(BRY_E_IO, "the server did not start (%s); what it says is above, if anything",
                      how.text);
     } else {
-        code = cli_fail(BRY_E_IO,
-                        "the server did not start (%s) and says nothing: is %s a Redis or Valkey "
-                        "server?",
-                        how.text, cli_quote(server).text);
+        code =
+            cli_fail(BRY_E_IO,
+                     "the server did not start (%s) and printed nothing: is %s a Redis or Valkey "
+                     "server?",
+                     how.text, cli_quote(server).text);
     }
     free(text);
     return code;
@@ -192,8 +193,7 @@ int serve_report_end(const serve_child *child)
     show_said(child->said, stderr);
     if (WIFEXITED(child->how) && WEXITSTATUS(child->how) == 0)
         return CLI_YES;
-    return cli_fail(BRY_E_IO, "the server %s %s%s",
-                    WIFSIGNALED(child->how) ? "was ended by" : "ended with",
-                    how_it_ended(child).text,
-                    WIFEXITED(child->how) && child->told ? ", having been told to" : "");
+    return cli_fail(
+        BRY_E_IO, "the server %s %s%s", WIFSIGNALED(child->how) ? "was ended by" : "ended with",
+        how_it_ended(child).text, WIFEXITED(child->how) && child->told ? " after a signal" : "");
 }

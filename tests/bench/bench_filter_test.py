@@ -233,7 +233,7 @@ class Bench(Case):
         self.expect_misuse([], "no case is given: hash, filter, filters, maplet, map, maps, "
                                "memcached, index, indexes, window, windows, seen or all")
         self.expect_misuse(["frobnicate"], 'there is no case "frobnicate"')
-        self.expect_misuse(["hash", "filter"], '"filter" is one argument too many')
+        self.expect_misuse(["hash", "filter"], 'unexpected argument "filter"')
         self.expect_misuse(["hash", "--items", "5k"], "hash does not use --items")
         self.expect_misuse(["filters", "--engine", "bloom"],
                            "filters does not use --engine")

@@ -165,7 +165,7 @@ class Index(Case):
             self.assertIn(text, done.stdout)
 
     def test_misuse(self):
-        groups = "is none of 1, 8, 16, 32, 64, 128, 256 and 512"
+        groups = "is not one of 1, 8, 16, 32, 64, 128, 256 and 512"
         for arguments, problem in (
                 (["--engine", "kbf"], "--engine: indexes have no engine kbf"),
                 (["--engine", "x"], '--engine: there is no engine "x"'),

@@ -176,7 +176,7 @@ class Change(IndexCase):
             self.put("b", numbered(500, 600))
             os.unlink(self.path("c"))
             self.model.pop("c")
-            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone, and taken out\n')
+            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone, and removed\n')
             self.assert_located(engine, self.all_keys() + [b"b in a line", b"c in a line"])
             # Changed without a trace: only reading everything again finds that.
             facts = os.stat(self.path("a"))
@@ -291,12 +291,12 @@ class Gone(IndexCase):
     def test_some(self):
         os.unlink(self.path("one/f1"))
         self.model.pop("one/f1")
-        self.expect(["refresh", "x"], 0, err=b'bloomery: "one/f1" is gone, and taken out\n')
+        self.expect(["refresh", "x"], 0, err=b'bloomery: "one/f1" is gone, and removed\n')
         self.assert_located("x", self.all_keys())
 
     def test_all(self):
-        none = (b"none of the index's files is seen from this folder; --drop-gone takes them out "
-                b"all the same")
+        none = (b"none of the files of the index is found from this folder; --drop-gone removes "
+                b"them")
         self.assert_refused(none, cwd=self.path("one"))
         for name in self.model:
             os.unlink(self.path(name))
@@ -304,26 +304,25 @@ class Gone(IndexCase):
         self.write("two/other", [])
         self.assert_refused(none)
         self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
-            b'bloomery: "%b" is gone, and taken out\n' % name.encode() for name in self.model))
+            b'bloomery: "%b" is gone, and removed\n' % name.encode() for name in self.model))
         self.assertEqual(self.json("info", "x", "--json")["files"], 0)
         self.expect(["refresh", "x"], 0)
 
     def test_a_folder(self):
-        whole = (b'"two/f0" is gone with its whole folder; --drop-gone takes such files out all '
-                 b'the same')
+        whole = b'"two/f0" is missing with its whole folder; --drop-gone removes such files'
         self.put("one/f0", numbered(500, 550))
         self.move("two", "three")
         self.assert_refused(whole)
         os.mkdir(self.path("two"))  # as where a disk is not mounted
         self.assert_refused(whole)
         self.expect_misuse(["refresh", "x", "--drop-gone", "--skip"],
-                           "--skip keeps files that are gone, --drop-gone does not", "refresh")
+                           "--skip and --drop-gone cannot be combined", "refresh")
         # Skipped files are as they were, the others are read.
         self.expect(["refresh", "x", "--skip"], 0, err=b"".join(
             b'bloomery: IO: "two/f%d": No such file or directory\n' % i for i in range(3)))
         self.assert_located("x", self.all_keys())
         self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
-            b'bloomery: "two/f%d" is gone, and taken out\n' % i for i in range(3)))
+            b'bloomery: "two/f%d" is gone, and removed\n' % i for i in range(3)))
         keys = self.all_keys()
         self.model = {name: lines for name, lines in self.model.items() if "one" in name}
         self.assert_located("x", keys)
@@ -422,8 +421,8 @@ class Ship(IndexCase):
                 break
         self.assertTrue(4 < i <= 8, i)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (
-            3, b"", b'bloomery: FULL: "-": past its plan the index was given units made apart, and '
-                    b'its error allows no more; build one with more --units\n'))
+            3, b"", b'bloomery: FULL: "-": units installed beyond the plan have used up the error of '
+                    b'the index; build one with more --units\n'))
         self.assertEqual(self.content("x"), before)
         self.model.pop(f"f{i}")
         self.assert_located("x", sorted(set().union(*self.model.values())))
@@ -433,7 +432,7 @@ class Ship(IndexCase):
         self.expect_misuse(["unit"], "the name of the file is needed", "unit")
         self.expect_misuse(["unit", "a"],
                            "--like or --seed is needed: units fit an index of their seed", "unit")
-        self.expect_misuse(["unit", "a", "b"], '"b" is one argument too many', "unit")
+        self.expect_misuse(["unit", "a", "b"], 'unexpected argument "b"', "unit")
         self.expect_misuse(["install", "x"], "an index and files with units are needed", "install")
         self.expect(["unit", "none", "--seed", "4"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n')

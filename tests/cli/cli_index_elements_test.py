@@ -99,12 +99,12 @@ class Elements(IndexCase):
         for options, problem in (
                 (["--key", "1", "--words"], "only one of --key, --words and --whole can be given"),
                 (["--whole", "--words"], "only one of --key, --words and --whole can be given"),
-                (["-0", "--words"], "-0 has no meaning with --words"),
-                (["-0", "--key", "1"], "-0 has no meaning with --key"),
-                (["-d", ","], "--delimiter goes with --key"),
+                (["-0", "--words"], "-0 cannot be combined with --words"),
+                (["-0", "--key", "1"], "-0 cannot be combined with --key"),
+                (["-d", ","], "--delimiter requires --key"),
                 (["--key", "0"], '--key: "0" is not a field from 1 to 65535, or several such as 1,3'),
                 (["--key", "1", "-d", "ab"], '--delimiter: "ab" is not one byte'),
-                (["--words", "--like", "y"], "--words does not go with --like")):
+                (["--words", "--like", "y"], "--words cannot be combined with --like")):
             self.expect_misuse(["build", "x", "a", *options], problem, "build")
 
 

@@ -92,7 +92,7 @@ class Build(IndexCase):
                        ["--units", "5"], ["--unit-capacity", "5"], ["--engine", "dba"],
                        ["--group", "8"], ["--segmented"]):
             self.expect_misuse(["build", "z", "a", "--like", "x", *option],
-                               f"{option[0]} does not go with --like", "build")
+                               f"{option[0]} cannot be combined with --like", "build")
         self.expect(["build", "z", "a", "--like", "nothing"], 3,
                     err=b'bloomery: IO: "nothing": No such file or directory\n')
 
@@ -213,25 +213,25 @@ class Build(IndexCase):
         for arguments, problem in (
                 ([], "the name of the index is needed"),
                 (["x"], "the name of a file is needed"),
-                (["x", "f", "--engine", "kbf"], '--engine: "kbf" is none of auto, compact and dba'),
-                (["x", "f", "--engine", "?"], '--engine: "?" is none of auto, compact and dba'),
+                (["x", "f", "--engine", "kbf"], '--engine: "kbf" is not one of auto, compact and dba'),
+                (["x", "f", "--engine", "?"], '--engine: "?" is not one of auto, compact and dba'),
                 (["x", "f", "--group", "8"], "--group is for engine dba"),
                 (["x", "f", "--segmented"], "--segmented is for engine dba"),
                 *((["x", "f", "--engine", "dba", "--group", str(g)],
-                   f"--group: {g} is none of 1, 8, 16, 32, 64, 128, 256 and 512")
+                   f"--group: {g} is not one of 1, 8, 16, 32, 64, 128, 256 and 512")
                   for g in (2, 4, 9, 1024, 2**33)),
                 (["x", "f", "--units", "2^21"], "--units: an index has at most 2^20"),
-                (["x", "f", "-0", "--whole"], "-0 has no meaning with --whole"),
+                (["x", "f", "-0", "--whole"], "-0 cannot be combined with --whole"),
                 (["x", "f", "--fixed"], "--fixed needs --units"),
                 (["x", "f", "--error", "0.6"], "an index takes units 1 to 2^20, unit-capacity 1 to "
                                                "2^40, error 1e-9 to 0.5, and not every combination "
                                                "of these"),
-                (["x", "f", "--confirm"], 'there is no option "--confirm"')):
+                (["x", "f", "--confirm"], 'unknown option "--confirm"')):
             self.expect_misuse(["build", *arguments], problem, "build")
         self.expect_misuse([], "no command is given")
-        self.expect_misuse(["frob"], 'there is no command "frob"')
-        self.expect_misuse(["--frob"], 'there is no option "--frob"')
-        self.expect_misuse(["--help", "x"], '"x" is one argument too many')
+        self.expect_misuse(["frob"], 'unknown command "frob"')
+        self.expect_misuse(["--frob"], 'unknown option "--frob"')
+        self.expect_misuse(["--help", "x"], 'unexpected argument "x"')
 
     def test_help(self):
         done = self.run_index("--help")
@@ -359,7 +359,7 @@ class Locate(IndexCase):
 
     def test_misuse(self):
         self.expect_misuse(["locate"], "the name of the index is needed", "locate")
-        self.expect_misuse(["locate", "i", "--all"], 'there is no option "--all"', "locate")
+        self.expect_misuse(["locate", "i", "--all"], 'unknown option "--all"', "locate")
         self.expect(["locate", "none", "x"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n')
 
@@ -386,7 +386,7 @@ class Whole(IndexCase):
                         b'bloomery: IO: "none": No such file or directory\n')
             self.expect(["check", engine], 0)
             self.expect_misuse(["del", engine, "--from", "a", "x"],
-                               "--from: an index of whole files has one element a file", "del")
+                               "--from: an index of whole files has one element per file", "del")
         self.write("b", numbered(0, 10))
         self.expect(["locate", "compact", "b", "--confirm"], 0, b"copy of a\na\n")
         self.expect(["check", "compact"], 1, b"stale\tb\n")
@@ -455,7 +455,7 @@ class Info(IndexCase):
                          ["error", "seed", "fill", "waiting", "bytes"])
         self.expect(["info", "x", "--files"], 0, b"300\ta\n")
         self.expect_misuse(["info"], "the name of the index is needed", "info")
-        self.expect_misuse(["info", "x", "y"], '"y" is one argument too many', "info")
+        self.expect_misuse(["info", "x", "y"], 'unexpected argument "y"', "info")
 
 
 class Check(IndexCase):

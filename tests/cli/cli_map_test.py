@@ -80,36 +80,36 @@ class Help(MapCase):
 
     def test_misuse(self):
         self.expect_misuse([], "no command is given")
-        self.expect_misuse(["frob"], 'there is no command "frob"')
-        self.expect_misuse(["--frob"], 'there is no option "--frob"')
-        self.expect_misuse(["--help", "x"], '"x" is one argument too many')
+        self.expect_misuse(["frob"], 'unknown command "frob"')
+        self.expect_misuse(["--frob"], 'unknown option "--frob"')
+        self.expect_misuse(["--help", "x"], 'unexpected argument "x"')
         for command in ("build", "get", "put", "del", "info", "compress"):
             self.expect_misuse([command], "the name of the file is needed")
-            self.expect_misuse([command, "f", "--frob"], 'there is no option "--frob"')
-            self.expect_misuse([command, "f", "-x"], 'there is no option "-x"')
+            self.expect_misuse([command, "f", "--frob"], 'unknown option "--frob"')
+            self.expect_misuse([command, "f", "-x"], 'unknown option "-x"')
         for command in ("build", "info", "compress"):
-            self.expect_misuse([command, "f", "g"], '"g" is one argument too many')
+            self.expect_misuse([command, "f", "g"], 'unexpected argument "g"')
         self.expect_misuse(["put", "f", "k"], "the value is missing")
-        self.expect_misuse(["put", "f", "k", "v", "w"], '"w" is one argument too many')
+        self.expect_misuse(["put", "f", "k", "v", "w"], 'unexpected argument "w"')
         self.expect_misuse(["put", "f", "k", "v", "-0"],
                            "--json-lines, --delimiter and -0 are for pairs on standard input")
         self.expect_misuse(["merge"], "two files or more are needed")
         self.expect_misuse(["merge", "f"], "two files or more are needed")
-        self.expect_misuse(["merge", "f", "g", "--force"], "--force goes with --output")
+        self.expect_misuse(["merge", "f", "g", "--force"], "--force requires --output")
         self.expect_misuse(["get", "f", "--max-bytes", "0"], '--max-bytes: "0" is not above 0')
         self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
-        self.expect_misuse(["get", "f", "--0"], 'there is no option "--0"')
+        self.expect_misuse(["get", "f", "--0"], 'unknown option "--0"')
         self.assert_files()
 
     def test_misuse_of_build(self):
         def misuse(*options, problem):
             self.expect_misuse(["build", "f", *options], problem)
-        misuse("--engine", "bloom", problem='--engine: "bloom" is none of auto, compact and kbf')
-        misuse("--engine", "x", problem='--engine: "x" is none of auto, compact and kbf')
+        misuse("--engine", "bloom", problem='--engine: "bloom" is not one of auto, compact and kbf')
+        misuse("--engine", "x", problem='--engine: "x" is not one of auto, compact and kbf')
         misuse("--layout", "x", "--engine", "kbf", problem='--layout: "x" is neither tuned nor paper')
         misuse("--layout", "tuned", problem="--layout is for engine kbf")
         misuse("--raw", "33", problem="--raw: values have at most 32 bits")
-        misuse("--raw", "5", "--values", "9", problem="--values has no meaning with --raw")
+        misuse("--raw", "5", "--values", "9", problem="--values cannot be combined with --raw")
         misuse("--fixed", problem="--fixed needs --items")
         kbf = ("kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13, "
                "and not every combination of these")
@@ -122,7 +122,7 @@ class Help(MapCase):
         misuse("--error", "1e-10", problem=compact)
         for option in (["--error", "1%"], ["--items", "5"], ["--values", "5"], ["--engine", "kbf"],
                        ["--layout", "tuned"], ["--raw", "5"], ["--seed", "5"], ["--fixed"]):
-            misuse("--like", "g", *option, problem=f"{option[0]} does not go with --like")
+            misuse("--like", "g", *option, problem=f"{option[0]} cannot be combined with --like")
         self.assert_files()
 
 
@@ -179,8 +179,8 @@ class Get(MapCase):
     def test_unsure(self):
         self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
         self.make_unsure("m", "a")
-        one = b"bloomery: UNSURE: the map cannot tell about 1 of 1 keys\n"
-        three = b"bloomery: UNSURE: the map cannot tell about 1 of 3 keys\n"
+        one = b"bloomery: UNSURE: the map is unsure about 1 of 1 keys\n"
+        three = b"bloomery: UNSURE: the map is unsure about 1 of 3 keys\n"
         self.expect(["get", "m", "a"], 4, err=one)
         self.expect(["get", "m", "a", "b", "z"], 4, b"b\t2\n", three)
         self.expect(["get", "m"], 4, b"b\t2\n", three, stdin=b"z\nb\na\n")
@@ -544,7 +544,7 @@ class Files(MapCase):
         for name, problem in (("folder", "Is a directory"), ("", "No such file or directory"),
                               ("no/where", "No such file or directory"),
                               ("there/x", "Not a directory"), ("/dev/null", "it is not a regular file"),
-                              ("link", "it is a link that leads nowhere")):
+                              ("link", "it is a dangling symbolic link")):
             self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
                         err=f'bloomery: IO: "{name}": {problem}\n'.encode())
         self.assertEqual(self.content("there"), b"precious")

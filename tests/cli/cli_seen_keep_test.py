@@ -289,16 +289,16 @@ class State(SeenCase):
                 (["--window", "10s", "--max-bytes", "1M"], "--max-bytes 0"),
                 (["--window", "10s", "--seed", "8"], "--seed 7")):
             self.expect(["--state", "kept", *arguments], b"a\nb\n", b"", 3,
-                        f'bloomery: MISMATCH: "kept": it was made with {problem}\n'.encode())
+                        f'bloomery: MISMATCH: "kept": it was created with {problem}\n'.encode())
         self.expect(["--state", "kept", "--window", "10s", "--refresh"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "kept": it was made without --refresh\n')
+                    b'bloomery: MISMATCH: "kept": it was created without --refresh\n')
         self.expect(["--state", "fresh", "--window", "10s", "--refresh"], b"a\n", b"a\n")
         self.expect(["--state", "fresh", "--window", "10s"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "fresh": it was made with --refresh\n')
+                    b'bloomery: MISMATCH: "fresh": it was created with --refresh\n')
         self.assertEqual(self.content(), before)
         self.expect(["--state", "other"], b"a\n", b"a\n")
         self.expect(["--state", "other", "--window", "10s"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "other": it was made without --window\n')
+                    b'bloomery: MISMATCH: "other": it was created without --window\n')
 
     def test_lines_must_mean_the_same(self):
         """Keys of one kind are no keys of another, and a clock is not the time in the lines."""
@@ -327,7 +327,7 @@ class State(SeenCase):
                 ("by clock", "event", "without --time"),
                 ("event", "json event", "without --json-lines")):
             self.expect(["--state", name, *kinds[kind]], other, b"", 3,
-                        f'bloomery: MISMATCH: "{name}": it was made {problem}\n'.encode())
+                        f'bloomery: MISMATCH: "{name}": it was created {problem}\n'.encode())
         # Which of the fields tells the time, and in which unit, is not a matter of the state.
         self.expect(["--state", "event", *window, "--time", "4", "-d", ",", "--key", "1",
                      "--time-unit", "ms"], b"x,,,1500\n", b"x,,,1500\n")

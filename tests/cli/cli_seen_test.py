@@ -410,11 +410,11 @@ class Compound(SeenCase):
         self.expect(["--state", "kept", "--key", "1,3"], b"a\tother\tc\n", b"")
         for key in ("1", "1,2", "1,3,3", "3,1"):
             self.expect(["--state", "kept", "--key", key], line, b"", 3,
-                        b'bloomery: MISMATCH: "kept": it was made with --key 1,3\n')
+                        b'bloomery: MISMATCH: "kept": it was created with --key 1,3\n')
         self.expect(["--state", "json", "--json-lines", "--key", "a,b"], b'{"a":1,"b":2}\n',
                     b'{"a":1,"b":2}\n')
         self.expect(["--state", "json", "--json-lines", "--key", "a,c"], b'{"a":1,"c":2}\n', b"",
-                    3, b'bloomery: MISMATCH: "json": it was made with --key "a,b"\n')
+                    3, b'bloomery: MISMATCH: "json": it was created with --key "a,b"\n')
 
     def test_many(self):
         lines = [b"%d,%d,%d" % (i % 90, i, i % 77) for i in range(20000)]
@@ -424,12 +424,12 @@ class Compound(SeenCase):
 class Misuse(SeenCase):
     def test_misuse(self):
         for arguments, problem in (
-                (["--windows", "60s"], 'there is no option "--windows"'),
+                (["--windows", "60s"], 'unknown option "--windows"'),
                 (["--window", "60"], '--window: "60" needs a unit: ms, s, m, h or d'),
                 (["--window", "0s"], '--window: "0s" is not above 0'),
                 (["--error", "2"], '--error: "2" is not above 0 and below 1'),
-                (["--engine", "bloom"], '--engine: "bloom" is none of auto, compact and fbf'),
-                (["--engine", "x"], '--engine: "x" is none of auto, compact and fbf'),
+                (["--engine", "bloom"], '--engine: "bloom" is not one of auto, compact and fbf'),
+                (["--engine", "x"], '--engine: "x" is not one of auto, compact and fbf'),
                 *((["--key", key], f'--key: "{key}" is not a field from 1 to 65535, or several such as 1,3')
                   for key in ("0", "65536", "-1", "name", "1,", "1,,2")),
                 (["--key", "1,2,3,4,5,6,7,8,9"],
@@ -437,27 +437,27 @@ class Misuse(SeenCase):
                 (["--json-lines", "--key", "a,,b"], '--key: "a,,b" has an empty name'),
                 (["--time", "1,2", "--window", "1s"], '--time: "1,2" is more than one field'),
                 (["--state", "-"], '--state needs a file, not "-"'),
-                (["--time", "1"], "--time goes with --window"),
-                (["--refresh"], "--refresh goes with --window"),
-                (["--skew", "1s"], "--skew goes with --time"),
-                (["--time-unit", "ms"], "--time-unit goes with --time"),
+                (["--time", "1"], "--time requires --window"),
+                (["--refresh"], "--refresh requires --window"),
+                (["--skew", "1s"], "--skew requires --time"),
+                (["--time-unit", "ms"], "--time-unit requires --time"),
                 (["--time", "1", "--window", "1s", "--time-unit", "h"],
-                 '--time-unit: "h" is none of s, ms, us and ns'),
-                (["--json"], "--json goes with --stats"),
-                (["--json-lines"], "--json-lines goes with --key or --time"),
+                 '--time-unit: "h" is not one of s, ms, us and ns'),
+                (["--json"], "--json requires --stats"),
+                (["--json-lines"], "--json-lines requires --key or --time"),
                 (["--json-lines", "--key", "k", "-d", ","],
-                 "--delimiter does not go with --json-lines"),
-                (["-d", ","], "--delimiter goes with --key or --time"),
+                 "--delimiter cannot be combined with --json-lines"),
+                (["-d", ","], "--delimiter requires --key or --time"),
                 (["-d", "", "--key", "1"], '-d: "" says nothing'),
                 (["--key", "1", "-d"], "-d needs a value"),
                 (["--delimiter", "", "--key", "1"], '--delimiter: "" says nothing'),
                 (["--error", "1e-12", "--capacity", "2^40"],
-                 "an error of 1e-12 cannot be had with a capacity of 1099511627776: a smaller "
+                 "an error of 1e-12 is not possible with a capacity of 1099511627776: a smaller "
                  "--capacity helps"),
                 (["-d", ",,", "--key", "1"], '--delimiter: ",," is not one byte'),
-                (["--on-bad", "stop"], '--on-bad: "stop" is none of fail, pass and drop'),
-                (["--on-full", "drop"], '--on-full: "drop" is none of fail, pass and err'),
-                (["--on-full", "err"], "--on-full err goes with --max-bytes"),
+                (["--on-bad", "stop"], '--on-bad: "stop" is not one of fail, pass and drop'),
+                (["--on-full", "drop"], '--on-full: "drop" is not one of fail, pass and err'),
+                (["--on-full", "err"], "--on-full err requires --max-bytes"),
                 (["--on-full", "err", "--max-bytes", "1M", "--engine", "compact"],
                  "--on-full err is for engine fbf"),
                 (["--capacity", "2T"],

@@ -361,8 +361,8 @@ class Refuses(Serve):
                 (["--maxmemory", "0"], '--maxmemory: "0" is not above 0'),
                 (["--maxmemory", "64bm"],
                  '--maxmemory: "64bm" is not a size such as 4096, 64mb or 1gb'),
-                (["here"], '"here" is one argument too many'),
-                (["--frob"], 'there is no option "--frob"')):
+                (["here"], 'unexpected argument "here"'),
+                (["--frob"], 'unknown option "--frob"')):
             self.fails(arguments, "^bloomery: USAGE: " + re.escape(problem), code=2)
 
     def test_a_busy_port(self):
@@ -382,7 +382,7 @@ class Refuses(Serve):
         (self.folder / "plain.so").write_text("x")
         self.fails(["--module", "none.so"], '--module: "none.so": No such file or directory')
         self.fails(["--module", "."], r'--module: "\." is not a file')
-        self.fails(["--module", "plain.so"], r"plain.so\" is not executable, which servers ask")
+        self.fails(["--module", "plain.so"], r"plain.so\" is not executable, as servers require")
 
     def test_a_module_that_is_none(self):
         (self.folder / "bad.so").write_text("x")
@@ -493,7 +493,7 @@ class Refuses(Serve):
 
     def test_a_server_that_says_nothing(self):
         self.fails(["--server", "/bin/true", "--port", str(free_port())],
-                   r'did not start \(exit code 0\) and says nothing: is "/bin/true" a Redis or')
+                   r'did not start \(exit code 0\) and printed nothing: is "/bin/true" a Redis or')
         self.fails(["--server", "/bin/false", "--log", "-", "--port", str(free_port())],
                    r"did not start \(exit code 1\); what it says is above, if anything\n$")
         (self.folder / "killed").write_text("#!/bin/sh\necho last words\nkill -9 $$\n")

@@ -24,7 +24,7 @@ int index_settings_read(const char *engine, index_settings *settings)
     bry_index_options options = index_options_for(settings, 0, false);
     bry_index_shape shape = BRY_INDEX_SHAPE;
     if (bry_index_plan(&options, &shape) != BRY_OK)
-        return cli_misuse(NULL, "--group: %u is none of 1, 8, 16, 32, 64, 128, 256 and 512",
+        return cli_misuse(NULL, "--group: %u is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
                           settings->group);
     return CLI_GO_ON;
 }
