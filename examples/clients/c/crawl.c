@@ -1,10 +1,11 @@
 /*
  * A crawler that fetches each page at most once a day:  crawl PORT
  *
- * Any number of crawlers share one window on the server. WINDOW.ADD asks and marks in one step, so
- * of all crawlers that find a link at the same moment one is told to fetch it. At an error of 1e-6
- * one new page in a million is taken for a known one, and missed until it is found again another
- * day; no page is fetched twice within the window. A page takes 5 bytes, however long its address.
+ * Any number of crawlers share one window on the server. WINDOW.ADD checks and marks in one step,
+ * so of all crawlers that find a link at the same moment only one gets to fetch it. At an error of
+ * 1e-6 one new page in a million is taken for a known one, and missed until it is found again
+ * another day; no page is fetched twice within the window. A page takes 5 bytes, however long its
+ * address.
  */
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
@@ -38,7 +39,7 @@ static const struct page *fetch(const char *name)
     return page;
 }
 
-/* WINDOW.ADD: 1 for a page that is new. WINDOW.FORGET: 1 for one that was known. */
+/* WINDOW.ADD: 1 if the page is new. WINDOW.FORGET: 1 if it was known. */
 static long long ask(redisContext *server, const char *command, const char *page, long long now)
 {
     redisReply *reply = redisCommand(server, "%s example:seen %s AT %lld", command, page, now);
@@ -67,7 +68,7 @@ static int crawl(redisContext *server, int hour)
         }
         const struct page *page = fetch(queue[next]);
         if (page == NULL) {
-            /* It was marked and not fetched: take that back, and have it tried again later. */
+            /* It was marked but not fetched: remove the mark and try again later. */
             ask(server, "WINDOW.FORGET", queue[next], now);
             printf("  %s failed, to be tried again\n", queue[next]);
             queue[queued++] = queue[next];

@@ -1,10 +1,10 @@
 /*
  * Likes that count once, and comments that appear once, however often they are sent:  likes PORT
  *
- * A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
- * click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
- * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. For
- * any other command that writes, ONCE does the same.
+ * A click is sent until it is answered. If an answer is lost, the sender does not know whether the
+ * click was counted: if it sends again, INCR may count it twice; if not, the click may be lost.
+ * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+ * ONCE does the same for any other write command.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static redisReply *until_answered(redisContext *server, int argc, const char **a
             freeReplyObject(reply);
             return NULL;
         }
-        /* A new connection: an answer that comes too late must not meet the next command. */
+        /* A new connection, so that a late answer is not taken for that of the next command. */
         usleep(10000);
         if (redisReconnect(server) == REDIS_OK)
             redisSetTimeout(server, patience);
@@ -35,7 +35,7 @@ static redisReply *until_answered(redisContext *server, int argc, const char **a
     return NULL;
 }
 
-/* All tries of one click share its id: here the session and a number in it. */
+/* All tries of one click have the same id: here the session and a number. */
 static void like(redisContext *server, const char *who, const char *post, const char *click)
 {
     const char *command[] = {"COUNTER.INCRBY", "example:likes", post, "1", click};
@@ -51,20 +51,20 @@ static void comment(redisContext *server, const char *who, const char *post, con
 {
     const char *command[] = {"ONCE", "example:once", click, "RPUSH", "example:comments", text};
     redisReply *reply = until_answered(server, 6, command);
-    /* 1 and the reply of RPUSH, or 0 alone: replies are not kept. */
+    /* 1 and the reply of RPUSH, or only 0: replies are not stored. */
     if (reply != NULL)
         printf("%s comments on %s, %s\n", who, post,
                reply->element[0]->integer ? "stored" : "an earlier try was stored");
     freeReplyObject(reply);
 }
 
-/* What a network does now and then: the server does its work, its answer does not arrive. */
+/* Simulates a network fault: the server runs the command, but its answer is lost. */
 static void lose_the_next_answer(redisContext *server)
 {
     redisAppendCommand(server, "CLIENT REPLY SKIP");
 }
 
-/* The number that a command returns, or that its reply has after a name; -1 when there is none. */
+/* The number that a command returns, or the one after a name in its reply; -1 if there is none. */
 static long long number(redisContext *server, const char *command, const char *name)
 {
     redisReply *reply = redisCommand(server, command);
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     int port = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 6379;
     redisContext *server = connect_to(port);
     freeReplyObject(redisCommand(server, "DEL example:likes example:once example:comments"));
-    /* Ids are remembered for ten minutes: longer than anyone retries. */
+    /* Ids are remembered for ten minutes, longer than any client retries. */
     freeReplyObject(redisCommand(server, "COUNTER.CREATE example:likes WINDOW 10m"));
     freeReplyObject(redisCommand(server, "ONCE.CREATE example:once WINDOW 10m"));
 

@@ -1,19 +1,18 @@
 /*
  * A cache in front of a database that also knows which rows do not exist:  row_cache PORT
  *
- * Look-ups of rows that do not exist, of mistyped names or by who tries them all, find nothing in
- * an ordinary cache and reach the database each time. Here a filter holds the name of every row. It
- * errs in one direction: it never denies a row whose name it was given; of unknown names it takes
- * at most one in a hundred for a row, which costs a query and is no wrong answer. So that this
- * stays so:
+ * Look-ups of rows that do not exist, because of typing errors or because somebody tries all names,
+ * miss an ordinary cache and reach the database each time. Here a filter holds the name of every
+ * row. It never denies a row whose name was added; of unknown names it reports at most one in a
+ * hundred as a row, which costs a query but gives no wrong answer. To keep it that way:
  *
- * - A name goes into the filter before its row goes into the database. Who dies in between leaves a
- *   name too many: a query now and then.
- * - Names of deleted rows stay. BF.DEL may come after somebody has inserted the row anew, and now
- *   and then takes out another name, of the same fingerprint. When many are gone, make a new
- * filter.
- * - A filter is believed once a mark is in it, which is added last. One that is lost or half full
- *   would deny rows that exist; without the mark the database is asked.
+ * - A name is added to the filter before its row is inserted into the database. A process that dies
+ *   in between leaves an extra name, which costs a query now and then.
+ * - Names of deleted rows stay in the filter. BF.DEL could run after somebody has inserted the row
+ *   again, and sometimes removes another name with the same fingerprint. When many rows are gone,
+ *   make a new filter.
+ * - A filter is used only if it contains a mark, which is added last. A lost or incomplete filter
+ *   would deny rows that exist; without the mark, the database is queried.
  */
 #include <hiredis/hiredis.h>
 #include <sqlite3.h>
@@ -53,7 +52,7 @@ static redisReply *next_reply(void)
     return checked(reply);
 }
 
-/* Runs a statement with up to two values; mail[] gets the first column where there is one. */
+/* Runs a statement with up to two values; mail[] gets the first column, if any. */
 static bool query(const char *sql, const char *first, const char *second, char mail[TEXT])
 {
     sqlite3_stmt *statement = NULL;
@@ -72,7 +71,7 @@ static bool query(const char *sql, const char *first, const char *second, char m
     return row;
 }
 
-/* While nobody inserts rows. */
+/* Call this while nobody inserts rows. */
 static void make_filter(void)
 {
     sqlite3_stmt *statement = NULL;
@@ -85,7 +84,7 @@ static void make_filter(void)
     command("BF.ADD example:names (complete)");
 }
 
-/* The mail address of a user; false when there is no such user. */
+/* The mail address of a user; false if there is no such user. */
 static bool look_up(const char *name, char mail[TEXT])
 {
     /* Both in one round trip. */
@@ -119,7 +118,7 @@ static void delete_row(const char *name)
     command("DEL example:row:%s", name);
 }
 
-/* How many of word0, word1 … there are, and how many queries it took to know. */
+/* How many of word0, word1 … exist, and how many queries that took. */
 static int found(const char *word, int n, int *took)
 {
     int there = 0, before = queries;
@@ -153,7 +152,7 @@ int main(int argc, char **argv)
     int took, again;
     int there = found("nobody", UNKNOWN, &took);
     printf("%d unknown names: %d found, %d queries\n", UNKNOWN, there, took);
-    /* 20 queries are expected at the most; 42 are five standard deviations above. */
+    /* At most 20 queries are expected; 42 is five standard deviations more. */
     bool right = there == 0 && took <= 42;
 
     int first = found("user", USERS, &took), second = found("user", USERS, &again);

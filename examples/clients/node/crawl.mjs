@@ -1,10 +1,11 @@
 /*
  * A crawler that fetches each page at most once a day:  node crawl.mjs PORT
  *
- * Any number of crawlers share one window on the server. WINDOW.ADD asks and marks in one step, so
- * of all crawlers that find a link at the same moment one is told to fetch it. At an error of 1e-6
- * one new page in a million is taken for a known one, and missed until it is found again another
- * day; no page is fetched twice within the window. A page takes 5 bytes, however long its address.
+ * Any number of crawlers share one window on the server. WINDOW.ADD checks and marks in one step,
+ * so of all crawlers that find a link at the same moment only one gets to fetch it. At an error of
+ * 1e-6 one new page in a million is taken for a known one, and missed until it is found again
+ * another day; no page is fetched twice within the window. A page takes 5 bytes, however long its
+ * address.
  */
 import { createClient } from "redis";
 
@@ -25,7 +26,7 @@ const server = createClient({
     socket: {
         host: "127.0.0.1",
         port: Number(process.argv[2]),
-        /* By default it would try for ever. */
+        /* By default it would retry for ever. */
         reconnectStrategy: (tries) => tries < 20 ? 50 : new Error("there is no server"),
     },
 });
@@ -60,7 +61,7 @@ async function crawl(hour) {
             queue.push(...await fetchPage(page));
             fetched++;
         } catch {
-            /* It was marked and not fetched: take that back, and have it tried again later. */
+            /* It was marked but not fetched: remove the mark and try again later. */
             await command("WINDOW.FORGET", "example:seen", page, "AT", now);
             queue.push(page);
             console.log(`  ${page} failed, to be tried again`);

@@ -3,10 +3,10 @@
  *
  *     node likes.mjs PORT
  *
- * A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
- * click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
- * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. For
- * any other command that writes, ONCE does the same.
+ * A click is sent until it is answered. If an answer is lost, the sender does not know whether the
+ * click was counted: if it sends again, INCR may count it twice; if not, the click may be lost.
+ * COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe.
+ * ONCE does the same for any other write command.
  *
  * With ioredis, whose call() takes any command.
  */
@@ -19,7 +19,7 @@ const server = new Redis({ ...address, maxRetriesPerRequest: 5 });
 /* By itself ioredis sends a command again when a connection breaks, but not after a timeout. Here
  * one place decides about both. */
 const retrying = new Redis({ ...address, commandTimeout: 500, autoResendUnfulfilledCommands: false });
-/* Broken connections are seen by the commands on them. */
+/* Broken connections show up in the commands that use them. */
 server.on("error", () => {});
 retrying.on("error", () => {});
 
@@ -30,7 +30,7 @@ async function untilAnswered(...command) {
             return await retrying.call(...command);
         } catch (error) {
             if (error instanceof ReplyError || Date.now() > giveUp) throw error;
-            /* An answer that comes too late must not meet the next command. */
+            /* A late answer must not be taken for that of the next command. */
             retrying.disconnect(true);
             await sleep(10);
         }
@@ -38,7 +38,7 @@ async function untilAnswered(...command) {
 }
 
 async function like(who, post) {
-    /* One id a click, drawn before the first try: all tries share it. */
+    /* One id per click, chosen before the first try and used for all tries. */
     const click = randomUUID();
     const [likes, counted] = await untilAnswered("COUNTER.INCRBY", "example:likes", post, 1, click);
     console.log(`${who} likes ${post}: ${likes},`,
@@ -46,19 +46,19 @@ async function like(who, post) {
 }
 
 async function comment(who, post, text) {
-    /* 1 and the reply of RPUSH, or 0 alone: replies are not kept. */
+    /* 1 and the reply of RPUSH, or only 0: replies are not stored. */
     const [applied] = await untilAnswered("ONCE", "example:once", randomUUID(),
         "RPUSH", "example:comments", `${who}: ${text}`);
     console.log(`${who} comments on ${post},`, applied ? "stored" : "an earlier try was stored");
 }
 
-/* What a network does now and then: the server does its work, its answer does not arrive. */
+/* Simulates a network fault: the server runs the command, but its answer is lost. */
 function loseTheNextAnswer() {
     retrying.call("CLIENT", "REPLY", "SKIP").catch(() => {});
 }
 
 await server.del("example:likes", "example:once", "example:comments");
-/* Ids are remembered for ten minutes: longer than anyone retries. */
+/* Ids are remembered for ten minutes, longer than any client retries. */
 await server.call("COUNTER.CREATE", "example:likes", "WINDOW", "10m");
 await server.call("ONCE.CREATE", "example:once", "WINDOW", "10m");
 await like("ann", "post:7");

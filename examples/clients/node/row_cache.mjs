@@ -1,18 +1,18 @@
 /*
  * A cache in front of a database that also knows which rows do not exist:  node row_cache.mjs PORT
  *
- * Look-ups of rows that do not exist, of mistyped names or by who tries them all, find nothing in
- * an ordinary cache and reach the database each time. Here a filter holds the name of every row. It
- * errs in one direction: it never denies a row whose name it was given; of unknown names it takes
- * at most one in a hundred for a row, which costs a query and is no wrong answer. So that this
- * stays so:
+ * Look-ups of rows that do not exist, because of typing errors or because somebody tries all names,
+ * miss an ordinary cache and reach the database each time. Here a filter holds the name of every
+ * row. It never denies a row whose name was added; of unknown names it reports at most one in a
+ * hundred as a row, which costs a query but gives no wrong answer. To keep it that way:
  *
- * - A name goes into the filter before its row goes into the database. Who dies in between leaves a
- *   name too many: a query now and then.
- * - Names of deleted rows stay. BF.DEL may come after somebody has inserted the row anew, and now
- *   and then takes out another name, of the same fingerprint. When many are gone, make a new filter.
- * - A filter is believed once a mark is in it, which is added last. One that is lost or half full
- *   would deny rows that exist; without the mark the database is asked.
+ * - A name is added to the filter before its row is inserted into the database. A process that dies
+ *   in between leaves an extra name, which costs a query now and then.
+ * - Names of deleted rows stay in the filter. BF.DEL could run after somebody has inserted the row
+ *   again, and sometimes removes another name with the same fingerprint. When many rows are gone,
+ *   make a new filter.
+ * - A filter is used only if it contains a mark, which is added last. A lost or incomplete filter
+ *   would deny rows that exist; without the mark, the database is queried.
  */
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const server = createClient({
     socket: {
         host: "127.0.0.1",
         port: Number(process.argv[2]),
-        /* By default it would try for ever. */
+        /* By default it would retry for ever. */
         reconnectStrategy: (tries) => tries < 20 ? 50 : new Error("there is no server"),
     },
 });
@@ -42,7 +42,7 @@ const database = {
 };
 let queries = 0;
 
-/* While nobody inserts rows. */
+/* Call this while nobody inserts rows. */
 async function makeFilter() {
     const names = await database.names();
     await server.del(FILTER);
@@ -52,7 +52,7 @@ async function makeFilter() {
     await server.bf.add(FILTER, COMPLETE);
 }
 
-/* The mail address of a user; null when there is no such user. */
+/* The mail address of a user; null if there is no such user. */
 async function lookUp(name) {
     const [cached, [mayExist, complete]] = await Promise.all([ // both in one round trip
         server.get(`example:row:${name}`),
@@ -76,7 +76,7 @@ async function remove(name) {
     await server.del(`example:row:${name}`);
 }
 
-/* How many of them there are, and how many queries it took to know. */
+/* How many of them exist, and how many queries that took. */
 async function found(names) {
     const before = queries;
     const rows = await Promise.all(names.map(lookUp));
@@ -103,7 +103,7 @@ console.log("2000 unknown names: %d found, %d queries", ...unknown);
 console.log("1000 users: %d found, %d queries; again: %d found, %d queries", ...first, ...second);
 console.log("one inserted: %d found; one deleted: %d found", inserted[0], removed[0]);
 console.log("the filter is lost: 2 users, %d found", lost[0]);
-/* 20 queries are expected at the most; 42 are five standard deviations above. */
+/* At most 20 queries are expected; 42 is five standard deviations more. */
 const right = unknown[0] === 0 && unknown[1] <= 42 && String([first, second]) === "1000,1000,1000,0"
     && inserted[0] === 1 && removed[0] === 0 && lost[0] === 2;
 process.exitCode = right ? 0 : 1;

@@ -2,10 +2,10 @@
 
     crawl.py PORT
 
-Any number of crawlers share one window on the server. WINDOW.ADD asks and marks in one step, so of
-all crawlers that find a link at the same moment one is told to fetch it. At an error of 1e-6 one
-new page in a million is taken for a known one, and missed until it is found again another day; no
-page is fetched twice within the window. A page takes 5 bytes, however long its address is.
+Any number of crawlers share one window on the server. WINDOW.ADD checks and marks in one step, so
+of all crawlers that find a link at the same moment only one gets to fetch it. At an error of 1e-6
+one new page in a million is taken for a known one, and missed until it is found again another day;
+no page is fetched twice within the window. A page takes 5 bytes, however long its address.
 """
 
 import collections
@@ -54,7 +54,7 @@ def crawl(hour):
             queue.extend(fetch(page))
             fetched += 1
         except TimeoutError:
-            # It was marked and not fetched: take that back, and have it tried again later.
+            # It was marked but not fetched: remove the mark and try again later.
             server.execute_command("WINDOW.FORGET", "example:seen", page, "AT", now)
             queue.append(page)
             print(f"  {page} failed, to be tried again")

@@ -2,10 +2,10 @@
 
     likes.py PORT
 
-A click is sent until it is answered. When an answer is lost, the sender cannot know whether the
-click was counted: sent again, INCR would count it twice; not sent again, it may be lost.
-COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. For
-any other command that writes, ONCE does the same.
+A click is sent until it is answered. If an answer is lost, the sender does not know whether the
+click was counted: if it sends again, INCR may count it twice; if not, the click may be lost.
+COUNTER.INCRBY takes an id with each click and counts each id once, so sending again is safe. ONCE
+does the same for any other write command.
 """
 
 import sys
@@ -27,7 +27,7 @@ retrying = Redis("127.0.0.1", port, decode_responses=True, socket_timeout=0.5,
 
 def like(who, post):
     """Counts a like."""
-    # One id a click, drawn before the first try: all tries share it.
+    # One id per click, chosen before the first try and used for all tries.
     click = uuid.uuid4().hex
     likes, counted = retrying.execute_command("COUNTER.INCRBY", "example:likes", post, 1, click)
     print(f"{who} likes {post}: {likes},", "counted" if counted else "an earlier try was counted")
@@ -35,21 +35,21 @@ def like(who, post):
 
 def comment(who, post, text):
     """Appends to the comments of a post."""
-    # 1 and the reply of RPUSH, or 0 alone: replies are not kept.
+    # 1 and the reply of RPUSH, or only 0: replies are not stored.
     applied, *_ = retrying.execute_command("ONCE", "example:once", uuid.uuid4().hex,
                                            "RPUSH", "example:comments", f"{who}: {text}")
     print(f"{who} comments on {post},", "stored" if applied else "an earlier try was stored")
 
 
 def lose_the_next_answer():
-    """What a network does now and then: the server does its work, its answer does not arrive."""
+    """Simulates a network fault: the server runs the command, but its answer is lost."""
     connection = retrying.connection_pool.get_connection("CLIENT")
     connection.send_command("CLIENT", "REPLY", "SKIP")
     retrying.connection_pool.release(connection)
 
 
 server.delete("example:likes", "example:once", "example:comments")
-# Ids are remembered for ten minutes: longer than anyone retries.
+# Ids are remembered for ten minutes, longer than any client retries.
 server.execute_command("COUNTER.CREATE", "example:likes", "WINDOW", "10m")
 server.execute_command("ONCE.CREATE", "example:once", "WINDOW", "10m")
 like("ann", "post:7")

@@ -2,17 +2,18 @@
 
     row_cache.py PORT
 
-Look-ups of rows that do not exist, of mistyped names or by who tries them all, find nothing in an
-ordinary cache and reach the database each time. Here a filter holds the name of every row. It errs
-in one direction: it never denies a row whose name it was given; of unknown names it takes at most
-one in a hundred for a row, which costs a query and is no wrong answer. So that this stays so:
+Look-ups of rows that do not exist, because of typing errors or because somebody tries all names,
+miss an ordinary cache and reach the database each time. Here a filter holds the name of every row.
+It never denies a row whose name was added; of unknown names it reports at most one in a hundred as
+a row, which costs a query but gives no wrong answer. To keep it that way:
 
-- A name goes into the filter before its row goes into the database. Who dies in between leaves a
-  name too many: a query now and then.
-- Names of deleted rows stay. BF.DEL may come after somebody has inserted the row anew, and now and
-  then takes out another name, of the same fingerprint. When many are gone, make a new filter.
-- A filter is believed once a mark is in it, which is added last. One that is lost or half full
-  would deny rows that exist; without the mark the database is asked.
+- A name is added to the filter before its row is inserted into the database. A process that dies in
+  between leaves an extra name, which costs a query now and then.
+- Names of deleted rows stay in the filter. BF.DEL could run after somebody has inserted the row
+  again, and sometimes removes another name with the same fingerprint. When many rows are gone, make
+  a new filter.
+- A filter is used only if it contains a mark, which is added last. A lost or incomplete filter
+  would deny rows that exist; without the mark, the database is queried.
 """
 
 import sqlite3
@@ -28,7 +29,7 @@ queries = 0
 
 
 def make_filter():
-    """While nobody inserts rows."""
+    """Call this while nobody inserts rows."""
     names = [name for name, in database.execute("SELECT name FROM users")]
     server.delete(FILTER)
     server.bf().create(FILTER, 0.01, 2 * len(names))
@@ -66,7 +67,7 @@ def delete(name):
 
 
 def found(names):
-    """How many of them there are, and how many queries it took to know."""
+    """How many of them exist, and how many queries that took."""
     before = queries
     there = sum(look_up(name) is not None for name in names)
     return there, queries - before
@@ -89,6 +90,6 @@ print("2000 unknown names: %d found, %d queries" % unknown)
 print("1000 users: %d found, %d queries; again: %d found, %d queries" % (first + second))
 print("one inserted: %d found; one deleted: %d found" % (changed[0][0], changed[1][0]))
 print("the filter is lost: 2 users, %d found" % lost[0])
-# 20 queries are expected at the most; 42 are five standard deviations above.
+# At most 20 queries are expected; 42 is five standard deviations more.
 sys.exit(not (unknown[0] == 0 and unknown[1] <= 42 and first == (1000, 1000) and
               second == (1000, 0) and changed == ((1, 1), (0, 1)) and lost[0] == 2))
