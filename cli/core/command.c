@@ -43,8 +43,8 @@ int cli_run_group(const cli_group *group, int argc, char **argv)
     if (command)
         return command->run(argc - 1, argv + 1);
     if (strcmp(argv[0], "-h") != 0 && strcmp(argv[0], "--help") != 0)
-        return cli_misuse(group->name, "unknown %s %s",
-                          argv[0][0] == '-' ? "option" : "command", cli_quote(argv[0]).text);
+        return cli_misuse(group->name, "unknown %s %s", argv[0][0] == '-' ? "option" : "command",
+                          cli_quote(argv[0]).text);
     if (argc > 1)
         return cli_misuse(group->name, "unexpected argument %s", cli_quote(argv[1]).text);
     return print_help(group);

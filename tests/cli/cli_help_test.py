@@ -133,7 +133,7 @@ class Colours(Case):
         self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", text), run("plan", "--help").stdout)
         code, text = on_terminal("frobnicate")
         self.assertEqual(code, 2)
-        self.assertIn("bloomery: \x1b[1;31mUSAGE:\x1b[0m there is no command", text)
+        self.assertIn("bloomery: \x1b[1;31mUSAGE:\x1b[0m unknown command", text)
 
     def test_not_wanted(self):
         for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
