@@ -1,6 +1,6 @@
 #include "papers/encoder.h"
 
-#include "map/field.h"
+#include "map/kbf/field.h"
 
 uint32_t bry__encoder_triples(const bry__encoder *encoder, uint32_t v, uint32_t *members,
                               uint32_t room)

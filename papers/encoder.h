@@ -34,7 +34,7 @@ uint32_t bry__encoder_triples(const bry__encoder *encoder, uint32_t v, uint32_t 
 
 struct bry__gf;
 
-/* The encodings (x, x³) of lib/map/field.h: index i is x = i + 1. Keeps a pointer to gf. */
+/* The encodings (x, x³) of lib/map/kbf/field.h: index i is x = i + 1. Keeps a pointer to gf. */
 bry__encoder bry__algebraic_encoder(const struct bry__gf *gf);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/checked.h"
 #include "hash/derive.h"
-#include "map/kbf_cells.h"
+#include "map/kbf/kbf_cells.h"
 
 static bool paper_kbf_bytes_of(unsigned hashes, uint64_t segment, size_t *bytes)
 {

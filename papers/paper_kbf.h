@@ -1,5 +1,5 @@
 /*
- * kBF as its papers describe it, over the cells of lib/map/kbf_decode.h and any encoder: codes are
+ * kBF as its papers describe it, over the cells of lib/map/kbf/kbf_decode.h and any encoder: codes are
  * not masked, and look-ups decode at one of the papers' levels. With the library's encodings, masks
  * and consistent decoding can be switched on separately, so that the effect of each can be
  * measured. Two corrections are made (doc/errata.md), without which nothing could be measured: the

@@ -1,8 +1,8 @@
-/* The errors of the papers' kBF, by decoding level; lib/map/kbf_plan.c explains the symbols. */
+/* The errors of the papers' kBF, by decoding level; lib/map/kbf/kbf_plan.c explains the symbols. */
 #ifndef BRY_PAPERS_PAPER_PLAN_H
 #define BRY_PAPERS_PAPER_PLAN_H
 
-#include "map/kbf_plan.h"
+#include "map/kbf/kbf_plan.h"
 #include "papers/paper_kbf.h"
 
 /*

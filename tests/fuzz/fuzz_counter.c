@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "common/endian.h"
+#include "counter/counter_object.h"
 #include "frame/frame.h"
 #include "support/like.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
-#include "window/counter_object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "common/endian.h"
+#include "counter/counter_object.h"
 #include "frame/frame.h"
 #include "frame/log.h"
 #include "golden/golden_content.h"
@@ -24,7 +25,6 @@
 #include "maplet/maplet.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
-#include "window/counter_object.h"
 
 static void stop_at(const char *what)
 {

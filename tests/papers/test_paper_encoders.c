@@ -4,7 +4,7 @@
  */
 #include "papers/greedy.h"
 
-#include "map/field.h"
+#include "map/kbf/field.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"

@@ -3,7 +3,7 @@
 #include "papers/paper_kbf.h"
 #include "papers/sbf.h"
 
-#include "map/kbf_cells.h"
+#include "map/kbf/kbf_cells.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
 

@@ -4,7 +4,7 @@
  * methods of control; and its memory against that of one static filter. The argument is the
  * capacity of a unit: 2^10 in ordinary runs, 2^16 in long ones. Prints what it measured.
  */
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 #include "index/index_object.h"
 #include "support/band.h"
 #include "support/cmocka_all.h"

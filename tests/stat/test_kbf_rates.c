@@ -3,7 +3,7 @@
  * doc/design-map.md, and against what is asked for. The argument is how many keys a table gets:
  * 10^5 in ordinary runs, 10^6 (the published number) in long ones. Prints what it measured.
  */
-#include "map/kbf_map.h"
+#include "map/kbf/kbf_map.h"
 #include "papers/paper_plan.h"
 
 #include "support/band.h"

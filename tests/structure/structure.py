@@ -21,6 +21,7 @@ RANKS = {
     "kernel": 3, "frame": 3,
     "maplet": 4, "bloom": 4,
     "map": 5, "window": 5, "index": 5, "filter": 5,
+    "counter": 6,
 }
 # How a maplet stores its tables is its own business; a compact window's levels are still tables.
 INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}

@@ -2,7 +2,7 @@
 #ifndef BRY_TESTS_DBA_COUNT_H
 #define BRY_TESTS_DBA_COUNT_H
 
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 
 /* Bits that are set in columns that have a unit. */
 static inline uint64_t group_set(const bry__dba_group *group)

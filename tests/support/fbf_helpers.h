@@ -3,7 +3,7 @@
 #define BRY_TESTS_FBF_HELPERS_H
 
 #include "support/window_helpers.h"
-#include "window/fbf.h"
+#include "window/fbf/fbf.h"
 
 static const bry_window_mode modes[] = {BRY_WINDOW_IMPROVED, BRY_WINDOW_PAPER,
                                         BRY_WINDOW_PAPER_SIMPLE};

@@ -3,7 +3,7 @@
 #define BRY_TESTS_KBF_HELPERS_H
 
 #include "frame/frame.h"
-#include "map/kbf_map.h"
+#include "map/kbf/kbf_map.h"
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"

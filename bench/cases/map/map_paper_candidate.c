@@ -1,7 +1,7 @@
 /* kBF as its papers have it, or nearly. It has no batches, and no values but numbers. */
 #include "bench/cases/map/map_phases.h"
 
-#include "map/field.h"
+#include "map/kbf/field.h"
 #include "papers/greedy.h"
 #include "papers/paper_plan.h"
 

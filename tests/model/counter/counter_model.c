@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counter/counter_object.h"
 #include "model/model_steps.h"
 #include "support/recording_io.h"
-#include "window/counter_object.h"
 
 enum { IDS = 256, NAMES = 24, BATCH = 20, FILES_MOST = 100 /* of RECORDED_FILES */ };
 

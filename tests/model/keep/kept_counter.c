@@ -2,7 +2,7 @@
 #include "model/keep/kept.h"
 #include "support/like.h"
 
-#include "window/counter_object.h"
+#include "counter/counter_object.h"
 
 #include <bloomery/counter.h>
 

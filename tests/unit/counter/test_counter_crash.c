@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "counter/counter_object.h"
 #include "support/counter_helpers.h"
 #include "support/crash_states.h"
-#include "window/counter_object.h"
 
 enum { STEPS_MAX = 40, NAMES = 3 };
 static const char *const names[NAMES] = {"one", "two", "a third one that has a longer name"};

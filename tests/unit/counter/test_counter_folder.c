@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "counter/counter_object.h"
 #include "support/counter_helpers.h"
 #include "support/failing_allocator.h"
 #include "support/like.h"
 #include "support/recording_io.h"
-#include "window/counter_object.h"
 
 static bry_counter_options small(void)
 {

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "counter/counter_object.h"
 #include "support/counter_helpers.h"
 #include "support/failing_allocator.h"
 #include "support/recording_io.h"
-#include "window/counter_object.h"
 
 static bry_counter_options options_for(failing_allocator *memory)
 {

@@ -1,5 +1,5 @@
 /* The table of names against an exact model; the promise of a listing under change. */
-#include "window/counter_names.h"
+#include "counter/counter_names.h"
 
 #include <stdlib.h>
 #include <string.h>

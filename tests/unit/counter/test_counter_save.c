@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 #include "common/endian.h"
+#include "counter/counter_object.h"
 #include "frame/frame.h"
 #include "golden/golden_content.h"
 #include "support/counter_helpers.h"
 #include "support/job_calls.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
-#include "window/counter_object.h"
 
 static bry_counter *make(void)
 {

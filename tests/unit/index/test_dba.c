@@ -2,7 +2,7 @@
  * The pieces of engine dba one by one: rows by every instruction set, shapes, groups and their
  * columns, and the rules of widths, levels and steps.
  */
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 #include "index/index_object.h"
 #include "kernel/kernel.h"
 #include "kernel/rows.h"

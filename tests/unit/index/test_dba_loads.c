@@ -1,7 +1,7 @@
 /* What an index of engine dba accepts, it can save; what it saves, loads, as a stream and as a
  * folder. And what it would never save is refused. */
 #include "common/endian.h"
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 #include "index/index_keep.h"
 #include "support/dba_count.h"
 #include "support/index_helpers.h"

@@ -1,5 +1,5 @@
 /* Engine dba in the midst of its work: what changes then must be in what comes of it. */
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 #include "index/index_object.h"
 #include "support/cmocka_all.h"
 

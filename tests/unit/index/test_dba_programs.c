@@ -5,7 +5,7 @@
  * always among the candidates. The argument is how many operations each kind of index gets.
  */
 #include "frame/frame.h"
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 #include "index/index_object.h"
 #include "kernel/kernel.h"
 #include "support/cmocka_all.h"

@@ -1,7 +1,7 @@
 /* Engine dba as frames, as frames that somebody altered, in parts, and without memory. */
 #include "common/endian.h"
 #include "frame/frame.h"
-#include "index/dba_index.h"
+#include "index/dba/dba_index.h"
 #include "index/index_object.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"

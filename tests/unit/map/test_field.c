@@ -1,5 +1,5 @@
 /* GF(2^t) and the encodings in it: small fields exhaustively, the largest by sampling. */
-#include "map/field.h"
+#include "map/kbf/field.h"
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"

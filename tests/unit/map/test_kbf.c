@@ -1,5 +1,5 @@
 /* One kbf table against an exact twin, and the algebra of whole tables to the bit. */
-#include "map/kbf_cells.h"
+#include "map/kbf/kbf_cells.h"
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"

@@ -1,4 +1,4 @@
-# Tests of the engine fbf (lib/window/fbf_*) and of what it is compared with.
+# Tests of the engine fbf (lib/window/fbf/) and of what it is compared with.
 if(BLOOMERY_FUZZ)
   return()
 endif()

@@ -1,0 +1,350 @@
+/*
+ * Counters that survive retries: a window that remembers the ids of operations, a table of names
+ * with their values, and, in a folder, a log of the changes.
+ *
+ *   operation ── id ──► window: seen? ── yes ──► repeat: acknowledged, nothing done
+ *                          │ no
+ *                          ▼
+ *                  name: does the sum fit? ── no ──► refused, the id is not remembered
+ *                          │ yes
+ *                          ▼
+ *                  window remembers ──► log, on disk ──► the counter changes
+ *
+ * Nothing can be undone once it is in the log, so everything that can fail comes first:
+ * memory for the name, the window's growth, memory for the record. If writing the log fails, the
+ * operation's id stays in the window, which cannot forget a
+ * single id with engine fbf; the table keeps such ids (limbo) and does not count them. It has
+ * to be opened again before it accepts changes, and then the log decides.
+ *
+ * The log has only what changed something: an id that was applied, and the time.
+ * Repeats move the time too, and are not logged. They need not be: a window that advances in steps
+ * equals one that advances at once, so the next record, which has the time, brings it to the
+ * same state. Replaying the log after the snapshot therefore gives exactly the same window.
+ *
+ * The ceiling max_bytes is one for window and names together. The window is created without one of
+ * its own, and both get their memory through a meter that knows the ceiling (counter_meter.h). A
+ * new id or name that would need more than is left is refused with BRY_E_FULL, but the
+ * time advances, so that expired ids are dropped. Advancing the time is never refused: else a
+ * full table could never get room again.
+ *
+ * An increment is lost when a new id is mistaken for a repeat. This cannot be detected, but its
+ * probability is known: expected_lost sums the window's estimate of its error over
+ * all operations that were applied. That estimate is updated from time to time; in between it is
+ * assumed to rise by each id's share of the promised error, and not above that.
+ */
+#include "counter/counter_object.h"
+#include "window/window_object.h"
+
+#include "common/allocator.h"
+#include "common/random.h"
+#include "common/struct_size.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { DEFAULT_WINDOW = 60000, DEFAULT_CAPACITY = 1000, PLANNED_NAME = 16 };
+#define DEFAULT_ERROR 1e-9
+#define DEFAULT_LOG_BYTES ((uint64_t)64 << 20)
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+bry_window_options bry__counter_window_options(const bry_counter_options *options)
+{
+    bry_window_options window = BRY_WINDOW_OPTIONS;
+    window.engine = options->engine;
+    window.window = options->window;
+    window.capacity = options->capacity;
+    window.error = options->error;
+    window.refuse = true; /* it has no ceiling; with one, it must refuse rather than err */
+    window.seed = options->seed;
+    return window;
+}
+
+bry_status bry__counter_read_options(const bry_counter_options *given, bry_counter_options *options,
+                                     bry_counter_shape *shape)
+{
+    *options = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    bry_status status = bry__struct_read(options, sizeof *options, given);
+    if (status != BRY_OK)
+        return status;
+    if (options->engine == BRY_ENGINE_AUTO)
+        options->engine = BRY_ENGINE_COMPACT;
+    if (options->window == 0)
+        options->window = DEFAULT_WINDOW;
+    if (options->capacity == 0)
+        options->capacity = DEFAULT_CAPACITY;
+    if (options->error == 0)
+        options->error = DEFAULT_ERROR;
+    if (options->log_bytes == 0)
+        options->log_bytes = DEFAULT_LOG_BYTES;
+    if (options->sync != BRY_COUNTER_SYNC_ALWAYS && options->sync != BRY_COUNTER_SYNC_ASKED)
+        return BRY_E_RANGE;
+
+    bry_window_options window = bry__counter_window_options(options);
+    bry_window_shape planned = BRY_WINDOW_SHAPE;
+    status = bry_window_plan(&window, &planned);
+    if (status != BRY_OK)
+        return status;
+    *shape = (bry_counter_shape){
+        .engine = planned.engine,
+        .window = planned.window,
+        .longest = planned.longest,
+        .capacity = planned.capacity,
+        .error = planned.error,
+        .bytes = planned.bytes,
+        .bytes_per_counter = bry__counter_names_bytes_each(PLANNED_NAME),
+        .bytes_empty = sizeof(bry_counter) + planned.bytes_empty + bry__counter_names_bytes_empty(),
+    };
+    if (shape->bytes < shape->bytes_empty)
+        shape->bytes = shape->bytes_empty;
+    shape->bytes_least = shape->bytes_empty - planned.bytes_empty +
+                         bry__window_bytes_first(&window) + shape->bytes_per_counter;
+    return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
+}
+
+bry_status bry_counter_plan(const bry_counter_options *given, bry_counter_shape *shape)
+{
+    bry_counter_options options;
+    bry_counter_shape planned;
+    bry_status status = bry__counter_read_options(given, &options, &planned);
+    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+bry_status bry__counter_make(const bry_counter_options *options, const bry_allocator *under,
+                             bry_counter **counters)
+{
+    bry_counter *made = bry__alloc(under, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    made->options = *options;
+    made->options.allocator = NULL;
+    bry__counter_meter_init(&made->meter, under);
+    made->meter.bytes = sizeof *made;
+    bry__counter_error_reset(made);
+    bry_status status =
+        bry__counter_names_init(&made->names, options->seed, &made->meter.allocator);
+    if (status != BRY_OK) {
+        bry__free(under, made, sizeof *made);
+        return status;
+    }
+    *counters = made;
+    return BRY_OK;
+}
+
+bry_status bry__counter_make_window(bry_counter *counters)
+{
+    bry_window_options window = bry__counter_window_options(&counters->options);
+    window.allocator = &counters->meter.allocator;
+    return bry_window_create(&window, &counters->window);
+}
+
+bry_status bry_counter_create(const bry_counter_options *given, bry_counter **counters)
+{
+    bry_counter_options options;
+    bry_counter_shape shape;
+    bry_status status = bry__counter_read_options(given, &options, &shape);
+    if (status == BRY_OK && options.seed == 0)
+        status = bry__random_seed(&options.seed);
+    if (status != BRY_OK)
+        return status;
+    bry_allocator under = bry__allocator_or_default(options.allocator);
+    bry_counter *made;
+    status = bry__counter_make(&options, &under, &made);
+    if (status != BRY_OK)
+        return status;
+    status = bry__counter_make_window(made);
+    if (status == BRY_OK)
+        *counters = made;
+    else
+        bry_counter_destroy(made);
+    return status;
+}
+
+static bry_counter_options counter_like_of(const bry_counter *other)
+{
+    bry_counter_options options = other->options;
+    options.sync = BRY_COUNTER_SYNC_ALWAYS;
+    options.log_bytes = 0;
+    return options;
+}
+
+bry_status bry_counter_options_like(const bry_counter *other, bry_counter_options *options)
+{
+    bry_counter_options like = counter_like_of(other);
+    return bry__struct_write_whole(options, &like, sizeof like);
+}
+
+/* Copies everything except the folder and the state of a broken table. */
+static void copy_numbers(const bry_counter *from, bry_counter *to)
+{
+    to->applied = from->applied;
+    to->repeats = from->repeats;
+    to->refused_full = from->refused_full;
+    to->refused_overflow = from->refused_overflow;
+    to->refused_time = from->refused_time;
+    to->expected_lost = from->expected_lost;
+    to->error_then = from->error_then;
+    to->since = from->since;
+    to->ask_after = from->ask_after;
+}
+
+bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *allocator,
+                             bry_counter **copy)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    bry_counter_options options = counter_like_of(counters);
+    bry_counter *made;
+    bry_status status =
+        bry__counter_make(&options, allocator ? allocator : &counters->meter.under, &made);
+    if (status != BRY_OK)
+        return status;
+    copy_numbers(counters, made);
+    bry__counter_names_free(&made->names);
+    status = bry__counter_names_clone(&counters->names, &made->names, &made->meter.allocator);
+    if (status == BRY_OK)
+        status = bry_window_clone(counters->window, &made->meter.allocator, &made->window);
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry_counter_destroy(made);
+    return status;
+}
+
+void bry_counter_destroy(bry_counter *counters)
+{
+    if (!counters)
+        return;
+    bry__counter_folder_close(counters);
+    bry_window_destroy(counters->window);
+    bry__counter_names_free(&counters->names);
+    bry__free(&counters->meter.allocator, counters->limbo_block, counters->limbo_size);
+    bry_allocator under = counters->meter.under;
+    bry__free(&under, counters, sizeof *counters);
+}
+
+uint64_t bry_counter_seed(const bry_counter *counters)
+{
+    return counters->options.seed;
+}
+
+uint64_t bry_counter_time(const bry_counter *counters)
+{
+    return bry_window_time(counters->window);
+}
+
+bry_status bry__counter_refuse_broken(void)
+{
+    errno = EIO;
+    return BRY_E_IO;
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+bry_answer bry_counter_get(const bry_counter *counters, const void *name, size_t name_len,
+                           int64_t *value)
+{
+    const bry__counter_name *found = bry__counter_names_get(&counters->names, name, name_len);
+    if (value)
+        *value = found ? found->value : 0;
+    return found ? BRY_PRESENT : BRY_ABSENT;
+}
+
+void bry_counter_get_n(const bry_counter *counters, const void *const *names, const size_t *lens,
+                       size_t n, int64_t *values, uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++)
+        answers[i] = (uint8_t)bry_counter_get(counters, names[i], lens[i], &values[i]);
+}
+
+bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now)
+{
+    for (size_t i = 0; i < counters->limbo_count; i++)
+        if (counters->limbo[i].lo == id.lo && counters->limbo[i].hi == id.hi)
+            return BRY_ABSENT;
+    return bry_window_has(counters->window, id, now);
+}
+
+size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_counter_entry *entries,
+                        size_t entry_size, size_t room)
+{
+    return bry__counter_names_scan(&counters->names, cursor, entries, entry_size, room);
+}
+
+/* ---- stats --------------------------------------------------------------------------------- */
+
+enum {
+    ASK_AFTER = 1024, /* operations, */
+    ASK_SHARE = 8, /* or this fraction of what the window holds or is planned for */
+};
+
+/* An estimate reads the whole window, so it is made rarely enough to cost little per operation. */
+static uint64_t counter_ask_after(const bry_counter *counters, uint64_t items)
+{
+    uint64_t most =
+        (items > counters->options.capacity ? items : counters->options.capacity) / ASK_SHARE;
+    return most > ASK_AFTER ? most : ASK_AFTER;
+}
+
+void bry__counter_error_reset(bry_counter *counters)
+{
+    counters->error_then = 0;
+    counters->since = 0;
+    counters->ask_after = counter_ask_after(counters, 0);
+}
+
+double bry__counter_error(bry_counter *counters)
+{
+    const bry_counter_options *options = &counters->options;
+    if (counters->since >= counters->ask_after) {
+        bry_window_stats stats = BRY_WINDOW_STATS;
+        bry_window_get_stats(counters->window, &stats);
+        counters->error_then = stats.estimated_error;
+        counters->since = 0;
+        counters->ask_after = counter_ask_after(counters, stats.items);
+    }
+    double rise = options->error / (double)options->capacity;
+    double now = counters->error_then + (double)counters->since++ * rise;
+    double most = counters->error_then > options->error ? counters->error_then : options->error;
+    return now < most ? now : most;
+}
+
+uint64_t bry_counter_items(const bry_counter *counters)
+{
+    return counters->names.count;
+}
+
+uint64_t bry_counter_bytes(const bry_counter *counters)
+{
+    return counters->meter.bytes;
+}
+
+bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats)
+{
+    bry_window_stats window = BRY_WINDOW_STATS;
+    bry_window_get_stats(counters->window, &window);
+    bry_counter_stats now = {
+        .engine = counters->options.engine,
+        .seed = counters->options.seed,
+        .time = window.time,
+        .window = window.window,
+        .covered = window.covered,
+        .counters = counters->names.count,
+        .ids = window.items,
+        .applied = counters->applied,
+        .repeats = counters->repeats,
+        .expected_lost = counters->expected_lost,
+        .refused_full = counters->refused_full,
+        .refused_overflow = counters->refused_overflow,
+        .refused_time = counters->refused_time,
+        .promised_error = counters->options.error,
+        .estimated_error = window.estimated_error,
+        .max_bytes = counters->options.max_bytes,
+        .bytes = counters->meter.bytes,
+        .bytes_window = window.bytes,
+    };
+    bry__counter_folder_stats(counters, &now);
+    return bry__struct_write(stats, &now, sizeof now);
+}

@@ -1,0 +1,444 @@
+/*
+ * Changes of a table of counters. The order is always the same: everything that can fail, then the
+ * log, then the counters (counter.c says why).
+ *
+ * A batch is all or nothing. Whether its sums fit is known for certain only after the window has
+ * said which operations are new, since two ids of one batch may be equal, or be mistaken for each
+ * other; and the window remembers the ids when it is asked. So there is a bound first: the sums fit
+ * whichever of the operations are left out, if for each counter those that add and those that
+ * subtract fit by themselves. Only if that does not hold, a copy of the window is asked instead,
+ * and replaces it if all goes well.
+ */
+#include "common/allocator.h"
+#include "common/struct_size.h"
+#include "frame/log.h"
+#include "counter/counter_record.h"
+#include "window/window_object.h"
+
+#include <assert.h>
+#include <string.h>
+
+_Static_assert(BRY_COUNTER_BATCH_MAX == BRY__RECORD_MAX, "a batch is one record of the log");
+
+typedef struct batch {
+    bry_counter_op *ops;
+    size_t op_size; /* the caller's size of an operation */
+    size_t n;
+    uint64_t now;
+    size_t record; /* the most bytes of its record */
+    bry_hash *ids;
+    bry__counter_key *keys; /* of the names */
+    bry__counter_name **names; /* of the operations that look new */
+    uint8_t *was;
+    bool *made; /* this operation added the name */
+    void *block;
+    size_t block_size;
+} batch;
+
+typedef struct small_batch {
+    bry_hash ids[BRY__COUNTER_SMALL];
+    bry__counter_key keys[BRY__COUNTER_SMALL];
+    bry__counter_name *names[BRY__COUNTER_SMALL];
+    uint8_t was[BRY__COUNTER_SMALL];
+    bool made[BRY__COUNTER_SMALL];
+} small_batch;
+
+static bry_counter_op *counter_batch_op(const batch *b, size_t i)
+{
+    return bry__element(b->ops, b->op_size, i);
+}
+
+/* ---- preparing ----------------------------------------------------------------------------- */
+
+static bry_status counter_batch_check(bry_counter *counters, batch *b)
+{
+    b->record = BRY__COUNTER_HEAD;
+    for (size_t i = 0; i < b->n; i++) {
+        if (counter_batch_op(b, i)->name_len > BRY_COUNTER_NAME_MAX)
+            return BRY_E_TOOLONG;
+        b->record += BRY__COUNTER_OP + counter_batch_op(b, i)->name_len;
+        if (b->record > BRY__RECORD_MAX)
+            return BRY_E_TOOLONG;
+    }
+    uint64_t time = bry_window_time(counters->window), skew = counters->options.max_skew;
+    if (skew && counters->window->started && b->now > time && b->now - time > skew) {
+        counters->refused_time++;
+        return BRY_E_SKEW;
+    }
+    return BRY_OK;
+}
+
+static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_batch *small)
+{
+    if (b->n <= BRY__COUNTER_SMALL) {
+        b->ids = small->ids;
+        b->keys = small->keys;
+        b->names = small->names;
+        b->was = small->was;
+        b->made = small->made;
+    } else {
+        b->block_size = b->n * (sizeof *b->ids + sizeof *b->keys + sizeof *b->names + 2);
+        b->block = bry__alloc(&counters->meter.allocator, b->block_size);
+        if (!b->block)
+            return BRY_E_NOMEM;
+        b->ids = b->block;
+        b->keys = (bry__counter_key *)(b->ids + b->n);
+        b->names = (bry__counter_name **)(b->keys + b->n);
+        b->was = (uint8_t *)(b->names + b->n);
+        b->made = (bool *)(b->was + b->n);
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        const bry_counter_op *op = counter_batch_op(b, i);
+        b->ids[i] = op->id;
+        b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
+        bry__counter_names_fetch_bucket(&counters->names, b->keys[i]);
+        b->was[i] = BRY_ABSENT;
+        b->made[i] = false;
+    }
+    return bry__counter_log_reserve(counters, b->record);
+}
+
+/*
+ * Which operations look new. Window and names are large tables, so most of the time is spent
+ * waiting for memory: the names are prefetched while the window is asked.
+ */
+static void counter_batch_ask(const bry_counter *counters, batch *b)
+{
+    if (b->n == 1)
+        bry__window_fetch(counters->window, b->ids[0]);
+    for (size_t i = 0; i < b->n; i++)
+        bry__counter_names_fetch_name(&counters->names, b->keys[i]);
+    if (b->n == 1)
+        b->was[0] = (uint8_t)bry_window_has(counters->window, b->ids[0], b->now);
+    else
+        bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
+}
+
+/* Finds or adds a name for each operation that looks new. */
+static bry_status counter_batch_add_names(bry_counter *counters, batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        b->made[i] = false;
+        b->names[i] = NULL;
+        if (b->was[i] != BRY_ABSENT)
+            continue;
+        b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
+        if (b->names[i])
+            continue;
+        bry_status status = bry__counter_names_add(&counters->names, b->keys[i], &b->names[i]);
+        if (status != BRY_OK) {
+            b->n = i; /* for counter_batch_drop_names() */
+            return status;
+        }
+        b->made[i] = true;
+    }
+    return BRY_OK;
+}
+
+/* Removes the new names that no operation used. */
+static void counter_batch_drop_names(bry_counter *counters, const batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->made[i] && b->names[i]->fresh)
+            bry__counter_names_del(&counters->names, b->names[i]);
+}
+
+/* ---- do the sums fit? ---------------------------------------------------------------------- */
+
+/* Subtracts what operations before `end` added: those that look new and have that sign; 0: both. */
+static void counter_batch_take_back(const batch *b, size_t end, int sign)
+{
+    while (end-- > 0) {
+        int64_t delta = counter_batch_op(b, end)->delta;
+        if (b->was[end] == BRY_ABSENT && (sign == 0 || (delta < 0) == (sign < 0)))
+            b->names[end]->value = (int64_t)((uint64_t)b->names[end]->value - (uint64_t)delta);
+    }
+}
+
+static bool counter_batch_fits_alone(const batch *b, int sign)
+{
+    size_t i = 0;
+    for (; i < b->n; i++) {
+        int64_t delta = counter_batch_op(b, i)->delta, sum;
+        if (b->was[i] != BRY_ABSENT || (delta < 0) != (sign < 0))
+            continue;
+        if (__builtin_add_overflow(b->names[i]->value, delta, &sum))
+            break;
+        b->names[i]->value = sum;
+    }
+    counter_batch_take_back(b, i, sign);
+    return i == b->n;
+}
+
+/* Adds them one after the other in a copy of the window. */
+static bry_status counter_batch_remember_exactly(bry_counter *counters, batch *b)
+{
+    bry__counter_meter *meter = &counters->meter;
+    uint64_t ceiling = meter->ceiling, before = meter->bytes;
+    meter->ceiling = 0;
+    bry_window *copy;
+    bry_status status = bry_window_clone(counters->window, NULL, &copy);
+    if (status != BRY_OK)
+        return status;
+    if (ceiling)
+        meter->ceiling = ceiling + (meter->bytes - before);
+
+    size_t done = 0;
+    for (; done < b->n && status == BRY_OK; done++) {
+        bry_answer was;
+        status = bry_window_add(copy, b->ids[done], b->now, &was);
+        if (status != BRY_OK)
+            break;
+        b->was[done] = (uint8_t)was;
+        int64_t delta = counter_batch_op(b, done)->delta, sum;
+        if (was != BRY_ABSENT)
+            continue;
+        assert(b->names[done]);
+        if (__builtin_add_overflow(b->names[done]->value, delta, &sum)) {
+            status = BRY_E_OVERFLOW;
+            break;
+        }
+        b->names[done]->value = sum;
+    }
+    counter_batch_take_back(b, done, 0);
+    if (status == BRY_OK) {
+        bry_window *old = counters->window;
+        counters->window = copy;
+        copy = old;
+    }
+    bry_window_destroy(copy);
+    return status;
+}
+
+/* ---- one attempt --------------------------------------------------------------------------- */
+
+static bry_status counter_advance(bry_counter *counters, uint64_t now)
+{
+    return bry_window_advance(counters->window, now);
+}
+
+static bry_status counter_batch_remember(bry_counter *counters, batch *b)
+{
+    bool any = false;
+    for (size_t i = 0; i < b->n; i++)
+        any |= b->was[i] == BRY_ABSENT;
+    if (!any) {
+        counters->meter.ceiling = 0;
+        return counter_advance(counters, b->now);
+    }
+    bool fits = counter_batch_fits_alone(b, 1) && counter_batch_fits_alone(b, -1);
+    if (b->n > 1)
+        return fits ? bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was)
+                    : counter_batch_remember_exactly(counters, b);
+    bry_answer was = BRY_ABSENT;
+    bry_status status =
+        fits ? bry__window_add_new(counters->window, b->ids[0], b->now, &was) : BRY_E_OVERFLOW;
+    b->was[0] = (uint8_t)was;
+    return status;
+}
+
+/* Everything except the log: afterwards the names are there, the window remembers, and b->was says
+ * what is to be applied; or nothing has changed. */
+static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
+{
+    bry__counter_meter *meter = &counters->meter;
+    size_t n = b->n;
+    counter_batch_ask(counters, b);
+    meter->denied = false;
+    meter->ceiling = counters->options.max_bytes;
+    bry_status status = counter_batch_add_names(counters, b);
+    if (status == BRY_OK)
+        status = counter_batch_remember(counters, b);
+    meter->ceiling = 0;
+    if (status != BRY_OK)
+        counter_batch_drop_names(counters, b);
+    b->n = n;
+    return status == BRY_E_NOMEM && meter->denied ? BRY_E_FULL : status;
+}
+
+static bry_status counter_batch_decide(bry_counter *counters, batch *b)
+{
+    bry_status status = counter_batch_attempt(counters, b);
+    /* Retry after dropping expired ids. The time has advanced then, which is allowed for BRY_E_FULL
+     * only: any other failure is left to the next attempt. */
+    if (status == BRY_E_FULL && bry__window_moves(counters->window, b->now) &&
+        counter_advance(counters, b->now) == BRY_OK && counter_batch_attempt(counters, b) == BRY_OK)
+        status = BRY_OK;
+    counters->refused_full += status == BRY_E_FULL;
+    counters->refused_overflow += status == BRY_E_OVERFLOW;
+    return status;
+}
+
+/* ---- done ---------------------------------------------------------------------------------- */
+
+/* The log failed: the window remembers ids that the table must not count. */
+static void counter_batch_abandon(bry_counter *counters, batch *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->was[i] == BRY_ABSENT)
+            b->ids[kept++] = b->ids[i];
+    if (b->block) {
+        counters->limbo_block = b->block;
+        counters->limbo_size = b->block_size;
+        counters->limbo = b->ids;
+        b->block = NULL;
+    } else {
+        memcpy(counters->limbo_small, b->ids, kept * sizeof *b->ids);
+        counters->limbo = counters->limbo_small;
+    }
+    counters->limbo_count = kept;
+}
+
+static bry_status counter_batch_write_log(bry_counter *counters, batch *b)
+{
+    size_t applied = 0;
+    for (size_t i = 0; i < b->n; i++)
+        applied += b->was[i] == BRY_ABSENT;
+    if (!counters->folder || applied == 0)
+        return BRY_OK;
+    size_t len = bry__counter_record_ops(counters, b->ops, b->op_size, b->was, b->n,
+                                         bry__counter_log_room(counters));
+    return bry__counter_log_write(counters, len, applied);
+}
+
+static void counter_batch_commit(bry_counter *counters, batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        bry_counter_op *op = counter_batch_op(b, i);
+        if (b->was[i] == BRY_ABSENT) {
+            bry__counter_name *name = b->names[i];
+            assert(name);
+            name->value += op->delta;
+            name->fresh = false;
+            op->outcome = BRY_COUNTER_APPLIED;
+            op->value = name->value;
+            counters->applied++;
+            counters->expected_lost += bry__counter_error(counters);
+        } else {
+            op->outcome = BRY_COUNTER_REPEAT;
+            if (!b->names[i])
+                b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
+            op->value = b->names[i] ? b->names[i]->value : 0;
+            counters->repeats++;
+        }
+    }
+}
+
+static bry_status counter_apply(bry_counter *counters, bry_counter_op *ops, size_t op_size,
+                                size_t n, uint64_t now)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    batch b = {.ops = ops, .op_size = op_size, .n = n, .now = now};
+    small_batch small;
+    bry_status status = counter_batch_check(counters, &b);
+    if (status == BRY_OK)
+        status = counter_batch_prepare(counters, &b, &small);
+    if (status == BRY_OK)
+        status = counter_batch_decide(counters, &b);
+    if (status == BRY_OK) {
+        status = counter_batch_write_log(counters, &b);
+        if (status == BRY_OK)
+            counter_batch_commit(counters, &b);
+        else
+            counter_batch_abandon(counters, &b);
+        counter_batch_drop_names(counters, &b);
+    }
+    bry__free(&counters->meter.allocator, b.block, b.block_size);
+    if (status == BRY_OK)
+        bry__counter_log_settle(counters);
+    return status;
+}
+
+bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *name, size_t name_len,
+                             int64_t delta, uint64_t now, bry_counter_outcome *outcome,
+                             int64_t *value)
+{
+    bry_counter_op op = {.id = id, .name = name, .name_len = name_len, .delta = delta};
+    bry_status status = counter_apply(counters, &op, sizeof op, 1, now);
+    if (status == BRY_OK && outcome)
+        *outcome = op.outcome;
+    if (status == BRY_OK && value)
+        *value = op.value;
+    return status;
+}
+
+bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t op_size, size_t n,
+                               uint64_t now)
+{
+    if (!bry__elements_readable(ops, op_size, n, sizeof *ops))
+        return BRY_E_RANGE;
+    return n == 0 ? BRY_OK : counter_apply(counters, ops, op_size, n, now);
+}
+
+/* ---- the other changes --------------------------------------------------------------------- */
+
+/* Logs a record that is empty or has only a name, for changes that cannot fail any more. */
+static bry_status counter_log_plain(bry_counter *counters, uint32_t type, const void *name,
+                                    size_t len)
+{
+    if (!counters->folder)
+        return BRY_OK;
+    size_t size =
+        bry__counter_record_plain(counters, type, name, len, bry__counter_log_room(counters));
+    return bry__counter_log_write(counters, size, 1);
+}
+
+bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_len,
+                           bry_answer *was)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    bry__counter_name *found = bry__counter_names_get(&counters->names, name, name_len);
+    if (found) {
+        bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD + name_len);
+        if (status == BRY_OK)
+            status = counter_log_plain(counters, BRY__COUNTER_DEL, name, name_len);
+        if (status != BRY_OK)
+            return status;
+        bry__counter_names_del(&counters->names, found);
+    }
+    if (was)
+        *was = found ? BRY_PRESENT : BRY_ABSENT;
+    if (found)
+        bry__counter_log_settle(counters);
+    return BRY_OK;
+}
+
+bry_status bry_counter_advance(bry_counter *counters, uint64_t now)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    if (!bry__window_moves(counters->window, now))
+        return BRY_OK;
+    bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
+    if (status == BRY_OK)
+        status = counter_advance(counters, now);
+    if (status == BRY_OK)
+        status = counter_log_plain(counters, BRY__COUNTER_TIME, NULL, 0);
+    if (status == BRY_OK)
+        bry__counter_log_settle(counters);
+    return status;
+}
+
+void bry__counter_empty(bry_counter *counters)
+{
+    bry__counter_names_clear(&counters->names);
+    bry_window_clear(counters->window);
+    bry__counter_error_reset(counters);
+}
+
+bry_status bry_counter_clear(bry_counter *counters)
+{
+    if (counters->broken)
+        return bry__counter_refuse_broken();
+    bry_status status = bry__counter_log_reserve(counters, BRY__COUNTER_HEAD);
+    if (status == BRY_OK)
+        status = counter_log_plain(counters, BRY__COUNTER_CLR, NULL, 0);
+    if (status != BRY_OK)
+        return status;
+    bry__counter_empty(counters);
+    bry__counter_log_settle(counters);
+    return BRY_OK;
+}

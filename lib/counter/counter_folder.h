@@ -1,0 +1,36 @@
+/* The folder of a table of counters, for counter_log.c, which explains it, and counter_open.c. */
+#ifndef BRY_WINDOW_COUNTER_FOLDER_H
+#define BRY_WINDOW_COUNTER_FOLDER_H
+
+#include "frame/log.h"
+#include "counter/counter_object.h"
+
+#define BRY__COUNTER_LOG_KIND BRY__FOUR('C', 'L', 'O', 'G')
+#define BRY__COUNTER_LOG_VERSION 1
+
+struct bry__counter_folder {
+    const bry__io *io;
+    char *path;
+    size_t path_size;
+    int lock;
+    bool open; /* there is a log */
+    bry__log log;
+    uint64_t table;
+    uint64_t next; /* number of the next record */
+    uint64_t begin; /* offset of the log's first record after BASE */
+    uint64_t snapshot_at; /* length of the log at which a snapshot is due */
+    uint64_t logged_time, logged_repeats; /* as of the last record */
+    uint64_t unsynced; /* operations */
+    unsigned char *record;
+    size_t room;
+};
+
+/* The path of a file in the folder. BRY_E_IO: too long. */
+bry_status bry__counter_name_in(const bry__counter_folder *folder, const char *name,
+                                char to[PATH_MAX]);
+
+/* Replaces the current log, if there is one, by an empty log for records from folder->next on.
+ * BRY_E_IO: the current log stays in use, or the table is broken. */
+bry_status bry__counter_replace_log(bry_counter *counters);
+
+#endif

@@ -1,0 +1,407 @@
+/*
+ * A table of counters as frames (doc/format.md, kind CNTR): its options and numbers, the names with
+ * their values, and the window, a stream of its own, cut into frames. A snapshot is the same, plus
+ * its position in the history of its folder.
+ */
+#include "common/allocator.h"
+#include "common/endian.h"
+#include "frame/frame.h"
+#include "frame/object_file.h"
+#include "counter/counter_object.h"
+#include "window/window_object.h"
+
+#include <math.h>
+#include <string.h>
+
+#define KIND BRY__FOUR('C', 'N', 'T', 'R')
+#define KIND_VERSION 1
+#define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
+#define NAMES BRY__FOUR('N', 'A', 'M', 'E')
+#define WINDOW BRY__FOUR('W', 'I', 'N', 'D')
+
+/* The frame NUMS. */
+enum {
+    AT_ENGINE = 0, /* u32 */
+    AT_RESERVED = 4, /* u32 */
+    AT_WINDOW = 8, /* u64 */
+    AT_CAPACITY = 16, /* u64 */
+    AT_ERROR = 24, /* double */
+    AT_MAX_BYTES = 32, /* u64 */
+    AT_MAX_SKEW = 40, /* u64 */
+    AT_COUNTERS = 48, /* u64 */
+    AT_APPLIED = 56, /* u64 */
+    AT_REPEATS = 64, /* u64 */
+    AT_REFUSED_FULL = 72, /* u64 */
+    AT_REFUSED_OVERFLOW = 80, /* u64 */
+    AT_REFUSED_TIME = 88, /* u64 */
+    AT_EXPECTED_LOST = 96, /* double */
+    AT_ERROR_THEN = 104, /* double */
+    AT_SINCE = 112, /* u64 */
+    AT_TABLE = 120, /* u64 */
+    AT_SEQUENCE = 128, /* u64 */
+    AT_ASK_AFTER = 136, /* u64 */
+    NUMBERS_SIZE = 144
+};
+
+/* In the frames NAME, before each name: its length u16, its value i64. */
+enum { NAME_HEAD = 10, NAMES_A_FRAME = 128 };
+#define NAMES_MAX ((size_t)NAMES_A_FRAME * (NAME_HEAD + BRY_COUNTER_NAME_MAX))
+
+/* Bytes of the window's stream in each frame WIND; the last may have fewer. */
+enum { PORTION = 16384 };
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static void write_numbers(const bry_counter *counters, const bry__counter_place *place,
+                          bry__frame_writer *writer)
+{
+    const bry_counter_options *options = &counters->options;
+    unsigned char numbers[NUMBERS_SIZE] = {0};
+    bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
+    bry__store64(numbers + AT_WINDOW, options->window);
+    bry__store64(numbers + AT_CAPACITY, options->capacity);
+    bry__store_double(numbers + AT_ERROR, options->error);
+    bry__store64(numbers + AT_MAX_BYTES, options->max_bytes);
+    bry__store64(numbers + AT_MAX_SKEW, options->max_skew);
+    bry__store64(numbers + AT_COUNTERS, counters->names.count);
+    bry__store64(numbers + AT_APPLIED, counters->applied);
+    bry__store64(numbers + AT_REPEATS, counters->repeats);
+    bry__store64(numbers + AT_REFUSED_FULL, counters->refused_full);
+    bry__store64(numbers + AT_REFUSED_OVERFLOW, counters->refused_overflow);
+    bry__store64(numbers + AT_REFUSED_TIME, counters->refused_time);
+    bry__store_double(numbers + AT_EXPECTED_LOST, counters->expected_lost);
+    bry__store_double(numbers + AT_ERROR_THEN, counters->error_then);
+    bry__store64(numbers + AT_SINCE, counters->since);
+    bry__store64(numbers + AT_ASK_AFTER, counters->ask_after);
+    bry__store64(numbers + AT_TABLE, place->table);
+    bry__store64(numbers + AT_SEQUENCE, place->sequence);
+    bry__frame_writer_write(writer, NUMBERS, numbers, sizeof numbers);
+}
+
+static void write_names(const bry_counter *counters, bry__frame_writer *writer)
+{
+    bry_counter_entry entries[NAMES_A_FRAME];
+    uint64_t cursor = 0;
+    do {
+        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, NAMES_A_FRAME),
+               size = 0;
+        for (size_t i = 0; i < n; i++)
+            size += NAME_HEAD + entries[i].name_len;
+        if (n == 0)
+            continue;
+        bry__frame_writer_open(writer, NAMES, size);
+        for (size_t i = 0; i < n; i++) {
+            unsigned char head[NAME_HEAD];
+            bry__store16(head, (uint16_t)entries[i].name_len);
+            bry__store64(head + 2, (uint64_t)entries[i].value);
+            bry__frame_writer_put(writer, head, sizeof head);
+            if (entries[i].name_len)
+                bry__frame_writer_put(writer, entries[i].name, entries[i].name_len);
+        }
+    } while (cursor != 0);
+}
+
+typedef struct portions {
+    bry__frame_writer *writer;
+    size_t held;
+    unsigned char bytes[PORTION];
+} portions;
+
+static bry_status put_portion(void *opaque, const void *bytes, size_t len)
+{
+    portions *to = opaque;
+    const unsigned char *from = bytes;
+    while (len > 0) {
+        size_t part = len < PORTION - to->held ? len : PORTION - to->held;
+        memcpy(to->bytes + to->held, from, part);
+        to->held += part;
+        from += part;
+        len -= part;
+        if (to->held < PORTION)
+            break;
+        to->held = 0;
+        bry_status status = bry__frame_writer_write(to->writer, WINDOW, to->bytes, PORTION);
+        if (status != BRY_OK)
+            return status;
+    }
+    return BRY_OK;
+}
+
+static bry_status write_window(const bry_counter *counters, bry__frame_writer *writer)
+{
+    portions to;
+    to.writer = writer;
+    to.held = 0;
+    bry_sink sink = {put_portion, &to};
+    bry_status status = bry_window_save(counters->window, &sink, NULL);
+    if (status == BRY_OK && to.held)
+        status = bry__frame_writer_write(writer, WINDOW, to.bytes, to.held);
+    return status;
+}
+
+bry_status bry__counter_write(const bry_counter *counters, const bry__counter_place *place,
+                              const bry_sink *sink, const bry_save *save)
+{
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, counters->options.seed);
+    write_numbers(counters, place, &writer);
+    write_names(counters, &writer);
+    bry_status status = write_window(counters, &writer);
+    bry_status written = bry__frame_writer_end(&writer);
+    return status != BRY_OK ? status : written;
+}
+
+bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink, const bry_save *save)
+{
+    bry__counter_place nowhere = {0, 0};
+    if (counters->broken) /* its window does not match its counters */
+        return bry__counter_refuse_broken();
+    return bry__counter_write(counters, &nowhere, sink, save);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bry_status counter_save_no_memory(bry__frame_reader *reader)
+{
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the counters");
+}
+
+/* The options of creation, checked again. */
+static const char *counter_save_read_options(const unsigned char *numbers, uint64_t seed,
+                                             bry_counter_options *options, bry_counter_shape *shape)
+{
+    uint32_t engine = bry__load32(numbers + AT_ENGINE);
+    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
+        return "unknown engine";
+    if (seed == 0)
+        return "the seed is 0";
+    bry_counter_options stored = BRY_COUNTER_OPTIONS;
+    stored.engine = (bry_engine)engine;
+    stored.window = bry__load64(numbers + AT_WINDOW);
+    stored.capacity = bry__load64(numbers + AT_CAPACITY);
+    stored.error = bry__load_double(numbers + AT_ERROR);
+    stored.max_skew = bry__load64(numbers + AT_MAX_SKEW);
+    stored.seed = seed;
+    /* A zero would become a default, but a saved table has no zeros. */
+    if (bry__counter_read_options(&stored, options, shape) != BRY_OK ||
+        options->window != stored.window || options->capacity != stored.capacity ||
+        options->error != stored.error)
+        return "the table's options are out of range";
+    /* Not among the checked options: the size of an empty table differs between machines. */
+    options->max_bytes = bry__load64(numbers + AT_MAX_BYTES);
+    return NULL;
+}
+
+static const char *read_counts(const unsigned char *numbers, bry_counter *counters,
+                               bry__counter_place *place)
+{
+    counters->applied = bry__load64(numbers + AT_APPLIED);
+    counters->repeats = bry__load64(numbers + AT_REPEATS);
+    counters->refused_full = bry__load64(numbers + AT_REFUSED_FULL);
+    counters->refused_overflow = bry__load64(numbers + AT_REFUSED_OVERFLOW);
+    counters->refused_time = bry__load64(numbers + AT_REFUSED_TIME);
+    counters->expected_lost = bry__load_double(numbers + AT_EXPECTED_LOST);
+    counters->error_then = bry__load_double(numbers + AT_ERROR_THEN);
+    counters->since = bry__load64(numbers + AT_SINCE);
+    counters->ask_after = bry__load64(numbers + AT_ASK_AFTER);
+    place->table = bry__load64(numbers + AT_TABLE);
+    place->sequence = bry__load64(numbers + AT_SEQUENCE);
+    if (bry__load32(numbers + AT_RESERVED) != 0)
+        return "a reserved field is not 0";
+    if (!isfinite(counters->expected_lost) || counters->expected_lost < 0 ||
+        !(counters->error_then >= 0 && counters->error_then <= 1))
+        return "expected_lost or error is not a valid number";
+    if (place->table == 0 && place->sequence != 0)
+        return "invalid position in the log";
+    return NULL;
+}
+
+/* The names of one frame, which is in the buffer. */
+static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *counters,
+                                   uint64_t expected, const unsigned char *buffer, size_t size)
+{
+    bry__counter_names *names = &counters->names;
+    for (size_t at = 0; at < size;) {
+        if (names->count == expected)
+            return bry__frame_reader_bad(reader, "more counters than the table has");
+        if (size - at < NAME_HEAD || size - at - NAME_HEAD < bry__load16(buffer + at))
+            return bry__frame_reader_bad(reader, "a name is truncated");
+        size_t len = bry__load16(buffer + at);
+        const unsigned char *bytes = buffer + at + NAME_HEAD;
+        bry__counter_key key = bry__counter_names_key(names, bytes, len);
+        if (bry__counter_names_find(names, key))
+            return bry__frame_reader_bad(reader, "two counters have the same name");
+        bry_status status = bry__frame_reader_claim(reader, bry__counter_names_bytes_each(len));
+        if (status != BRY_OK)
+            return status;
+        bry__counter_name *name;
+        status = bry__counter_names_add(names, key, &name);
+        if (status != BRY_OK)
+            return status == BRY_E_NOMEM
+                       ? counter_save_no_memory(reader)
+                       : bry__frame_reader_bad(reader, "too many names with the same hash");
+        name->value = (int64_t)bry__load64(buffer + at + 2);
+        name->fresh = false;
+        at += NAME_HEAD + len;
+    }
+    return BRY_OK;
+}
+
+static bry_status read_names(bry__frame_reader *reader, bry_counter *counters, uint64_t expected)
+{
+    const bry_allocator *allocator = &counters->meter.allocator;
+    unsigned char *buffer = NULL;
+    size_t room = 0;
+    bry_status status = BRY_OK;
+    while (counters->names.count < expected && status == BRY_OK) {
+        bry__frame frame;
+        status = bry__frame_reader_next(reader, &frame);
+        if (status == BRY_OK && frame.type != NAMES)
+            status = bry__frame_reader_bad(reader, "counters are missing");
+        if (status == BRY_OK && (frame.length == 0 || frame.length > NAMES_MAX))
+            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
+        if (status == BRY_OK && frame.length > room) {
+            bry__free(allocator, buffer, room);
+            room = frame.length;
+            buffer = bry__alloc_buffer(allocator, room);
+            if (!buffer) {
+                status = counter_save_no_memory(reader);
+                break;
+            }
+        }
+        if (status == BRY_OK)
+            status = bry__frame_reader_read(reader, buffer, frame.length);
+        if (status == BRY_OK)
+            status = read_names_frame(reader, counters, expected, buffer, frame.length);
+    }
+    bry__free(allocator, buffer, room);
+    return status;
+}
+
+/* The window's stream, read from its frames. */
+typedef struct window_bytes {
+    bry__frame_reader *reader;
+    size_t held, at;
+    unsigned char bytes[PORTION];
+} window_bytes;
+
+static bry_status give_bytes(void *opaque, void *bytes, size_t len, size_t *got)
+{
+    window_bytes *from = opaque;
+    *got = 0;
+    if (from->at == from->held) {
+        bry__frame frame;
+        from->at = from->held = 0;
+        bry_status status = bry__frame_reader_next(from->reader, &frame);
+        if (status == BRY_OK && frame.type != WINDOW)
+            status = bry__frame_reader_bad(from->reader, "the window is truncated");
+        if (status == BRY_OK && (frame.length == 0 || frame.length > PORTION))
+            status = bry__frame_reader_bad(from->reader, "a frame has the wrong length");
+        if (status == BRY_OK)
+            status = bry__frame_reader_read(from->reader, from->bytes, frame.length);
+        if (status != BRY_OK)
+            return status;
+        from->held = frame.length;
+    }
+    *got = len < from->held - from->at ? len : from->held - from->at;
+    memcpy(bytes, from->bytes + from->at, *got);
+    from->at += *got;
+    return BRY_OK;
+}
+
+static bool counter_save_is_own(const bry_counter *counters)
+{
+    bry_window_options has = bry__window_like(counters->window);
+    bry_window_options own = bry__counter_window_options(&counters->options);
+    return has.engine == own.engine && has.fbf.mode == own.fbf.mode && has.window == own.window &&
+           has.capacity == own.capacity && has.error == own.error && has.seed == own.seed &&
+           has.max_bytes == own.max_bytes && has.max_skew == own.max_skew &&
+           has.refuse == own.refuse && has.fixed == own.fixed && has.refresh == own.refresh;
+}
+
+static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counter *counters)
+{
+    window_bytes from;
+    from.reader = reader;
+    from.held = from.at = 0;
+    bry_source source = {give_bytes, &from};
+    bry_load inner = BRY_LOAD;
+    bry_buffer note = BRY_BUFFER;
+    inner.note = &note; /* the window has no note; one would be lost */
+    inner.note_max = 1;
+    inner.allocator = &counters->meter.allocator;
+    uint64_t ceiling = reader->load ? reader->load->max_bytes : 0;
+    if (ceiling && reader->claimed >= ceiling)
+        return bry__frame_reader_fail(reader, BRY_E_LIMIT, "no memory is left for the window");
+    inner.max_bytes = ceiling ? ceiling - reader->claimed : 0;
+    uint64_t before = counters->meter.bytes;
+    bry_status status = bry_window_load(&source, &inner, &counters->window);
+    bool noted = note.len > 0 || (status == BRY_E_LIMIT && inner.offset == BRY__HEADER_BYTES);
+    bry_buffer_free(&note);
+    if (reader->status != BRY_OK)
+        return reader->status;
+    if (noted)
+        return bry__frame_reader_bad(reader, "the window inside has a note");
+    if (status != BRY_OK)
+        return bry__frame_reader_fail(reader, status, inner.problem);
+    if (from.at != from.held)
+        return bry__frame_reader_bad(reader, "bytes follow the window");
+    if (!counter_save_is_own(counters))
+        return bry__frame_reader_bad(reader, "the window does not belong to this table");
+    return bry__frame_reader_claim(reader, counters->meter.bytes - before);
+}
+
+static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *under,
+                               bry_counter **counters, bry__counter_place *place)
+{
+    unsigned char numbers[NUMBERS_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    if (status != BRY_OK)
+        return status;
+    bry_counter_options options;
+    bry_counter_shape shape;
+    const char *problem = counter_save_read_options(numbers, reader->header.seed, &options, &shape);
+    if (problem)
+        return bry__frame_reader_bad(reader, problem);
+    status =
+        bry__frame_reader_claim(reader, sizeof(bry_counter) + bry__counter_names_bytes_empty());
+    if (status != BRY_OK)
+        return status;
+    bry_counter *made;
+    if (bry__counter_make(&options, under, &made) != BRY_OK)
+        return counter_save_no_memory(reader);
+    problem = read_counts(numbers, made, place);
+    status = problem ? bry__frame_reader_bad(reader, problem)
+                     : read_names(reader, made, bry__load64(numbers + AT_COUNTERS));
+    if (status == BRY_OK)
+        status = counter_save_read_window(reader, made);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
+    if (status == BRY_OK)
+        *counters = made;
+    else
+        bry_counter_destroy(made);
+    return status;
+}
+
+bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry_allocator *under,
+                             bry_counter **counters, bry__counter_place *place)
+{
+    bry__frame_reader reader;
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
+    if (status == BRY_OK)
+        status = read_counter(&reader, under, counters, place);
+    bry__frame_reader_close(&reader);
+    return status;
+}
+
+bry_status bry_counter_load(const bry_source *source, bry_load *load, bry_counter **counters)
+{
+    bry_allocator under = bry__allocator_or_default(load ? load->allocator : NULL);
+    bry__counter_place place;
+    return bry__counter_read(source, load, &under, counters, &place);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+BRY__OBJECT_FILE(counter)

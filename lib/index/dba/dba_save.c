@@ -1,0 +1,467 @@
+/*
+ * Engine dba as frames (doc/format.md):
+ *
+ *   DBA    the number of levels of error control and of units, then each level
+ *   SLOT   the slots in use and the levels of their units, by rising slot
+ *   COLS   the units' bits (dba_columns.c): level by level, 64 units of it at a time by rising slot
+ *
+ * In parts, DBA and SLOT are the head, and each unit's COLS is a part. A single unit is its shape
+ * (SHAP) and its COLS. Work in progress is not saved: it starts again.
+ */
+#include "common/endian.h"
+#include "frame/frame.h"
+#include "index/dba/dba_index.h"
+
+#define HEAD BRY__FOUR('D', 'B', 'A', ' ')
+#define UNITS BRY__FOUR('S', 'L', 'O', 'T')
+#define SHAPE BRY__FOUR('S', 'H', 'A', 'P')
+
+enum { /* the frame DBA */
+       AT_LEVELS = 0, /* u32 */
+       AT_UNITS = 4, /* u32 */
+       AT_REBUILDS = 8, /* u64 */
+       HEAD_SIZE = 16,
+       /* then for each level, and in the frame SHAP once: */
+       AT_CAPACITY = 0, /* u64 */
+       AT_RANGE = 8, /* u64 */
+       AT_HASHES = 16, /* u32 */
+       AT_PLANNED = 20, /* u32; in SHAP: 1 if segmented */
+       LEVEL_SIZE = 24
+};
+
+enum { /* the frames SLOT, for each unit */
+       AT_SLOT = 0, /* u32 */
+       AT_LEVEL = 4, /* u32 */
+       UNIT_SIZE = 8,
+       FRAME_UNITS = 1 << 13 /* at most, in one frame */
+};
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static void store_shape(unsigned char *to, const bry__dba_shape *shape, uint32_t last)
+{
+    bry__store64(to + AT_CAPACITY, shape->capacity);
+    bry__store64(to + AT_RANGE, shape->range);
+    bry__store32(to + AT_HASHES, shape->hashes);
+    bry__store32(to + AT_PLANNED, last);
+}
+
+/* The next slot in use from `slot` on, or `room`. */
+static uint32_t dba_save_slot_from(const bry__dba *self, uint32_t slot)
+{
+    while (slot < self->room) {
+        uint64_t word = self->taken[slot / 64] >> slot % 64;
+        if (word)
+            return slot + (uint32_t)__builtin_ctzll(word);
+        slot = (slot / 64 + 1) * 64;
+    }
+    return self->room;
+}
+
+void bry__dba_write_head(const void *self, void *saving, struct bry__frame_writer *writer)
+{
+    const bry__dba *dba = self;
+    unsigned char head[HEAD_SIZE], level[LEVEL_SIZE], unit[UNIT_SIZE];
+    (void)saving;
+    bry__store32(head + AT_LEVELS, dba->levels);
+    bry__store32(head + AT_UNITS, dba->units);
+    bry__store64(head + AT_REBUILDS, dba->rebuilds);
+    bry__frame_writer_open(writer, HEAD, HEAD_SIZE + dba->levels * (size_t)LEVEL_SIZE);
+    bry__frame_writer_put(writer, head, sizeof head);
+    for (uint32_t i = 0; i < dba->levels; i++) {
+        store_shape(level, &dba->level[i].shape, dba->level[i].planned);
+        bry__frame_writer_put(writer, level, sizeof level);
+    }
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < dba->units; i++, slot++) {
+        uint32_t left = dba->units - i;
+        if (i % FRAME_UNITS == 0)
+            bry__frame_writer_open(writer, UNITS,
+                                   (left < FRAME_UNITS ? left : FRAME_UNITS) * (size_t)UNIT_SIZE);
+        slot = dba_save_slot_from(dba, slot);
+        bry__store32(unit + AT_SLOT, slot);
+        bry__store32(unit + AT_LEVEL, dba->place[slot].group->level);
+        bry__frame_writer_put(writer, unit, sizeof unit);
+    }
+}
+
+/* Up to 64 units of a level from *slot on, by rising slot. */
+static unsigned next_units(const bry__dba *self, uint32_t level, uint32_t *slot,
+                           const bry__dba_place *places[BRY__DBA_TILE_UNITS],
+                           uint32_t slots[BRY__DBA_TILE_UNITS])
+{
+    unsigned n = 0;
+    for (; n < BRY__DBA_TILE_UNITS; ++*slot) {
+        *slot = dba_save_slot_from(self, *slot);
+        if (*slot == self->room)
+            break;
+        if (self->place[*slot].group->level != level)
+            continue;
+        slots[n] = *slot;
+        places[n++] = &self->place[*slot];
+    }
+    return n;
+}
+
+void bry__dba_write(const void *self, struct bry__frame_writer *writer)
+{
+    const bry__dba *dba = self;
+    const bry__dba_place *places[BRY__DBA_TILE_UNITS];
+    uint32_t slots[BRY__DBA_TILE_UNITS];
+    unsigned n;
+    bry__dba_write_head(dba, NULL, writer);
+    for (uint32_t level = 0; level < dba->levels; level++)
+        for (uint32_t slot = 0; (n = next_units(dba, level, &slot, places, slots)) > 0;)
+            bry__dba_columns_write(places, n, writer);
+}
+
+uint64_t bry__dba_parts(const void *self, void *saving)
+{
+    (void)saving;
+    return ((const bry__dba *)self)->units;
+}
+
+bry_status bry__dba_part(const void *self, void *saving, uint64_t place, bry__index_part *part)
+{
+    const bry__dba *dba = self;
+    uint32_t slot = dba->list[place];
+    (void)saving;
+    *part = (bry__index_part){.id = slot,
+                              .stamp = {dba->place[slot].stamp[0], dba->place[slot].stamp[1]}};
+    return BRY_OK;
+}
+
+void bry__dba_write_part(const void *self, void *saving, uint64_t place,
+                         struct bry__frame_writer *writer)
+{
+    const bry__dba *dba = self;
+    const bry__dba_place *one = &dba->place[dba->list[place]];
+    (void)saving;
+    bry__dba_columns_write(&one, 1, writer);
+}
+
+void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writer *writer)
+{
+    const bry__dba *dba = self;
+    const bry__dba_place *one = &dba->place[slot];
+    unsigned char shape[LEVEL_SIZE];
+    store_shape(shape, &one->group->shape, one->group->shape.segmented);
+    bry__frame_writer_write(writer, SHAPE, shape, sizeof shape);
+    bry__dba_columns_write(&one, 1, writer);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bry_status dba_save_no_memory(bry__frame_reader *reader)
+{
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
+}
+
+static bry__dba_shape load_shape(const unsigned char *from, bool segmented)
+{
+    return (bry__dba_shape){
+        .capacity = bry__load64(from + AT_CAPACITY),
+        .range = bry__load64(from + AT_RANGE),
+        .hashes = bry__load32(from + AT_HASHES),
+        .segmented = segmented,
+    };
+}
+
+static bry_status dba_save_read_levels(bry__frame_reader *reader, bry__dba *self, uint32_t *units)
+{
+    unsigned char head[HEAD_SIZE], numbers[LEVEL_SIZE];
+    bry__frame frame;
+    bry_status status = bry__frame_reader_next(reader, &frame);
+    if (status == BRY_OK && frame.type != HEAD)
+        status = bry__frame_reader_bad(reader, "the levels are missing");
+    if (status == BRY_OK)
+        status = bry__frame_reader_read(reader, head, sizeof head);
+    if (status != BRY_OK)
+        return status;
+    uint32_t levels = bry__load32(head + AT_LEVELS);
+    if (levels < 1 || levels > BRY__DBA_LEVELS || frame.length != HEAD_SIZE + levels * LEVEL_SIZE)
+        return bry__frame_reader_bad(reader, "the number of levels is out of range");
+    for (uint32_t i = 0; i < levels; i++) {
+        status = bry__frame_reader_read(reader, numbers, sizeof numbers);
+        if (status != BRY_OK)
+            return status;
+        bry__dba_level level = {
+            .shape = load_shape(numbers, self->options.dba.segmented),
+            .planned = bry__load32(numbers + AT_PLANNED),
+        };
+        if (i == 0 && !bry__dba_is_first_level(self, &level))
+            return bry__frame_reader_bad(reader, "the first level does not match the options");
+        if (i > 0 && !bry__dba_is_next_level(self, &level))
+            return bry__frame_reader_bad(reader, "a level does not follow from the one before");
+        level.unit_error = bry__dba_shape_error(&level.shape, (double)level.shape.capacity);
+        self->levels = i + 1;
+        self->level[i] = level;
+    }
+    *units = bry__load32(head + AT_UNITS);
+    self->rebuilds = bry__load64(head + AT_REBUILDS);
+    return BRY_OK;
+}
+
+/* Reads which unit has which slot and level. Stores the level of each slot in place[].column. */
+static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t units,
+                             const bry__index_slots *slots)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < units; i++) {
+        unsigned char unit[UNIT_SIZE];
+        bry_status status = BRY_OK;
+        if (i % FRAME_UNITS == 0) {
+            bry__frame frame;
+            uint32_t left = units - i;
+            status = bry__frame_reader_next(reader, &frame);
+            if (status == BRY_OK &&
+                (frame.type != UNITS ||
+                 frame.length != (left < FRAME_UNITS ? left : FRAME_UNITS) * UNIT_SIZE))
+                status = bry__frame_reader_bad(
+                    reader, "the list of units is missing or has the wrong length");
+        }
+        if (status == BRY_OK)
+            status = bry__frame_reader_read(reader, unit, sizeof unit);
+        if (status != BRY_OK)
+            return status;
+        uint32_t slot = bry__load32(unit + AT_SLOT), level = bry__load32(unit + AT_LEVEL);
+        if (slot < next || slot >= slots->room || slots->slot[slot].order == 0)
+            return bry__frame_reader_bad(reader, "a unit's slot does not match the index");
+        if (level >= self->levels ||
+            slots->slot[slot].capacity != self->level[level].shape.capacity)
+            return bry__frame_reader_bad(reader, "the level of a unit does not match its capacity");
+        self->place[slot].column = level;
+        self->taken[slot / 64] |= (uint64_t)1 << slot % 64;
+        self->level[level].units++;
+        next = slot + 1;
+    }
+    return BRY_OK;
+}
+
+/* Creates groups for the units of a level, as they are when all work is done. */
+static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t level,
+                             uint32_t units)
+{
+    uint32_t left = self->level[level].units, wide = bry__dba_width_wanted(&self->options, units);
+    bry__dba_group *group = NULL;
+    self->level[level].units = 0;
+    for (uint32_t slot = 0; left > 0; slot++) {
+        slot = dba_save_slot_from(self, slot);
+        if (self->place[slot].group || self->place[slot].column != level)
+            continue;
+        if (!group || group->free == 0) {
+            uint32_t width = left >= wide ? wide : bry__dba_width(&self->options, units);
+            uint64_t list = self->groups == self->group_room ? self->group_room : 0;
+            bry_status status = bry__frame_reader_claim(
+                reader,
+                bry__dba_group_cost(&self->level[level].shape, width) + list * sizeof group);
+            if (status != BRY_OK)
+                return status;
+            group = bry__dba_add_group(self, level, width);
+            if (!group)
+                return dba_save_no_memory(reader);
+        }
+        bry__dba_seat(self, slot, group, bry__dba_column_find(group));
+        left--;
+    }
+    return BRY_OK;
+}
+
+static bry_status dba_save_read_head(const bry_index_options *options,
+                                     const bry__index_slots *slots, bry__frame_reader *reader,
+                                     const bry_allocator *allocator, bry__dba **self)
+{
+    uint32_t units = 0;
+    bry__dba *made = NULL;
+    bry_status status = bry__frame_reader_claim(reader, sizeof *made);
+    if (status != BRY_OK)
+        return status;
+    status = bry__dba_make(options, allocator, &made);
+    if (status != BRY_OK)
+        return status == BRY_E_NOMEM ? dba_save_no_memory(reader)
+                                     : bry__frame_reader_fail(reader, status, "invalid shape");
+    status = dba_save_read_levels(reader, made, &units);
+    if (status == BRY_OK && units != slots->units)
+        status = bry__frame_reader_bad(reader, "the number of units does not match the index");
+    if (status == BRY_OK && units > 0) {
+        status =
+            bry__frame_reader_claim(reader, bry__dba_slot_cost(bry__dba_slot_room(slots->room)) +
+                                                BRY__DBA_FIRST_GROUPS * sizeof *made->group);
+        if (status == BRY_OK && bry__dba_room(made, slots->room) != BRY_OK)
+            status = dba_save_no_memory(reader);
+    }
+    if (status == BRY_OK)
+        status = read_units(reader, made, units, slots);
+    for (uint32_t level = 0; level < made->levels && status == BRY_OK; level++)
+        status = seat_level(reader, made, level, units);
+    if (status == BRY_OK)
+        *self = made;
+    else
+        bry__dba_destroy(made);
+    return status;
+}
+
+/* Checks a unit's bits against its count: each element set between none and k of them. */
+static const char *check_count(const bry__dba_shape *shape, uint64_t set, uint64_t elements)
+{
+    if (elements == 0 && set > 0)
+        return "a unit without elements has bits set";
+    if (elements > 0 && set == 0)
+        return "a unit with elements has no bits set";
+    if (elements < set / shape->hashes + (set % shape->hashes != 0))
+        return "a unit has too many bits set for its elements";
+    return NULL;
+}
+
+bry_status bry__dba_read(const bry_index_options *options, const bry__index_slots *slots,
+                         struct bry__frame_reader *reader, const bry_allocator *allocator,
+                         void **self)
+{
+    bry__dba *made = NULL;
+    bry_status status = dba_save_read_head(options, slots, reader, allocator, &made);
+    if (status != BRY_OK || !made)
+        return status;
+    for (uint32_t level = 0; level < made->levels && status == BRY_OK; level++) {
+        const bry__dba_place *places[BRY__DBA_TILE_UNITS];
+        uint32_t which[BRY__DBA_TILE_UNITS], slot = 0;
+        uint64_t set[BRY__DBA_TILE_UNITS];
+        unsigned n;
+        while (status == BRY_OK && (n = next_units(made, level, &slot, places, which)) > 0) {
+            status = bry__dba_columns_read(places, n, reader, set);
+            for (unsigned i = 0; i < n && status == BRY_OK; i++) {
+                const char *problem =
+                    check_count(&made->level[level].shape, set[i], slots->slot[which[i]].elements);
+                bry__dba_more_set(made, which[i], set[i]);
+                bry__dba_counted(made, which[i], slots->slot[which[i]].elements);
+                if (problem)
+                    status = bry__frame_reader_bad(reader, problem);
+            }
+        }
+    }
+    if (status == BRY_OK)
+        *self = made;
+    else
+        bry__dba_destroy(made);
+    return status;
+}
+
+/* ---- in parts ------------------------------------------------------------------------------ */
+
+/* A unit whose part was not read yet has no stamp. */
+bry_status bry__dba_read_head(const bry_index_options *options, const bry__index_slots *slots,
+                              struct bry__frame_reader *reader, const bry_allocator *allocator,
+                              void **self)
+{
+    bry__dba *made = NULL;
+    bry_status status = dba_save_read_head(options, slots, reader, allocator, &made);
+    if (status != BRY_OK || !made)
+        return status;
+    for (uint32_t i = 0; i < made->units; i++)
+        made->place[made->list[i]].stamp[0] = made->place[made->list[i]].stamp[1] = 0;
+    *self = made;
+    return BRY_OK;
+}
+
+bry_status bry__dba_read_part(void *self, const bry__index_part *part,
+                              struct bry__frame_reader *reader)
+{
+    bry__dba *dba = self;
+    uint64_t id = part->id;
+    if (id >= dba->room || !dba->place[id].group)
+        return bry__frame_reader_bad(reader, "a part of an unknown unit");
+    bry__dba_place *place = &dba->place[id];
+    if (place->stamp[0] || place->stamp[1])
+        return bry__frame_reader_bad(reader, "duplicate part");
+    if (part->stamp[0] == 0)
+        return bry__frame_reader_bad(reader, "a part has no stamp");
+    const bry__dba_place *one = place;
+    uint64_t set;
+    bry_status status = bry__dba_columns_read(&one, 1, reader, &set);
+    if (status != BRY_OK)
+        return status;
+    bry__dba_more_set(dba, (uint32_t)id, set);
+    place->stamp[0] = part->stamp[0];
+    place->stamp[1] = part->stamp[1];
+    return BRY_OK;
+}
+
+bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const char **problem)
+{
+    bry__dba *dba = self;
+    const char *wrong = NULL;
+    for (uint32_t i = 0; i < dba->units && !wrong; i++) {
+        const bry__dba_place *place = &dba->place[dba->list[i]];
+        bry__dba_counted(dba, dba->list[i], slots->slot[dba->list[i]].elements);
+        wrong = place->stamp[0] == 0 ? "a part is missing"
+                                     : check_count(&place->group->shape, place->set,
+                                                   slots->slot[dba->list[i]].elements);
+    }
+    if (wrong)
+        *problem = wrong;
+    return wrong ? BRY_E_BADDATA : BRY_OK;
+}
+
+/* ---- a single unit ------------------------------------------------------------------------- */
+
+/* The level of that shape, if there is one; a new unit's level counts too. */
+static uint32_t dba_save_level_of(bry__dba *self, const bry__dba_shape *shape)
+{
+    bry__dba_level raised;
+    uint32_t next = bry__dba_open_level(self, &raised);
+    if (next == self->levels)
+        self->level[self->levels++] = raised;
+    for (uint32_t level = self->levels; level-- > 0;)
+        if (bry__dba_shape_same(&self->level[level].shape, shape))
+            return level;
+    return BRY__DBA_LEVELS;
+}
+
+bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *record,
+                            struct bry__frame_reader *reader, uint32_t *slot)
+{
+    bry__dba *dba = self;
+    unsigned char numbers[LEVEL_SIZE];
+    bry_status status = bry__frame_reader_read_frame(reader, SHAPE, numbers, sizeof numbers);
+    if (status != BRY_OK)
+        return status;
+    uint32_t segmented = bry__load32(numbers + AT_PLANNED), levels = dba->levels;
+    bry__dba_shape shape = load_shape(numbers, segmented != 0);
+    if (segmented > 1 || !bry__dba_shape_valid(&shape) || record->capacity != shape.capacity)
+        return bry__frame_reader_bad(reader, "the shape of the unit is out of range");
+    status = bry__frame_reader_claim(reader, bry__dba_rows(&shape) / 8);
+    if (status != BRY_OK)
+        return status;
+    uint32_t next = bry__dba_next_slot(dba, number), level = dba_save_level_of(dba, &shape);
+    bry__dba_place place = {0};
+    uint64_t set = 0;
+    if (level == BRY__DBA_LEVELS)
+        status = bry__frame_reader_fail(reader, BRY_E_MISMATCH,
+                                        "the unit's shape does not match the index");
+    else if (next >= BRY__INDEX_SLOTS)
+        status = bry__frame_reader_fail(reader, BRY_E_FULL, "the index has no room for a unit");
+    else if (bry__dba_room(dba, next + 1) != BRY_OK ||
+             bry__dba_find_column(dba, level, &place.group, &place.column) != BRY_OK)
+        status = dba_save_no_memory(reader);
+    if (status != BRY_OK) {
+        dba->levels = levels;
+        return status;
+    }
+    bry__dba_column_become(place.group, place.column, BRY__DBA_BUILDING);
+    const bry__dba_place *one = &place;
+    status = bry__dba_columns_read(&one, 1, reader, &set);
+    const char *problem = status == BRY_OK ? check_count(&shape, set, record->elements) : NULL;
+    if (problem)
+        status = bry__frame_reader_bad(reader, problem);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
+    if (status != BRY_OK) {
+        bry__dba_leave_column(dba, place.group, place.column, false);
+        dba->levels = levels;
+        return status;
+    }
+    bry__dba_seat(dba, next, place.group, place.column);
+    bry__dba_more_set(dba, next, set);
+    bry__dba_counted(dba, next, record->elements);
+    *slot = next;
+    return BRY_OK;
+}
