@@ -106,6 +106,10 @@ def check_lib_include(path, kind, target, root):
         return f'"{target}" is not written from lib/'
     if other != folder and RANKS.get(other, 99) >= RANKS[folder]:
         return f"lib/{folder} must not include lib/{other} ({target})"
+    # Only an engine knows its own inside: neither its job's facade nor another engine does.
+    engine = target.split("/")[:-1]
+    if len(engine) > 1 and list(path.parts[1:-1]) != engine:
+        return f"{target} is for lib/{'/'.join(engine)} alone"
     if target in INSIDE_MAPLET and folder != "maplet" and path != KNOWS_TABLES:
         return f"{target} is for lib/maplet alone"
     return None

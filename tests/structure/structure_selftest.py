@@ -74,6 +74,12 @@ class Tree(unittest.TestCase):
         self.one({"lib/maplet/table.h": "", "lib/map/map.c": '#include "maplet/table.h"\n'},
                  "maplet/table.h is for lib/maplet alone")
 
+    def test_inside_of_an_engine(self):
+        inside = {"lib/map/kbf/kbf.h": "", "lib/map/kbf/kbf.c": '#include "map/kbf/kbf.h"\n'}
+        self.assertEqual(findings(inside), [])
+        for path in ("lib/map/map.c", "lib/map/compact/other.c"):
+            self.one({**inside, path: '#include "map/kbf/kbf.h"\n'}, "for lib/map/kbf alone")
+
     def test_indented_include(self):
         self.one({"lib/hash/up.c": '#  include "bloom/bloom.h"\n'}, "lib/hash must not include")
 
