@@ -3,14 +3,15 @@ if(BLOOMERY_FUZZ)
   return()
 endif()
 
-add_library(kept_kinds STATIC kept/kept_object.c kept/kept_filters.c kept/kept_maps.c kept/kept_windows.c kept/kept_counters.c)
+add_library(kept_kinds STATIC kept/kept_object.c kept/kept_filters.c kept/kept_maps.c
+  kept/kept_windows.c kept/kept_counters.c kept/kept_indexes.c)
 target_link_libraries(kept_kinds PUBLIC test_support)
 
 bloomery_program(test_kept kept/test_kept.c kept/kept_save_checks.c kept/kept_forged_checks.c
   kept/kept_memory_checks.c)
 target_link_libraries(test_kept PRIVATE kept_kinds)
 add_dependencies(unit_tests test_kept)
-foreach(job filter map window counter)
+foreach(job filter map window counter index)
   add_test(NAME kept_${job} COMMAND test_kept ${job})
   set_property(TEST kept_${job} APPEND PROPERTY LABELS unit)
 endforeach()

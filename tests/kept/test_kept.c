@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters};
+static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters,
+                                         &kept_indexes};
 static const char *chosen; /* NULL: all */
 
 static void run(void (*check)(const kept_kind *kind))

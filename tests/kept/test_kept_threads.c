@@ -5,7 +5,8 @@
 #include "kept/kept_object.h"
 #include "support/crew.h"
 
-static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters};
+static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters,
+                                         &kept_indexes};
 
 /* ---- the kernels --------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* What every job has in common: numbers in constant time, clones with an allocator of their own,
- * calls by the key, and batches that complete those of the hash. */
+/* What every job has in common: numbers in constant time, calls by the key, and batches that
+ * complete those of the hash. */
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/job_calls.h"
@@ -158,57 +158,6 @@ static void test_numbers_and_keys(void **state)
     }
 }
 
-static void assert_saves_alike(const job *one, const void *a, const void *b)
-{
-    bry_buffer x = BRY_BUFFER, y = BRY_BUFFER;
-    bry_sink to_x = bry_buffer_sink(&x), to_y = bry_buffer_sink(&y);
-    assert_int_equal(one->calls->save(a, &to_x, NULL), BRY_OK);
-    assert_int_equal(one->calls->save(b, &to_y, NULL), BRY_OK);
-    assert_int_equal(x.len, y.len);
-    assert_memory_equal(x.bytes, y.bytes, x.len);
-    bry_buffer_free(&x);
-    bry_buffer_free(&y);
-}
-
-/* A clone has no memory of the other's, however often the allocator fails meanwhile. */
-static void test_clones_elsewhere(void **state)
-{
-    (void)state;
-    for (size_t j = 0; j < JOBS; j++) {
-        failing_allocator here, there;
-        failing_allocator_init(&here);
-        failing_allocator_init(&there);
-        void *it = made(jobs[j].calls, jobs[j].engine, &here.allocator), *copy = NULL;
-        for (uint64_t i = 0; i < jobs[j].keys; i++)
-            jobs[j].add(it, i);
-        uint64_t before = here.now, calls = here.calls;
-        for (there.fail_at = 1;; there.fail_at++) {
-            failing_allocator_restart(&there);
-            bry_status status = jobs[j].calls->clone(it, &there.allocator, &copy);
-            if (status == BRY_OK)
-                break;
-            assert_int_equal(status, BRY_E_NOMEM);
-            assert_int_equal(there.blocks, 0);
-        }
-        there.fail_at = 0;
-        assert_int_equal(here.now, before);
-        assert_int_equal(here.calls, calls);
-        assert_int_equal(jobs[j].calls->bytes(copy), there.now);
-        assert_int_equal(jobs[j].calls->items(copy), jobs[j].calls->items(it));
-        assert_saves_alike(&jobs[j], it, copy);
-        void *second = NULL; /* NULL: where the first has its memory */
-        assert_int_equal(jobs[j].calls->clone(it, NULL, &second), BRY_OK);
-        assert_true(here.now > before);
-        jobs[j].calls->destroy(second);
-        jobs[j].calls->destroy(it);
-        assert_int_equal(here.blocks, 0);
-        for (uint64_t i = 0; i < jobs[j].keys; i += 7)
-            jobs[j].add(copy, 2 * KEYS + i);
-        jobs[j].calls->destroy(copy);
-        assert_int_equal(there.blocks, 0);
-    }
-}
-
 /* Batches of deletions are as many single ones. */
 static void test_deletions(void **state)
 {
@@ -341,8 +290,9 @@ static void test_updates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_and_keys), cmocka_unit_test(test_clones_elsewhere),
-        cmocka_unit_test(test_deletions),        cmocka_unit_test(test_additions),
+        cmocka_unit_test(test_numbers_and_keys),
+        cmocka_unit_test(test_deletions),
+        cmocka_unit_test(test_additions),
         cmocka_unit_test(test_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
