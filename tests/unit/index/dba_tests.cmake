@@ -1,4 +1,4 @@
-# Tests of the engine dba of the index (lib/index/dba_*, lib/kernel/rows.h).
+# Tests of the engine dba of the index (lib/index/dba/, lib/kernel/rows.h).
 if(BLOOMERY_FUZZ)
   return()
 endif()

@@ -1,4 +1,4 @@
-# Tests of the engine kbf (lib/map/field, lib/map/kbf_*).
+# Tests of the engine kbf (lib/map/kbf/).
 if(BLOOMERY_FUZZ)
   return()
 endif()
