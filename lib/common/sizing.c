@@ -74,9 +74,9 @@ double bry__blocked_count(uint64_t blocks, unsigned k, double fill)
  * and d bits are clear when no key of the block hits them.
  *
  * The terms reach C(21, 10)/30 and cancel down to the error, which may be 1e-9: rounding in double
- * would cost some per cent of that. So they are long double, and what rounding may still have taken
- * away is added: a promise may be a trifle too modest, never too bold. That trifle is below 2e-12
- * where long double has 64 bits of precision.
+ * would cost several per cent of that. So they are long double, and a bound on the remaining
+ * rounding error is added: the result may be slightly too large, never too small. The bound is
+ * below 2e-12 if long double has 64 bits of precision.
  */
 double bry__blocked_error(uint64_t blocks, unsigned k, double n)
 {
@@ -98,7 +98,7 @@ double bry__blocked_error(uint64_t blocks, unsigned k, double n)
                           distinct[d - 1] * (BRY__BLOCK_BITS - (d - 1)) / BRY__BLOCK_BITS;
         distinct[0] = 0;
     }
-    /* Each term is right to some units in the last place, the exponent's size among them. */
+    /* Each term is exact to a few units in the last place, including the error of its exponent. */
     long double rounding = size * LDBL_EPSILON * 8;
     return (double)fminl(error + rounding, 1);
 }
@@ -106,7 +106,7 @@ double bry__blocked_error(uint64_t blocks, unsigned k, double n)
 /*
  * The fewest blocks that keep n keys at p with k bits each. `low` is too few, `high` is enough. The
  * error is nearly a power of the size, so a line through the logarithms of both ends finds the
- * place in a few steps; where an end is not known yet, halving and growing do.
+ * result in a few steps; until both ends are known, `at` is halved or enlarged.
  */
 static uint64_t blocked_blocks_needed(unsigned k, uint64_t n, double p)
 {

@@ -36,7 +36,7 @@ double bry__blocked_count(uint64_t blocks, unsigned k, double fill);
 typedef struct bry__blocked_shape {
     uint64_t blocks;
     unsigned hashes;
-    double error; /* expected with n keys, at most the p that was asked for */
+    double error; /* expected with n keys, at most the requested p */
 } bry__blocked_shape;
 
 /* The smallest filter that keeps n keys at error p or below; 1 <= n <= 2^40, 1e-9 <= p <= 0.5. */

@@ -11,8 +11,8 @@
  *   written (options)    BRY_E_RANGE if a field that is      the rest is set to 0
  *                        not 0 would be left out
  *
- * The rule has one trap: a new field must not come to lie in what was padding at the end of the
- * older struct, which callers do not clear. So these structs have no padding at their end, and
+ * The rule has one trap: a new field must not be where the older struct had padding at its
+ * end, which callers do not clear. So these structs have no padding at their end, and
  * tests/unit/test_struct_size.c checks it.
  */
 #ifndef BRY_COMMON_STRUCT_SIZE_H
@@ -20,13 +20,13 @@
 
 #include <bloomery/base.h>
 
-/* Whether a version of some struct may have this size. Catches most structs that were not
+/* Whether a struct can have this size in some version. Catches most structs that were not
  * initialized, whose size is whatever the stack held. */
 bool bry__struct_size_possible(size_t size);
 
 /*
  * Copies the caller's struct over *ours, which has `size` bytes and holds the defaults; its first
- * field becomes `size`. Without a struct of the caller's (NULL) the defaults stay. BRY_E_RANGE:
+ * field becomes `size`. If the caller passes NULL, the defaults stay. BRY_E_RANGE:
  * struct_size is not possible, or the caller has set a field that this library does not know.
  */
 bry_status bry__struct_read(void *ours, size_t size, const void *theirs);
@@ -35,8 +35,8 @@ bry_status bry__struct_read(void *ours, size_t size, const void *theirs);
  * struct_size is not possible; nothing is written. */
 bry_status bry__struct_write(void *theirs, const void *ours, size_t size);
 
-/* The same for options, where leaving out a field that is set would make them mean something else:
- * then it is BRY_E_RANGE as well. */
+/* The same for options, whose meaning would change if a field that is set were left out:
+ * BRY_E_RANGE then. */
 bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size);
 
 /* Element i of an array whose elements have `step` bytes for the caller. */

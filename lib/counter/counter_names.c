@@ -18,7 +18,7 @@
  * ceil((m - 1) / 6), grows by at most one when they are cut in two, and the new bucket brings one.
  * Joining may need one; without memory the row keeps its length.
  *
- * Listing goes by the bits of the hash in reverse order, lowest bit first. Seen so, a bucket of
+ * Listing uses the bits of the hash in reverse order, lowest bit first. In this order a bucket of
  * depth d (L or L + 1) is an interval of 2^(64 - d) places, splitting halves the interval, joining
  * unites two that are neighbours. A cursor is a place: everything before it was listed. That stays
  * true however the buckets change, so a name that is there throughout is always listed.

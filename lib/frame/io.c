@@ -12,7 +12,7 @@ bry_status bry__io_write_at(const bry__io *io, int fd, const void *bytes, size_t
         if (put < 0 && errno == EINTR)
             continue;
         if (put == 0)
-            errno = ENOSPC; /* a write that takes nothing and does not say why */
+            errno = ENOSPC; /* a write of 0 bytes without an error */
         if (put <= 0)
             return BRY_E_IO;
         next += put;

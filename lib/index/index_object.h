@@ -18,7 +18,7 @@
 #define BRY__NUMBERS_PAGE (1u << BRY__NUMBERS_SHIFT)
 typedef struct bry__numbers_page {
     uint32_t used;
-    uint32_t slot[BRY__NUMBERS_PAGE]; /* BRY__INDEX_NO_SLOT where there is none */
+    uint32_t slot[BRY__NUMBERS_PAGE]; /* BRY__INDEX_NO_SLOT: none */
 } bry__numbers_page;
 typedef struct bry__numbers {
     bry__numbers_page **page;

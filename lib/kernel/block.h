@@ -1,6 +1,6 @@
 /*
  * How a key picks its bits inside a 512-bit block of a blocked Bloom filter. Half of the hash is
- * read as seven 9-bit numbers; where k is above seven, further words are drawn from it by mixing.
+ * read as seven 9-bit numbers; if k is above seven, further words are derived from it by mixing.
  * Bit p of a block is bit p % 8 of byte p / 8, on every machine.
  */
 #ifndef BRY_KERNEL_BLOCK_H

@@ -437,7 +437,7 @@ static bry_status map_put_codes(bry_map *map, const bry_hash *hashes, const uint
                : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
 }
 
-/* set_n, or add_n where `known_absent`. */
+/* set_n, or add_n if `known_absent`. */
 static bry_status map_change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                                size_t n, bool known_absent, uint8_t *was)
 {

@@ -99,7 +99,7 @@ typedef struct bry__map_engine {
                         uint64_t codes, uint8_t *was);
     /* For keys known to be absent: does no look-up. NULL: not supported. FULL, NOMEM. */
     bry_status (*add_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n);
-    /* BRY_E_UNSURE and was as set_n(). Never FULL or NOMEM where n is 1. */
+    /* BRY_E_UNSURE and was as set_n(). Never FULL or NOMEM if n is 1. */
     bry_status (*del_n)(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was);
     /* Changes the code of a key that is there; an absent one stays absent. UNSURE (the status),
      * NOMEM. */

@@ -57,7 +57,7 @@ typedef struct bry__window_engine {
 
     /* ---- changing: each advances to `now` first -------------------------------------------- */
 
-    /* FULL (only where options->refuse), NOMEM. */
+    /* FULL (only with options->refuse), NOMEM. */
     bry_status (*add)(void *self, bry_hash hash, uint64_t now, bry_answer *was);
     /* The same for an element that is absent at `now`. NULL: add is as fast. */
     bry_status (*add_new)(void *self, bry_hash hash, uint64_t now);

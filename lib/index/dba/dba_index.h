@@ -132,7 +132,7 @@ static inline void bry__dba_more_set(bry__dba *self, uint32_t slot, uint64_t bit
 }
 /* Removes a group without units from the list and frees it. */
 void bry__dba_group_done(bry__dba *self, bry__dba_group *group);
-/* The lowest that is not taken; the number does not matter. */
+/* The lowest free slot; the number does not matter. */
 uint32_t bry__dba_next_slot(const void *self, uint32_t number);
 
 /* ---- dba_level.c --------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ typedef struct bry__gf {
     uint16_t *log; /* log[2^i] = i, below order; log[0] is not used */
     uint16_t *exp; /* for exponents below 2 · order, to save a reduction */
     uint16_t *cube;
-    uint16_t *root; /* a solution u of u² + u = c, or 0 where there is none (and for c = 0) */
+    uint16_t *root; /* a solution u of u² + u = c, or 0 if there is none (and for c = 0) */
 } bry__gf;
 
 /* The smallest t whose field has `codes` elements other than 0; 0 if there is none. */

@@ -85,8 +85,8 @@ void bry__kbf_replace(bry__kbf *kbf, bry_hash hash, uint32_t from, uint32_t to);
 bry_status bry__kbf_copy(bry__kbf *to, const bry__kbf *from, const bry_allocator *allocator);
 
 /*
- * Adds `from` to `into`, whose segments are 2^shift times smaller: JOIN where shift is 0, COMPRESS
- * where `into` is empty. Everything but the segment is the same in both. BRY_E_NOMEM: nothing was
+ * Adds `from` to `into`, whose segments are 2^shift times smaller: JOIN if shift is 0, COMPRESS
+ * if `into` is empty. Everything but the segment is the same in both. BRY_E_NOMEM: nothing was
  * added.
  */
 bry_status bry__kbf_merge(bry__kbf *into, const bry__kbf *from, unsigned shift,

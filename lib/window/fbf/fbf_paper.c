@@ -6,7 +6,7 @@
  *
  * What the thesis leaves open, and what is done here:
  *   - The oldest filter is asked alone, for the elements of the period before its own: the filter
- *     that had them too is gone. Filters that growth appends are empty and stand behind it, and
+ *     that had them too is gone. Filters that growth appends are empty and older, and
  *     asking one of *those* alone instead would forget a whole period at once. So they are not made
  *     at all: `count` is the number of filters the row may have, and the oldest one that exists is
  *     asked.
@@ -50,10 +50,10 @@ typedef struct pattern {
     uint32_t count;
     uint32_t fewest; /* filters after a step of it, */
     uint64_t shortest, longest; /* the bounds of t, */
-    uint64_t slack; /* and the least time from a second that is judged to the refresh */
-    uint64_t patience; /* steps until another beginning is tried: twice as many each time */
+    uint64_t slack; /* and the least time from an evaluated second to the refresh */
+    uint64_t patience; /* steps until another start is tried: doubles each time */
     bool begun;
-    bool even; /* no bound has cut a step of t short */
+    bool even; /* no bound has shortened a step of t */
 } pattern;
 
 /*
@@ -76,7 +76,7 @@ typedef struct steps {
     uint64_t row, made; /* filters, and how many of them were made since the start */
     uint64_t items; /* 0: the row is to be reset */
     uint32_t count;
-    uint64_t period, due, second; /* the last second that was judged */
+    uint64_t period, due, second; /* the last second that was evaluated */
     uint64_t resizes;
     bry__fbf *change; /* the row to change, or NULL */
     /* Valid until a filter is added or dropped. */
