@@ -62,25 +62,25 @@ static const char cases_text[] =
     "  filter     one engine: --engine --items --error --batch --rounds --isa\n"
     "  filters    both, a standard Bloom filter and libbloom: --items --error\n"
     "             --batch --rounds --isa\n"
-    "  maplet     what engine compact is made of: --items --value-bits --error\n"
+    "  maplet     the core of engine compact: --items --value-bits --error\n"
     "             --grow --batch --rounds --compare --isa\n"
     "  map        one engine of the map: --engine --items --values --raw --skew --top\n"
     "             --error --grow --batch --rounds --isa, and for engine kbf --shape\n"
     "             --decode --encoder --unmasked --size\n"
-    "  maps       the engines side by side, and few values against many: --items\n"
+    "  maps       all engines of the map, with few values and with many: --items\n"
     "             --values --error --batch --rounds --isa\n"
-    "  memcached  the same beside memcached over loopback: --items --values --error\n"
+    "  memcached  compared with memcached over loopback: --items --values --error\n"
     "             --rounds --isa\n"
     "  index      one engine of the index: --engine --units --unit-capacity --error\n"
     "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
-    "  indexes    groups and engines side by side, and errors past the planned units:\n"
+    "  indexes    all groups and engines, and errors beyond the planned units:\n"
     "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
     "  window     one engine of the window: --engine --mode --elements --generations\n"
     "             --error --batch --rounds --isa\n"
-    "  windows    the engines, what they are compared with, a burst, and counters\n"
+    "  windows    all engines and other windows, a burst, and counters\n"
     "             under retries: --elements --generations --error --batch --rounds --isa\n"
-    "  seen       bloomery seen beside awk and sort: --items --error --rounds\n"
-    "  all        hash and filters; a maplet of at most 2M entries beside an exact\n"
+    "  seen       bloomery seen, awk and sort: --items --error --rounds\n"
+    "  all        hash and filters; a maplet of at most 2M entries and an exact\n"
     "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
     "             indexes, windows of at most 1M elements, and seen";
 
@@ -97,61 +97,62 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
         [BENCH_ENGINE] = {"engine", CLI_TEXT, "E",
                           "filter: bloom, compact; map, index, window: compact or kbf, dba, fbf",
                           &given->words.engine, 0},
-        [BENCH_ITEMS] = {"items", CLI_COUNT, "N", "keys (default 10M; of map and memcached 1M)",
+        [BENCH_ITEMS] = {"items", CLI_COUNT, "N", "keys (default 10M; map, memcached 1M)",
                          &given->items, 0},
-        [BENCH_VALUE_BITS] = {"value-bits", CLI_TEXT, "V", "of maplet: 0 to 32 (default 12)",
+        [BENCH_VALUE_BITS] = {"value-bits", CLI_TEXT, "V", "maplet: 0 to 32 (default 12)",
                               &given->value_bits, 0},
         [BENCH_ERROR] =
             {"error", CLI_SHARE, "P",
-             "error to ask for (default: filters, all 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
+             "error to plan for (default: filters, all 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
              &given->error, 0},
-        [BENCH_GROW] = {"grow", CLI_FLAG, NULL, "of maplet, map, index, indexes: one that may grow",
+        [BENCH_GROW] = {"grow", CLI_FLAG, NULL, "maplet, map, index, indexes: growable",
                         &given->grow, 0},
         [BENCH_BATCH] = {"batch", CLI_COUNT, "B", "keys in a batch (default 1024)", &given->batch,
                          0},
         [BENCH_ROUNDS] = {"rounds", CLI_COUNT, "R",
                           "rounds to measure (default 5), after one to warm up", &given->rounds, 0},
-        [BENCH_COMPARE] = {"compare", CLI_FLAG, NULL, "of maplet: beside an exact hash table",
+        [BENCH_COMPARE] = {"compare", CLI_FLAG, NULL, "maplet: compare with an exact hash table",
                            &given->compare, 0},
-        [BENCH_SHAPE] = {"shape", CLI_TEXT, "S", "of kbf: tuned (default) or paper",
+        [BENCH_SHAPE] = {"shape", CLI_TEXT, "S", "kbf: tuned (default) or paper",
                          &given->words.shape, 0},
-        [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "of kbf: level 1 to 4 (default 4)",
+        [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "kbf: level 1 to 4 (default 4)",
                           &given->words.decode, 0},
-        [BENCH_ENCODER] = {"encoder", CLI_TEXT, "C", "of kbf: algebraic (default) or greedy",
+        [BENCH_ENCODER] = {"encoder", CLI_TEXT, "C", "kbf: algebraic (default) or greedy",
                            &given->words.encoder, 0},
-        [BENCH_UNMASKED] = {"unmasked", CLI_FLAG, NULL, "of kbf: codes as the papers store them",
+        [BENCH_UNMASKED] = {"unmasked", CLI_FLAG, NULL, "kbf: codes as the papers store them",
                             &given->map.unmasked, 0},
-        [BENCH_VALUES] = {"values", CLI_COUNT, "V", "of maps: distinct values (default 3000)",
+        [BENCH_VALUES] = {"values", CLI_COUNT, "V", "map, maps: distinct values (default 3000)",
                           &given->map.values, 0},
-        [BENCH_RAW] = {"raw", CLI_FLAG, NULL, "of map: values are integers, not byte strings",
+        [BENCH_RAW] = {"raw", CLI_FLAG, NULL, "map: values are integers, not byte strings",
                        &given->map.raw, 0},
-        [BENCH_SKEW] = {"skew", CLI_TEXT, "Z", "of map: values by Zipf's law (default 0: uniform)",
+        [BENCH_SKEW] = {"skew", CLI_TEXT, "Z", "map: values by Zipf's law (default 0: uniform)",
                         &given->words.skew, 0},
-        [BENCH_TOP] = {"top", CLI_SHARE, "S", "of map: the share of the keys that one value has",
+        [BENCH_TOP] = {"top", CLI_SHARE, "S", "map: the share of keys that have one value",
                        &given->map.top, 0},
-        [BENCH_SIZE] = {"size", CLI_TEXT, "F", "of kbf: so many times the planned cells",
+        [BENCH_SIZE] = {"size", CLI_TEXT, "F", "kbf: multiply the planned number of cells by F",
                         &given->words.size, 0},
-        [BENCH_UNITS] = {"units", CLI_COUNT, "R", "of indexes: units (default 64; of indexes 160)",
+        [BENCH_UNITS] = {"units", CLI_COUNT, "R", "index, indexes: units (default 64, 160)",
                          &given->units, 0},
         [BENCH_UNIT_CAPACITY] = {"unit-capacity", CLI_COUNT, "C",
-                                 "of indexes: elements in each (default 65536)",
+                                 "index, indexes: elements in each (default 65536)",
                                  &given->unit_capacity, 0},
         [BENCH_GROUP] = {"group", CLI_COUNT, "G",
-                         "of dba: units side by side (default: by their number)", &given->group, 0},
-        [BENCH_SEGMENTED] = {"segmented", CLI_FLAG, NULL, "of dba: a segment for each hash",
+                         "dba: interleaved units (default: by their number)", &given->group, 0},
+        [BENCH_SEGMENTED] = {"segmented", CLI_FLAG, NULL, "dba: a segment for each hash",
                              &given->segmented, 0},
-        [BENCH_ELEMENTS] = {"elements", CLI_COUNT, "N", "of windows: new ones in each (default 1M)",
-                            &given->elements, 0},
+        [BENCH_ELEMENTS] = {"elements", CLI_COUNT, "N",
+                            "window, windows: new elements in each (default 1M)", &given->elements,
+                            0},
         [BENCH_GENERATIONS] = {"generations", CLI_COUNT, "G",
-                               "of windows: parts (default: compact 13, the others 8)",
+                               "window, windows: parts (default: compact 13, others 8)",
                                &given->generations, 0},
-        [BENCH_MODE] = {"mode", CLI_TEXT, "M", "of window fbf: improved (default), paper or simple",
+        [BENCH_MODE] = {"mode", CLI_TEXT, "M", "fbf: improved (default), paper or simple",
                         &given->mode, 0},
         [BENCH_ISA] = {"isa", CLI_TEXT, "I", "scalar, avx2, avx512 or neon instead of the best",
                        &given->isa, 0},
         [BENCH_MARKDOWN] = {"markdown", CLI_TEXT, "FILE",
-                            "of all: also rewrite the block of results in this file",
-                            &given->markdown, 0},
+                            "all: also rewrite the block of results in this file", &given->markdown,
+                            0},
         [BENCH_JSON] = {"json", CLI_FLAG, NULL, "JSON instead of tables", &given->as_json, 0},
     };
     memcpy(options, rows, sizeof rows);

@@ -1,6 +1,6 @@
 /*
- * Clients report what they have counted over a network that loses acknowledgements. They send again
- * what was not acknowledged; the table knows what it has seen.
+ * Clients send reports over a network that loses acknowledgements, and retry each one until it is
+ * acknowledged. The table recognises the retries.
  */
 #include <bloomery/counter.h>
 
@@ -9,7 +9,7 @@
 
 enum { CLIENTS = 50, REPORTS = 4000, LOST = 6 /* % of acknowledgements */ };
 
-/* A report has an id that all its tries share: who sent it, and its number there. */
+/* All attempts to send a report have the same id: the client and the number of the report. */
 static bry_status report(bry_counter *counters, uint32_t client, uint32_t number, uint64_t now,
                          bry_counter_outcome *outcome)
 {
@@ -20,9 +20,9 @@ static bry_status report(bry_counter *counters, uint32_t client, uint32_t number
 int main(void)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;
-    options.window = 30000; /* ms: no client tries for longer */
+    options.window = 30000; /* ms: no client retries for longer */
     options.capacity = 150000; /* reports in that time */
-    options.seed = 1; /* the same in every run; by default a random one is drawn */
+    options.seed = 1; /* the same in every run; random by default */
 
     bry_counter *counters = NULL;
     bry_status status = bry_counter_create(&options, &counters);
@@ -49,10 +49,10 @@ int main(void)
     bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(counters, &stats);
     printf("made:     %d reports\n", CLIENTS * REPORTS);
-    printf("received: %" PRIu64 ", %.1f %% too many\n", sent,
+    printf("received: %" PRIu64 ", %.1f %% more\n", sent,
            100.0 * (double)sent / (CLIENTS * REPORTS) - 100);
-    printf("counted:  %" PRId64 ", with %" PRIu64 " repeats set aside\n", counted, stats.repeats);
-    printf("at risk:  %.1g reports lost, in %" PRIu64 " bytes\n", stats.expected_lost, stats.bytes);
+    printf("counted:  %" PRId64 ", with %" PRIu64 " repeats ignored\n", counted, stats.repeats);
+    printf("expected: %.1g reports lost, in %" PRIu64 " bytes\n", stats.expected_lost, stats.bytes);
     bry_counter_destroy(counters);
     return counted == (int64_t)CLIENTS * REPORTS ? 0 : 1;
 }

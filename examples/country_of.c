@@ -1,4 +1,4 @@
-/* A map in a few bytes per key: the country of each address, in place of the addresses. */
+/* A map: the country of each address, in a few bytes per address. */
 #include <bloomery/map.h>
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ int main(void)
     bry_map_options options = BRY_MAP_OPTIONS;
     options.capacity = ADDRESSES;
     options.error = 0.001;
-    options.seed = 1; /* the same in every run; by default a random one is drawn */
+    options.seed = 1; /* the same in every run; random by default */
 
     bry_map *map = NULL;
     bry_status status = bry_map_create(&options, &map);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Messages of a log, each once a minute: what comes again within that time is dropped.
+# Prints each message of a log at most once a minute.
 printf '%s\t%s\n' \
     2026-11-15T12:00:00Z 'disk full' \
     2026-11-15T12:00:01Z 'fan stopped' \

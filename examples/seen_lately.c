@@ -1,4 +1,4 @@
-/* A window: each alarm once a minute, whatever comes again meanwhile. */
+/* A window: each alarm at most once a minute. */
 #include <bloomery/window.h>
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ int main(void)
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.window = 60000; /* ms */
     options.capacity = 1000; /* alarms in that time */
-    options.seed = 1; /* the same in every run; by default a random one is drawn */
+    options.seed = 1; /* the same in every run; random by default */
 
     bry_window *window = NULL;
     bry_status status = bry_window_create(&options, &window);

@@ -1,4 +1,4 @@
-/* An index: in which of these files may a word be? Only those have to be read. */
+/* An index: which of these files may contain a word? Only those have to be read. */
 #include <bloomery/index.h>
 
 #include <stdio.h>
@@ -14,7 +14,8 @@ enum { FILES = 3, WORDS = 4 };
 static bry_status fill(bry_index *index, int file)
 {
     uint32_t unit;
-    bry_status status = bry_index_open(index, (uint64_t)file, &unit); /* the tag leads back */
+    bry_status status =
+        bry_index_open(index, (uint64_t)file, &unit); /* the tag identifies the file */
     for (int w = 0; w < WORDS && files[file].words[w] && status == BRY_OK; w++)
         status = bry_index_add_key(index, files[file].words[w], strlen(files[file].words[w]), unit,
                                    NULL, NULL);
@@ -39,7 +40,7 @@ int main(void)
     bry_index_options options = BRY_INDEX_OPTIONS;
     options.units = FILES;
     options.unit_capacity = 1000; /* words in a file */
-    options.seed = 1; /* the same in every run; by default a random one is drawn */
+    options.seed = 1; /* the same in every run; random by default */
 
     bry_index *index = NULL;
     bry_status status = bry_index_create(&options, &index);
