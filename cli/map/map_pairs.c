@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_LEAST ((size_t)4096)
-#define BATCH_MOST ((size_t)1 << 19)
+#define BATCH_LEAST ((size_t)1 << 18)
+#define BATCH ((size_t)1 << 21)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
@@ -148,23 +148,23 @@ bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_val
 }
 
 /*
- * Pairs that are put at once. A map takes many keys several times as fast as one by one where they
- * are at least a sixteenth of what it holds, so the batch grows with the map, up to a limit. Values
- * are copied, since reading on moves the lines.
+ * Pairs that are put at once: a map takes many keys several times as fast as one by one, the more
+ * so the more they are beside those that it holds. Values are copied, since reading on moves the
+ * lines.
  */
 typedef struct batch {
     uint64_t first_line;
     size_t n, bytes, bytes_most;
     bry_hash *hashes;
-    bry_map_value *values; /* where their bytes are is set when all are there */
+    bry_map_value *values;
     char *text;
 } batch;
 
 static bool make_batch(batch *b)
 {
-    *b = (batch){.bytes_most = BATCH_LEAST};
-    b->hashes = malloc(BATCH_MOST * sizeof *b->hashes);
-    b->values = malloc(BATCH_MOST * sizeof *b->values);
+    *b = (batch){.bytes_most = 16 * BATCH};
+    b->hashes = malloc(BATCH * sizeof *b->hashes);
+    b->values = malloc(BATCH * sizeof *b->values);
     b->text = malloc(b->bytes_most);
     return b->hashes && b->values && b->text;
 }
@@ -176,21 +176,34 @@ static void free_batch(batch *b)
     free(b->text);
 }
 
-static bool add_to_batch(batch *b, bry_hash hash, bry_map_value value)
+/* Makes room for so many bytes more. */
+static bool reserve_text(batch *b, size_t len)
 {
-    if (value.len > b->bytes_most - b->bytes) {
-        size_t most = 2 * b->bytes_most + value.len;
-        char *text = realloc(b->text, most);
-        if (!text)
-            return false;
-        b->text = text;
-        b->bytes_most = most;
-    }
-    if (value.len > 0)
-        memcpy(b->text + b->bytes, value.bytes, value.len);
-    b->bytes += value.len;
-    b->hashes[b->n] = hash;
-    b->values[b->n++] = value;
+    size_t most = 2 * b->bytes_most + len;
+    char *text = malloc(most);
+    if (!text)
+        return false;
+    memcpy(text, b->text, b->bytes);
+    for (size_t i = 0; i < b->n; i++)
+        if (b->values[i].bytes)
+            b->values[i].bytes = text + ((const char *)b->values[i].bytes - b->text);
+    free(b->text);
+    b->text = text;
+    b->bytes_most = most;
+    return true;
+}
+
+static bool add_to_batch(batch *b, uint64_t seed, const cli_pair *pair)
+{
+    size_t len = pair->value.len;
+    if (len > b->bytes_most - b->bytes && !reserve_text(b, len))
+        return false;
+    char *text = b->text + b->bytes;
+    if (len > 0)
+        memcpy(text, pair->value.bytes, len);
+    b->bytes += len;
+    b->hashes[b->n] = bry_hash_key(seed, pair->key.bytes, pair->key.len);
+    b->values[b->n++] = (bry_map_value){pair->value.bytes ? text : NULL, len, pair->value.number};
     return true;
 }
 
@@ -205,12 +218,9 @@ static int fill(cli_pairs *pairs, uint64_t seed, size_t most, batch *b)
         int code = cli_pairs_next(pairs, &pair, &more);
         if (code != CLI_GO_ON)
             return code;
-        if (more && !add_to_batch(b, bry_hash_key(seed, pair.key.bytes, pair.key.len), pair.value))
+        if (more && !add_to_batch(b, seed, &pair))
             return cli_fail(BRY_E_NOMEM, "line %" PRIu64, pairs->lines.number);
     }
-    const char *at = b->text;
-    for (size_t i = 0; i < b->n; at += b->values[i++].len)
-        b->values[i].bytes = b->values[i].bytes ? at : NULL;
     return CLI_GO_ON;
 }
 
@@ -240,8 +250,8 @@ int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli
     batch now;
     int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "no memory for a batch");
     for (now.n = 1; code == CLI_GO_ON && now.n > 0; done += now.n) {
-        uint64_t most = done / 4 < BATCH_MOST ? done / 4 : BATCH_MOST;
-        code = fill(pairs, seed, most > BATCH_LEAST ? (size_t)most : BATCH_LEAST, &now);
+        size_t most = done < BATCH ? (size_t)done : BATCH;
+        code = fill(pairs, seed, most < BATCH_LEAST ? BATCH_LEAST : most, &now);
         if (code == CLI_GO_ON && now.n > 0)
             code = put_batch(map, memory, how, &now);
         if (code == CLI_GO_ON)

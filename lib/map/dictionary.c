@@ -205,16 +205,20 @@ typedef struct wanted {
     size_t len;
 } wanted;
 
-static bool dictionary_matches(void *context, uint32_t code)
+bool bry__dictionary_is(const bry__dictionary *dictionary, uint32_t code, const void *bytes,
+                        size_t len)
 {
-    const wanted *value = context;
-    const bry__dictionary *dictionary = value->dictionary;
     if (code >= dictionary->codes)
         return false;
     uint64_t entry = dictionary_entry_of(dictionary, code);
-    return !(entry & FREE) && dictionary_length_of(entry) == value->len &&
-           (value->len == 0 ||
-            memcmp(dictionary_bytes_of(dictionary, entry), value->bytes, value->len) == 0);
+    return !(entry & FREE) && dictionary_length_of(entry) == len &&
+           (len == 0 || memcmp(dictionary_bytes_of(dictionary, entry), bytes, len) == 0);
+}
+
+static bool dictionary_matches(void *context, uint32_t code)
+{
+    const wanted *value = context;
+    return bry__dictionary_is(value->dictionary, code, value->bytes, value->len);
 }
 
 static bool find_hashed(const bry__dictionary *dictionary, bry_hash hash, const void *bytes,
@@ -298,14 +302,9 @@ bry_status bry__dictionary_append_free(bry__dictionary *dictionary)
     return status;
 }
 
-bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes, size_t len,
-                                  uint32_t *code)
+bry_status bry__dictionary_give(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
+                                size_t len, uint32_t *code)
 {
-    if (len > BRY_MAP_VALUE_MAX)
-        return BRY_E_RANGE;
-    bry_hash hash = dictionary_hash_of(dictionary, bytes, len);
-    if (find_hashed(dictionary, hash, bytes, len, code))
-        return BRY_OK;
     uint32_t given = (uint32_t)dictionary->codes;
     bry_status status;
     if (dictionary->free_count > 0) {
@@ -323,6 +322,17 @@ bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes
         *code = given;
     }
     return status;
+}
+
+bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes, size_t len,
+                                  uint32_t *code)
+{
+    if (len > BRY_MAP_VALUE_MAX)
+        return BRY_E_RANGE;
+    bry_hash hash = dictionary_hash_of(dictionary, bytes, len);
+    if (find_hashed(dictionary, hash, bytes, len, code))
+        return BRY_OK;
+    return bry__dictionary_give(dictionary, hash, bytes, len, code);
 }
 
 /* ---- going back ---------------------------------------------------------------------------- */

@@ -51,6 +51,10 @@ bry_map_value bry__dictionary_value(const bry__dictionary *dictionary, uint32_t 
 bool bry__dictionary_find(const bry__dictionary *dictionary, const void *bytes, size_t len,
                           uint32_t *code);
 
+/* Whether that is the value of this code, which need not be assigned. */
+bool bry__dictionary_is(const bry__dictionary *dictionary, uint32_t code, const void *bytes,
+                        size_t len);
+
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /* The code of a value; assigns one if it has none. BRY_E_RANGE: too long. BRY_E_FULL: no code is
@@ -59,6 +63,15 @@ bool bry__dictionary_find(const bry__dictionary *dictionary, const void *bytes, 
  * bry__dictionary_forget() if it failed. */
 bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes, size_t len,
                                   uint32_t *code);
+
+/* The same of a value that has none and is not too long. hash is bry_hash_key()'s of it. */
+bry_status bry__dictionary_give(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
+                                size_t len, uint32_t *code);
+
+/* The codes of many values, none of which is too long, in order until one fails; *done is how many
+ * succeeded (dictionary_batch.c). */
+bry_status bry__dictionary_intern_n(bry__dictionary *dictionary, const bry_map_value *values,
+                                    size_t n, uint32_t *codes, size_t *done);
 
 /* Assigns the next code to a value that has none. Otherwise as bry__dictionary_intern(). */
 bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes, size_t len);

@@ -305,20 +305,6 @@ static void end_deletion(bry_map *map, uint64_t items_before)
         take_codes_back(map);
 }
 
-/* In order until one fails: *done is how many succeeded. */
-static bry_status intern_all(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
-                             size_t *done)
-{
-    bry_status status = BRY_OK;
-    for (*done = 0; *done < n; ++*done) {
-        const bry_map_value *value = &values[*done];
-        status = bry__dictionary_intern(&map->dictionary, value->bytes, value->len, &codes[*done]);
-        if (status != BRY_OK)
-            break;
-    }
-    return status;
-}
-
 bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t n, uint32_t *codes,
                                uint64_t *before)
 {
@@ -334,7 +320,12 @@ bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t
         if (tries > 0)
             take_codes_back(map);
         *before = map->dictionary.codes;
-        status = intern_all(map, values, n, codes, &done);
+        if (n == 1) {
+            status = bry__dictionary_intern(&map->dictionary, values->bytes, values->len, codes);
+            done = status == BRY_OK;
+        } else {
+            status = bry__dictionary_intern_n(&map->dictionary, values, n, codes, &done);
+        }
         if (status != BRY_OK)
             bry__dictionary_forget(&map->dictionary, *before, codes, done);
     }

@@ -2,48 +2,79 @@
 
 #include <string.h>
 
-#define DIGIT_MOST 11u /* bits: counters of one pass fit the first cache */
-#define PASSES_MOST ((64 + DIGIT_MOST - 1) / DIGIT_MOST)
+#define DIGIT 8u
+#define DIGITS ((size_t)1 << DIGIT)
+#define PASSES_MOST (64 / DIGIT)
+#define BUCKET_BITS 8u /* log2 of the items of a bucket, about */
 
-/* How many items have each digit, for all passes in one walk. */
-static void count_digits(const bry__item *items, size_t n, unsigned passes, unsigned digit,
-                         size_t count[][(size_t)1 << DIGIT_MOST])
+void bry__items_plan(bry__item_sort *sort, size_t n, unsigned bits)
 {
-    uint64_t mask = ((uint64_t)1 << digit) - 1;
+    unsigned high = 0;
+    while ((size_t)1 << high < BRY__ITEM_BUCKETS && high < bits && n >> (high + BUCKET_BITS) > 0)
+        high++;
+    sort->low = bits - high;
+    sort->buckets = (size_t)1 << high;
+    memset(sort->place, 0, sort->buckets * sizeof sort->place[0]);
+}
+
+/* From how many there are of each to where each one's begin; the largest number. */
+static size_t sum_up(size_t *place, size_t n)
+{
+    size_t sum = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t here = place[i];
+        place[i] = sum;
+        sum += here;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+size_t bry__items_places(bry__item_sort *sort)
+{
+    return sum_up(sort->place, sort->buckets);
+}
+
+/* Sorts by the lowest passes · digit bits, by one digit after the other from the lowest up. */
+static void sort_bucket(bry__item *items, bry__item *spare, size_t n, unsigned passes,
+                        unsigned digit)
+{
+    size_t place[PASSES_MOST][DIGITS], mask = ((size_t)1 << digit) - 1;
     for (unsigned p = 0; p < passes; p++)
-        memset(count[p], 0, sizeof count[p]);
+        memset(place[p], 0, (mask + 1) * sizeof place[p][0]);
     for (size_t i = 0; i < n; i++)
         for (unsigned p = 0; p < passes; p++)
-            count[p][items[i].key >> (p * digit) & mask]++;
-}
-
-static void sort_pass(const bry__item *from, bry__item *to, size_t n, unsigned shift,
-                      unsigned digit, size_t *place)
-{
-    uint64_t mask = ((uint64_t)1 << digit) - 1;
-    size_t sum = 0;
-    for (size_t d = 0; d <= mask; d++) {
-        size_t here = place[d];
-        place[d] = sum;
-        sum += here;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[place[from[i].key >> shift & mask]++] = from[i];
-}
-
-bry__item *bry__items_sort(bry__item *items, bry__item *spare, size_t n, unsigned bits)
-{
-    size_t count[PASSES_MOST][(size_t)1 << DIGIT_MOST];
-    unsigned passes = (bits + DIGIT_MOST - 1) / DIGIT_MOST;
-    if (passes == 0 || n < 2)
-        return items;
-    unsigned digit = (bits + passes - 1) / passes;
-    count_digits(items, n, passes, digit, count);
+            place[p][items[i].key >> (p * digit) & mask]++;
+    bry__item *from = items, *to = spare;
     for (unsigned p = 0; p < passes; p++) {
-        sort_pass(items, spare, n, p * digit, digit, count[p]);
-        bry__item *swap = items;
-        items = spare;
-        spare = swap;
+        sum_up(place[p], mask + 1);
+        for (size_t i = 0; i < n; i++)
+            to[place[p][from[i].key >> (p * digit) & mask]++] = from[i];
+        bry__item *swap = from;
+        from = to;
+        to = swap;
     }
-    return items;
+    if (from != items)
+        memcpy(items, from, n * sizeof *items);
+}
+
+void bry__items_sort(const bry__item_sort *sort, bry__item *items, bry__item *spare)
+{
+    unsigned passes = (sort->low + DIGIT - 1) / DIGIT;
+    unsigned digit = passes ? (sort->low + passes - 1) / passes : 0;
+    for (size_t b = 0, from = 0; b < sort->buckets; from = sort->place[b++])
+        if (sort->place[b] - from > 1)
+            sort_bucket(items + from, spare, sort->place[b] - from, passes, digit);
+}
+
+void bry__items_arrange(bry__item *items, bry__item *to, size_t n, unsigned bits)
+{
+    bry__item_sort sort;
+    bry__items_plan(&sort, n, bits);
+    for (size_t i = 0; i < n; i++)
+        bry__items_count(&sort, items[i].key);
+    bry__items_places(&sort);
+    for (size_t i = 0; i < n; i++)
+        bry__items_put(&sort, to, items[i]);
+    bry__items_sort(&sort, to, items);
 }

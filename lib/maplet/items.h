@@ -1,4 +1,14 @@
-/* Entries on their way into a table, and how they are sorted: by digits, from the lowest up. */
+/*
+ * Entries on their way into a table, and how they are sorted by their keys. Many items are first
+ * put into buckets of a few hundred by the highest bits of their keys, one cache miss per item;
+ * then each bucket is sorted inside the first cache. Equal keys keep their order.
+ *
+ *      bry__items_plan(&sort, n, bits);
+ *      for all keys:   bry__items_count(&sort, key);
+ *      bry__items_places(&sort)                        items of the largest bucket
+ *      for all items:  bry__items_put(&sort, items, item);
+ *      bry__items_sort(&sort, items, spare);           spare: room for a bucket
+ */
 #ifndef BRY_MAPLET_ITEMS_H
 #define BRY_MAPLET_ITEMS_H
 
@@ -8,11 +18,35 @@
 typedef struct bry__item {
     uint64_t key;
     uint32_t value;
-    uint32_t order; /* the caller's; equal keys keep their order */
+    uint32_t order; /* the caller's */
 } bry__item;
 
-/* Sorts by key, of which `bits` are used; stable. `spare` has room for n. The result is in one of
- * the two arrays, which is returned. */
-bry__item *bry__items_sort(bry__item *items, bry__item *spare, size_t n, unsigned bits);
+#define BRY__ITEM_BUCKETS ((size_t)1 << 12) /* the lines that are written fit the second cache */
+
+typedef struct bry__item_sort {
+    unsigned low; /* bits of a key that its bucket does not tell */
+    size_t buckets;
+    size_t place[BRY__ITEM_BUCKETS]; /* how many; then where the next goes; at last where it ends */
+} bry__item_sort;
+
+/* For about n keys of so many bits. */
+void bry__items_plan(bry__item_sort *sort, size_t n, unsigned bits);
+
+static inline void bry__items_count(bry__item_sort *sort, uint64_t key)
+{
+    sort->place[key >> sort->low]++;
+}
+
+size_t bry__items_places(bry__item_sort *sort);
+
+static inline void bry__items_put(bry__item_sort *sort, bry__item *items, bry__item item)
+{
+    items[sort->place[item.key >> sort->low]++] = item;
+}
+
+void bry__items_sort(const bry__item_sort *sort, bry__item *items, bry__item *spare);
+
+/* All of this for an array: `to` gets the n items in order; `items` is overwritten. */
+void bry__items_arrange(bry__item *items, bry__item *to, size_t n, unsigned bits);
 
 #endif

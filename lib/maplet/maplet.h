@@ -129,7 +129,7 @@ void bry__maplet_has_n(const bry__maplet *maplet, const bry_hash *hashes, size_t
 void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                            uint32_t *values, uint64_t room, uint64_t *totals);
 /* As bry__maplet_upsert() for each in turn, all or none; values may be NULL (all 0), old and was
- * too. old[i] is 0 where there was none. */
+ * too. old[i] is the value before where was[i] is BRY_PRESENT; after a failure it is undefined. */
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
 

@@ -28,17 +28,40 @@ static void prefetch(const bry__maplet *maplet, const bry_hash *hashes, size_t n
     }
 }
 
+/* Asks a table for those of up to BATCH keys that are not answered yet. */
+static void ask_older(const bry__table *table, const bry_hash *hashes, size_t n, uint32_t *values,
+                      uint8_t *answers)
+{
+    uint64_t fingerprints[BATCH];
+    uint32_t found[BATCH];
+    uint8_t which[BATCH], here[BATCH];
+    size_t asked = 0;
+    for (size_t i = 0; i < n; i++) {
+        which[asked] = (uint8_t)i;
+        fingerprints[asked] = bry__fingerprint(hashes[i], table->range);
+        asked += answers[i] == BRY_ABSENT;
+    }
+    memset(here, BRY_ABSENT, asked);
+    bry__table_get_n(table, fingerprints, asked, found, here);
+    for (size_t j = 0; j < asked; j++)
+        if (here[j] == BRY_PRESENT) {
+            answers[which[j]] = BRY_PRESENT;
+            values[which[j]] = found[j];
+        }
+}
+
 void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                        uint32_t *values, uint8_t *answers)
 {
     uint64_t fingerprints[BATCH];
+    unsigned newest = maplet->tables - 1;
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         memset(answers + done, BRY_ABSENT, here);
-        for (unsigned t = maplet->tables; t-- > 0;) {
-            fingerprints_of(maplet->table[t], hashes + done, here, fingerprints);
-            bry__table_get_n(maplet->table[t], fingerprints, here, values + done, answers + done);
-        }
+        fingerprints_of(maplet->table[newest], hashes + done, here, fingerprints);
+        bry__table_get_n(maplet->table[newest], fingerprints, here, values + done, answers + done);
+        for (unsigned t = newest; t-- > 0;)
+            ask_older(maplet->table[t], hashes + done, here, values + done, answers + done);
     }
 }
 
@@ -64,11 +87,11 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 
 /* ---- upserting ----------------------------------------------------------------------------- */
 
-/* A batch is sorted if it has at least this many keys, and at least one key per 16 entries, since
+/* A batch is sorted if it has at least this many keys, and at least one key per 24 entries, since
  * all entries are rewritten. */
 #define SORTED_LEAST 128u
-#define SORTED_SHARE 16u
-#define SORTED_MOST ((size_t)1 << 26) /* 2 GiB of items */
+#define SORTED_SHARE 24u
+#define SORTED_MOST ((size_t)1 << 26) /* 1 GiB of items */
 
 /* What is needed to take a batch back. */
 typedef struct upserting {
@@ -164,31 +187,29 @@ static void find_older(const bry__maplet *maplet, const bry_hash *hashes, size_t
  * are known to an older table, and replace the value there, or none is. The former are left to
  * single calls, the others become the newest table's in the order of their fingerprints.
  */
-static bry_status sort_into(bry__maplet *maplet, const upserting *batch, size_t from, size_t n,
-                            bry__item *items)
+static bry_status sort_into(bry__maplet *maplet, const upserting *batch, size_t from, size_t n)
 {
     bry__table *table = maplet->table[maplet->tables - 1], made;
-    const bry_hash *hashes = batch->hashes + from;
-    uint8_t *was = batch->was + from;
-    size_t fresh = 0;
-    find_older(maplet, hashes, n, was);
-    for (size_t i = 0; i < n; i++)
-        if (was[i] == BRY_ABSENT)
-            items[fresh++] = (bry__item){bry__fingerprint(hashes[i], table->range),
-                                         value_of(batch, from + i), (uint32_t)i};
-        else
-            was[i] = BRY_UNSURE;
-    bry_status status =
-        bry__table_upsert_sorted(&made, table, items, items + n, fresh,
-                                 batch->old ? batch->old + from : NULL, was, &maplet->allocator);
+    bry__upserts many = {.hashes = batch->hashes + from,
+                         .values = batch->values ? batch->values + from : NULL,
+                         .n = n,
+                         .old = batch->old ? batch->old + from : NULL,
+                         .was = batch->was + from};
+    find_older(maplet, many.hashes, n, many.was);
+    for (size_t i = 0; i < n; i++) {
+        many.absent += many.was[i] == BRY_ABSENT;
+        if (many.was[i] != BRY_ABSENT)
+            many.was[i] = BRY_UNSURE;
+    }
+    bry_status status = bry__table_upsert_sorted(&made, table, &many, &maplet->allocator);
     if (status != BRY_OK) {
-        memset(was, BRY_UNSURE, n);
+        memset(many.was, BRY_UNSURE, n);
         return status;
     }
     bry__table_free(table, &maplet->allocator);
     *table = made;
-    for (size_t i = 0; i < n && status == BRY_OK && fresh < n; i++)
-        if (was[i] == BRY_UNSURE)
+    for (size_t i = 0; i < n && status == BRY_OK && many.absent < n; i++)
+        if (many.was[i] == BRY_UNSURE)
             status = upsert_one(maplet, batch, from + i);
     return status;
 }
@@ -201,10 +222,8 @@ static bry_status upsert_sorted(bry__maplet *maplet, const upserting *batch, siz
     bry_status status = bry__chain_place(&maplet->chain, counts) < maplet->tables
                             ? BRY_OK
                             : bry__maplet_open_table(maplet);
-    bry__item *items = bry__alloc_buffer(&maplet->allocator, 2 * n * sizeof *items);
     if (status == BRY_OK)
-        status = items ? sort_into(maplet, batch, from, n, items) : BRY_E_NOMEM;
-    bry__free(&maplet->allocator, items, 2 * n * sizeof *items);
+        status = sort_into(maplet, batch, from, n);
     if (status == BRY_E_NOMEM && batch->was[from] == BRY_UNSURE)
         status = upsert_singly(maplet, batch, from, from + n);
     return status;
@@ -239,23 +258,21 @@ static bry_status upsert_many(bry__maplet *maplet, const bry_hash *hashes, const
     for (size_t i = 0; i < n && values; i++)
         if ((uint64_t)values[i] >> maplet->options.value_bits)
             return BRY_E_RANGE;
-    if (n > SIZE_MAX / sizeof(bry__item) / 2)
+    if (n > SIZE_MAX / sizeof *old)
         return BRY_E_NOMEM;
-    upserting batch = {hashes, values, NULL, small_was};
-    bool has_old = maplet->options.value_bits > 0;
-    if (has_old)
-        batch.old = n <= BATCH ? small_old : bry__alloc_buffer(allocator, n * sizeof *old);
-    if (n > BATCH)
+    upserting batch = {hashes, values, old, small_was};
+    bool needs_old = !old && maplet->options.value_bits > 0, large = n > BATCH;
+    if (needs_old)
+        batch.old = large ? bry__alloc_buffer(allocator, n * sizeof *old) : small_old;
+    if (large)
         batch.was = bry__alloc_buffer(allocator, n);
     bry_status status =
-        batch.was && (batch.old || !has_old) ? upsert_all(maplet, &batch, n) : BRY_E_NOMEM;
+        batch.was && (batch.old || !needs_old) ? upsert_all(maplet, &batch, n) : BRY_E_NOMEM;
     if (status == BRY_OK && was)
         memcpy(was, batch.was, n);
-    for (size_t i = 0; i < n && status == BRY_OK && old; i++)
-        old[i] = has_old && batch.was[i] == BRY_PRESENT ? batch.old[i] : 0;
-    if (n > BATCH && has_old)
+    if (large && needs_old)
         bry__free(allocator, batch.old, n * sizeof *old);
-    if (n > BATCH)
+    if (large)
         bry__free(allocator, batch.was, n);
     return status;
 }

@@ -319,16 +319,6 @@ void bry__segment_free(bry__segment *segment, const bry_allocator *allocator)
     *segment = (bry__segment){.spilled = segment->spilled};
 }
 
-unsigned bry__segment_count_odd(const bry__segment *segment)
-{
-    unsigned odd = 0; /* the lowest bit of u is the remainder's: no need to look at the runs */
-    for (unsigned i = 0; i < segment->n; i++) {
-        uint64_t at = slot_at(segment, i);
-        odd += segment->bytes[at >> 3] >> (at & 7) & 1;
-    }
-    return odd;
-}
-
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
 {
     unsigned remainder_bits = remainder_bits_for((unsigned)n, u_most);
@@ -371,6 +361,20 @@ void bry__segment_append(bry__segment_builder *builder, bry__entry entry)
         (unsigned char)(1u << (one & 7));
     put_slot(segment, builder->done, entry.u & bry__low_bits(segment->remainder_bits), entry.value);
     segment->n = (uint16_t)++builder->done;
+}
+
+void bry__segment_fill(bry__segment_builder *builder, const bry__entry *entries, unsigned n)
+{
+    bry__segment *segment = &builder->segment;
+    if (n == 0)
+        return;
+    unsigned value_bits = segment->value_bits;
+    bry__segment_layout layout = bry__segment_layout_of(n, builder->u_most, value_bits);
+    bry__segment_encode(entries, n, builder->u_most, value_bits, &layout, segment->bytes,
+                        segment->bytes + bry__segment_block(segment->steps) - layout.slots);
+    segment->n = (uint16_t)n;
+    builder->done = n;
+    builder->sampled = (unsigned)bry__samples_of(bry__quotients_of(segment, builder->u_most));
 }
 
 bry__segment bry__segment_end(bry__segment_builder *builder)
@@ -446,17 +450,18 @@ static bry_status rewrite(bry__segment *segment, uint64_t u_most, const bry__ent
         bry__segment_begin(&builder, segment->n + (more != NULL), u_most, value_bits, allocator);
     if (status != BRY_OK)
         return status;
-    bry__segment_cursor cursor = {0};
-    bry__entry entry;
-    while (bry__segment_next(segment, u_most, &cursor, &entry)) {
-        if (more && (more->u < entry.u || (more->u == entry.u && more->value <= entry.value))) {
-            bry__segment_append(&builder, *more);
-            more = NULL;
-        }
-        bry__segment_append(&builder, entry);
+    bry__entry entries[BRY__SEGMENT_MAX];
+    unsigned n = segment->n;
+    bry__segment_read(segment, u_most, entries);
+    if (more) {
+        unsigned at = n++;
+        for (; at > 0 && (more->u < entries[at - 1].u ||
+                          (more->u == entries[at - 1].u && more->value <= entries[at - 1].value));
+             at--)
+            entries[at] = entries[at - 1];
+        entries[at] = *more;
     }
-    if (more)
-        bry__segment_append(&builder, *more);
+    bry__segment_fill(&builder, entries, n);
     bry__segment made = bry__segment_end(&builder);
     made.spilled = segment->spilled;
     bry__segment_free(segment, allocator);

@@ -108,9 +108,6 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
 void bry__segment_free(bry__segment *segment, const bry_allocator *allocator);
 size_t bry__segment_bytes(const bry__segment *segment);
 
-/* Entries whose u is odd. */
-unsigned bry__segment_count_odd(const bry__segment *segment);
-
 /* What a segment of about n entries takes on average. */
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits);
 
@@ -126,7 +123,8 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
 void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry *to);
 
 /* Builds a segment from entries given in order: begin says how many there will be, each append puts
- * the next one. BRY_E_NOMEM from begin; appends cannot fail. */
+ * the next one, and fill puts all of them at once. BRY_E_NOMEM from begin; the others cannot fail.
+ */
 typedef struct bry__segment_builder {
     bry__segment segment;
     uint64_t u_most;
@@ -136,6 +134,7 @@ typedef struct bry__segment_builder {
 bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
                               unsigned value_bits, const bry_allocator *allocator);
 void bry__segment_append(bry__segment_builder *builder, bry__entry entry);
+void bry__segment_fill(bry__segment_builder *builder, const bry__entry *entries, unsigned n);
 bry__segment bry__segment_end(bry__segment_builder *builder);
 
 /* How a segment of n entries is laid out when it is built; all zero without entries. */

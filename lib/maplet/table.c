@@ -54,30 +54,9 @@ static uint64_t dense(const bry__table *table)
     return table->n - table->overflow.n;
 }
 
-/* Where a fingerprint is: its segment's number, its name u there, and how many bits that has. */
-typedef struct spot {
-    uint64_t i, u;
-    uint64_t u_most;
-} spot;
-
-static inline spot spot_of(const bry__table *table, uint64_t fingerprint)
-{
-    uint64_t half = (uint64_t)1 << table->level, i = fingerprint & (half - 1);
-    unsigned deeper = i < table->split;
-    uint64_t up = fingerprint >> table->level;
-    return (spot){i + ((up & deeper) << table->level), up >> deeper, table->u_most[deeper]};
-}
-
 uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint)
 {
-    return spot_of(table, fingerprint).i;
-}
-
-uint64_t bry__table_place_of(const bry__table *table, uint64_t fingerprint, uint64_t *u)
-{
-    spot at = spot_of(table, fingerprint);
-    *u = at.u;
-    return at.i;
+    return bry__table_spot(table, fingerprint).i;
 }
 
 uint64_t bry__table_segments_for(uint64_t range, uint64_t n)
@@ -267,30 +246,33 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
     if (status != BRY_OK)
         return status;
     bry__segment *source = bry__table_segment(table, low);
-    uint64_t from_most = table->u_most[0], to_most = table->u_most[1];
-    unsigned odd = bry__segment_count_odd(source);
+    bry__entry entries[2][BRY__SEGMENT_MAX];
+    unsigned n[2] = {0};
+    bry__segment_read(source, table->u_most[0], entries[0]);
+    for (unsigned i = 0; i < source->n; i++) { /* without a branch, which could not be predicted */
+        bry__entry entry = {entries[0][i].u >> 1, entries[0][i].value};
+        unsigned odd = entries[0][i].u & 1;
+        entries[0][n[0]] = entries[1][n[1]] = entry;
+        n[0] += !odd;
+        n[1] += odd;
+    }
     bry__segment_builder half[2];
-    status = bry__segment_begin(&half[0], source->n - odd, to_most, table->value_bits, allocator);
-    if (status == BRY_OK) {
-        status = bry__segment_begin(&half[1], odd, to_most, table->value_bits, allocator);
-        if (status != BRY_OK)
+    for (unsigned i = 0; i < 2 && status == BRY_OK; i++) {
+        status = bry__segment_begin(&half[i], n[i], table->u_most[1], table->value_bits, allocator);
+        if (status != BRY_OK && i > 0)
             bry__segment_free(&half[0].segment, allocator);
     }
     if (status != BRY_OK) {
         bry__table_trim(table, allocator);
         return status;
     }
-    bry__segment_cursor cursor = {0};
-    bry__entry entry;
-    while (bry__segment_next(source, from_most, &cursor, &entry))
-        bry__segment_append(&half[entry.u & 1], (bry__entry){entry.u >> 1, entry.value});
-
     *moved += source->n;
     table->block_bytes -= bry__segment_bytes(source);
     uint8_t spilled = source->spilled;
     bry__segment_free(source, allocator);
     bry__segment *target[2] = {source, bry__table_segment(table, high)};
     for (unsigned i = 0; i < 2; i++) {
+        bry__segment_fill(&half[i], entries[i], n[i]);
         *target[i] = bry__segment_end(&half[i]);
         target[i]->spilled = spilled;
         table->block_bytes += bry__segment_bytes(target[i]);
@@ -374,7 +356,7 @@ static bool may_overflow(const bry__table *table, const bry__segment *segment, u
 }
 
 /* The smallest value where the segment has spilled to the overflow. */
-static BRY__COLD bool get_spilled(const bry__table *table, uint64_t fingerprint, spot at,
+static BRY__COLD bool get_spilled(const bry__table *table, uint64_t fingerprint, bry__spot at,
                                   uint32_t *value)
 {
     bool found = bry__segment_get(bry__table_segment(table, at.i), at.u_most, at.u, value);
@@ -390,7 +372,7 @@ static BRY__COLD bool get_spilled(const bry__table *table, uint64_t fingerprint,
 
 bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *value)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
     if (segment->spilled && table->overflow.n > 0)
         return get_spilled(table, fingerprint, at, value);
@@ -402,7 +384,7 @@ static void query_n(const bry__table *table, const uint64_t *fingerprints, size_
                     bry__query *queries)
 {
     for (size_t i = 0; i < n; i++) {
-        spot at = spot_of(table, fingerprints[i]);
+        bry__spot at = bry__table_spot(table, fingerprints[i]);
         queries[i] = (bry__query){bry__table_segment(table, at.i), at.u_most, at.u};
         __builtin_prefetch(queries[i].segment);
     }
@@ -427,7 +409,7 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
 
 void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
     if (adding)
         bry__segment_prefetch_change(segment, at.u_most, at.u);
@@ -457,7 +439,7 @@ static bool find_beyond(const bry__table *table, uint64_t fingerprint, uint32_t 
 
 bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_t value)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
     bry__overflow_place beyond;
@@ -469,7 +451,7 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
 static uint64_t list(const bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t *values,
                      uint64_t room, uint64_t most)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, from);
     unsigned count = bry__segment_count(segment, at.u, place);
@@ -533,7 +515,7 @@ static bry_status widen(bry__table *table, bry__segment *segment, uint64_t u_mos
 bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t value,
                           const bry_allocator *allocator)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
     bry__segment_prefetch_change(segment, at.u_most, at.u);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
@@ -575,8 +557,9 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
 }
 
 /* Removes an entry of the segment; the overflow's smallest of that fingerprint takes its place. */
-static void remove_from_segment(bry__table *table, spot at, bry__segment *segment, bry__place place,
-                                uint64_t fingerprint, const bry_allocator *allocator)
+static void remove_from_segment(bry__table *table, bry__spot at, bry__segment *segment,
+                                bry__place place, uint64_t fingerprint,
+                                const bry_allocator *allocator)
 {
     if (table->overflow.n > 0) {
         bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
@@ -605,7 +588,7 @@ static void remove_from_segment(bry__table *table, spot at, bry__segment *segmen
 bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
                      const bry_allocator *allocator)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
     bry__segment_prefetch_change(segment, at.u_most, at.u);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
@@ -633,7 +616,7 @@ bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
 /* The same in place where the fingerprint has this entry alone; false where that cannot be. */
 static bool replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
 {
-    spot at = spot_of(table, fingerprint);
+    bry__spot at = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
     unsigned count = bry__segment_count(segment, at.u, place), beyond = 0;
@@ -678,7 +661,7 @@ const char *bry__table_check_overflow(const bry__table *table)
             return "an overflow entry is out of range";
         if (fingerprint < last || (fingerprint == last && value < last_value))
             return "the overflow is out of order";
-        spot at = spot_of(table, fingerprint);
+        bry__spot at = bry__table_spot(table, fingerprint);
         const bry__segment *segment = bry__table_segment(table, at.i);
         bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
         unsigned count = bry__segment_count(segment, at.u, first);

@@ -5,6 +5,8 @@
 #ifndef BRY_MAPLET_TABLE_H
 #define BRY_MAPLET_TABLE_H
 
+#include <bloomery/hash.h>
+
 #include "maplet/items.h"
 #include "maplet/overflow.h"
 #include "maplet/segment.h"
@@ -147,10 +149,22 @@ bry__segment *bry__table_segment(const bry__table *table, uint64_t i);
 unsigned bry__table_level(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i);
-/* The segment of a fingerprint, the same with its u there, and how many segments n more entries
- * will split at most. */
+/* Where a fingerprint is: its segment's number, its name u there, and the largest u there is. */
+typedef struct bry__spot {
+    uint64_t i, u;
+    uint64_t u_most;
+} bry__spot;
+
+static inline bry__spot bry__table_spot(const bry__table *table, uint64_t fingerprint)
+{
+    uint64_t half = (uint64_t)1 << table->level, i = fingerprint & (half - 1);
+    unsigned deeper = i < table->split;
+    uint64_t up = fingerprint >> table->level;
+    return (bry__spot){i + ((up & deeper) << table->level), up >> deeper, table->u_most[deeper]};
+}
+
+/* The segment of a fingerprint, and how many segments n more entries will split at most. */
 uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint);
-uint64_t bry__table_place_of(const bry__table *table, uint64_t fingerprint, uint64_t *u);
 uint64_t bry__table_most_splits(const bry__table *table, uint64_t n);
 /* Frees the groups behind the last segment. */
 void bry__table_trim(bry__table *table, const bry_allocator *allocator);
@@ -228,17 +242,27 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
                             bry__merge_mode mode, const bry__unite_calls *calls,
                             const bry_allocator *allocator);
 
-/*
- * Makes a table of the entries of `table`, without overflow, and items, whose keys are
- * fingerprints: each in turn becomes the one value of its fingerprint. was[item.order] says whether
- * there was one, old[item.order] which; old may be NULL. `spare` has room for n; both arrays are
- * overwritten. BRY_E_NOMEM.
- */
-bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, bry__item *items,
-                                    bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
-                                    const bry_allocator *allocator);
+/* Keys that get one value each, in turn. */
+typedef struct bry__upserts {
+    const bry_hash *hashes;
+    const uint32_t *values; /* NULL: all 0 */
+    size_t n, absent; /* absent: of how many `was` says so */
+    uint32_t *old; /* NULL: nobody asks */
+    uint8_t *was;
+} bry__upserts;
 
-/* The same, but each item is a further entry; those of one fingerprint rise by value. */
+/*
+ * Makes a table of the entries of `table`, which has no overflow, and of those keys of which was[i]
+ * is BRY_ABSENT; the others are left out. Where a key's fingerprint has a value in the table, or
+ * from a key before it, was[i] becomes BRY_PRESENT and old[i] that value. BRY_E_NOMEM; was may have
+ * changed then.
+ */
+bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table,
+                                    const bry__upserts *many, const bry_allocator *allocator);
+
+/* Makes a table of the entries of `table`, which has no overflow, and n items, whose keys are
+ * fingerprints: each is a further entry; those of one fingerprint rise by value. `spare` has room
+ * for n; both arrays are overwritten. BRY_E_NOMEM. */
 bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry__item *items,
                                  bry__item *spare, size_t n, const bry_allocator *allocator);
 

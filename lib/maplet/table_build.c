@@ -10,6 +10,8 @@
  * Sources with an overflow (rare: hashes that are not uniform, or crowds) are put together entry by
  * entry instead.
  */
+#include "hash/derive.h"
+#include "maplet/items.h"
 #include "maplet/table.h"
 
 /* ---- copies --------------------------------------------------------------------------------- */
@@ -61,6 +63,11 @@ static inline void step(stream *from)
     }
 }
 
+static size_t left_in(const stream *from)
+{
+    return (size_t)(from->end - from->at) + from->more;
+}
+
 /* Keeps the entries whose last bits of u are these, and drops the bits; without a branch, which
  * could not be predicted. How many are kept. */
 static size_t pick_bits(bry__entry *entries, size_t n, unsigned shift, uint64_t bits)
@@ -75,19 +82,27 @@ static size_t pick_bits(bry__entry *entries, size_t n, unsigned shift, uint64_t 
     return kept;
 }
 
-/* `room` takes the entries of a segment. */
-static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
-                          bry__adapt *adapt, void *context, bry__entry *room)
+/* The entries of a source that segment i of the new table gets; how many. */
+static size_t read_segment(const bry__table *source, const bry__table *made, uint64_t i,
+                           bry__entry *room)
 {
     uint64_t number = bry__table_segment_of(source, i); /* i is a fingerprint that leads there */
     const bry__segment *segment = bry__table_segment(source, number);
     unsigned level = bry__table_level(source, number), to = bry__table_level(made, i);
-    size_t n = segment->n;
     bry__segment_read(segment, bry__table_u_most(source, number), room);
-    if (to > level)
-        n = pick_bits(room, n, to - level, i >> level);
-    stream from = {
-        .at = room, .end = room + n, .adapt = adapt, .context = context, .level = to, .number = i};
+    return to > level ? pick_bits(room, segment->n, to - level, i >> level) : segment->n;
+}
+
+/* `room` takes the entries of a segment. */
+static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
+                          bry__adapt *adapt, void *context, bry__entry *room)
+{
+    stream from = {.at = room,
+                   .end = room + read_segment(source, made, i, room),
+                   .adapt = adapt,
+                   .context = context,
+                   .level = bry__table_level(made, i),
+                   .number = i};
     step(&from);
     return from;
 }
@@ -105,21 +120,24 @@ typedef struct build {
 
 #define READ_BYTES (2 * (size_t)BRY__SEGMENT_MAX * sizeof(bry__entry))
 
-static bry_status push(build *to, bry__entry entry)
+/* Makes room for n entries of the next segment, of which there are none yet. */
+static bry_status reserve(build *to, size_t n)
 {
-    if (to->n == to->room) {
-        size_t room = to->room ? to->room * 2 : 1024;
-        bry__entry *larger = bry__alloc_buffer(to->allocator, room * sizeof *larger);
-        if (!larger)
-            return BRY_E_NOMEM;
-        for (size_t i = 0; i < to->n; i++)
-            larger[i] = to->entry[i];
-        bry__free(to->allocator, to->entry, to->room * sizeof *larger);
-        to->entry = larger;
-        to->room = room;
-    }
-    to->entry[to->n++] = entry;
+    if (n <= to->room)
+        return BRY_OK;
+    size_t room = n > BRY__SEGMENT_MAX ? 2 * n : BRY__SEGMENT_MAX;
+    bry__entry *larger = bry__alloc_buffer(to->allocator, room * sizeof *larger);
+    if (!larger)
+        return BRY_E_NOMEM;
+    bry__free(to->allocator, to->entry, to->room * sizeof *larger);
+    to->entry = larger;
+    to->room = room;
     return BRY_OK;
+}
+
+static inline void push(build *to, bry__entry entry)
+{
+    to->entry[to->n++] = entry;
 }
 
 /* Moves what a segment may not hold to the overflow: all but the smallest values of a crowd, and
@@ -170,8 +188,7 @@ static bry_status put_segment(build *to, uint64_t i)
                                     made->value_bits, to->allocator);
     if (status != BRY_OK)
         return status;
-    for (size_t at = 0; at < to->n; at++)
-        bry__segment_append(&builder, to->entry[at]);
+    bry__segment_fill(&builder, to->entry, (unsigned)to->n);
     bry__segment *segment = bry__table_segment(made, i);
     *segment = bry__segment_end(&builder);
     segment->spilled = spilled;
@@ -216,8 +233,8 @@ static bool is_before(bry__entry a, bry__entry b)
 }
 
 /* All entries with the next u. */
-static bry_status unite_next(build *to, stream *a, stream *b, bry__merge_mode mode,
-                             const bry__unite_calls *calls)
+static void unite_next(build *to, stream *a, stream *b, bry__merge_mode mode,
+                       const bry__unite_calls *calls)
 {
     uint64_t u = a->more && (!b->more || a->entry.u <= b->entry.u) ? a->entry.u : b->entry.u;
     bool in_a = a->more && a->entry.u == u, in_b = b->more && b->entry.u == u;
@@ -226,17 +243,15 @@ static bry_status unite_next(build *to, stream *a, stream *b, bry__merge_mode mo
         take_b = calls->pick(calls->context, a->entry.value, b->entry.value);
         take_a = !take_b;
     }
-    bry_status status = BRY_OK;
-    while (status == BRY_OK && (in_a || in_b)) {
+    while (in_a || in_b) {
         bool from_a = in_a && (!in_b || is_before(a->entry, b->entry));
         stream *from = from_a ? a : b;
         if (from_a ? take_a : take_b)
-            status = push(to, from->entry);
+            push(to, from->entry);
         step(from);
         in_a = a->more && a->entry.u == u;
         in_b = b->more && b->entry.u == u;
     }
-    return status;
 }
 
 static bry_status add_adapted(bry__table *made, const bry__table *from, const bry__table *hidden_by,
@@ -307,8 +322,9 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
         stream in_a = open_stream(a, made, i, calls->adapt[0], calls->context, to.read);
         stream in_b =
             open_stream(b, made, i, calls->adapt[1], calls->context, to.read + BRY__SEGMENT_MAX);
+        status = reserve(&to, left_in(&in_a) + left_in(&in_b));
         while ((in_a.more || in_b.more) && status == BRY_OK)
-            status = unite_next(&to, &in_a, &in_b, mode, calls);
+            unite_next(&to, &in_a, &in_b, mode, calls);
         if (status == BRY_OK)
             status = put_segment(&to, i);
     }
@@ -322,39 +338,124 @@ static unsigned bit_length(uint64_t x)
     return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
 }
 
-/* Items of one fingerprint: the last one's value is what stays. `first` is what the table has. */
-static const bry__item *take_group(const bry__item *item, const bry__item *end, bool found,
-                                   uint32_t *value, uint32_t *old, uint8_t *was)
+/* Items of one fingerprint: the last one's value is what stays. `found`: the table has *value. was
+ * says absent of all of them so far. */
+static inline const bry__item *take_group(const bry__item *item, const bry__item *end, bool found,
+                                          uint32_t *value, uint32_t *old, uint8_t *was)
 {
     uint64_t key = item->key;
     for (; item < end && item->key == key; item++) {
-        was[item->order] = found ? BRY_PRESENT : BRY_ABSENT;
-        if (old && found)
-            old[item->order] = *value;
+        if (found) {
+            was[item->order] = BRY_PRESENT;
+            if (old)
+                old[item->order] = *value;
+        }
         *value = item->value;
         found = true;
     }
     return item;
 }
 
-/* Sorts items by segment and u of the table in the making, of which u has that many bits. */
-static const bry__item *sort_items(const build *to, bry__item *items, bry__item *spare, size_t n,
-                                   unsigned *u_bits)
+/* Entries [in, in_end) and items, both in order, become the entries of the next segment. */
+static void put_items(build *to, const bry__entry *in, const bry__entry *in_end,
+                      const bry__item *item, const bry__item *end, unsigned u_bits, uint32_t *old,
+                      uint8_t *was)
 {
-    const bry__table *made = to->made;
-    *u_bits = bit_length(made->u_most[0]);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t u, segment = bry__table_place_of(made, items[i].key, &u);
-        items[i].key = segment << *u_bits | u;
+    uint64_t mask = ((uint64_t)1 << u_bits) - 1;
+    while (item < end) {
+        bry__entry entry = {item->key & mask, 0};
+        while (in < in_end && in->u < entry.u)
+            push(to, *in++);
+        bool found = in < in_end && in->u == entry.u;
+        if (found)
+            entry.value = in++->value;
+        item = take_group(item, end, found, &entry.value, old, was);
+        push(to, entry);
     }
-    return bry__items_sort(items, spare, n, *u_bits + bit_length(made->segments - 1));
+    while (in < in_end)
+        push(to, *in++);
 }
 
-/* The u of the next item where it belongs to segment i; else more than any. */
-static uint64_t next_u(const bry__item *item, const bry__item *last, uint64_t i, unsigned u_bits)
+/* Where an item goes in the new table: its segment, then its u there. */
+static uint64_t key_of(const bry__table *made, bry_hash hash, unsigned u_bits)
 {
-    bool here = item < last && item->key >> u_bits == i;
-    return here ? item->key & (((uint64_t)1 << u_bits) - 1) : UINT64_MAX;
+    bry__spot at = bry__table_spot(made, bry__fingerprint(hash, made->range));
+    return at.i << u_bits | at.u;
+}
+
+/* The items in order, for keys of which was says absent. NULL: no memory. */
+static bry__item *sort_items(const bry__table *made, const bry__upserts *many, unsigned u_bits,
+                             const bry_allocator *allocator)
+{
+    bry__item_sort sort;
+    bry__items_plan(&sort, many->absent, u_bits + bit_length(made->segments - 1));
+    for (size_t i = 0; i < many->n; i++)
+        if (many->was[i] == BRY_ABSENT)
+            bry__items_count(&sort, key_of(made, many->hashes[i], u_bits));
+    size_t spare = bry__items_places(&sort) * sizeof(bry__item);
+    bry__item *items = bry__alloc_buffer(allocator, many->absent * sizeof *items);
+    bry__item *bucket = bry__alloc_buffer(allocator, spare);
+    if (items && bucket) {
+        for (size_t i = 0; i < many->n; i++)
+            if (many->was[i] == BRY_ABSENT)
+                bry__items_put(&sort, items,
+                               (bry__item){key_of(made, many->hashes[i], u_bits),
+                                           many->values ? many->values[i] : 0, (uint32_t)i});
+        bry__items_sort(&sort, items, bucket);
+    } else {
+        bry__free(allocator, items, many->absent * sizeof *items);
+        items = NULL;
+    }
+    bry__free(allocator, bucket, spare);
+    return items;
+}
+
+/* Each segment of the new table from those of the old one and the items. */
+static bry_status put_all(build *to, const bry__table *table, const bry__upserts *many,
+                          const bry__item *item, unsigned u_bits)
+{
+    const bry__item *last = item + many->absent;
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < to->made->segments && status == BRY_OK; i++) {
+        const bry__item *first = item;
+        while (item < last && item->key >> u_bits == i)
+            item++;
+        size_t in = read_segment(table, to->made, i, to->read);
+        status = reserve(to, in + (size_t)(item - first));
+        if (status != BRY_OK)
+            break;
+        put_items(to, to->read, to->read + in, first, item, u_bits, many->old, many->was);
+        status = put_segment(to, i);
+    }
+    return status;
+}
+
+bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table,
+                                    const bry__upserts *many, const bry_allocator *allocator)
+{
+    build to = {.made = made, .allocator = allocator};
+    if (!begin(&to, table, table->n + many->absent, table->segments))
+        return BRY_E_NOMEM;
+    unsigned u_bits = bit_length(made->u_most[0]);
+    bry__item *items = sort_items(made, many, u_bits, allocator);
+    bry_status status = items ? put_all(&to, table, many, items, u_bits) : BRY_E_NOMEM;
+    bry__free(allocator, items, many->absent * sizeof *items);
+    return end(&to, status);
+}
+
+/* As put_items(), but each item is a further entry. */
+static void add_items(build *to, const bry__entry *in, const bry__entry *in_end,
+                      const bry__item *item, const bry__item *end, unsigned u_bits)
+{
+    uint64_t mask = ((uint64_t)1 << u_bits) - 1;
+    for (; item < end; item++) {
+        bry__entry entry = {item->key & mask, item->value};
+        while (in < in_end && is_before(*in, entry))
+            push(to, *in++);
+        push(to, entry);
+    }
+    while (in < in_end)
+        push(to, *in++);
 }
 
 bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry__item *items,
@@ -363,59 +464,24 @@ bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry_
     build to = {.made = made, .allocator = allocator};
     if (!begin(&to, table, table->n + n, table->segments))
         return BRY_E_NOMEM;
-    unsigned u_bits;
-    const bry__item *item = sort_items(&to, items, spare, n, &u_bits), *last = item + n;
-    bry_status status = BRY_OK;
-    for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
-        stream in = open_stream(table, made, i, NULL, NULL, to.read);
-        uint64_t u = next_u(item, last, i, u_bits);
-        while (status == BRY_OK && (in.more || u != UINT64_MAX)) {
-            bry__entry entry = {u, u != UINT64_MAX ? item->value : 0};
-            if (in.more && is_before(in.entry, entry)) {
-                status = push(&to, in.entry);
-                step(&in);
-            } else {
-                status = push(&to, entry);
-                u = next_u(++item, last, i, u_bits);
-            }
-        }
-        if (status == BRY_OK)
-            status = put_segment(&to, i);
+    unsigned u_bits = bit_length(made->u_most[0]);
+    for (size_t i = 0; i < n; i++) {
+        bry__spot at = bry__table_spot(made, items[i].key);
+        items[i].key = at.i << u_bits | at.u;
     }
-    return end(&to, status);
-}
-
-bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table, bry__item *items,
-                                    bry__item *spare, size_t n, uint32_t *old, uint8_t *was,
-                                    const bry_allocator *allocator)
-{
-    build to = {.made = made, .allocator = allocator};
-    if (!begin(&to, table, table->n + n, table->segments))
-        return BRY_E_NOMEM;
-    unsigned u_bits;
-    const bry__item *item = sort_items(&to, items, spare, n, &u_bits);
-    const bry__item *last = item + n;
+    bry__items_arrange(items, spare, n, u_bits + bit_length(made->segments - 1));
+    const bry__item *item = spare, *last = spare + n;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
-        stream in = open_stream(table, made, i, NULL, NULL, to.read);
-        while (status == BRY_OK) {
-            uint64_t u = next_u(item, last, i, u_bits);
-            if (u == UINT64_MAX && !in.more)
-                break;
-            if (in.more && in.entry.u < u) {
-                status = push(&to, in.entry);
-                step(&in);
-                continue;
-            }
-            bool found = in.more && in.entry.u == u;
-            bry__entry entry = {u, found ? in.entry.value : 0};
-            item = take_group(item, last, found, &entry.value, old, was);
-            status = push(&to, entry);
-            if (found)
-                step(&in);
-        }
-        if (status == BRY_OK)
-            status = put_segment(&to, i);
+        const bry__item *first = item;
+        while (item < last && item->key >> u_bits == i)
+            item++;
+        size_t in = read_segment(table, made, i, to.read);
+        status = reserve(&to, in + (size_t)(item - first));
+        if (status != BRY_OK)
+            break;
+        add_items(&to, to.read, to.read + in, first, item, u_bits);
+        status = put_segment(&to, i);
     }
     return end(&to, status);
 }

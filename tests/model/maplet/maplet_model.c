@@ -249,7 +249,7 @@ static void do_upsert_n(pair *both, model_reader *reader)
     unsigned n = read_batch(both, reader, "upsert_n");
     maplet_side *side = &both->side[0];
     uint8_t was[MAX_BATCH + 1], copy_was[MAX_BATCH + 1];
-    uint32_t old[MAX_BATCH], copy_old[MAX_BATCH];
+    uint32_t old[MAX_BATCH] = {0}, copy_old[MAX_BATCH] = {0};
     if (bry__maplet_has_twins(&side->maplet))
         return;
     memset(was, 77, sizeof was);

@@ -123,6 +123,79 @@ static void test_codes(void **state)
     }
 }
 
+/* Many values in one call get the codes that single calls give them. */
+static void test_many_at_once(void **state)
+{
+    (void)state;
+    enum { N = 5000, LARGEST = 60 };
+    static bry_map_value values[N];
+    static unsigned char text[N][LARGEST];
+    static uint32_t codes[N];
+    for (int e = 0; e < 4; e++) {
+        bry__map_engine engine = engine_number(e);
+        unsigned n = e < 2 ? N : 300;
+        failing_allocator memory[2];
+        bry__dictionary single, many;
+        generator numbers = {.state = 11};
+        init(&single, &engine, &memory[0]);
+        init(&many, &engine, &memory[1]);
+        for (unsigned i = 0; i < n; i++) {
+            unsigned which = (unsigned)generator_below(&numbers, 1 + i / 2);
+            size_t len = value(which - (which % 100 == 99), text[i]);
+            values[i] = bry_map_value_bytes(text[i], len);
+        }
+        size_t done;
+        assert_int_equal(bry__dictionary_intern_n(&many, values, n, codes, &done), BRY_OK);
+        assert_int_equal(done, n);
+        for (unsigned i = 0; i < n; i++) {
+            uint32_t code;
+            assert_int_equal(bry__dictionary_intern(&single, values[i].bytes, values[i].len, &code),
+                             BRY_OK);
+            assert_int_equal(codes[i], code);
+        }
+        assert_int_equal(bry__dictionary_count(&many), bry__dictionary_count(&single));
+        bry__dictionary_free(&single);
+        bry__dictionary_free(&many);
+        assert_int_equal(memory[0].now + memory[1].now, 0);
+    }
+}
+
+static void test_many_without_memory(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    static bry_map_value values[N];
+    static unsigned char text[N][4];
+    static uint32_t codes[N];
+    for (unsigned i = 0; i < N; i++) {
+        memcpy(text[i], &(uint32_t){i / 2}, 4);
+        values[i] = bry_map_value_bytes(text[i], 4);
+    }
+    unsigned failed = 0;
+    bool more = true;
+    for (uint64_t failing = 1; more; failing++) {
+        bry__map_engine engine = bry__compact_map_engine;
+        failing_allocator memory;
+        bry__dictionary dictionary;
+        size_t done;
+        init(&dictionary, &engine, &memory);
+        failing_allocator_restart(&memory);
+        memory.fail_at = failing;
+        bry_status status = bry__dictionary_intern_n(&dictionary, values, N, codes, &done);
+        failed += status != BRY_OK;
+        more = memory.calls >= failing;
+        for (size_t i = 0; i < done; i++)
+            assert_int_equal(codes[i], i / 2);
+        assert_int_equal(done == N, status == BRY_OK);
+        assert_int_equal(bry__dictionary_count(&dictionary), (done + 1) / 2);
+        bry__dictionary_forget(&dictionary, 0, codes, done);
+        assert_int_equal(bry__dictionary_count(&dictionary), 0);
+        bry__dictionary_free(&dictionary);
+        assert_int_equal(memory.now, 0);
+    }
+    assert_true(failed > 3);
+}
+
 static void test_going_back(void **state)
 {
     (void)state;
@@ -329,9 +402,10 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes),      cmocka_unit_test(test_going_back),
-        cmocka_unit_test(test_free_codes), cmocka_unit_test(test_free_empty),
-        cmocka_unit_test(test_churn),      cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_many_at_once), cmocka_unit_test(test_many_without_memory),
+        cmocka_unit_test(test_codes),        cmocka_unit_test(test_going_back),
+        cmocka_unit_test(test_free_codes),   cmocka_unit_test(test_free_empty),
+        cmocka_unit_test(test_churn),        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,9 @@ static void test_upserts_in_order(void **state)
     for (unsigned i = 0; i < one.tables; i++)
         assert_int_equal(many.table[i]->n, one.table[i]->n);
     assert_int_equal(maplet_sum(&many, NULL), maplet_sum(&one, NULL));
+    bry_buffer bytes = maplet_saved(&one);
+    maplet_assert_saved(&many, &bytes);
+    bry_buffer_free(&bytes);
     maplet_check(&many);
     bry__maplet_free(&many);
     finish(&one);
