@@ -1,5 +1,5 @@
 # A thin layer over CMake: CMakeLists.txt is the source of truth, this file is what people type.
-# Each target first installs the Debian packages that it needs and lacks (scripts/packages);
+# Each target first installs the Debian packages that are missing (scripts/packages);
 # NO_INSTALL=1 forbids that. `make help` lists the targets.
 
 PREFIX ?= /usr/local
@@ -14,8 +14,8 @@ configure = cmake -S . -B $(1) --log-level=WARNING \
 	$$([ -f $(1)/CMakeCache.txt ] || ! command -v ninja >/dev/null || echo -G Ninja) $(2) >/dev/null
 # build FOLDER, OPTIONS, [--target TARGET]
 build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS) $(3)
-# One test more than there are processors: those of the server wait for it part of their time.
-# Nothing takes minutes but what hangs: one in Python then says where, and ctest ends it. Those of
+# One test more than there are processors, because tests of the server spend time waiting for it. A
+# test that takes minutes hangs: one in Python then prints where, and ctest ends it. The tests of
 # make soak have limits of their own.
 ctest = BLOOMERY_WATCHDOG=$(PATIENCE) PYTHONPATH=$(CURDIR)/tests/watchdog ctest --output-on-failure \
 	--no-tests=error --timeout $$(($(PATIENCE) + 30)) --parallel $$(($(JOBS) + 1))
@@ -50,7 +50,7 @@ docs:
 	@scripts/command-docs build/bloomery.so doc/commands
 	@scripts/completions build/bloomery build/bloomery-bench completions
 
-# What the tests compare the headers and the library with: for changes that are meant.
+# Records the interface that the tests compare with, after an intended change.
 interface:
 	@scripts/packages interface
 	@mkdir -p build
@@ -91,7 +91,7 @@ fuzz:
 	@cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
 	@scripts/fuzz build-fuzz $(TIME)
 
-# A folder of its own, so that what `make install` takes never links the libraries compared with.
+# In its own folder, so that `make install` never takes programs that link the compared libraries.
 bench:
 	@scripts/packages bench
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
@@ -126,19 +126,19 @@ clean:
 
 help:
 	@echo "make              the programs, the library and the server module, in build/"
-	@echo "make run          a server with data to try; ends by itself where there is no terminal"
+	@echo "make run          a server with sample data; ends by itself if there is no terminal"
 	@echo "make examples     builds and runs the examples"
 	@echo "make test         all tests: plain, address and undefined behaviour, threads, AArch64"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        compares with other libraries; rewrites the tables of doc/benchmarks.md"
 	@echo "make docs         generates doc/commands/ and completions/"
-	@echo "make interface    writes down the interface anew, which the tests compare"
+	@echo "make interface    records the interface, which the tests compare"
 	@echo "make figures      the figures of the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"
-	@echo "make lint         clang-format, clang-tidy, cppcheck and shellcheck must have nothing to say"
+	@echo "make lint         runs clang-format, clang-tidy, cppcheck and shellcheck"
 	@echo "make clean-room   make test and make run on a fresh Debian 12, in a chroot"
 	@echo "make clean        removes what was built"
 	@echo
-	@echo "Each installs the Debian packages that it lacks; NO_INSTALL=1 forbids that."
+	@echo "Each target installs missing Debian packages; NO_INSTALL=1 forbids that."
