@@ -53,7 +53,7 @@ static int check_error(double error)
 }
 
 /* Units and their capacity, of which there may be as many elements as items elsewhere. */
-static int check_elements(uint64_t units, uint64_t capacity)
+static int check_index_elements(uint64_t units, uint64_t capacity)
 {
     int code = check_range("units", units, 1, BRY_INDEX_UNITS_MAX);
     if (code == CLI_GO_ON)
@@ -71,7 +71,7 @@ static int read_index(const bench_given *given, index_settings *index)
         return CLI_GO_ON;
     bool several = given->chosen->run == bench_run_indexes;
     uint64_t units = given->units ? given->units : several ? INDEXES_UNITS : INDEX_UNITS;
-    int code = check_elements(units, given->unit_capacity);
+    int code = check_index_elements(units, given->unit_capacity);
     if (code != CLI_GO_ON)
         return code;
     index->units = (uint32_t)units;

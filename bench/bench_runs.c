@@ -5,19 +5,19 @@
 
 #include <stdlib.h>
 
-static int out_of_memory(void)
+int bench_printed(bool good)
 {
-    return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return good ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
 }
 
-static void open_object(cli_json *json, const bench_request *asked, const char *name)
+void bench_open_json(cli_json *json, const bench_request *asked, const char *name)
 {
     cli_json_open(json, NULL, '{');
     cli_json_text(json, "bench", name);
     bench_machine_json(json, &asked->machine);
 }
 
-static void open_text(const bench_request *asked)
+void bench_open_text(const bench_request *asked)
 {
     bench_machine_line(stdout, &asked->machine);
     fputs("\n\n", stdout);
@@ -29,11 +29,11 @@ int bench_run_hash(const bench_request *asked)
     if (!bench_hash(&asked->settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_hash_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_hash_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "hash");
+    bench_open_json(&json, asked, "hash");
     bench_hash_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -45,11 +45,11 @@ static int run_filters_case(const bench_request *asked, bool compare)
     if (!bench_filters(&asked->settings, compare, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_filters_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_filters_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, compare ? "filters" : "filter");
+    bench_open_json(&json, asked, compare ? "filters" : "filter");
     if (compare)
         bench_filters_json(&json, &report);
     else
@@ -74,11 +74,11 @@ int bench_run_maplet(const bench_request *asked)
     if (!bench_maplet(&asked->settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_maplet_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_maplet_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "maplet");
+    bench_open_json(&json, asked, "maplet");
     bench_maplet_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -90,11 +90,11 @@ int bench_run_map(const bench_request *asked)
     if (!bench_map(&asked->settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_map_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_map_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "map");
+    bench_open_json(&json, asked, "map");
     bench_map_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -106,11 +106,11 @@ int bench_run_maps(const bench_request *asked)
     if (!bench_maps(&asked->settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_maps_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_maps_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "maps");
+    bench_open_json(&json, asked, "maps");
     bench_maps_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -124,11 +124,11 @@ int bench_run_memcached(const bench_request *asked)
     if (!report.there)
         return cli_fail(BRY_E_UNSUPPORTED, "memcached is not installed (Debian: memcached)");
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_remote_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_remote_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "memcached");
+    bench_open_json(&json, asked, "memcached");
     bench_remote_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -140,11 +140,11 @@ int bench_run_index(const bench_request *asked)
     if (!bench_index(&asked->settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_index_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_index_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "index");
+    bench_open_json(&json, asked, "index");
     bench_index_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -156,11 +156,11 @@ int bench_run_indexes(const bench_request *asked)
     if (!bench_indexes(&asked->settings, true, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return bench_indexes_text(stdout, &report) ? CLI_YES : out_of_memory();
+        bench_open_text(asked);
+        return bench_printed(bench_indexes_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "indexes");
+    bench_open_json(&json, asked, "indexes");
     bench_indexes_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -264,7 +264,7 @@ static bool measure_all(const bench_settings *settings, all_report *report)
 static void all_json(const bench_request *asked, const all_report *report)
 {
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "all");
+    bench_open_json(&json, asked, "all");
     cli_json_open(&json, "hash", '{');
     bench_hash_json(&json, &report->hashes);
     cli_json_close(&json, '}');
@@ -298,7 +298,7 @@ static void all_json(const bench_request *asked, const all_report *report)
 
 static bool all_text(const bench_request *asked, const all_report *report)
 {
-    open_text(asked);
+    bench_open_text(asked);
     bool printed = bench_hash_text(stdout, &report->hashes);
     fputc('\n', stdout);
     printed = bench_filters_text(stdout, &report->filters) && printed;
@@ -317,13 +317,13 @@ static bool all_text(const bench_request *asked, const all_report *report)
 }
 
 /* The generated part of doc/benchmarks.md: the machine, then the tables. */
-static int regenerate(const bench_request *asked, const all_report *report)
+static int rewrite_block(const bench_request *asked, const all_report *report)
 {
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     if (!out)
-        return out_of_memory();
+        return bench_printed(false);
     fputs("Measured by `make bench` on: ", out);
     bench_machine_line(out, &asked->machine);
     fputs(".\n\n", out);
@@ -341,7 +341,7 @@ static int regenerate(const bench_request *asked, const all_report *report)
     fputc('\n', out);
     good = bench_seen_markdown(out, &report->seen) && good;
     good = fclose(out) == 0 && good;
-    int code = !good                                        ? out_of_memory()
+    int code = !good                                        ? bench_printed(false)
                : bench_block_replace(asked->markdown, text) ? CLI_YES
                                                             : CLI_FAILED;
     free(text);
@@ -359,6 +359,6 @@ int bench_run_all(const bench_request *asked)
     if (asked->as_json)
         all_json(asked, &report);
     else if (!all_text(asked, &report))
-        return out_of_memory();
-    return asked->markdown ? regenerate(asked, &report) : CLI_YES;
+        return bench_printed(false);
+    return asked->markdown ? rewrite_block(asked, &report) : CLI_YES;
 }

@@ -30,6 +30,11 @@ int bench_run_windows(const bench_request *asked);
 int bench_run_seen(const bench_request *asked);
 int bench_run_all(const bench_request *asked);
 
+/* The beginning of what a case writes, and its exit code: memory may run out while it is written. */
+void bench_open_json(cli_json *json, const bench_request *asked, const char *name);
+void bench_open_text(const bench_request *asked);
+int bench_printed(bool good);
+
 /* What was asked for, with what the settings of all cases say. */
 window_settings bench_window_settings(const bench_settings *settings,
                                       const window_settings *window);

@@ -2,24 +2,6 @@
 #include "bench/bench_runs.h"
 #include "cli/core/output.h"
 
-static void open_object(cli_json *json, const bench_request *asked, const char *name)
-{
-    cli_json_open(json, NULL, '{');
-    cli_json_text(json, "bench", name);
-    bench_machine_json(json, &asked->machine);
-}
-
-static void open_text(const bench_request *asked)
-{
-    bench_machine_line(stdout, &asked->machine);
-    fputs("\n\n", stdout);
-}
-
-static int printed(bool good)
-{
-    return good ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
-}
-
 window_settings bench_window_settings(const bench_settings *settings, const window_settings *window)
 {
     window_settings all = *window;
@@ -36,11 +18,11 @@ int bench_run_window(const bench_request *asked)
     if (!bench_window(&settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return printed(bench_window_text(stdout, &report));
+        bench_open_text(asked);
+        return bench_printed(bench_window_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "window");
+    bench_open_json(&json, asked, "window");
     bench_window_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -53,11 +35,11 @@ int bench_run_windows(const bench_request *asked)
     if (!bench_windows(&settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return printed(bench_windows_text(stdout, &report));
+        bench_open_text(asked);
+        return bench_printed(bench_windows_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "windows");
+    bench_open_json(&json, asked, "windows");
     bench_windows_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;
@@ -71,11 +53,11 @@ int bench_run_seen(const bench_request *asked)
     if (!bench_seen(&settings, &report))
         return CLI_FAILED;
     if (!asked->as_json) {
-        open_text(asked);
-        return printed(bench_seen_text(stdout, &report));
+        bench_open_text(asked);
+        return bench_printed(bench_seen_text(stdout, &report));
     }
     cli_json json = CLI_JSON_TO(stdout);
-    open_object(&json, asked, "seen");
+    bench_open_json(&json, asked, "seen");
     bench_seen_json(&json, &report);
     cli_json_close(&json, '}');
     return CLI_YES;

@@ -11,10 +11,10 @@
 
 const char cli_program[] = "bloomery";
 
-static int run(int argc, char **argv);
+static int run_command(int argc, char **argv);
 
 /* "help map build" is "map build --help". */
-static int help(int argc, char **argv)
+static int help_of_command(int argc, char **argv)
 {
     enum { MOST = 2 };
     static char option[] = "--help";
@@ -27,7 +27,7 @@ static int help(int argc, char **argv)
         words[i] = argv[i];
     }
     words[argc] = option;
-    return run(argc + 1, words);
+    return run_command(argc + 1, words);
 }
 
 static const cli_command commands[] = {
@@ -36,7 +36,7 @@ static const cli_command commands[] = {
     {"seen", "drops lines of a stream that were seen before", cli_seen},
     {"index", "indexes of files: which of them may contain this line", cli_index},
     {"serve", "a Redis or Valkey server with the module, on this machine", cli_serve},
-    {"help", "the help of a command, such as \"help map build\"", help},
+    {"help", "the help of a command, such as \"help map build\"", help_of_command},
 };
 
 static const cli_group program = {
@@ -52,26 +52,26 @@ static const cli_group program = {
                 "  bloomery help index build",
 };
 
-static int version(int argc, char **argv)
+static int print_version(int argc, char **argv)
 {
     if (argc > 1)
         return cli_misuse(NULL, "unexpected argument %s", cli_quote(argv[1]).text);
     return cli_print_version();
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     bool asks_version =
         argc > 0 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0);
     if (argc > 0 && strcmp(argv[0], "bench") == 0)
         return cli_misuse(NULL, "unknown command \"bench\": run bloomery-bench, a program of "
                                 "its own");
-    return asks_version ? version(argc, argv) : cli_run_group(&program, argc, argv);
+    return asks_version ? print_version(argc, argv) : cli_run_group(&program, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
     /* A reader that went away is a failed write like any other: reported, and exit code 3. */
     signal(SIGPIPE, SIG_IGN);
-    return cli_finish(run(argc - 1, argv + 1));
+    return cli_finish(run_command(argc - 1, argv + 1));
 }

@@ -50,7 +50,7 @@ static void write_row(cli_json *json, const char *key, const plan_job *of, const
     cli_json_close(json, '}');
 }
 
-static void print_json(const plan_inputs *in, const plan_costs *cost, const bool *wanted)
+static void print_plan_json(const plan_inputs *in, const plan_costs *cost, const bool *wanted)
 {
     cli_json json = CLI_JSON_TO(stdout);
     plan_costs standard = plan_standard_bloom(in);
@@ -68,20 +68,20 @@ static void print_json(const plan_inputs *in, const plan_costs *cost, const bool
 }
 
 /* As a key of a server. Candidates for comparison are not server keys. */
-static bool too_large(const plan_costs *cost)
+static bool plan_too_large(const plan_costs *cost)
 {
     return cost->bytes_empty && cost->bytes > SERVER_KEY_BYTES;
 }
 
-static void fill_row(cli_table *table, const char *job_name, const char *engine, const char *layout,
-                     const plan_costs *cost, bool starred)
+static void fill_plan_row(cli_table *table, const char *job_name, const char *engine,
+                          const char *layout, const plan_costs *cost, bool starred)
 {
     cli_table_add(table, "%s", job_name);
     cli_table_add(table, "%s%s%s", engine, layout ? ", " : "", layout ? layout : "");
     cli_table_add(table, "%s%s", text_size_of(cost->bytes).text,
-                  too_large(cost) ? " *"
-                  : starred       ? "  "
-                                  : "");
+                  plan_too_large(cost) ? " *"
+                  : starred            ? "  "
+                                       : "");
     if (cost->bytes_empty)
         cli_table_add(table, "%s", text_size_of(cost->bytes_empty).text);
     else
@@ -101,15 +101,15 @@ static int print_table(const plan_inputs *in, const plan_costs *cost, const bool
     cli_table table = CLI_TABLE("llrrrrr");
     bool starred = false;
     for (int i = 0; i < PLAN_JOBS; i++)
-        starred |= wanted[i] && too_large(&cost[i]);
+        starred |= wanted[i] && plan_too_large(&cost[i]);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         cli_table_add(&table, "%s", head[i]);
     for (int i = 0; i < PLAN_JOBS; i++)
         if (wanted[i])
-            fill_row(&table, plan_jobs[i].name, bry_engine_name(plan_jobs[i].engine),
-                     plan_jobs[i].layout, &cost[i], starred);
+            fill_plan_row(&table, plan_jobs[i].name, bry_engine_name(plan_jobs[i].engine),
+                          plan_jobs[i].layout, &cost[i], starred);
     plan_costs standard = plan_standard_bloom(in);
-    fill_row(&table, "(for comparison)", "standard Bloom, textbook", NULL, &standard, starred);
+    fill_plan_row(&table, "(for comparison)", "standard Bloom, textbook", NULL, &standard, starred);
 
     printf("%llu items, error %g\n\n", (unsigned long long)in->items, in->error);
     bool printed = cli_table_print(&table, stdout);
@@ -123,7 +123,7 @@ static int print_table(const plan_inputs *in, const plan_costs *cost, const bool
 
 /* Marks the rows of this job and this engine, NULL for all; a message and the exit code when there
  * are none. */
-static int pick(const char *job, const char *name, bool *wanted)
+static int pick_plans(const char *job, const char *name, bool *wanted)
 {
     bry_engine engine = BRY_ENGINE_AUTO;
     if (name && bry_engine_parse(name, &engine) != BRY_OK)
@@ -173,6 +173,47 @@ static int items_of_rate(uint64_t rate, plan_inputs *in)
     return CLI_GO_ON;
 }
 
+/* Sets the items by the rate, and looks for what is missing. */
+static int check_plan_inputs(uint64_t rate, plan_inputs *in)
+{
+    if (rate && in->items)
+        return cli_misuse("plan", "--rate cannot be combined with --items");
+    int code = rate ? items_of_rate(rate, in) : CLI_GO_ON;
+    if (code == CLI_GO_ON && !in->items)
+        code = cli_misuse("plan", "--items is needed");
+    if (code == CLI_GO_ON && !(in->error > 0))
+        code = cli_misuse("plan", "--error is needed");
+    return code;
+}
+
+static int print_plans(const plan_inputs *in, const char *job, const char *engine, bool as_json)
+{
+    bool wanted[PLAN_JOBS] = {0};
+    plan_costs cost[PLAN_JOBS] = {0};
+    int code = pick_plans(job, engine, wanted);
+    if (code == CLI_GO_ON)
+        code = plan_all(in, cost, wanted);
+    if (code != CLI_GO_ON)
+        return code;
+    if (!as_json)
+        return print_table(in, cost, wanted);
+    print_plan_json(in, cost, wanted);
+    return CLI_YES;
+}
+
+static const char about_text[] =
+    "The memory and the error of each job and engine, before anything is created. A\n"
+    "filter of engine bloom takes exactly these bytes. The others are estimates for\n"
+    "growable objects, without the bytes of values and without the counters themselves.\n"
+    "Combinations that are not possible are omitted.";
+static const char more_text[] =
+    "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
+    "above the default limit for a key of a server.";
+static const char examples_text[] =
+    "  bloomery plan --items 10M --error 0.1%\n"
+    "  bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3\n"
+    "  bloomery plan --rate 5k --window 10m --error 1e-6 --json";
+
 int cli_plan(int argc, char **argv)
 {
     plan_inputs in = {.subsets = 64, .window = 60000};
@@ -197,44 +238,16 @@ int cli_plan(int argc, char **argv)
     const cli_syntax syntax = {
         .command = "plan",
         .usage = "--items N --error P [options]",
-        .about =
-            "The memory and the error of each job and engine, before anything is created. A\n"
-            "filter of engine bloom takes exactly these bytes. The others are estimates for\n"
-            "growable objects, without the bytes of values and without the counters themselves.\n"
-            "Combinations that are not possible are omitted.",
+        .about = about_text,
         .options = options,
-        .more = "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
-                "above the default limit for a key of a server.",
+        .more = more_text,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery plan --items 10M --error 0.1%\n"
-                    "  bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3\n"
-                    "  bloomery plan --rate 5k --window 10m --error 1e-6 --json",
+        .examples = examples_text,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
-    if (rate && in.items)
-        return cli_misuse("plan", "--rate cannot be combined with --items");
-    if (rate) {
-        code = items_of_rate(rate, &in);
-        if (code != CLI_GO_ON)
-            return code;
-    }
-    for (int i = 0; i < 2; i++)
-        if (!options[i].given && !(i == 0 && rate))
-            return cli_misuse("plan", "--%s is needed", options[i].name);
-
-    bool wanted[PLAN_JOBS] = {0};
-    code = pick(job, engine, wanted);
-    if (code != CLI_GO_ON)
-        return code;
-    plan_costs cost[PLAN_JOBS] = {0};
-    code = plan_all(&in, cost, wanted);
-    if (code != CLI_GO_ON)
-        return code;
-    if (!as_json)
-        return print_table(&in, cost, wanted);
-    print_json(&in, cost, wanted);
-    return CLI_YES;
+    code = check_plan_inputs(rate, &in);
+    return code == CLI_GO_ON ? print_plans(&in, job, engine, as_json) : code;
 }

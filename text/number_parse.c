@@ -1,5 +1,7 @@
 #include "text/number_parse.h"
 
+#include "text/digit.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +33,6 @@ typedef struct written {
     const char *rest, *end;
 } written;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The byte there, or NUL behind the end. */
 static char byte_at(const char *at, const char *end)
 {
@@ -45,7 +42,7 @@ static char byte_at(const char *at, const char *end)
 static bool is_negative(const char *text, const char *end)
 {
     char next = byte_at(text + 1, end);
-    return byte_at(text, end) == '-' && (is_digit(next) || next == '.');
+    return byte_at(text, end) == '-' && (text_is_digit(next) || next == '.');
 }
 
 /* Reads an exponent, if there is one, and adds it. Returns what follows. */
@@ -53,10 +50,10 @@ static const char *read_exponent(const char *at, const char *end, int *exponent)
 {
     char letter = byte_at(at, end), sign = byte_at(at + 1, end);
     const char *first = at + 1 + (sign == '-' || sign == '+');
-    if ((letter != 'e' && letter != 'E') || !is_digit(byte_at(first, end)))
+    if ((letter != 'e' && letter != 'E') || !text_is_digit(byte_at(first, end)))
         return at;
     int read = 0;
-    for (at = first; is_digit(byte_at(at, end)); at++)
+    for (at = first; text_is_digit(byte_at(at, end)); at++)
         read = read > MOST_EXPONENT ? read : read * 10 + (*at - '0');
     *exponent += sign == '-' ? -read : read;
     return at;
@@ -72,7 +69,7 @@ static const char *read_written(const char *text, size_t size, const char *other
     size_t len = 0;
     bool point = false, any = false;
     number->exponent = 0;
-    for (; is_digit(byte_at(text, end)) || (byte_at(text, end) == '.' && !point); text++) {
+    for (; text_is_digit(byte_at(text, end)) || (byte_at(text, end) == '.' && !point); text++) {
         if (*text == '.') {
             point = true;
             continue;
@@ -98,7 +95,7 @@ static const char *read_written(const char *text, size_t size, const char *other
 }
 
 /* digits · 10^exponent · unit, exactly. */
-static const char *whole(const written *number, uint64_t unit, uint64_t *value)
+static const char *whole_number(const written *number, uint64_t unit, uint64_t *value)
 {
     uint64_t product = 0;
     if (!*number->digits) {
@@ -132,20 +129,20 @@ static const char *whole(const written *number, uint64_t unit, uint64_t *value)
 }
 
 /* base^exponent, both written as plain digits. */
-static const char *power(const written *base, const char *otherwise, uint64_t *value)
+static const char *parse_power(const written *base, const char *otherwise, uint64_t *value)
 {
     written exponent;
     uint64_t factor, times, product = 1;
     const char *from = base->rest + 1;
-    if (!is_digit(byte_at(from, base->end)))
+    if (!text_is_digit(byte_at(from, base->end)))
         return otherwise;
     const char *problem = read_written(from, (size_t)(base->end - from), otherwise, &exponent);
     if (!problem && exponent.rest != exponent.end)
         problem = otherwise;
     if (!problem)
-        problem = whole(base, 1, &factor);
+        problem = whole_number(base, 1, &factor);
     if (!problem)
-        problem = whole(&exponent, 1, &times);
+        problem = whole_number(&exponent, 1, &times);
     if (problem)
         return problem;
     if (factor < 2) {
@@ -193,9 +190,9 @@ static const char *parse_scaled(const char *text, size_t len, bool bytes, uint64
     if (problem)
         return problem;
     if (byte_at(number.rest, number.end) == '^')
-        return power(&number, otherwise, value);
+        return parse_power(&number, otherwise, value);
     uint64_t scale = scale_of(&number, bytes);
-    return scale ? whole(&number, scale, value) : otherwise;
+    return scale ? whole_number(&number, scale, value) : otherwise;
 }
 
 const char *text_parse_count(const char *text, size_t len, uint64_t *count)
@@ -223,12 +220,12 @@ static const char *parse_span(const char *text, size_t len, const char *otherwis
         return problem;
     size_t left = (size_t)(number.end - number.rest);
     if (left == 0)
-        return bare ? whole(&number, 1, milliseconds) : no_unit;
+        return bare ? whole_number(&number, 1, milliseconds) : no_unit;
     if (bare && *number.rest == '^')
-        return power(&number, otherwise, milliseconds);
+        return parse_power(&number, otherwise, milliseconds);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strlen(units[i].name) == left && memcmp(number.rest, units[i].name, left) == 0)
-            return whole(&number, units[i].milliseconds, milliseconds);
+            return whole_number(&number, units[i].milliseconds, milliseconds);
     return otherwise;
 }
 
@@ -268,10 +265,10 @@ static const char *parse_digits(const char *text, size_t len, const char *otherw
                                 uint64_t *value)
 {
     uint64_t number = 0;
-    if (len > 1 && text[0] == '-' && is_digit(text[1]))
+    if (len > 1 && text[0] == '-' && text_is_digit(text[1]))
         return negative;
     for (size_t i = 0; i < len; i++)
-        if (!is_digit(text[i]))
+        if (!text_is_digit(text[i]))
             return otherwise;
     for (size_t i = 0; i < len; i++)
         if (__builtin_mul_overflow(number, 10, &number) ||

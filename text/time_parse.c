@@ -1,5 +1,7 @@
 #include "text/time_parse.h"
 
+#include "text/digit.h"
+
 #include <string.h>
 
 /* The last millisecond of the year 9999. Beyond it a stamp is in another unit than was said. */
@@ -25,11 +27,6 @@ bool text_parse_time_unit(const char *word, text_time_unit *unit)
     return false;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- numbers ------------------------------------------------------------------------------- */
 
 /* The exponent, cut off where any time would be out of range; false: there is none. */
@@ -38,7 +35,7 @@ static bool parse_exponent(const char *text, size_t len, int64_t *exponent)
     bool minus = len > 0 && text[0] == '-';
     size_t at = len > 0 && (text[0] == '-' || text[0] == '+'), first = at;
     *exponent = 0;
-    for (; at < len && is_digit(text[at]); at++)
+    for (; at < len && text_is_digit(text[at]); at++)
         if (*exponent < MOST_EXPONENT)
             *exponent = *exponent * 10 + (text[at] - '0');
     if (minus)
@@ -53,7 +50,7 @@ static const char *parse_number(const char *text, size_t len, text_time_unit uni
     bool minus = len > 0 && text[0] == '-';
     size_t first = minus, at = first, digits = 0;
     int64_t point = -1, exponent = 0;
-    for (; at < len && (is_digit(text[at]) || (text[at] == '.' && point < 0)); at++) {
+    for (; at < len && (text_is_digit(text[at]) || (text[at] == '.' && point < 0)); at++) {
         if (text[at] == '.')
             point = (int64_t)digits;
         else
@@ -90,7 +87,7 @@ static bool take_digits(cursor *c, unsigned count, int *number)
         return false;
     *number = 0;
     for (unsigned i = 0; i < count; i++, c->at++) {
-        if (!is_digit(*c->at))
+        if (!text_is_digit(*c->at))
             return false;
         *number = *number * 10 + (*c->at - '0');
     }
@@ -154,7 +151,7 @@ static const char *parse_date(const char *text, size_t len, uint64_t *ms)
             if (!take_digits(&c, 2, &second))
                 return not_time;
             if (take_byte(&c, '.') || take_byte(&c, ','))
-                for (int worth = 100; c.at < c.end && is_digit(*c.at); worth /= 10)
+                for (int worth = 100; c.at < c.end && text_is_digit(*c.at); worth /= 10)
                     if (take_digits(&c, 1, &digit))
                         fraction += worth * digit;
         }

@@ -34,7 +34,7 @@ static uint64_t random_of(enum kind kind, uint64_t i)
     return bench_random(((uint64_t)kind + 1) << 56 | i);
 }
 
-static size_t size_of(enum kind kind, uint64_t i)
+static size_t text_size_for(enum kind kind, uint64_t i)
 {
     bool key = kind == KEY_SIZE;
     double u = ((double)(random_of(kind, i) >> 11) + 0.5) * 0x1p-53;
@@ -60,7 +60,7 @@ static bool make_texts(uint64_t count, bool keys, kbf_text **texts, char **bytes
     enum kind size = keys ? KEY_SIZE : VALUE_SIZE, text = keys ? KEY_TEXT : VALUE_TEXT;
     uint64_t total = 0;
     for (uint64_t i = 0; i < count; i++)
-        total += size_of(size, i);
+        total += text_size_for(size, i);
     if (total == 0)
         return false;
     *texts = malloc(count * sizeof **texts);
@@ -69,7 +69,7 @@ static bool make_texts(uint64_t count, bool keys, kbf_text **texts, char **bytes
         return false;
     char *at = *bytes;
     for (uint64_t i = 0; i < count; i++) {
-        size_t len = size_of(size, i);
+        size_t len = text_size_for(size, i);
         write_text(at, len, text, i);
         (*texts)[i] = (kbf_text){at, len};
         at += len;

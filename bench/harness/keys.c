@@ -18,7 +18,7 @@ static void write_key(unsigned char *key, uint64_t i)
     memcpy(key, halves, BENCH_KEY_BYTES);
 }
 
-static void shuffle(unsigned char *keys, uint64_t count)
+static void shuffle_keys(unsigned char *keys, uint64_t count)
 {
     for (uint64_t i = count; i > 1; i--) {
         unsigned char *a = keys + (i - 1) * BENCH_KEY_BYTES;
@@ -45,7 +45,7 @@ bool bench_keys_make(bench_keys *keys, uint64_t count)
         write_key(keys->misses + i * BENCH_KEY_BYTES, count + i);
     }
     memcpy(keys->hits, keys->added, bytes);
-    shuffle(keys->hits, count);
+    shuffle_keys(keys->hits, count);
     return true;
 }
 

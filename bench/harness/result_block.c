@@ -13,7 +13,7 @@ static const char end_mark[] = "<!-- bench:end -->";
 
 /* The whole file as a string to free, or NULL and a message. A NUL inside would cut it short, so
  * such a file is refused. */
-static char *read_whole(const char *path)
+static char *read_page(const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
@@ -56,7 +56,7 @@ static bool find_block(const char *path, const char *text, const char **inside, 
 bool bench_block_check(const char *path)
 {
     const char *inside, *end;
-    char *text = read_whole(path);
+    char *text = read_page(path);
     bool good = text && find_block(path, text, &inside, &end);
     free(text);
     return good;
@@ -79,7 +79,7 @@ static bry_status write_parts(void *context, const bry_sink *sink)
 bool bench_block_replace(const char *path, const char *text)
 {
     const char *inside, *end;
-    char *old = read_whole(path);
+    char *old = read_page(path);
     bool good = old && find_block(path, old, &inside, &end);
     if (good) {
         parts all = {old, text, end, (size_t)(inside - old)};

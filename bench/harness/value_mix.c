@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* How often value i is drawn, up to a common factor in all but the first where that is given. */
-static double weight(uint32_t i, double skew, double top)
+static double value_weight(uint32_t i, double skew, double top)
 {
     return i == 0 && top > 0 ? 0 : pow((double)i + (top > 0 ? 0 : 1), -skew);
 }
@@ -16,9 +16,9 @@ bool value_mix_make(value_mix *mix, uint32_t count, double skew, double top)
         return false;
     double sum = 0, before = 0;
     for (uint32_t i = 0; i < count; i++)
-        sum += weight(i, skew, top);
+        sum += value_weight(i, skew, top);
     for (uint32_t i = 0; i < count; i++) {
-        double share = i == 0 && top > 0 ? top : weight(i, skew, top) / sum * (1 - top);
+        double share = i == 0 && top > 0 ? top : value_weight(i, skew, top) / sum * (1 - top);
         before += share;
         mix->same += share * share;
         mix->below[i] = before < 1 ? (uint64_t)(before * 0x1p64) : UINT64_MAX;

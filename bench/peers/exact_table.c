@@ -16,7 +16,7 @@ static uint64_t most_keys(uint64_t slots)
     return slots / 10 * 7 + slots % 10 * 7 / 10;
 }
 
-static uint64_t home_of(const exact_table *table, uint64_t key)
+static uint64_t table_home_of(const exact_table *table, uint64_t key)
 {
     return bry__scale(key, table->size);
 }
@@ -27,9 +27,9 @@ static uint64_t next_of(const exact_table *table, uint64_t i)
 }
 
 /* The slot of the key, or the empty one where it would go; the key is not 0. */
-static uint64_t find(const exact_table *table, uint64_t key)
+static uint64_t table_find_slot(const exact_table *table, uint64_t key)
 {
-    uint64_t i = home_of(table, key);
+    uint64_t i = table_home_of(table, key);
     for (;; i = next_of(table, i)) {
         uint64_t here = key_of(&table->slots[i]);
         if (here == key || here == 0)
@@ -37,12 +37,12 @@ static uint64_t find(const exact_table *table, uint64_t key)
     }
 }
 
-static void fill(exact_slot *slot, uint64_t key, uint32_t value)
+static void table_fill_slot(exact_slot *slot, uint64_t key, uint32_t value)
 {
     *slot = (exact_slot){{(uint32_t)key, (uint32_t)(key >> 32)}, value};
 }
 
-static bool allocate(exact_table *table, uint64_t size)
+static bool table_allocate(exact_table *table, uint64_t size)
 {
     if (size > SIZE_MAX / sizeof(exact_slot))
         return false;
@@ -58,7 +58,7 @@ bool exact_table_init(exact_table *table, uint64_t keys)
 {
     uint64_t size = keys / 7 * 10 + (keys % 7 * 10 + 6) / 7;
     *table = (exact_table){0};
-    return allocate(table, size < LEAST_SLOTS ? LEAST_SLOTS : size);
+    return table_allocate(table, size < LEAST_SLOTS ? LEAST_SLOTS : size);
 }
 
 void exact_table_free(exact_table *table)
@@ -72,15 +72,15 @@ uint64_t exact_table_bytes(const exact_table *table)
     return sizeof *table + table->size * sizeof *table->slots;
 }
 
-static bool grow(exact_table *table)
+static bool table_grow(exact_table *table)
 {
     exact_table wider = *table;
-    if (!allocate(&wider, table->size * 2))
+    if (!table_allocate(&wider, table->size * 2))
         return false;
     for (uint64_t i = 0; i < table->size; i++) {
         uint64_t key = key_of(&table->slots[i]);
         if (key != 0)
-            wider.slots[find(&wider, key)] = table->slots[i];
+            wider.slots[table_find_slot(&wider, key)] = table->slots[i];
     }
     free(table->slots);
     *table = wider;
@@ -95,17 +95,17 @@ bool exact_table_put(exact_table *table, uint64_t key, uint32_t value, bool *was
         table->zero_value = value;
         return true;
     }
-    uint64_t i = find(table, key);
+    uint64_t i = table_find_slot(table, key);
     *was = key_of(&table->slots[i]) == key;
     if (!*was) {
         if (table->count >= most_keys(table->size)) {
-            if (!grow(table))
+            if (!table_grow(table))
                 return false;
-            i = find(table, key);
+            i = table_find_slot(table, key);
         }
         table->count++;
     }
-    fill(&table->slots[i], key, value);
+    table_fill_slot(&table->slots[i], key, value);
     return true;
 }
 
@@ -115,7 +115,7 @@ bool exact_table_get(const exact_table *table, uint64_t key, uint32_t *value)
         *value = table->zero_value;
         return table->has_zero;
     }
-    const exact_slot *slot = &table->slots[find(table, key)];
+    const exact_slot *slot = &table->slots[table_find_slot(table, key)];
     *value = slot->value;
     return key_of(slot) == key;
 }
@@ -127,12 +127,12 @@ bool exact_table_remove(exact_table *table, uint64_t key)
         table->has_zero = false;
         return was;
     }
-    uint64_t hole = find(table, key);
+    uint64_t hole = table_find_slot(table, key);
     if (key_of(&table->slots[hole]) != key)
         return false;
     /* What follows moves up where a look-up, coming from its home, passes the hole. */
     for (uint64_t i = next_of(table, hole); key_of(&table->slots[i]) != 0; i = next_of(table, i)) {
-        uint64_t home = home_of(table, key_of(&table->slots[i]));
+        uint64_t home = table_home_of(table, key_of(&table->slots[i]));
         bool passes = hole <= i ? home <= hole || home > i : home <= hole && home > i;
         if (!passes)
             continue;
@@ -146,5 +146,5 @@ bool exact_table_remove(exact_table *table, uint64_t key)
 
 void exact_table_prefetch(const exact_table *table, uint64_t key)
 {
-    __builtin_prefetch(&table->slots[home_of(table, key)]);
+    __builtin_prefetch(&table->slots[table_home_of(table, key)]);
 }

@@ -67,14 +67,14 @@ int line_file(uint64_t lines)
 
 enum { NOT_THERE = 127 };
 
-static double now(void)
+static double wall_seconds(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static double seconds(struct timeval time)
+static double seconds_of(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
@@ -86,7 +86,7 @@ line_run line_program_run(const char *const *arguments, int file, line_reader *r
     int pipe_ends[2] = {-1, -1};
     if (lseek(file, 0, SEEK_SET) != 0 || (reader && pipe2(pipe_ends, O_CLOEXEC) != 0))
         return run;
-    double started = now();
+    double started = wall_seconds();
     /* fork(), not one of its faster relatives: what a program's memory was at most would else begin
      * with what ours was at most. */
     pid_t child = fork();
@@ -110,8 +110,8 @@ line_run line_program_run(const char *const *arguments, int file, line_reader *r
         continue;
     if (waited != child || child < 0)
         return run;
-    run.seconds = now() - started;
-    run.processor = seconds(used.ru_utime) + seconds(used.ru_stime);
+    run.seconds = wall_seconds() - started;
+    run.processor = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
     run.peak_bytes = (uint64_t)used.ru_maxrss * 1024;
     run.there = !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE);
     run.done = WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -21,7 +21,7 @@ const char *filter_libbloom_version(void)
 #include <math.h>
 #include <stdlib.h>
 
-static bool init(const filter_work *work, struct bloom *bloom)
+static bool libbloom_init(const filter_work *work, struct bloom *bloom)
 {
     return work->keys.count <= INT_MAX &&
            bloom_init(bloom, (int)work->keys.count, work->error) == 0;
@@ -30,7 +30,7 @@ static bool init(const filter_work *work, struct bloom *bloom)
 static void *libbloom_make(const void *work)
 {
     struct bloom *bloom = malloc(sizeof *bloom);
-    if (bloom && !init(work, bloom)) {
+    if (bloom && !libbloom_init(work, bloom)) {
         free(bloom);
         return NULL;
     }
@@ -70,7 +70,7 @@ static bool libbloom_facts(const filter_work *work, filter_facts *facts)
     struct bloom bloom;
     /* Its sizes are ints, and it takes 1000 keys at least. */
     double bits = (double)work->keys.count * -log(work->error) / (M_LN2 * M_LN2);
-    if (bits > INT_MAX || !init(work, &bloom))
+    if (bits > INT_MAX || !libbloom_init(work, &bloom))
         return false;
     *facts = (filter_facts){
         .bytes = (uint64_t)bloom.bytes,

@@ -51,7 +51,7 @@ bool memcached_installed(void)
     return find_program(path, sizeof path);
 }
 
-static struct sockaddr_in loopback(int port)
+static struct sockaddr_in loopback_address(int port)
 {
     return (struct sockaddr_in){.sin_family = AF_INET,
                                 .sin_port = htons((uint16_t)port),
@@ -61,7 +61,7 @@ static struct sockaddr_in loopback(int port)
 /* A port that nobody has at this moment, or -1. */
 static int free_port(void)
 {
-    struct sockaddr_in address = loopback(0);
+    struct sockaddr_in address = loopback_address(0);
     socklen_t len = sizeof address;
     int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = -1;
     if (probe >= 0 && bind(probe, (struct sockaddr *)&address, len) == 0 &&
@@ -104,11 +104,11 @@ static void end_process(memcached *server)
 }
 
 /* Waits until it listens, and is connected then. */
-static bool connect_to(memcached *server)
+static bool connect_to_memcached(memcached *server)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
     const struct timeval patience = {.tv_sec = PATIENCE};
-    struct sockaddr_in address = loopback(server->port);
+    struct sockaddr_in address = loopback_address(server->port);
     int one = 1;
     for (int i = 0; i < WAITS; i++) {
         if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
@@ -147,7 +147,7 @@ static bool try_start(memcached *server, const char *path, uint64_t megabytes)
     server->pid = fork();
     if (server->pid == 0)
         become_memcached(path, parent, server->port, megabytes);
-    if (server->pid > 0 && connect_to(server) && is_ours(server))
+    if (server->pid > 0 && connect_to_memcached(server) && is_ours(server))
         return true;
     if (server->connection >= 0)
         close(server->connection);
@@ -203,7 +203,7 @@ uint64_t memcached_resident(const memcached *server)
 
 /* ---- bytes out and in ---------------------------------------------------------------------- */
 
-static bool flush(memcached *server)
+static bool flush_commands(memcached *server)
 {
     size_t sent = 0;
     while (sent < server->out_len) {
@@ -219,9 +219,9 @@ static bool flush(memcached *server)
 }
 
 /* Nothing that is added at once is longer than the room. */
-static bool add(memcached *server, const void *bytes, size_t len)
+static bool add_to_commands(memcached *server, const void *bytes, size_t len)
 {
-    if (len > OUT_BYTES - server->out_len && !flush(server))
+    if (len > OUT_BYTES - server->out_len && !flush_commands(server))
         return false;
     memcpy(server->out + server->out_len, bytes, len);
     server->out_len += len;
@@ -230,10 +230,10 @@ static bool add(memcached *server, const void *bytes, size_t len)
 
 static bool add_text(memcached *server, const char *text)
 {
-    return add(server, text, strlen(text));
+    return add_to_commands(server, text, strlen(text));
 }
 
-static bool receive(memcached *server)
+static bool receive_reply(memcached *server)
 {
     if (server->in_len == server->in_room) {
         size_t room = server->in_room + IN_BYTES;
@@ -270,7 +270,7 @@ static bool read_line(memcached *server, size_t *start, size_t *len)
             return true;
         }
         from = server->in_len;
-        if (!receive(server))
+        if (!receive_reply(server))
             return false;
     }
 }
@@ -279,7 +279,7 @@ static bool read_line(memcached *server, size_t *start, size_t *len)
 static bool read_block(memcached *server, size_t len, size_t *start)
 {
     while (server->in_len - server->in_at < len + 2)
-        if (!receive(server))
+        if (!receive_reply(server))
             return false;
     *start = server->in_at;
     server->in_at += len + 2;
@@ -303,23 +303,25 @@ bool memcached_set(memcached *server, const kbf_text *key, const kbf_text *value
 {
     char rest[64];
     snprintf(rest, sizeof rest, " 0 0 %zu%s\r\n", value->len, wait ? "" : " noreply");
-    return add_text(server, "set ") && add(server, key->bytes, key->len) &&
-           add_text(server, rest) && add(server, value->bytes, value->len) &&
-           add_text(server, "\r\n") && (!wait || (flush(server) && expect_line(server, "STORED")));
+    return add_text(server, "set ") && add_to_commands(server, key->bytes, key->len) &&
+           add_text(server, rest) && add_to_commands(server, value->bytes, value->len) &&
+           add_text(server, "\r\n") &&
+           (!wait || (flush_commands(server) && expect_line(server, "STORED")));
 }
 
 bool memcached_settle(memcached *server)
 {
     size_t start, len;
-    return add_text(server, "version\r\n") && flush(server) && read_line(server, &start, &len) &&
-           len > 8 && memcmp(server->in + start, "VERSION ", 8) == 0;
+    return add_text(server, "version\r\n") && flush_commands(server) &&
+           read_line(server, &start, &len) && len > 8 &&
+           memcmp(server->in + start, "VERSION ", 8) == 0;
 }
 
 bool memcached_delete(memcached *server, const kbf_text *key, bry_answer *was)
 {
     size_t start, len;
-    if (!add_text(server, "delete ") || !add(server, key->bytes, key->len) ||
-        !add_text(server, "\r\n") || !flush(server) || !read_line(server, &start, &len))
+    if (!add_text(server, "delete ") || !add_to_commands(server, key->bytes, key->len) ||
+        !add_text(server, "\r\n") || !flush_commands(server) || !read_line(server, &start, &len))
         return false;
     *was = line_is(server, start, len, "DELETED") ? BRY_PRESENT : BRY_ABSENT;
     return *was == BRY_PRESENT || line_is(server, start, len, "NOT_FOUND");
@@ -348,8 +350,9 @@ bool memcached_get(memcached *server, const kbf_text *const *keys, size_t n, kbf
 {
     bool good = n <= MEMCACHED_MOST_KEYS && add_text(server, "get");
     for (size_t i = 0; i < n && good; i++)
-        good = add(server, " ", 1) && add(server, keys[i]->bytes, keys[i]->len);
-    if (!good || !add_text(server, "\r\n") || !flush(server))
+        good = add_to_commands(server, " ", 1) &&
+               add_to_commands(server, keys[i]->bytes, keys[i]->len);
+    if (!good || !add_text(server, "\r\n") || !flush_commands(server))
         return false;
     /* Those that are there come in the order in which they were asked for. While the answer comes
      * in the buffer may move, so places are kept until it has ended. */
@@ -377,7 +380,7 @@ bool memcached_stat(memcached *server, const char *name, char *value, size_t siz
 {
     size_t start, len, name_len = strlen(name);
     bool found = false;
-    if (!add_text(server, "stats\r\n") || !flush(server))
+    if (!add_text(server, "stats\r\n") || !flush_commands(server))
         return false;
     while (read_line(server, &start, &len)) {
         if (line_is(server, start, len, "END"))

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int print_help(const cli_syntax *syntax)
+static int print_command_help(const cli_syntax *syntax)
 {
     cli_colours use = cli_colours_of(stdout);
     int width = (int)strlen("-h, --help");
@@ -37,12 +37,12 @@ static int print_help(const cli_syntax *syntax)
     return CLI_YES;
 }
 
-static const char *dashes(const cli_option *option)
+static const char *option_dashes(const cli_option *option)
 {
     return option->name[1] ? "--" : "-";
 }
 
-static cli_option *find(const cli_syntax *syntax, const char *name, size_t len)
+static cli_option *find_option(const cli_syntax *syntax, const char *name, size_t len)
 {
     for (size_t i = 0; i < syntax->option_count; i++)
         if (strlen(syntax->options[i].name) == len &&
@@ -52,7 +52,7 @@ static cli_option *find(const cli_syntax *syntax, const char *name, size_t len)
 }
 
 /* What is wrong with the text as a value of this option, or NULL. */
-static const char *store(const cli_option *option, const char *text)
+static const char *store_option_value(const cli_option *option, const char *text)
 {
     const char *problem;
     uint64_t number = 0;
@@ -86,28 +86,30 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     bool letter = argv[*at][1] != '-';
     const char *name = argv[*at] + (letter ? 1 : 2);
     size_t len = strcspn(name, "=");
-    cli_option *option = (len == 1) == letter ? find(syntax, name, len) : NULL;
+    cli_option *option = (len == 1) == letter ? find_option(syntax, name, len) : NULL;
     if (!option)
         return cli_misuse(syntax->command, "unknown option %s", cli_quote(argv[*at]).text);
     if (option->kind == CLI_ABSENT)
-        return cli_misuse(syntax->command, "%s%s: no job of this build uses it", dashes(option),
-                          option->name);
+        return cli_misuse(syntax->command, "%s%s: no job of this build uses it",
+                          option_dashes(option), option->name);
     option->given = true;
     if (option->kind == CLI_FLAG) {
         if (name[len] == '=')
-            return cli_misuse(syntax->command, "%s%s takes no value", dashes(option), option->name);
+            return cli_misuse(syntax->command, "%s%s takes no value", option_dashes(option),
+                              option->name);
         *(bool *)option->value = true;
         return CLI_GO_ON;
     }
     const char *value = name + len + 1;
     if (name[len] != '=') {
         if (*at + 1 == argc)
-            return cli_misuse(syntax->command, "%s%s needs a value", dashes(option), option->name);
+            return cli_misuse(syntax->command, "%s%s needs a value", option_dashes(option),
+                              option->name);
         value = argv[++*at];
     }
-    const char *problem = store(option, value);
+    const char *problem = store_option_value(option, value);
     if (problem)
-        return cli_misuse(syntax->command, "%s%s: %s %s", dashes(option), option->name,
+        return cli_misuse(syntax->command, "%s%s: %s %s", option_dashes(option), option->name,
                           cli_quote(value).text, problem);
     return CLI_GO_ON;
 }
@@ -121,7 +123,7 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
         if (!options_end && strcmp(word, "--") == 0) {
             options_end = true;
         } else if (!options_end && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
-            return print_help(syntax);
+            return print_command_help(syntax);
         } else if (!options_end && word[0] == '-' && word[1]) {
             int code = read_option(syntax, argc, argv, &at);
             if (code != CLI_GO_ON)

@@ -19,7 +19,7 @@ void cli_base64_write(FILE *out, const void *bytes, size_t len)
 }
 
 /* -1: no letter of the alphabet. */
-static int digit(char c)
+static int base64_digit(char c)
 {
     return c >= 'A' && c <= 'Z'   ? c - 'A'
            : c >= 'a' && c <= 'z' ? c - 'a' + 26
@@ -39,7 +39,7 @@ bool cli_base64_read(char *text, size_t *len)
     uint32_t bits = 0;
     unsigned held = 0;
     for (size_t i = 0; i < letters; i++) {
-        int value = digit(text[i]);
+        int value = base64_digit(text[i]);
         if (value < 0)
             return false;
         bits = (bits << 6 | (uint32_t)value) & 0xfff;

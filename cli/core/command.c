@@ -11,7 +11,7 @@ void cli_print_examples(const char *examples)
     printf("\n%sExamples:%s\n%s\n", use.strong, use.off, examples);
 }
 
-static int print_help(const cli_group *group)
+static int print_group_help(const cli_group *group)
 {
     cli_colours use = cli_colours_of(stdout);
     int width = 0;
@@ -27,7 +27,7 @@ static int print_help(const cli_group *group)
     return CLI_YES;
 }
 
-static const cli_command *find(const cli_group *group, const char *name)
+static const cli_command *find_command(const cli_group *group, const char *name)
 {
     for (size_t i = 0; i < group->count; i++)
         if (strcmp(name, group->commands[i].name) == 0)
@@ -39,7 +39,7 @@ int cli_run_group(const cli_group *group, int argc, char **argv)
 {
     if (argc < 1)
         return cli_misuse(group->name, "no command is given");
-    const cli_command *command = find(group, argv[0]);
+    const cli_command *command = find_command(group, argv[0]);
     if (command)
         return command->run(argc - 1, argv + 1);
     if (strcmp(argv[0], "-h") != 0 && strcmp(argv[0], "--help") != 0)
@@ -47,5 +47,5 @@ int cli_run_group(const cli_group *group, int argc, char **argv)
                           cli_quote(argv[0]).text);
     if (argc > 1)
         return cli_misuse(group->name, "unexpected argument %s", cli_quote(argv[1]).text);
-    return print_help(group);
+    return print_group_help(group);
 }

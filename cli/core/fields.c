@@ -11,7 +11,7 @@
 static const char not_fields[] = "is not a field from 1 to 65535, or several such as 1,3";
 
 /* One number, which ends at a comma or the end; NULL, or what is wrong with it. */
-static const char *read_number(const char *text, size_t len, uint16_t *number)
+static const char *read_field_number(const char *text, size_t len, uint16_t *number)
 {
     uint64_t read = 0;
     if (text_parse_count(text, len, &read) || read < 1 || read > UINT16_MAX)
@@ -27,7 +27,7 @@ int cli_fields_read(cli_fields *fields, const char *command, const char *option,
         size_t len = strcspn(at, ",");
         const char *problem = fields->count == CLI_MOST_FIELDS
                                   ? "has more than 8 fields"
-                                  : read_number(at, len, &fields->number[fields->count]);
+                                  : read_field_number(at, len, &fields->number[fields->count]);
         if (problem)
             return cli_misuse(command, "--%s: %s %s", option, cli_quote(text).text, problem);
         fields->count++;

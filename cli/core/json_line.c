@@ -15,7 +15,7 @@ typedef struct cursor {
     const char *problem; /* the first one; `at` stays there */
 } cursor;
 
-static bool fail(cursor *c, char *at, const char *problem)
+static bool fail_line(cursor *c, char *at, const char *problem)
 {
     if (!c->problem) {
         c->problem = problem;
@@ -24,20 +24,20 @@ static bool fail(cursor *c, char *at, const char *problem)
     return false;
 }
 
-static void skip_space(cursor *c)
+static void skip_line_space(cursor *c)
 {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r' || *c->at == '\n'))
         c->at++;
 }
 
 /* The character `wanted`, which `problem` asks for. */
-static bool take(cursor *c, char wanted, const char *problem)
+static bool take_line_byte(cursor *c, char wanted, const char *problem)
 {
-    skip_space(c);
+    skip_line_space(c);
     if (c->at == c->end)
-        return fail(c, c->at, cut_short);
+        return fail_line(c, c->at, cut_short);
     if (*c->at != wanted)
-        return fail(c, c->at, problem);
+        return fail_line(c, c->at, problem);
     c->at++;
     return true;
 }
@@ -48,14 +48,14 @@ static bool read_unit(cursor *c, const char *digits, char *escape, uint32_t *uni
     *unit = 0;
     for (int i = 0; i < 4; i++) {
         if (digits + i >= c->end)
-            return fail(c, c->end, cut_short);
+            return fail_line(c, c->end, cut_short);
         char d = digits[i];
         int value = d >= '0' && d <= '9'   ? d - '0'
                     : d >= 'a' && d <= 'f' ? d - 'a' + 10
                     : d >= 'A' && d <= 'F' ? d - 'A' + 10
                                            : -1;
         if (value < 0)
-            return fail(c, escape, not_escape);
+            return fail_line(c, escape, not_escape);
         *unit = *unit << 4 | (uint32_t)value;
     }
     return true;
@@ -91,18 +91,18 @@ static char *read_point(cursor *c, char *out)
         return NULL;
     c->at += 6;
     if (point >= 0xdc00 && point <= 0xdfff) {
-        fail(c, escape, lone);
+        fail_line(c, escape, lone);
         return NULL;
     }
     if (point >= 0xd800 && point <= 0xdbff) {
         if (c->end - c->at < 2 || c->at[0] != '\\' || c->at[1] != 'u') {
-            fail(c, escape, lone);
+            fail_line(c, escape, lone);
             return NULL;
         }
         if (!read_unit(c, c->at + 2, c->at, &low))
             return NULL;
         if (low < 0xdc00 || low > 0xdfff) {
-            fail(c, escape, lone);
+            fail_line(c, escape, lone);
             return NULL;
         }
         c->at += 6;
@@ -115,14 +115,14 @@ static char *read_escape(cursor *c, char *out)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     if (c->end - c->at < 2) {
-        fail(c, c->end, cut_short);
+        fail_line(c, c->end, cut_short);
         return NULL;
     }
     if (c->at[1] == 'u')
         return read_point(c, out);
     const char *letter = c->at[1] ? strchr(letters, c->at[1]) : NULL;
     if (!letter) {
-        fail(c, c->at, not_escape);
+        fail_line(c, c->at, not_escape);
         return NULL;
     }
     c->at += 2;
@@ -143,47 +143,47 @@ static bool read_string(cursor *c, cli_text *text)
             continue;
         }
         if ((unsigned char)*c->at < 0x20)
-            return fail(c, c->at, "a control character must be escaped");
+            return fail_line(c, c->at, "a control character must be escaped");
         size_t len = cli_utf8_character((unsigned char *)c->at, (size_t)(c->end - c->at));
         if (len == 0)
-            return fail(c, c->at, "this is not UTF-8");
+            return fail_line(c, c->at, "this is not UTF-8");
         memmove(out, c->at, len);
         out += len;
         c->at += len;
     }
     if (c->at == c->end)
-        return fail(c, c->at, cut_short);
+        return fail_line(c, c->at, cut_short);
     c->at++;
     text->len = (size_t)(out - text->bytes);
     return true;
 }
 
 /* Digits, and neither sign nor fraction nor exponent. */
-static bool read_whole(cursor *c, uint64_t *number)
+static bool read_whole_number(cursor *c, uint64_t *number)
 {
     char *start = c->at;
     *number = 0;
     for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (uint64_t)(*c->at - '0'), number))
-            return fail(c, start, "the number is too large");
+            return fail_line(c, start, "the number is too large");
     bool longer = c->at < c->end && (*c->at == '.' || *c->at == 'e' || *c->at == 'E');
     if (c->at == start || longer)
-        return fail(c, start, not_value);
+        return fail_line(c, start, not_value);
     if (*start == '0' && c->at - start > 1)
-        return fail(c, start, "a number does not begin with 0");
+        return fail_line(c, start, "a number does not begin with 0");
     return true;
 }
 
-static bool read_member(cursor *c, cli_json_member *members, size_t count)
+static bool read_json_member(cursor *c, cli_json_member *members, size_t count)
 {
-    skip_space(c);
+    skip_line_space(c);
     char *name_at = c->at;
     cli_text name;
     if (c->at == c->end)
-        return fail(c, c->at, cut_short);
+        return fail_line(c, c->at, cut_short);
     if (*c->at != '"')
-        return fail(c, c->at, "the name of a member is expected, in quotes");
+        return fail_line(c, c->at, "the name of a member is expected, in quotes");
     if (!read_string(c, &name))
         return false;
     cli_json_member *member = NULL;
@@ -192,38 +192,38 @@ static bool read_member(cursor *c, cli_json_member *members, size_t count)
             memcmp(members[i].name, name.bytes, name.len) == 0)
             member = &members[i];
     if (!member)
-        return fail(c, name_at, "no member of this name is known");
+        return fail_line(c, name_at, "no member of this name is known");
     if (member->type != CLI_JSON_MISSING)
-        return fail(c, name_at, "this member is there twice");
-    if (!take(c, ':', "a colon is expected"))
+        return fail_line(c, name_at, "this member is there twice");
+    if (!take_line_byte(c, ':', "a colon is expected"))
         return false;
-    skip_space(c);
+    skip_line_space(c);
     if (c->at == c->end)
-        return fail(c, c->at, cut_short);
+        return fail_line(c, c->at, cut_short);
     member->column = (size_t)(c->at - c->start) + 1;
     bool is_string = *c->at == '"';
     member->type = is_string ? CLI_JSON_STRING : CLI_JSON_WHOLE;
-    return is_string ? read_string(c, &member->text) : read_whole(c, &member->number);
+    return is_string ? read_string(c, &member->text) : read_whole_number(c, &member->number);
 }
 
 static bool read_object(cursor *c, cli_json_member *members, size_t count)
 {
-    if (!take(c, '{', "an object is expected, in braces"))
+    if (!take_line_byte(c, '{', "an object is expected, in braces"))
         return false;
-    skip_space(c);
+    skip_line_space(c);
     bool empty = c->at < c->end && *c->at == '}';
     while (!empty) {
-        if (!read_member(c, members, count))
+        if (!read_json_member(c, members, count))
             return false;
-        skip_space(c);
+        skip_line_space(c);
         if (c->at == c->end || *c->at != ',')
             break;
         c->at++;
     }
-    if (!take(c, '}', "a comma or a closing brace is expected"))
+    if (!take_line_byte(c, '}', "a comma or a closing brace is expected"))
         return false;
-    skip_space(c);
-    return c->at == c->end || fail(c, c->at, "something follows the object");
+    skip_line_space(c);
+    return c->at == c->end || fail_line(c, c->at, "something follows the object");
 }
 
 const char *cli_json_line_read(cli_text line, cli_json_member *members, size_t count,

@@ -27,7 +27,7 @@ static void write_string(FILE *out, const char *text)
 }
 
 /* All that comes before a value: comma, line, indentation, key. */
-static void begin(cli_json *json, const char *key)
+static void begin_json_value(cli_json *json, const char *key)
 {
     if (json->depth > 0)
         fprintf(json->out, "%s\n%*s", json->any ? "," : "", (int)json->depth * 2, "");
@@ -40,7 +40,7 @@ static void begin(cli_json *json, const char *key)
 
 void cli_json_open(cli_json *json, const char *key, char bracket)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     fputc(bracket, json->out);
     json->depth++;
     json->any = false;
@@ -59,7 +59,7 @@ void cli_json_close(cli_json *json, char bracket)
 
 void cli_json_text(cli_json *json, const char *key, const char *text)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     if (text)
         write_string(json->out, text);
     else
@@ -74,7 +74,7 @@ void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t l
     }
     char longer[64];
     snprintf(longer, sizeof longer, "%s_base64", key);
-    begin(json, longer);
+    begin_json_value(json, longer);
     fputc('"', json->out);
     cli_base64_write(json->out, bytes, len);
     fputc('"', json->out);
@@ -82,13 +82,13 @@ void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t l
 
 void cli_json_count(cli_json *json, const char *key, uint64_t count)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     fprintf(json->out, "%llu", (unsigned long long)count);
 }
 
 void cli_json_number(cli_json *json, const char *key, double number)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     if (!isfinite(number)) {
         fputs("null", json->out);
         return;
@@ -99,6 +99,6 @@ void cli_json_number(cli_json *json, const char *key, double number)
 
 void cli_json_bool(cli_json *json, const char *key, bool value)
 {
-    begin(json, key);
+    begin_json_value(json, key);
     fputs(value ? "true" : "false", json->out);
 }

@@ -99,7 +99,7 @@ static uint64_t count_ends(const char *bytes, size_t len, char end)
 }
 
 /* From where the file is now to its end; it stays where it is. */
-static bry_status count_file(const cli_lines *lines, off_t at, uint64_t *count)
+static bry_status count_lines_of_file(const cli_lines *lines, off_t at, uint64_t *count)
 {
     char *piece = malloc(PIECE);
     if (!piece)
@@ -131,7 +131,7 @@ bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact)
     off_t at = lseek(lines->fd, 0, SEEK_CUR);
     *exact = true;
     if (at >= 0 && fstat(lines->fd, &facts) == 0 && S_ISREG(facts.st_mode))
-        return count_file(lines, at, count);
+        return count_lines_of_file(lines, at, count);
 
     while (lines->held < AHEAD && !lines->ended) {
         bry_status status = read_more(lines, PIECE);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void *take(void *opaque, size_t size)
+static void *allocate_within_limit(void *opaque, size_t size)
 {
     cli_memory *memory = opaque;
     if (size > memory->most - memory->used) {
@@ -34,7 +34,7 @@ void cli_memory_init(cli_memory *memory, uint64_t most)
         most = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 * 3 : UINT64_MAX;
     }
     *memory = (cli_memory){.most = most};
-    memory->allocator = (bry_allocator){take, give_back, memory};
+    memory->allocator = (bry_allocator){allocate_within_limit, give_back, memory};
 }
 
 bry_load cli_memory_load(const cli_memory *memory)

@@ -25,7 +25,7 @@ cli_colours cli_colours_of(FILE *out)
     return !plain && isatty(fileno(out)) == 1 ? some : none;
 }
 
-static void report(const char *word, const char *format, va_list arguments)
+static void print_message(const char *word, const char *format, va_list arguments)
 {
     cli_colours use = cli_colours_of(stderr);
     fprintf(stderr, "%s: ", cli_program);
@@ -40,7 +40,7 @@ int cli_fail(bry_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report(bry_status_word(status), format, arguments);
+    print_message(bry_status_word(status), format, arguments);
     va_end(arguments);
     return CLI_FAILED;
 }
@@ -49,7 +49,7 @@ int cli_misuse(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report("USAGE", format, arguments);
+    print_message("USAGE", format, arguments);
     va_end(arguments);
     fprintf(stderr, "Try \"%s %s%s--help\".\n", cli_program, command ? command : "",
             command ? " " : "");
@@ -60,7 +60,7 @@ void cli_note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report("", format, arguments);
+    print_message("", format, arguments);
     va_end(arguments);
 }
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now(void)
+static uint64_t progress_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -17,7 +17,7 @@ cli_progress cli_progress_start(uint64_t total, bool prints)
     cli_progress progress = {.total = total};
     progress.on = isatty(STDERR_FILENO) == 1 && !(prints && isatty(STDOUT_FILENO) == 1);
     if (progress.on)
-        progress.started_at = progress.shown_at = now();
+        progress.started_at = progress.shown_at = progress_clock();
     return progress;
 }
 
@@ -35,9 +35,9 @@ static void print_left(const cli_progress *progress, double seconds)
         fprintf(stderr, "%u:%02u left", (unsigned)(left / 60), (unsigned)(left % 60));
 }
 
-static void show(cli_progress *progress)
+static void show_progress(cli_progress *progress)
 {
-    uint64_t at = progress->on ? now() : 0;
+    uint64_t at = progress->on ? progress_clock() : 0;
     if (!progress->on || at - progress->shown_at < 500)
         return;
     double seconds = (double)(at - progress->started_at) / 1000;
@@ -55,13 +55,13 @@ static void show(cli_progress *progress)
 void cli_progress_add(cli_progress *progress, uint64_t keys)
 {
     progress->done += keys;
-    show(progress);
+    show_progress(progress);
 }
 
 void cli_progress_read(cli_progress *progress, uint64_t bytes)
 {
     progress->read += bytes;
-    show(progress);
+    show_progress(progress);
 }
 
 void cli_progress_end(cli_progress *progress)

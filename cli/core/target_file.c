@@ -62,8 +62,8 @@ static int save_to_stdout(const cli_saver *saver, const void *object, const bry_
                                               : cli_fail(status, "%s", bry_status_text(status));
 }
 
-static int replace(const char *path, const cli_saver *saver, const void *object,
-                   const bry_save *save)
+static int replace_target(const char *path, const cli_saver *saver, const void *object,
+                          const bry_save *save)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     enum { ENDS = sizeof ends / sizeof ends[0] };
@@ -97,11 +97,11 @@ int cli_target_save(const char *path, const char *taken, const cli_saver *saver,
         return save_to_stdout(saver, object, &save);
     if (!taken) { /* the file may be there by now, and be changed by others */
         int code = cli_lock(path, CLI_LOCK_WAIT);
-        return code == CLI_GO_ON ? replace(path, saver, object, &save) : code;
+        return code == CLI_GO_ON ? replace_target(path, saver, object, &save) : code;
     }
     int folder = cli_lock_folder(path);
     int code = lstat(path, &facts) == 0 ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, taken)
-                                        : replace(path, saver, object, &save);
+                                        : replace_target(path, saver, object, &save);
     if (folder >= 0)
         close(folder);
     return code;

@@ -48,7 +48,7 @@ static void print_cell(const char *cell, size_t width, bool right, bool last, FI
         fprintf(out, "%s%*s", cell, last ? 0 : pad, "");
 }
 
-static bool print(const cli_table *table, bool markdown, FILE *out)
+static bool print_cells(const cli_table *table, bool markdown, FILE *out)
 {
     size_t columns = strlen(table->align), widths[MOST_COLUMNS] = {0};
     if (table->failed || columns > MOST_COLUMNS)
@@ -87,12 +87,12 @@ static bool print(const cli_table *table, bool markdown, FILE *out)
 
 bool cli_table_print(const cli_table *table, FILE *out)
 {
-    return print(table, false, out);
+    return print_cells(table, false, out);
 }
 
 bool cli_table_print_markdown(const cli_table *table, FILE *out)
 {
-    return print(table, true, out);
+    return print_cells(table, true, out);
 }
 
 void cli_table_free(cli_table *table)

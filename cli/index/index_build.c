@@ -35,7 +35,7 @@ static int count_all(const request *asked, uint64_t *counts)
 }
 
 /* Without --units or --unit-capacity: what the files need. */
-static int fit(request *asked)
+static int fit_index_shape(request *asked)
 {
     const bry_index_options *options = &asked->shape.options;
     if (asked->shape.like || (options->units && options->unit_capacity))
@@ -50,12 +50,12 @@ static int fit(request *asked)
     return code;
 }
 
-static int build(request *asked)
+static int build_index(request *asked)
 {
     cli_file_index index;
     int code = cli_target_check(asked->path, asked->force, CLI_LOCK_WAIT);
     if (code == CLI_GO_ON)
-        code = fit(asked);
+        code = fit_index_shape(asked);
     if (code != CLI_GO_ON)
         return code;
     code = cli_index_create(&index, asked->shape.max_bytes, &asked->shape.options,
@@ -114,7 +114,7 @@ int cli_index_build(int argc, char **argv)
     asked.how.command = command;
     code = cli_paths_read(&asked.files, &asked.how, argv + 1, words - 1);
     if (code == CLI_GO_ON)
-        code = build(&asked);
+        code = build_index(&asked);
     cli_paths_free(&asked.files);
     return code;
 }

@@ -92,7 +92,7 @@ static bry_status del_element(cli_file_index *index, size_t file, cli_text key, 
     return BRY_OK;
 }
 
-static int del_lines(cli_file_index *index, size_t file, char end, tally *count)
+static int del_named_files(cli_file_index *index, size_t file, char end, tally *count)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
@@ -126,7 +126,7 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
     if (file == CLI_NO_FILE)
         return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);
     if (n == 0)
-        return del_lines(index, file, end, count);
+        return del_named_files(index, file, end, count);
     for (size_t i = 0; i < n; i++) {
         bry_status status = del_element(index, file, (cli_text){keys[i], strlen(keys[i])}, count);
         if (status != BRY_OK)

@@ -50,8 +50,8 @@ static bool is_located(const cli_file_index *index, size_t file, bry_hash hash, 
     return located;
 }
 
-static void ask(const cli_file_index *index, size_t file, const bry_hash *hashes, size_t n,
-                verdict *v)
+static void ask_for_elements(const cli_file_index *index, size_t file, const bry_hash *hashes,
+                             size_t n, verdict *v)
 {
     uint32_t units[BATCH * ROOM];
     size_t totals[BATCH];
@@ -77,7 +77,7 @@ static bry_status ask_all(const cli_file_index *index, size_t file, cli_element_
             if (more)
                 hashes[n++] = element.hash;
         }
-        ask(index, file, hashes, n, v);
+        ask_for_elements(index, file, hashes, n, v);
         cli_progress_add(progress, n);
     }
     return BRY_OK;
@@ -92,7 +92,7 @@ static uint64_t files_bytes(const cli_file_index *index)
     return bytes;
 }
 
-static verdict judge(const cli_file_index *index, size_t file, cli_progress *progress)
+static verdict check_indexed_file(const cli_file_index *index, size_t file, cli_progress *progress)
 {
     const cli_named_file *named = &index->names.files[file];
     verdict v = {GONE, 0, 0};
@@ -126,7 +126,7 @@ typedef struct report {
     uint64_t elements, missing;
 } report;
 
-static void tell(report *r, const char *name, const verdict *v)
+static void print_file_verdict(report *r, const char *name, const verdict *v)
 {
     r->files[v->state]++;
     r->elements += v->elements;
@@ -145,7 +145,7 @@ static void tell(report *r, const char *name, const verdict *v)
     cli_json_close(&r->out, '}');
 }
 
-static void conclude(report *r)
+static void print_check_totals(report *r)
 {
     if (!r->json)
         return;
@@ -156,6 +156,38 @@ static void conclude(report *r)
     cli_json_count(&r->out, "missing", r->missing);
     cli_json_close(&r->out, '}');
 }
+
+static int check_all_files(const cli_file_index *index, report *r)
+{
+    cli_progress progress = cli_progress_start(files_bytes(index), true);
+    if (r->json) {
+        cli_json_open(&r->out, NULL, '{');
+        cli_json_open(&r->out, "files", '[');
+    }
+    for (size_t i = 0; i < index->names.count; i++) {
+        if (!index->names.files[i].name)
+            continue;
+        verdict v = check_indexed_file(index, i, &progress);
+        print_file_verdict(r, index->names.files[i].name, &v);
+    }
+    cli_progress_end(&progress);
+    print_check_totals(r);
+    return r->files[STALE] || r->files[GONE] ? CLI_NO : CLI_YES;
+}
+
+static const char about_text[] =
+    "Checks that the index can be read, then reads all of its files again and looks up\n"
+    "every line. Prints \"state<TAB>file\" for each file that has changed:\n"
+    "  stale    some of its lines are not found\n"
+    "  gone     it cannot be read\n"
+    "  changed  it has changed, but all its lines are found\n"
+    "  apart    its units were installed, and the file is not here";
+static const char more_text[] =
+    "Exit codes: 0 every line is found, 1 a file is stale or gone, 3 failure: the index\n"
+    "cannot be read. \"index refresh\" reads stale files again if they have changed or if\n"
+    "lines were deleted from the index; \"index refresh --all\" reads every file.";
+static const char examples_text[] = "  bloomery index check logs.idx\n"
+                                    "  bloomery index check logs.idx --all --json";
 
 int cli_index_check(int argc, char **argv)
 {
@@ -172,21 +204,11 @@ int cli_index_check(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX [options]",
-        .about =
-            "Checks that the index can be read, then reads all of its files again and looks up\n"
-            "every line. Prints \"state<TAB>file\" for each file that has changed:\n"
-            "  stale    some of its lines are not found\n"
-            "  gone     it cannot be read\n"
-            "  changed  it has changed, but all its lines are found\n"
-            "  apart    its units were installed, and the file is not here",
+        .about = about_text,
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery index check logs.idx\n"
-                    "  bloomery index check logs.idx --all --json",
-        .more =
-            "Exit codes: 0 every line is found, 1 a file is stale or gone, 3 failure: the index\n"
-            "cannot be read. \"index refresh\" reads stale files again if they have changed or if\n"
-            "lines were deleted from the index; \"index refresh --all\" reads every file.",
+        .examples = examples_text,
+        .more = more_text,
         .most_words = 1,
         CLI_INDEX_FIRST_WORD,
     };
@@ -195,23 +217,9 @@ int cli_index_check(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
         code = cli_index_open(&index, max_bytes, argv[0]);
-    if (code == CLI_GO_ON) {
-        cli_progress progress = cli_progress_start(files_bytes(&index), true);
-        r.end = nul ? '\0' : '\n';
-        if (r.json) {
-            cli_json_open(&r.out, NULL, '{');
-            cli_json_open(&r.out, "files", '[');
-        }
-        for (size_t i = 0; i < index.names.count; i++) {
-            if (!index.names.files[i].name)
-                continue;
-            verdict v = judge(&index, i, &progress);
-            tell(&r, index.names.files[i].name, &v);
-        }
-        cli_progress_end(&progress);
-        conclude(&r);
-        code = r.files[STALE] || r.files[GONE] ? CLI_NO : CLI_YES;
-    }
+    r.end = nul ? '\0' : '\n';
+    if (code == CLI_GO_ON)
+        code = check_all_files(&index, &r);
     cli_index_close(&index);
     return code;
 }

@@ -14,7 +14,7 @@ typedef struct wanted {
     size_t left; /* not yet confirmed */
 } wanted;
 
-static void want(wanted *w, cli_candidate *candidate)
+static void want_candidate(wanted *w, cli_candidate *candidate)
 {
     size_t slot = (size_t)w->hashes[candidate->key].lo & w->mask;
     while (w->slots[slot])
@@ -24,7 +24,7 @@ static void want(wanted *w, cli_candidate *candidate)
 }
 
 /* A key may have been asked for twice. */
-static void meet(wanted *w, const cli_element *element)
+static void confirm_candidates(wanted *w, const cli_element *element)
 {
     for (size_t slot = (size_t)element->hash.lo & w->mask; w->slots[slot];
          slot = (slot + 1) & w->mask) {
@@ -40,7 +40,7 @@ static void meet(wanted *w, const cli_element *element)
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-static bry_status scan(cli_element_reader *reader, wanted *w)
+static bry_status scan_file(cli_element_reader *reader, wanted *w)
 {
     cli_element element;
     bool more = true;
@@ -48,7 +48,7 @@ static bry_status scan(cli_element_reader *reader, wanted *w)
         bry_status status = cli_elements_next(reader, &element, &more);
         if (status != BRY_OK || !more)
             return status;
-        meet(w, &element);
+        confirm_candidates(w, &element);
     }
     return BRY_OK;
 }
@@ -67,11 +67,11 @@ static int scan_piece(const cli_file_index *index, wanted *w, cli_candidate **gr
     memset(w->slots, 0, (w->mask + 1) * sizeof *w->slots);
     w->left = 0;
     for (size_t i = 0; i < count; i++)
-        want(w, group[i]);
+        want_candidate(w, group[i]);
     if (cli_facts_equal(reader.facts, file->facts))
         status = cli_elements_seek(&reader, piece->from, piece->to);
     if (status == BRY_OK)
-        status = scan(&reader, w);
+        status = scan_file(&reader, w);
     int code = status == BRY_OK ? CLI_GO_ON : cli_elements_failed(&reader, status, file->name);
     cli_elements_close(&reader);
     return code;

@@ -117,7 +117,7 @@ static tagged *units_by_tag(const bry_index *index, size_t *count)
 }
 
 /* Finds the unit of each piece. BRY_E_BADDATA: there is not exactly one for each. */
-static bry_status bind(cli_file_index *index)
+static bry_status bind_names(cli_file_index *index)
 {
     size_t count, bound = 0;
     tagged *all = units_by_tag(index->index, &count);
@@ -142,7 +142,7 @@ static bry_status bind(cli_file_index *index)
     return status == BRY_OK && bound != count ? BRY_E_BADDATA : status;
 }
 
-static bry_status load(cli_file_index *index, cli_input *input, bry_load *how)
+static bry_status load_index_file(cli_file_index *index, cli_input *input, bry_load *how)
 {
     bry_source source = cli_input_source(input);
     bry_status status = bry_index_load(&source, how, &index->index);
@@ -152,7 +152,7 @@ static bry_status load(cli_file_index *index, cli_input *input, bry_load *how)
         status = cli_names_read(&index->names, how->note, how);
     if (status != BRY_OK)
         return status;
-    status = bind(index);
+    status = bind_names(index);
     return status == BRY_OK ? BRY_OK
                             : cli_note_fail(how, status, 0,
                                             status == BRY_E_BADDATA ? "names and units do not agree"
@@ -168,7 +168,8 @@ int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
     how.note = &note;
     how.note_max = how.max_bytes;
     cli_input input;
-    bry_status status = cli_input_open(&input, path, &how) ? load(index, &input, &how) : BRY_E_IO;
+    bry_status status =
+        cli_input_open(&input, path, &how) ? load_index_file(index, &input, &how) : BRY_E_IO;
     cli_input_close(&input);
     bry_buffer_free(&note);
     return status == BRY_OK ? CLI_GO_ON

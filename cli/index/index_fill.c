@@ -99,7 +99,7 @@ static bry_status add_all(filling *f, cli_progress *progress, bool *read)
 }
 
 /* Gives the pieces to the name, in place of what it had. */
-static bry_status adopt(filling *f, const char *name)
+static bry_status adopt_names(filling *f, const char *name)
 {
     size_t file = cli_names_find(&f->index->names, name);
     if (file != CLI_NO_FILE)
@@ -112,7 +112,7 @@ static bry_status adopt(filling *f, const char *name)
     return status;
 }
 
-static void undo(filling *f)
+static void undo_filling(filling *f)
 {
     for (uint32_t i = 0; i < f->file.piece_count; i++)
         bry_index_drop(f->index->index, f->file.pieces[i].unit);
@@ -143,7 +143,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
         if (status == BRY_OK)
             status = close_piece(&f);
         if (status == BRY_OK)
-            status = adopt(&f, name);
+            status = adopt_names(&f, name);
         else
             failed = true;
     }
@@ -157,7 +157,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
         }
     }
     if (failed) /* now that it was said why: how many units there are is part of that */
-        undo(&f);
+        undo_filling(&f);
     cli_elements_close(&f.reader);
     cli_pieces_free(&f.file);
     return code;

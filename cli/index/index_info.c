@@ -19,8 +19,8 @@ typedef struct facts {
 } facts;
 
 /* Elements, stale ones included, of a file's units. */
-static void count_file(const cli_file_index *index, const cli_named_file *file, uint64_t *elements,
-                       uint64_t *stale)
+static void count_file_elements(const cli_file_index *index, const cli_named_file *file,
+                                uint64_t *elements, uint64_t *stale)
 {
     *elements = *stale = 0;
     for (uint32_t i = 0; i < file->piece_count; i++) {
@@ -40,7 +40,7 @@ static void files_json(cli_json *json, const cli_file_index *index)
         uint64_t elements, stale;
         if (!file->name)
             continue;
-        count_file(index, file, &elements, &stale);
+        count_file_elements(index, file, &elements, &stale);
         cli_json_open(json, NULL, '{');
         cli_json_bytes(json, "name", file->name, strlen(file->name));
         cli_json_count(json, "units", file->piece_count);
@@ -53,7 +53,7 @@ static void files_json(cli_json *json, const cli_file_index *index)
     cli_json_close(json, ']');
 }
 
-static void print_json(const facts *f)
+static void print_index_json(const facts *f)
 {
     const bry_index_stats *s = &f->stats;
     bool is_dba = s->engine == BRY_ENGINE_DBA;
@@ -100,26 +100,27 @@ static void print_json(const facts *f)
     cli_json_close(&json, '}');
 }
 
-static const char *ending(uint32_t count)
+static const char *plural_ending(uint32_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-static void print_text(const facts *f)
+static void print_index_text(const facts *f)
 {
     const bry_index_stats *s = &f->stats;
     printf("engine      %s", bry_engine_name(s->engine));
     if (s->engine == BRY_ENGINE_DBA)
-        printf(", %u group%s of at most %u unit%s%s", s->groups, ending(s->groups), s->group,
-               ending(s->group), f->options.dba.segmented ? ", segmented" : "");
+        printf(", %u group%s of at most %u unit%s%s", s->groups, plural_ending(s->groups), s->group,
+               plural_ending(s->group), f->options.dba.segmented ? ", segmented" : "");
     const cli_fields *fields = &f->index->names.elements.fields;
     printf("\nfiles       %zu, by %s%s%s, in %u unit%s\n", f->index->names.live,
            f->index->names.elements.kind == CLI_ELEMENT_WHOLE ? "whole content"
            : fields->count == 1                               ? "field"
                                 : cli_elements_name(f->index->names.elements),
-           fields->count ? " " : "", cli_fields_say(fields).text, s->units, ending(s->units));
+           fields->count ? " " : "", cli_fields_say(fields).text, s->units,
+           plural_ending(s->units));
     printf("planned     %u unit%s%s of %" PRIu64 " elements\n", f->options.units,
-           ending(f->options.units), f->options.fixed ? " at most" : "", s->unit_capacity);
+           plural_ending(f->options.units), f->options.fixed ? " at most" : "", s->unit_capacity);
     printf("elements    %" PRIu64 ", %" PRIu64 " of them stale\n", s->elements, s->stale);
     printf("error       %.3g promised, %.3g estimated, %.3g with all units full\n",
            s->promised_error, s->estimated_error, s->full_error);
@@ -140,7 +141,7 @@ static void print_files(const cli_file_index *index, char end)
         uint64_t elements, stale;
         if (!file->name)
             continue;
-        count_file(index, file, &elements, &stale);
+        count_file_elements(index, file, &elements, &stale);
         printf("%" PRIu64 "\t%s%c", elements, file->name, end);
     }
 }
@@ -184,11 +185,11 @@ int cli_index_info(int argc, char **argv)
         f.file_bytes = f.is_file ? (uint64_t)file.st_size : 0;
         bry_index_get_stats(index.index, &f.stats);
         if (as_json)
-            print_json(&f);
+            print_index_json(&f);
         else if (f.list)
             print_files(&index, nul ? '\0' : '\n');
         else
-            print_text(&f);
+            print_index_text(&f);
         code = CLI_YES;
     }
     cli_index_close(&index);

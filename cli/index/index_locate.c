@@ -38,7 +38,7 @@ typedef struct asking {
     size_t count, capacity;
 } asking;
 
-static bool start(asking *a)
+static bool start_asking(asking *a)
 {
     a->seen = calloc(a->index->names.count + 1, sizeof *a->seen);
     a->keys = malloc(BATCH * sizeof *a->keys);
@@ -48,7 +48,7 @@ static bool start(asking *a)
     return a->seen && a->keys && a->hashes && a->units && a->totals;
 }
 
-static void finish(asking *a)
+static void free_asking(asking *a)
 {
     free(a->seen);
     free(a->keys);
@@ -122,7 +122,7 @@ static bool hash_key(asking *a, size_t i)
     return true;
 }
 
-static bool collect(asking *a, size_t n)
+static bool collect_candidates(asking *a, size_t n)
 {
     a->count = 0;
     bool readable[BATCH]; /* 8 KiB */
@@ -160,7 +160,7 @@ static void print_file(const asking *a, cli_text key, const char *name, bool fir
 }
 
 /* Those of one key, each file once; *at moves behind them. */
-static void answer(asking *a, size_t key, size_t *at)
+static void print_candidates(asking *a, size_t key, size_t *at)
 {
     bool first = true;
     if (a->how.json) {
@@ -184,11 +184,11 @@ static void answer(asking *a, size_t key, size_t *at)
 }
 
 /* The first n keys. CLI_GO_ON, or an exit code after a message. */
-static int ask(asking *a, size_t n)
+static int locate_batch(asking *a, size_t n)
 {
     if (n == 0)
         return CLI_GO_ON;
-    if (!collect(a, n))
+    if (!collect_candidates(a, n))
         return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
     if (a->how.confirm &&
         cli_confirm(a->index, a->keys, a->hashes, a->candidates, a->count) != CLI_GO_ON)
@@ -196,18 +196,18 @@ static int ask(asking *a, size_t n)
     memset(a->seen, 0, a->index->names.count * sizeof *a->seen);
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
-        answer(a, i, &at);
+        print_candidates(a, i, &at);
     return CLI_GO_ON;
 }
 
-static int ask_words(asking *a, char **words, size_t count)
+static int locate_words(asking *a, char **words, size_t count)
 {
     int code = CLI_GO_ON;
     while (count > 0 && code == CLI_GO_ON) {
         size_t n = count < BATCH ? count : BATCH;
         for (size_t i = 0; i < n; i++)
             a->keys[i] = (cli_text){words[i], strlen(words[i])};
-        code = ask(a, n);
+        code = locate_batch(a, n);
         words += n;
         count -= n;
     }
@@ -226,7 +226,7 @@ static bool end_key(const asking *a, cli_text *key)
 }
 
 /* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
-static int ask_lines(asking *a)
+static int locate_lines(asking *a)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
     cli_lines lines = CLI_LINES(STDIN_FILENO, a->how.end);
@@ -243,7 +243,7 @@ static int ask_lines(asking *a)
             readable = !more || end_key(a, &a->keys[n]);
             n += more && readable;
         } while (more && readable && n < BATCH && cli_lines_ready(&lines));
-        code = ask(a, n);
+        code = locate_batch(a, n);
         cli_progress_add(&progress, n);
         if (code == CLI_GO_ON && status != BRY_OK)
             code = cli_lines_failed(&lines, status);
@@ -301,11 +301,11 @@ int cli_index_locate(int argc, char **argv)
     asking a = {.index = &index, .how = how};
     a.how.file_alone = words == 2;
     a.how.end = nul ? '\0' : '\n';
-    if (code == CLI_GO_ON && !start(&a))
+    if (code == CLI_GO_ON && !start_asking(&a))
         code = cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
     if (code == CLI_GO_ON)
-        code = words > 1 ? ask_words(&a, argv + 1, words - 1) : ask_lines(&a);
-    finish(&a);
+        code = words > 1 ? locate_words(&a, argv + 1, words - 1) : locate_lines(&a);
+    free_asking(&a);
     cli_index_close(&index);
     if (code != CLI_GO_ON)
         return code;

@@ -46,7 +46,7 @@ size_t cli_names_find(const cli_names *names, const char *name)
 }
 
 /* Room for one more file, and a table that is at most half full with it. */
-static bry_status reserve(cli_names *names)
+static bry_status reserve_named_file(cli_names *names)
 {
     if (names->count == MOST_FILES)
         return BRY_E_FULL;
@@ -75,7 +75,7 @@ static bry_status reserve(cli_names *names)
 
 bry_status cli_names_add(cli_names *names, const char *name, cli_file_facts facts, size_t *file)
 {
-    bry_status status = reserve(names);
+    bry_status status = reserve_named_file(names);
     if (status != BRY_OK)
         return status;
     char *copy = strdup(name);

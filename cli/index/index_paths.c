@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static int out_of_memory(void)
+static int paths_out_of_memory(void)
 {
     return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
 }
 
-static bool keep(cli_paths *paths, char *path)
+static bool keep_path(cli_paths *paths, char *path)
 {
     if (paths->count == paths->capacity) {
         size_t capacity = paths->capacity ? paths->capacity * 2 : 64;
@@ -48,9 +48,9 @@ static int read_list(cli_paths *paths, const char *list, int fd)
                             (unsigned long long)lines.number);
         } else {
             char *path = strndup(line.bytes, line.len);
-            if (!path || !keep(paths, path)) {
+            if (!path || !keep_path(paths, path)) {
                 free(path);
-                code = out_of_memory();
+                code = paths_out_of_memory();
             }
         }
     }
@@ -61,10 +61,10 @@ static int read_list(cli_paths *paths, const char *list, int fd)
 static int keep_copy(cli_paths *paths, const char *path)
 {
     char *copy = strdup(path);
-    if (copy && keep(paths, copy))
+    if (copy && keep_path(paths, copy))
         return CLI_GO_ON;
     free(copy);
-    return out_of_memory();
+    return paths_out_of_memory();
 }
 
 /* ---- folders ------------------------------------------------------------------------------- */
@@ -75,8 +75,8 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 }
 
 /* One entry of a folder, or the word itself. */
-static int visit(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry,
-                 const struct stat *except)
+static int visit_entry(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry,
+                       const struct stat *except)
 {
     switch (entry->fts_info) {
     case FTS_F:
@@ -96,7 +96,7 @@ static int visit(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry
     }
 }
 
-static int walk(cli_paths *paths, const cli_paths_how *how, char *word)
+static int walk_folder(cli_paths *paths, const cli_paths_how *how, char *word)
 {
     char *roots[] = {word, NULL};
     struct stat except = {0};
@@ -104,10 +104,10 @@ static int walk(cli_paths *paths, const cli_paths_how *how, char *word)
         except = (struct stat){0};
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     if (!tree)
-        return out_of_memory();
+        return paths_out_of_memory();
     int code = CLI_GO_ON;
     for (FTSENT *entry; code == CLI_GO_ON && (entry = fts_read(tree));)
-        code = visit(paths, how, entry, &except);
+        code = visit_entry(paths, how, entry, &except);
     fts_close(tree);
     return code;
 }
@@ -118,7 +118,7 @@ static int keep_word(cli_paths *paths, const cli_paths_how *how, char *word)
     if (!*word)
         return cli_misuse(how->command, "a file has no name");
     bool folder = how->recursive && stat(word, &facts) == 0 && S_ISDIR(facts.st_mode);
-    return folder ? walk(paths, how, word) : keep_copy(paths, word);
+    return folder ? walk_folder(paths, how, word) : keep_copy(paths, word);
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ static bool folder_is_gone(char *name)
     return gone;
 }
 
-static int survey(const cli_file_index *index, request *asked)
+static int survey_files(const cli_file_index *index, request *asked)
 {
     const cli_names *names = &index->names;
     size_t here = 0, gone = 0;
@@ -133,9 +133,9 @@ static uint64_t bytes_to_read(const cli_file_index *index, const request *asked)
     return bytes;
 }
 
-static int refresh(cli_file_index *index, request *asked)
+static int refresh_files(cli_file_index *index, request *asked)
 {
-    int code = survey(index, asked);
+    int code = survey_files(index, asked);
     size_t count = index->names.count; /* those put in anew come behind */
     asked->fill.progress = cli_progress_start(bytes_to_read(index, asked), false);
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
@@ -183,7 +183,7 @@ int cli_index_refresh(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)
-        code = refresh(&index, &asked);
+        code = refresh_files(&index, &asked);
     bry_index_stats stats = BRY_INDEX_STATS;
     if (code == CLI_GO_ON)
         bry_index_get_stats(index.index, &stats);

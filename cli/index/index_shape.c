@@ -5,7 +5,7 @@
 #define LEAST_UNITS 8u
 #define LEAST_CAPACITY 64u
 
-static int check_elements(cli_index_shape *asked, const char *command)
+static int check_shape_elements(cli_index_shape *asked, const char *command)
 {
     cli_elements *elements = &asked->elements;
     if (asked->strings && (asked->whole || asked->words || asked->key))
@@ -29,7 +29,7 @@ static int check_elements(cli_index_shape *asked, const char *command)
                              : code;
 }
 
-static int check(cli_index_shape *asked, const char *command)
+static int check_shape(cli_index_shape *asked, const char *command)
 {
     bry_index_options *options = &asked->options;
     if (asked->engine &&
@@ -53,7 +53,7 @@ static int check(cli_index_shape *asked, const char *command)
     options->units = (uint32_t)asked->units;
     if (asked->whole && !options->unit_capacity)
         options->unit_capacity = 1;
-    int code = check_elements(asked, command);
+    int code = check_shape_elements(asked, command);
     if (code != CLI_GO_ON)
         return code;
     bry_index_shape shape = BRY_INDEX_SHAPE;
@@ -67,7 +67,7 @@ static int check(cli_index_shape *asked, const char *command)
 int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_option *options)
 {
     if (!asked->like)
-        return check(asked, command);
+        return check_shape(asked, command);
     for (int i = 0; i < CLI_INDEX_SHAPING; i++)
         if (options[i].given)
             return cli_misuse(command, "%s%s cannot be combined with --like",

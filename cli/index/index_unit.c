@@ -11,7 +11,7 @@
 
 /* ---- unit ---------------------------------------------------------------------------------- */
 
-static int ship(const cli_index_shape *shape, const char *path, const char *name)
+static int ship_unit(const cli_index_shape *shape, const char *path, const char *name)
 {
     cli_file_index index;
     cli_fill fill = {.stream = cli_is_stream(path),
@@ -61,7 +61,7 @@ int cli_index_unit(int argc, char **argv)
         code = cli_misuse(command, "units are not for a terminal: send them to a file or a pipe");
     if (code == CLI_GO_ON)
         code = cli_index_shape_read(&shape, command, options);
-    return code == CLI_GO_ON ? ship(&shape, argv[0], name ? name : argv[0]) : code;
+    return code == CLI_GO_ON ? ship_unit(&shape, argv[0], name ? name : argv[0]) : code;
 }
 
 /* ---- install ------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static bry_status install_file(cli_file_index *index, const cli_file_index *ship
     return status;
 }
 
-static int install(cli_file_index *index, const char *path)
+static int install_units(cli_file_index *index, const char *path)
 {
     cli_file_index shipped;
     uint64_t left = index->memory.most - index->memory.used;
@@ -148,7 +148,7 @@ int cli_index_install(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
-        code = install(&index, argv[i]);
+        code = install_units(&index, argv[i]);
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)

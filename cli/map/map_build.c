@@ -27,7 +27,7 @@ typedef struct request {
 } request;
 
 /* The words of --engine and --layout, and what does not go together. */
-static int check(request *asked)
+static int check_map_options(request *asked)
 {
     bry_map_options *map = &asked->map;
     if (asked->engine && (bry_engine_parse(asked->engine, &map->engine) != BRY_OK ||
@@ -79,13 +79,13 @@ static int choose_capacity(request *asked, cli_lines *lines)
     return CLI_GO_ON;
 }
 
-static int too_large(const cli_memory *memory)
+static int map_too_large(const cli_memory *memory)
 {
     return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",
                     (unsigned long long)memory->most);
 }
 
-static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map **map)
+static int create_map(request *asked, cli_memory *memory, cli_lines *lines, bry_map **map)
 {
     bry_status status;
     if (asked->like) {
@@ -105,17 +105,17 @@ static int create(request *asked, cli_memory *memory, cli_lines *lines, bry_map 
         bry_map_shape shape = BRY_MAP_SHAPE;
         if (options.engine == BRY_ENGINE_KBF && bry_map_plan(&options, &shape) == BRY_OK &&
             shape.bytes > memory->most)
-            return too_large(memory);
+            return map_too_large(memory);
         status = bry_map_create(&options, map);
     }
     if (status == BRY_E_NOMEM && memory->refused)
-        return too_large(memory);
+        return map_too_large(memory);
     if (status == BRY_OK)
         return CLI_GO_ON;
     return cli_fail(status, "%s: %s", cli_quote(asked->path).text, bry_status_text(status));
 }
 
-static int build(request *asked)
+static int build_map(request *asked)
 {
     cli_memory memory;
     cli_memory_init(&memory, asked->max_bytes);
@@ -126,7 +126,7 @@ static int build(request *asked)
                        .json = asked->json,
                        .delimiter = asked->between};
     bry_map *map = NULL;
-    code = create(asked, &memory, &pairs.lines, &map);
+    code = create_map(asked, &memory, &pairs.lines, &map);
     if (code == CLI_GO_ON) {
         pairs.value_bits = cli_map_options(map).value_bits;
         code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
@@ -194,6 +194,6 @@ int cli_map_build(int argc, char **argv)
     code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
     if (code != CLI_GO_ON)
         return code;
-    code = asked.like ? CLI_GO_ON : check(&asked);
-    return code == CLI_GO_ON ? build(&asked) : code;
+    code = asked.like ? CLI_GO_ON : check_map_options(&asked);
+    return code == CLI_GO_ON ? build_map(&asked) : code;
 }

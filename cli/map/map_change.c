@@ -23,6 +23,16 @@ static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, co
     return status == BRY_OK ? CLI_GO_ON : cli_map_refused(status, map, memory, cli_quote(key).text);
 }
 
+static const char put_about_text[] =
+    "Sets the value of a key, or of pairs on standard input, lines \"key<TAB>value\", and\n"
+    "replaces FILE. If one pair is refused, FILE is unchanged: exit code 4 if engine kbf\n"
+    "does not know the current value of the key.";
+static const char put_more_text[] =
+    "With kbf and --new, exit code 4 does not occur; but a key that is in the map\n"
+    "nevertheless becomes unsure.";
+static const char put_examples_text[] = "  bloomery map put paths.map /usr/bin/new package\n"
+                                        "  bloomery map put paths.map < changes.tsv";
+
 int cli_map_put_command(int argc, char **argv)
 {
     static const char command[] = "map put";
@@ -42,16 +52,11 @@ int cli_map_put_command(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE [KEY VALUE] [options]",
-        .about =
-            "Sets the value of a key, or of pairs on standard input, lines \"key<TAB>value\", and\n"
-            "replaces FILE. If one pair is refused, FILE is unchanged: exit code 4 if engine kbf\n"
-            "does not know the current value of the key.",
+        .about = put_about_text,
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery map put paths.map /usr/bin/new package\n"
-                    "  bloomery map put paths.map < changes.tsv",
-        .more = "With kbf and --new, exit code 4 does not occur; but a key that is in the map\n"
-                "nevertheless becomes unsure.",
+        .examples = put_examples_text,
+        .more = put_more_text,
         .most_words = 3,
         CLI_MAP_FIRST_WORD,
     };
@@ -107,7 +112,7 @@ static bry_status del_key(bry_map *map, const char *key, size_t len, tally *coun
     return status;
 }
 
-static int del_lines(bry_map *map, const cli_memory *memory, char end, tally *count)
+static int del_key_lines(bry_map *map, const cli_memory *memory, char end, tally *count)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
@@ -176,7 +181,7 @@ int cli_map_del(int argc, char **argv)
             code = cli_map_refused(status, map, &memory, cli_quote(argv[i]).text);
     }
     if (words == 1)
-        code = del_lines(map, &memory, nul ? '\0' : '\n', &count);
+        code = del_key_lines(map, &memory, nul ? '\0' : '\n', &count);
     if (code == CLI_GO_ON)
         code = count.deleted ? cli_map_save(map, argv[0], NULL, &note) : CLI_YES;
     bry_map_destroy(map);

@@ -36,8 +36,8 @@ static void print_value(const style *how, const bry_map_value *value)
         fwrite(value->bytes, 1, value->len, stdout);
 }
 
-static void print_json(const style *how, cli_text key, bry_answer answer,
-                       const bry_map_value *value)
+static void print_answer_json(const style *how, cli_text key, bry_answer answer,
+                              const bry_map_value *value)
 {
     putchar('{');
     cli_json_line_member(stdout, "key", key.bytes, key.len);
@@ -57,7 +57,7 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
     if (answer != BRY_PRESENT && !how->all)
         return;
     if (how->json) {
-        print_json(how, key, answer, value);
+        print_answer_json(how, key, answer, value);
         return;
     }
     if (how->all)
@@ -72,7 +72,8 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
     putchar(how->end);
 }
 
-static void ask(const bry_map *map, const style *how, const cli_text *keys, size_t n, tally *count)
+static void look_up_keys(const bry_map *map, const style *how, const cli_text *keys, size_t n,
+                         tally *count)
 {
     bry_hash hashes[BATCH] = {{0}}; /* gcc does not see that the first n are set */
     bry_map_value values[BATCH];
@@ -90,16 +91,17 @@ static void ask(const bry_map *map, const style *how, const cli_text *keys, size
     count->asked += n;
 }
 
-static void ask_words(const bry_map *map, const style *how, char **words, size_t n, tally *count)
+static void look_up_words(const bry_map *map, const style *how, char **words, size_t n,
+                          tally *count)
 {
     for (size_t i = 0; i < n; i++) {
         cli_text key = {words[i], strlen(words[i])};
-        ask(map, how, &key, 1, count);
+        look_up_keys(map, how, &key, 1, count);
     }
 }
 
 /* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
-static int ask_lines(const bry_map *map, const style *how, tally *count)
+static int look_up_lines(const bry_map *map, const style *how, tally *count)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
     cli_lines lines = CLI_LINES(STDIN_FILENO, how->end);
@@ -114,7 +116,7 @@ static int ask_lines(const bry_map *map, const style *how, tally *count)
             more = status == BRY_OK && keys[n].bytes;
             n += more;
         } while (more && n < BATCH && cli_lines_ready(&lines));
-        ask(map, how, keys, n, count);
+        look_up_keys(map, how, keys, n, count);
         cli_progress_add(&progress, n);
         if (!cli_lines_ready(&lines))
             fflush(stdout);
@@ -125,7 +127,7 @@ static int ask_lines(const bry_map *map, const style *how, tally *count)
     return code;
 }
 
-static int conclude(const tally *count)
+static int exit_code_of(const tally *count)
 {
     if (count->unsure == 0)
         return count->absent ? CLI_NO : CLI_YES;
@@ -180,9 +182,9 @@ int cli_map_get(int argc, char **argv)
     how.end = nul ? '\0' : '\n';
     tally count = {0};
     if (words > 1)
-        ask_words(map, &how, argv + 1, words - 1, &count);
+        look_up_words(map, &how, argv + 1, words - 1, &count);
     else
-        code = ask_lines(map, &how, &count);
+        code = look_up_lines(map, &how, &count);
     bry_map_destroy(map);
-    return code == CLI_GO_ON ? conclude(&count) : code;
+    return code == CLI_GO_ON ? exit_code_of(&count) : code;
 }

@@ -29,7 +29,7 @@ static void write_errors(cli_json *json, const char *name, const bry_map_errors 
     cli_json_close(json, '}');
 }
 
-static void print_json(const facts *f)
+static void print_map_json(const facts *f)
 {
     const bry_map_stats *s = &f->stats;
     bool is_kbf = s->engine == BRY_ENGINE_KBF;
@@ -72,7 +72,7 @@ static void print_json(const facts *f)
     cli_json_close(&json, '}');
 }
 
-static void print_text(const facts *f)
+static void print_map_text(const facts *f)
 {
     const bry_map_stats *s = &f->stats;
     bool is_kbf = s->engine == BRY_ENGINE_KBF;
@@ -164,9 +164,9 @@ int cli_map_info(int argc, char **argv)
     bry_map_get_stats(map, &f.stats);
     bry_map_destroy(map);
     if (as_json) {
-        print_json(&f);
+        print_map_json(&f);
         return CLI_YES;
     }
-    print_text(&f);
+    print_map_text(&f);
     return print_errors(&f.stats);
 }

@@ -54,7 +54,7 @@ int cli_pair_delimiter(const char *command, const char *text, bool json, char *d
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static const char *read_delimited(const cli_pairs *pairs, cli_text line, cli_pair *pair)
+static const char *read_delimited_pair(const cli_pairs *pairs, cli_text line, cli_pair *pair)
 {
     char *tab = line.len ? memchr(line.bytes, pairs->delimiter, line.len) : NULL;
     if (!tab)
@@ -123,8 +123,8 @@ int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more)
     if (!*more)
         return CLI_GO_ON;
     size_t column = 0;
-    const char *problem =
-        pairs->json ? read_json(pairs, line, pair, &column) : read_delimited(pairs, line, pair);
+    const char *problem = pairs->json ? read_json(pairs, line, pair, &column)
+                                      : read_delimited_pair(pairs, line, pair);
     if (!problem)
         return CLI_GO_ON;
     if (column)
@@ -208,7 +208,7 @@ static bool add_to_batch(batch *b, uint64_t seed, const cli_pair *pair)
 }
 
 /* Up to `most` pairs. */
-static int fill(cli_pairs *pairs, uint64_t seed, size_t most, batch *b)
+static int fill_pair_batch(cli_pairs *pairs, uint64_t seed, size_t most, batch *b)
 {
     bool more = true;
     b->n = b->bytes = 0;
@@ -251,7 +251,7 @@ int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli
     int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "no memory for a batch");
     for (now.n = 1; code == CLI_GO_ON && now.n > 0; done += now.n) {
         size_t most = done < BATCH ? (size_t)done : BATCH;
-        code = fill(pairs, seed, most < BATCH_LEAST ? BATCH_LEAST : most, &now);
+        code = fill_pair_batch(pairs, seed, most < BATCH_LEAST ? BATCH_LEAST : most, &now);
         if (code == CLI_GO_ON && now.n > 0)
             code = put_batch(map, memory, how, &now);
         if (code == CLI_GO_ON)

@@ -35,14 +35,14 @@ static int print_count(seen_tally *tally)
     return tally->unread ? CLI_FAILED : cli_fail(BRY_E_IO, "standard output: %s", strerror(errno));
 }
 
-static int report(const seen_options *asked, const seen_kept *kept, const seen_tally *tally,
-                  int code)
+static int report_seen(const seen_options *asked, const seen_kept *kept, const seen_tally *tally,
+                       int code)
 {
     (asked->json ? seen_report_json : seen_report_text)(kept, tally);
     return ferror(stderr) ? CLI_FAILED : code; /* there is nowhere left to say so */
 }
 
-static int run(seen_options *asked, char **files)
+static int run_seen(seen_options *asked, char **files)
 {
     cli_memory memory;
     seen_kept kept;
@@ -66,7 +66,7 @@ static int run(seen_options *asked, char **files)
     if (asked->count && code == CLI_YES)
         code = print_count(&tally);
     if (asked->stats && !tally.unread)
-        code = report(asked, &kept, &tally, code);
+        code = report_seen(asked, &kept, &tally, code);
     bry_window_destroy(kept.window);
     /* As other tools end in a pipeline, and without a word: it is how `| head` says enough. */
     return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);
@@ -76,5 +76,5 @@ int cli_seen(int argc, char **argv)
 {
     seen_options asked;
     int code = seen_options_read(&asked, argc, argv);
-    return code == CLI_GO_ON ? run(&asked, argv) : code;
+    return code == CLI_GO_ON ? run_seen(&asked, argv) : code;
 }

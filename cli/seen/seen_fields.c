@@ -86,8 +86,8 @@ typedef struct found {
 } found;
 
 /* All fields in one pass. */
-static bool read_delimited(const seen_fields *fields, cli_text line, found *f,
-                           seen_problem *problem)
+static bool read_delimited_fields(const seen_fields *fields, cli_text line, found *f,
+                                  seen_problem *problem)
 {
     f->time = &f->part[fields->key.count];
     unsigned missing =
@@ -95,7 +95,8 @@ static bool read_delimited(const seen_fields *fields, cli_text line, found *f,
     return !missing || fail(problem, "there is no field %u", missing);
 }
 
-static bool read_member(cli_text line, const char *name, cli_text *value, seen_problem *problem)
+static bool read_named_member(cli_text line, const char *name, cli_text *value,
+                              seen_problem *problem)
 {
     size_t column;
     const char *wrong = cli_json_find(line, name, value, &column);
@@ -109,12 +110,12 @@ static bool read_member(cli_text line, const char *name, cli_text *value, seen_p
 static bool read_members(const seen_fields *fields, cli_text line, found *f, seen_problem *problem)
 {
     for (unsigned i = 0; i < fields->name_count; i++)
-        if (!read_member(line, fields->names[i], &f->part[i], problem))
+        if (!read_named_member(line, fields->names[i], &f->part[i], problem))
             return false;
     f->time = &f->part[fields->name_count];
     if (!fields->time_name)
         return true;
-    if (!read_member(line, fields->time_name, f->time, problem))
+    if (!read_named_member(line, fields->time_name, f->time, problem))
         return false;
     if (f->time->len >= 2 && f->time->bytes[0] == '"') {
         f->time->bytes++;
@@ -131,7 +132,7 @@ bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scrat
     *key = line;
     if (parts == 0 && !seen_fields_have_time(fields))
         return true;
-    if (!(fields->json ? read_members : read_delimited)(fields, line, &f, problem))
+    if (!(fields->json ? read_members : read_delimited_fields)(fields, line, &f, problem))
         return false;
     /* Values in JSON end where they end, so that any byte will do between them. */
     char between = fields->json ? ',' : fields->key.delimiter;

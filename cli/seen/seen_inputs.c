@@ -13,7 +13,7 @@
 
 enum { LOOK = 64 * 1024 };
 
-static int fail(const char *path, int problem)
+static int fail_input(const char *path, int problem)
 {
     return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(problem));
 }
@@ -38,17 +38,17 @@ static int look_at(seen_inputs *inputs, const char *path, double *density, bool 
     int fd = STDIN_FILENO;
     if (!cli_is_stream(path)) {
         if (stat(path, &facts) != 0)
-            return fail(path, errno);
+            return fail_input(path, errno);
         if (S_ISDIR(facts.st_mode))
-            return fail(path, EISDIR);
+            return fail_input(path, EISDIR);
         if (access(path, R_OK) != 0)
-            return fail(path, errno);
+            return fail_input(path, errno);
         *known = *known && S_ISREG(facts.st_mode);
         if (!S_ISREG(facts.st_mode))
             return CLI_GO_ON;
         fd = open(path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
-            return fail(path, errno);
+            return fail_input(path, errno);
     }
     uint64_t bytes = cli_bytes_left(fd);
     inputs->bytes += bytes;
@@ -99,7 +99,7 @@ int seen_inputs_next(seen_inputs *inputs, cli_lines *lines, bool *more)
     int fd = cli_is_stream(path) ? STDIN_FILENO : open_input(path);
     if (fd < 0) {
         inputs->next = 0; /* there is nothing to close */
-        return fail(path, errno);
+        return fail_input(path, errno);
     }
     lines->fd = fd;
     lines->name = cli_is_stream(path) ? NULL : path;

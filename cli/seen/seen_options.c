@@ -13,7 +13,7 @@ typedef struct words {
 } words;
 
 /* The place of a word among three; -1 after a message. */
-static int choose(const char *option, const char *word, const char *const choices[3])
+static int choose_word(const char *option, const char *word, const char *const choices[3])
 {
     for (int i = 0; i < 3; i++)
         if (strcmp(word, choices[i]) == 0)
@@ -33,7 +33,7 @@ static int check_engine(const words *said, seen_options *asked)
           window->engine != BRY_ENGINE_FBF)))
         return cli_misuse(seen_command, "--engine: %s is not one of auto, compact and fbf",
                           cli_quote(said->engine).text);
-    int full = said->full ? choose("on-full", said->full, fulls) : 0;
+    int full = said->full ? choose_word("on-full", said->full, fulls) : 0;
     if (full < 0)
         return CLI_USAGE;
     bool err = full == 2;
@@ -49,7 +49,7 @@ static int check_engine(const words *said, seen_options *asked)
     return CLI_GO_ON;
 }
 
-static int check(const words *said, seen_options *asked)
+static int check_seen_options(const words *said, seen_options *asked)
 {
     static const char *const bads[] = {
         [SEEN_BAD_FAIL] = "fail", [SEEN_BAD_PASS] = "pass", [SEEN_BAD_DROP] = "drop"};
@@ -64,7 +64,7 @@ static int check(const words *said, seen_options *asked)
         return cli_misuse(seen_command, "--time-unit requires --time");
     if (asked->json && !asked->stats)
         return cli_misuse(seen_command, "--json requires --stats");
-    int bad = said->bad ? choose("on-bad", said->bad, bads) : 0;
+    int bad = said->bad ? choose_word("on-bad", said->bad, bads) : 0;
     if (bad < 0)
         return CLI_USAGE;
     asked->how.bad = (seen_bad)bad;
@@ -73,6 +73,23 @@ static int check(const words *said, seen_options *asked)
                              : seen_fields_read(&asked->how.fields, seen_command, said->key,
                                                 said->time, said->delimiter, said->unit);
 }
+
+static const char about_text[] =
+    "Prints lines of files, or of standard input, that occur for the first time, and\n"
+    "drops those that were seen within the window before: \"sort -u\" for a stream, in\n"
+    "order, immediately, and in a few bytes per line. A new line is dropped by mistake\n"
+    "with a probability of at most P; a repeat within the window is always dropped.";
+static const char more_text[] =
+    "Without FILE, and for -, reads standard input. Fields are counted from 1, or are\n"
+    "the names of members; several, separated by commas, are one key. A time is a number\n"
+    "or such as 2026-11-15T12:00:00Z; a line with a time before the latest counts as if\n"
+    "it had the latest. pass prints lines as if they were new; err lets the error exceed\n"
+    "P instead. Without --capacity, engine compact is planned for 16M lines, or for those\n"
+    "that the files may have, and fbf for 1M; past that a window grows.\n"
+    "A state that another run is using is refused.\n"
+    "Exit codes: 0 done, 3 failure. A signal ends the run after saving the state.";
+static const char examples_text[] = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
+                                    "  bloomery seen --state lists.seen today.txt";
 
 int seen_options_read(seen_options *asked, int argc, char **argv)
 {
@@ -122,28 +139,15 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
     const cli_syntax syntax = {
         .command = seen_command,
         .usage = "[FILE...] [options]",
-        .about =
-            "Prints lines of files, or of standard input, that occur for the first time, and\n"
-            "drops those that were seen within the window before: \"sort -u\" for a stream, in\n"
-            "order, immediately, and in a few bytes per line. A new line is dropped by mistake\n"
-            "with a probability of at most P; a repeat within the window is always dropped.",
+        .about = about_text,
         .options = options,
         .most_words = (size_t)-1,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
-                    "  bloomery seen --state lists.seen today.txt",
-        .more =
-            "Without FILE, and for -, reads standard input. Fields are counted from 1, or are\n"
-            "the names of members; several, separated by commas, are one key. A time is a number\n"
-            "or such as 2026-11-15T12:00:00Z; a line with a time before the latest counts as if\n"
-            "it had the latest. pass prints lines as if they were new; err lets the error exceed\n"
-            "P instead. Without --capacity, engine compact is planned for 16M lines, or for those\n"
-            "that the files may have, and fbf for 1M; past that a window grows.\n"
-            "A state that another run is using is refused.\n"
-            "Exit codes: 0 done, 3 failure. A signal ends the run after saving the state.",
+        .examples = examples_text,
+        .more = more_text,
     };
     int code = cli_read_args(&syntax, argc, argv, &asked->files);
     asked->how.end = nul ? '\0' : '\n';
     asked->how.silent = asked->count;
-    return code == CLI_GO_ON ? check(&said, asked) : code;
+    return code == CLI_GO_ON ? check_seen_options(&said, asked) : code;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* A window counts what it would remember from before its first line, too. */
-static uint64_t covered(const bry_window_stats *stats, uint64_t since)
+static uint64_t time_covered(const bry_window_stats *stats, uint64_t since)
 {
     uint64_t lasted = since < stats->time ? stats->time - since : 0;
     return lasted < stats->covered ? lasted : stats->covered;
@@ -31,7 +31,7 @@ void seen_report_json(const seen_kept *kept, const seen_tally *tally)
         cli_json_text(&json, "window_ms", NULL);
     else
         cli_json_count(&json, "window_ms", s.window);
-    cli_json_count(&json, "covered_ms", covered(&s, kept->since));
+    cli_json_count(&json, "covered_ms", time_covered(&s, kept->since));
     cli_json_count(&json, "time_ms", s.time);
     cli_json_count(&json, "remembered", s.items);
     cli_json_count(&json, "generations", s.generations);

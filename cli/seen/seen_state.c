@@ -37,7 +37,7 @@ static meaning meaning_of(const seen_fields *fields)
     return m;
 }
 
-static int differs(const char *path, const char *option, const char *has)
+static int state_differs(const char *path, const char *option, const char *has)
 {
     return cli_fail(BRY_E_MISMATCH, "%s: it was created with %s%s%s", cli_quote(path).text, option,
                     *has ? " " : "", has);
@@ -47,7 +47,7 @@ static int differs_number(const char *path, const char *option, uint64_t has, co
 {
     char text[40];
     snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
-    return differs(path, option, text);
+    return state_differs(path, option, text);
 }
 
 static int is_without(const char *path, const char *option)
@@ -68,11 +68,11 @@ static int check_window(const seen_request *asked, const bry_window *window)
                    ? is_without(asked->state, "--window")
                    : differs_number(asked->state, "--window", has.window, "ms");
     if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
-        return differs(asked->state, "--engine", bry_engine_name(has.engine));
+        return state_differs(asked->state, "--engine", bry_engine_name(has.engine));
     if (wants->error != 0 && has.error != wants->error) {
         char text[40];
         snprintf(text, sizeof text, "%g", has.error);
-        return differs(asked->state, "--error", text);
+        return state_differs(asked->state, "--error", text);
     }
     if (wants->capacity && has.capacity != wants->capacity)
         return differs_number(asked->state, "--capacity", has.capacity, "");
@@ -81,7 +81,7 @@ static int check_window(const seen_request *asked, const bry_window *window)
     if (wants->seed && has.seed != wants->seed)
         return differs_number(asked->state, "--seed", has.seed, "");
     if (wants->refresh != has.refresh)
-        return has.refresh ? differs(asked->state, "--refresh", "")
+        return has.refresh ? state_differs(asked->state, "--refresh", "")
                            : is_without(asked->state, "--refresh");
     return CLI_GO_ON;
 }
@@ -91,23 +91,24 @@ static int check_meaning(const seen_request *asked, const meaning *has)
     const char *path = asked->state;
     meaning wants = meaning_of(asked->fields);
     if (has->times != wants.times)
-        return has->times ? differs(path, "--time", "") : is_without(path, "--time");
+        return has->times ? state_differs(path, "--time", "") : is_without(path, "--time");
     if (has->kind != wants.kind && has->kind == KEY_LINE)
         return is_without(path, "--key");
     if (has->kind != wants.kind && wants.kind != KEY_LINE)
-        return has->kind == KEY_MEMBER ? differs(path, "--json-lines", "")
+        return has->kind == KEY_MEMBER ? state_differs(path, "--json-lines", "")
                                        : is_without(path, "--json-lines");
     if (has->fields.count != wants.fields.count ||
         memcmp(has->fields.number, wants.fields.number, sizeof wants.fields.number) != 0)
-        return differs(path, "--key", cli_fields_say(&has->fields).text);
+        return state_differs(path, "--key", cli_fields_say(&has->fields).text);
     if (has->name_len != wants.name_len ||
         (has->name_len > 0 && memcmp(has->name, wants.name, has->name_len) != 0)) {
         char name[sizeof((cli_quoted *)0)->text];
         snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
-        return differs(path, "--key", cli_quote(name).text);
+        return state_differs(path, "--key", cli_quote(name).text);
     }
     if (has->fields.delimiter != wants.fields.delimiter)
-        return differs(path, "--delimiter", cli_quote((char[]){has->fields.delimiter, '\0'}).text);
+        return state_differs(path, "--delimiter",
+                             cli_quote((char[]){has->fields.delimiter, '\0'}).text);
     return CLI_GO_ON;
 }
 

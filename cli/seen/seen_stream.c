@@ -78,14 +78,15 @@ enum { ENDS = sizeof ends / sizeof ends[0] };
 
 static volatile sig_atomic_t stopped_by;
 
-static void stop(int number)
+static void stop_on_signal(int number)
 {
     stopped_by = number;
 }
 
 static void catch_signals(struct sigaction *before)
 {
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = stop_on_signal,
+                               .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < ENDS; i++) {
         sigaction(ends[i], NULL, &before[i]);
@@ -167,7 +168,7 @@ static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
 }
 
 /* CLI_GO_ON; or, after a message, what the command returns when the lines before are through. */
-static int take_line(stream *s, cli_text line, uint64_t now)
+static int take_stream_line(stream *s, cli_text line, uint64_t now)
 {
     batch *b = &s->now;
     size_t place = b->lines++, at = b->keys;
@@ -198,7 +199,7 @@ static int take_line(stream *s, cli_text line, uint64_t now)
 }
 
 /* As many lines as are there without reading on, since that would move the ones before. */
-static int fill(stream *s)
+static int fill_stream_batch(stream *s)
 {
     int code = CLI_GO_ON;
     s->now.lines = s->now.keys = 0;
@@ -209,7 +210,7 @@ static int fill(stream *s)
     uint64_t now = seen_clock_now(&s->clock);
     s->now.number = s->lines.number;
     while (line.bytes) {
-        code = take_line(s, line, now);
+        code = take_stream_line(s, line, now);
         if (code != CLI_GO_ON || s->now.lines == BATCH || !cli_lines_ready(&s->lines))
             break;
         status = cli_lines_next(&s->lines, &line);
@@ -221,7 +222,7 @@ static int fill(stream *s)
 
 /* ---- a batch through the window ------------------------------------------------------------ */
 
-static int refused(const stream *s, bry_status status, size_t at)
+static int report_refused(const stream *s, bry_status status, size_t at)
 {
     cli_place place = cli_lines_place(&s->lines, s->now.number + s->now.place[at]);
     if (status == BRY_E_NOMEM && s->memory->refused)
@@ -241,7 +242,7 @@ static int add_each(stream *s, size_t from, size_t to)
         bry_status status = bry_window_add(s->window, b->hash[i], b->time[i], &was);
         bool full = status == BRY_E_FULL || (status == BRY_E_NOMEM && s->memory->refused);
         if (status != BRY_OK && !(full && s->how->pass_full)) {
-            int code = refused(s, status, i);
+            int code = report_refused(s, status, i);
             b->lines = b->place[i];
             b->keys = i;
             return code;
@@ -252,7 +253,7 @@ static int add_each(stream *s, size_t from, size_t to)
     return CLI_GO_ON;
 }
 
-static int add(stream *s)
+static int add_stream_batch(stream *s)
 {
     batch *b = &s->now;
     int code = CLI_GO_ON;
@@ -273,7 +274,7 @@ static int add(stream *s)
 
 /* First occurrences that are denied: of those since the last look, as many as the error in between
  * makes of them. */
-static void look(stream *s)
+static void estimate_false_drops(stream *s)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(s->window, &stats);
@@ -321,29 +322,29 @@ static void put_out(stream *s)
 }
 
 /* One batch, from the next input where one has ended. *more: there may be another. */
-static int step(stream *s, bool *more)
+static int step_stream(stream *s, bool *more)
 {
-    int code = fill(s);
-    int added = add(s);
+    int code = fill_stream_batch(s);
+    int added = add_stream_batch(s);
     put_out(s);
     cli_progress_add(&s->progress, s->now.lines);
     if (added != CLI_GO_ON)
         code = added;
     if (s->tally->lines >= s->next_look)
-        look(s);
+        estimate_false_drops(s);
     *more = code == CLI_GO_ON && !s->output.problem && !stopped_by;
     if (*more && s->now.lines == 0)
         code = seen_inputs_next(s->inputs, &s->lines, more);
     return code;
 }
 
-static int run(stream *s)
+static int run_stream(stream *s)
 {
     bool more;
     int code = seen_inputs_next(s->inputs, &s->lines, &more);
     while (code == CLI_GO_ON && more)
-        code = step(s, &more);
-    look(s);
+        code = step_stream(s, &more);
+    estimate_false_drops(s);
     seen_output_flush(&s->output);
     cli_progress_end(&s->progress);
     s->tally->unread = s->output.problem == EPIPE;
@@ -354,7 +355,7 @@ static int run(stream *s)
     return code;
 }
 
-static void start(stream *s)
+static void start_stream(stream *s)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(s->window, &stats);
@@ -385,11 +386,11 @@ int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *ho
     s->how = how;
     s->tally = tally;
     s->inputs = inputs;
-    start(s);
+    start_stream(s);
     struct sigaction before[ENDS];
     stopped_by = 0;
     catch_signals(before);
-    int code = run(s);
+    int code = run_stream(s);
     tally->signal = stopped_by;
     release_signals(before);
     cli_lines_free(&s->lines);

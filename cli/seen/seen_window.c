@@ -45,8 +45,8 @@ static int check_plan(const seen_request *asked, const char *command,
     return CLI_GO_ON;
 }
 
-static int create(const seen_request *asked, const char *command, cli_memory *memory,
-                  bry_window **window)
+static int create_window(const seen_request *asked, const char *command, cli_memory *memory,
+                         bry_window **window)
 {
     bry_window_options options = asked->window;
     bool fbf = options.engine == BRY_ENGINE_FBF;
@@ -97,13 +97,13 @@ int seen_window_open(const seen_request *asked, const char *command, cli_memory 
     *kept = (seen_kept){.since = SEEN_NEVER, .fresh = true};
     cli_memory_init(memory, 0);
     if (!asked->state)
-        return create(asked, command, memory, &kept->window);
+        return create_window(asked, command, memory, &kept->window);
     if (cli_is_stream(asked->state))
         return cli_misuse(command, "--state needs a file, not \"-\"");
     int code = cli_target_check(asked->state, true, CLI_LOCK_REFUSE);
     if (code != CLI_GO_ON)
         return code;
     if (stat(asked->state, &facts) != 0) /* the check has said why, unless it is not there */
-        return create(asked, command, memory, &kept->window);
+        return create_window(asked, command, memory, &kept->window);
     return seen_state_load(asked, memory, kept);
 }

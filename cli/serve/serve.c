@@ -45,7 +45,7 @@ typedef struct command_line {
     int lock; /* of the folder */
 } command_line;
 
-static void add(command_line *line, const char *name, const char *value)
+static void add_setting(command_line *line, const char *name, const char *value)
 {
     line->args[line->count++] = (char *)(uintptr_t)name; /* execv() changes nothing of it */
     line->args[line->count++] = (char *)(uintptr_t)value;
@@ -57,12 +57,12 @@ static void add(command_line *line, const char *name, const char *value)
 static void add_persistence(command_line *line, const char *mode)
 {
     if (strcmp(mode, "no") != 0) {
-        add(line, "--appendonly", "yes");
-        add(line, "--appendfsync", mode);
-        add(line, "--save", ""); /* the log is enough */
+        add_setting(line, "--appendonly", "yes");
+        add_setting(line, "--appendfsync", mode);
+        add_setting(line, "--save", ""); /* the log is enough */
     } else {
-        add(line, "--appendonly", "no");
-        add(line, "--save", "3600 1 300 100 60 10000");
+        add_setting(line, "--appendonly", "no");
+        add_setting(line, "--save", "3600 1 300 100 60 10000");
     }
 }
 
@@ -81,23 +81,23 @@ static void make_line(command_line *line, const request *asked)
     line->args[line->count++] = line->server.text;
     /* defaults, which a configuration file may change */
     add_persistence(line, asked->appendonly ? asked->appendonly : "always");
-    add(line, "--maxmemory", line->memory);
-    add(line, "--maxmemory-policy", "noeviction");
-    add(line, "--enable-debug-command", "no");
-    add(line, "--enable-module-command", "no");
+    add_setting(line, "--maxmemory", line->memory);
+    add_setting(line, "--maxmemory-policy", "noeviction");
+    add_setting(line, "--enable-debug-command", "no");
+    add_setting(line, "--enable-module-command", "no");
     if (asked->config)
-        add(line, "--include", line->config.text);
+        add_setting(line, "--include", line->config.text);
     /* what was asked for, and what this program relies on */
     if (asked->config && asked->appendonly)
         add_persistence(line, asked->appendonly);
     if (asked->config && asked->max_memory)
-        add(line, "--maxmemory", line->memory);
-    add(line, "--bind", "127.0.0.1");
-    add(line, "--port", line->port);
-    add(line, "--dir", line->folder.text);
-    add(line, "--logfile", line->log.text);
-    add(line, "--daemonize", "no");
-    add(line, "--loadmodule", line->module.text);
+        add_setting(line, "--maxmemory", line->memory);
+    add_setting(line, "--bind", "127.0.0.1");
+    add_setting(line, "--port", line->port);
+    add_setting(line, "--dir", line->folder.text);
+    add_setting(line, "--logfile", line->log.text);
+    add_setting(line, "--daemonize", "no");
+    add_setting(line, "--loadmodule", line->module.text);
 }
 
 /* What the server makes of that line; the order is the same. */
@@ -149,17 +149,17 @@ static void say_loading(void)
     fflush(stdout);
 }
 
-static long size_of(const char *path)
+static long size_of_file(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 ? (long)about.st_size : 0;
 }
 
-static int run(const request *asked, const command_line *line)
+static int run_server(const request *asked, const command_line *line)
 {
     serve_child child;
     const char *log = line->log.text;
-    long logged = size_of(log);
+    long logged = size_of_file(log);
     if (!serve_child_start(&child, line->args, (uint16_t)asked->port, line->lock, *log != '\0'))
         return cli_fail(BRY_E_IO, "%s cannot be started: %s", cli_quote(line->server.text).text,
                         strerror(errno));
@@ -221,6 +221,17 @@ static int check_request(const request *asked)
     return CLI_GO_ON;
 }
 
+static const char about_text[] =
+    "Starts the installed Redis or Valkey with the module bloomery.so, in the\n"
+    "foreground, for programs on this machine. At its memory limit the server refuses\n"
+    "commands that need more; it evicts nothing unless FILE sets a maxmemory-policy.\n"
+    "Ctrl-C or SIGTERM ends it cleanly.";
+static const char more_text[] =
+    "Settings in FILE replace these defaults, but not options given here, nor address,\n"
+    "port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.";
+static const char examples_text[] = "  bloomery serve --dir /var/lib/bloomery\n"
+                                    "  bloomery serve --port 7000 --maxmemory 4gb --dry-run";
+
 int cli_serve(int argc, char **argv)
 {
     static command_line line; /* paths are too large for comfort on the stack */
@@ -248,18 +259,11 @@ int cli_serve(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "[options]",
-        .about =
-            "Starts the installed Redis or Valkey with the module bloomery.so, in the\n"
-            "foreground, for programs on this machine. At its memory limit the server refuses\n"
-            "commands that need more; it evicts nothing unless FILE sets a maxmemory-policy.\n"
-            "Ctrl-C or SIGTERM ends it cleanly.",
+        .about = about_text,
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery serve --dir /var/lib/bloomery\n"
-                    "  bloomery serve --port 7000 --maxmemory 4gb --dry-run",
-        .more =
-            "Settings in FILE replace these defaults, but not options given here, nor address,\n"
-            "port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.",
+        .examples = examples_text,
+        .more = more_text,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -270,7 +274,7 @@ int cli_serve(int argc, char **argv)
         return code;
     make_line(&line, &asked);
     if (!asked.dry_run)
-        return run(&asked, &line);
+        return run_server(&asked, &line);
     print_line(&line);
     return CLI_YES;
 }

@@ -41,8 +41,8 @@ static void await_unless_ignored(sigset_t *set, int number)
 }
 
 /* In the child. Through the pipe goes errno, should the server not even begin. */
-static void become(const serve_child *child, char *const *args, const sigset_t *mask, pid_t parent,
-                   int lock, int report)
+static void become_server(const serve_child *child, char *const *args, const sigset_t *mask,
+                          pid_t parent, int lock, int report)
 {
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
@@ -78,7 +78,7 @@ bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int
     pid_t parent = getpid();
     child->pid = fork();
     if (child->pid == 0)
-        become(child, args, &before, parent, lock, report[1]);
+        become_server(child, args, &before, parent, lock, report[1]);
     if (child->pid < 0)
         problem = errno;
     close(report[1]);
@@ -112,7 +112,7 @@ void serve_child_wait(serve_child *child)
 
 typedef enum state { SILENT, LOADING, READY } state;
 
-static int connect_to(uint16_t port)
+static int connect_to_port(uint16_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     struct timeval patience = {.tv_sec = 1};
@@ -128,7 +128,7 @@ static int connect_to(uint16_t port)
 }
 
 /* The replies to all three, or what came of them within the time. */
-static void converse(int line, char *text, size_t size)
+static void converse_with_server(int line, char *text, size_t size)
 {
     static const char questions[] = "PING\r\nINFO server\r\nQUIT\r\n";
     size_t len = 0;
@@ -142,7 +142,7 @@ static void converse(int line, char *text, size_t size)
     text[len] = 0;
 }
 
-static const char *field(const char *text, const char *name)
+static const char *info_field(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
     return at ? at + strlen(name) : NULL;
@@ -159,20 +159,21 @@ static bool is_refusal(const char *text)
 
 /* The process number tells whether it is our server that answers, and not one that took the port a
  * moment before. One that does not tell is believed. */
-static state ask(serve_child *child)
+static state ask_server(serve_child *child)
 {
     char text[16384];
-    int line = connect_to(child->port);
+    int line = connect_to_port(child->port);
     if (line < 0)
         return SILENT;
-    converse(line, text, sizeof text);
+    converse_with_server(line, text, sizeof text);
     close(line);
     if (is_refusal(text))
         return READY;
-    const char *pid = field(text, "\nprocess_id:");
+    const char *pid = info_field(text, "\nprocess_id:");
     if (!pid || strtol(pid, NULL, 10) != (long)child->pid)
         return SILENT;
-    const char *valkey = field(text, "\nvalkey_version:"), *redis = field(text, "\nredis_version:");
+    const char *valkey = info_field(text, "\nvalkey_version:"),
+               *redis = info_field(text, "\nredis_version:");
     const char *version = valkey ? valkey : redis;
     if (version)
         snprintf(child->version, sizeof child->version, "%s %.*s",
@@ -185,7 +186,7 @@ bool serve_child_ready(serve_child *child, void (*loading)(void))
     const struct timespec moment = {.tv_nsec = LOOK_EVERY_MS * 1000000L};
     int looks = 0;
     while (!child->ended) {
-        state now = ask(child);
+        state now = ask_server(child);
         if (now == READY)
             return true;
         if (now == LOADING && ++looks == LOOKS_BEFORE_SAYING)

@@ -183,7 +183,7 @@ static void look_at_file(holding *held, const serve_path *path, const char *name
 }
 
 /* What a crash has left half-written begins with "temp-". */
-static int look(holding *held)
+static int look_for_data(holding *held)
 {
     DIR *folder = opendir(held->folder->text);
     if (!folder)
@@ -245,7 +245,7 @@ int serve_check_data(const serve_path *folder, const serve_settings *settings)
 {
     holding held = {.folder = folder, .settings = settings};
     cli_quoted name = cli_quote(folder->text);
-    int code = look(&held);
+    int code = look_for_data(&held);
     if (code != CLI_GO_ON)
         return code;
     return settings->log ? check_with_log(&held, name.text) : check_without_log(&held, name.text);

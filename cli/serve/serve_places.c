@@ -18,7 +18,7 @@
 #define BLOOMERY_MODULE_FROM_BIN "../lib/bloomery/bloomery.so"
 #endif
 
-static bool join(serve_path *path, const char *folder, size_t folder_len, const char *name)
+static bool join_path(serve_path *path, const char *folder, size_t folder_len, const char *name)
 {
     size_t name_size = strlen(name) + 1;
     if (folder_len + 1 + name_size > sizeof path->text)
@@ -37,7 +37,7 @@ static bool is_program(const char *path)
 
 int serve_join(const serve_path *folder, const char *name, serve_path *found)
 {
-    return join(found, folder->text, strlen(folder->text), name)
+    return join_path(found, folder->text, strlen(folder->text), name)
                ? CLI_GO_ON
                : cli_fail(BRY_E_IO, "%s: the name is too long", cli_quote(folder->text).text);
 }
@@ -49,7 +49,7 @@ int serve_absolute(const char *option, const char *named, serve_path *found)
     if (*named == '/')
         fits = (size_t)snprintf(found->text, sizeof found->text, "%s", named) < sizeof found->text;
     else if (getcwd(here.text, sizeof here.text))
-        fits = join(found, here.text, strlen(here.text), named);
+        fits = join_path(found, here.text, strlen(here.text), named);
     return fits ? CLI_GO_ON
                 : cli_fail(BRY_E_IO, "--%s: %s: the name is too long", option,
                            cli_quote(named).text);
@@ -63,11 +63,11 @@ static bool in_path(const char *name, serve_path *found)
     const char *at = getenv("PATH");
     for (; at && *at; at += *at == ':') {
         size_t len = strcspn(at, ":");
-        if (join(found, len ? at : ".", len ? len : 1, name) && is_program(found->text))
+        if (join_path(found, len ? at : ".", len ? len : 1, name) && is_program(found->text))
             return true;
         at += len;
     }
-    return join(found, "/usr/bin", strlen("/usr/bin"), name) && is_program(found->text);
+    return join_path(found, "/usr/bin", strlen("/usr/bin"), name) && is_program(found->text);
 }
 
 int serve_find_server(const char *named, serve_path *found)
@@ -127,7 +127,7 @@ int serve_find_module(const char *named, serve_path *found)
         self.text[len] = 0;
         const char *slash = strrchr(self.text, '/');
         for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-            if (slash && join(&place, self.text, (size_t)(slash - self.text), places[i]) &&
+            if (slash && join_path(&place, self.text, (size_t)(slash - self.text), places[i]) &&
                 realpath(place.text, found->text))
                 return check_module(found->text);
     }

@@ -15,7 +15,7 @@
 
 /* ---- it answers ---------------------------------------------------------------------------- */
 
-static const char *durability(const serve_settings *settings)
+static const char *durability_text(const serve_settings *settings)
 {
     if (!settings->log)
         return settings->snapshots
@@ -52,7 +52,7 @@ void serve_say_ready(const serve_child *child, const serve_settings *settings, c
     printf("Bloomery %s serves on 127.0.0.1:%u%s%s.\n\n", bry_version(), port,
            *child->version ? " with " : "", child->version);
     printf("  data    %s\n", folder);
-    printf("          %s\n", durability(settings));
+    printf("          %s\n", durability_text(settings));
     say_memory(settings);
     if (*log)
         printf("  log     %s\n", log);
@@ -81,7 +81,7 @@ void serve_say_ready(const serve_child *child, const serve_settings *settings, c
 
 /* One line of the server's, indented, with nothing that a terminal obeys. Blank ones are left out,
  * as if they were not there. */
-static bool show(const char *line, FILE *to)
+static bool show_log_line(const char *line, FILE *to)
 {
     size_t len = strcspn(line, "\r\n");
     if (strspn(line, " \t") >= len)
@@ -102,7 +102,7 @@ static bool show_said(int said, FILE *to)
     bool any = false;
     text[len > 0 ? len : 0] = '\0';
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        any |= show(line, to);
+        any |= show_log_line(line, to);
     return any;
 }
 
@@ -131,12 +131,12 @@ static bool show_log(const char *path, long from, FILE *to)
         while (fgets(text, sizeof text, log)) {
             const char *warning = strstr(text, " # ");
             if (warning && !is_greeting(warning))
-                any |= show(warning + 3, to);
+                any |= show_log_line(warning + 3, to);
             memcpy(last[count++ % LAST_LINES], text, sizeof text);
         }
     fclose(log);
     for (size_t i = count > LAST_LINES ? count - LAST_LINES : 0; !any && i < count; i++)
-        show(last[i % LAST_LINES], to);
+        show_log_line(last[i % LAST_LINES], to);
     return any || count > 0;
 }
 

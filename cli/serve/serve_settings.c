@@ -45,7 +45,7 @@ static int hex_of(char c)
 }
 
 /* One character behind a backslash within "", with which *at moves on. */
-static char escaped(const char **at)
+static char read_escaped(const char **at)
 {
     static const char letters[] = "nrtba", meant[] = "\n\r\t\b\a";
     const char *from = *at + 1;
@@ -60,7 +60,7 @@ static char escaped(const char **at)
 
 /* Splits the line where it is, with quotes and escapes undone. Returns the number of words, at most
  * `most`; 0 for a line that servers refuse. */
-static size_t split(char *line, char **words, size_t most)
+static size_t split_words(char *line, char **words, size_t most)
 {
     const char *at = line;
     char *to = line;
@@ -80,7 +80,7 @@ static size_t split(char *line, char **words, size_t most)
                 if (*++at && !isspace((unsigned char)*at))
                     return 0;
             } else if (quote == '"' && *at == '\\' && at[1]) {
-                *to++ = escaped(&at);
+                *to++ = read_escaped(&at);
             } else if (quote == '\'' && *at == '\\' && at[1] == '\'') {
                 *to++ = '\'';
                 at += 2;
@@ -95,7 +95,7 @@ static size_t split(char *line, char **words, size_t most)
     }
 }
 
-static void take(serve_settings *settings, const char *name, const char *value)
+static void take_setting(serve_settings *settings, const char *name, const char *value)
 {
     uint64_t bytes;
     const struct {
@@ -141,7 +141,7 @@ typedef struct reading {
     bool moved; /* a line `dir` has changed what relative names mean */
 } reading;
 
-static bool push(reading *at, const char *path)
+static bool push_source(reading *at, const char *path)
 {
     if (at->count == MOST_WAITING || at->files == MOST_FILES)
         return false;
@@ -153,7 +153,7 @@ static bool push(reading *at, const char *path)
     return true;
 }
 
-static void pop(reading *at)
+static void pop_source(reading *at)
 {
     source *last = &at->waiting[--at->count];
     if (last->file)
@@ -162,7 +162,7 @@ static void pop(reading *at)
 }
 
 /* Servers take names with wildcards, and then all files that match, in order. */
-static int include(reading *at, const source *here, const char *path)
+static int include_file(reading *at, const source *here, const char *path)
 {
     glob_t found = {0};
     bool fits = true;
@@ -172,24 +172,24 @@ static int include(reading *at, const source *here, const char *path)
     cli_quoted file = cli_quote(here->path);
     unsigned long line = here->line;
     if (!strpbrk(path, "*?["))
-        fits = push(at, path);
+        fits = push_source(at, path);
     else if (glob(path, 0, NULL, &found) == 0)
         for (size_t i = found.gl_pathc; fits && i > 0; i--)
-            fits = push(at, found.gl_pathv[i - 1]);
+            fits = push_source(at, found.gl_pathv[i - 1]);
     globfree(&found);
     return fits ? CLI_GO_ON
                 : cli_fail(BRY_E_IO, "%s, line %lu: include: too many files", file.text, line);
 }
 
-static int take_line(reading *at, const source *here, char *line)
+static int take_setting_line(reading *at, const source *here, char *line)
 {
     char *words[MOST_WORDS];
     line += strspn(line, " \t\r\n");
-    size_t count = *line == '#' ? 0 : split(line, words, MOST_WORDS);
+    size_t count = *line == '#' ? 0 : split_words(line, words, MOST_WORDS);
     if (count < 2)
         return CLI_GO_ON;
     if (strcasecmp(words[0], "include") == 0 && count == 2)
-        return include(at, here, words[1]);
+        return include_file(at, here, words[1]);
     if (strcasecmp(words[0], "loadmodule") == 0 && is_module(words[1], at->module))
         return cli_fail(BRY_E_IO,
                         "%s, line %lu: the module is loaded already, and once is enough: leave "
@@ -197,7 +197,7 @@ static int take_line(reading *at, const source *here, char *line)
                         cli_quote(here->path).text, here->line);
     if (strcasecmp(words[0], "dir") == 0)
         at->moved = true;
-    take(at->settings, words[0], words[1]);
+    take_setting(at->settings, words[0], words[1]);
     return CLI_GO_ON;
 }
 
@@ -207,20 +207,20 @@ int serve_settings_read(serve_settings *settings, const char *path, const char *
     reading at = {.settings = settings, .module = module};
     char *line = NULL;
     size_t size = 0;
-    int code = push(&at, path) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "--config");
+    int code = push_source(&at, path) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "--config");
     while (code == CLI_GO_ON && at.count > 0) {
         source *last = &at.waiting[at.count - 1];
         if (!last->file)
             last->file = fopen(last->path, "r");
         if (last->file && getline(&line, &size, last->file) >= 0) {
             last->line++;
-            code = take_line(&at, last, line);
+            code = take_setting_line(&at, last, line);
         } else {
-            pop(&at);
+            pop_source(&at);
         }
     }
     while (at.count > 0)
-        pop(&at);
+        pop_source(&at);
     free(line);
     return code;
 }

@@ -3,10 +3,12 @@
 structure.py ROOT                         the source tree
 structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare and what
                                           symbols.txt lists
+structure.py ROOT --apart PROGRAM LIB…    PROGRAM contains no function of these static libraries
 
 Prints one line per finding and exits with 1 when there is any.
 """
 
+import collections
 import os
 import pathlib
 import re
@@ -59,6 +61,12 @@ SURFACE_FOLDERS = {
 
 CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
+MAX_FILES = 40  # in a folder
+MAX_FUNCTION = 70  # lines, from the name to the closing brace
+# Where functions have limits, and where a static function's name is that of one function: it can be
+# searched for when it is seen in a backtrace.
+FUNCTIONS = ("lib", "cli", "module", "apps", "text", "papers", "bench")
+NAMED = ("cli", "module", "apps", "text", "papers", "bench")
 # Names that a folder has by convention, and folders of data, whose names say nothing.
 SYMBOLS = pathlib.Path(__file__).with_name("symbols.txt")
 COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
@@ -206,6 +214,49 @@ def check_text(root, files):
             yield f"{path}: built for one machine ({NATIVE})"
 
 
+def check_folder_sizes(files):
+    """No folder is a list that nobody reads."""
+    counts = collections.Counter(path.parent for path in files if not is_data(path))
+    for folder, count in sorted(counts.items()):
+        if count > MAX_FILES:
+            yield f"{folder}: {count} files, more than {MAX_FILES}"
+
+
+def functions(text):
+    """(line, name, lines, is static) of each function that is defined, laid out by clang-format."""
+    lines = text.split("\n")
+    start = None
+    for at, line in enumerate(lines):
+        if line == "{":
+            start = at
+        elif line == "}" and start is not None:
+            first = start
+            while first > 0 and re.match(r"[\w ]", lines[first - 1]) and \
+                    not lines[first - 1].endswith((";", "*/", "}")):
+                first -= 1
+            name = re.search(r"(\w+)\(", " ".join(lines[first:start]))
+            if name:
+                yield (first + 1, name.group(1), at - first + 1,
+                       lines[first].startswith("static") and "inline" not in lines[first])
+            start = None
+
+
+def check_functions(root, files):
+    seen = {}
+    for path in files:
+        if path.parts[0] not in FUNCTIONS or path.suffix not in (".c", ".h"):
+            continue
+        for line, name, length, static in functions((root / path).read_text()):
+            if length > MAX_FUNCTION:
+                yield f"{path}:{line}: {name} has {length} lines, more than {MAX_FUNCTION}"
+            if static and path.parts[0] in NAMED:
+                if name in seen:
+                    yield f"{path}:{line}: {seen[name]} has a function {name} too"
+                elif re.fullmatch(r"[a-z]{1,6}", name):
+                    yield f"{path}:{line}: {name} says too little to be searched for"
+                seen[name] = path
+
+
 def blank(match):
     return re.sub(r"[^\n]", " ", match.group())
 
@@ -272,6 +323,8 @@ def check_tree(root):
     yield from check_names(files)
     yield from check_static_names(root, files)
     yield from check_text(root, files)
+    yield from check_folder_sizes(files)
+    yield from check_functions(root, files)
     yield from check_headers(root, files)
     yield from check_fields(root, files)
 
@@ -292,8 +345,22 @@ def check_exports(library, headers, listed):
         yield f"{name} is not in symbols.txt (`make interface` writes that anew)"
 
 
+def defined_in(*command):
+    listing = subprocess.run(["nm", "--defined-only", *command], check=True, capture_output=True,
+                             text=True).stdout
+    return {line.split()[2] for line in listing.splitlines() if len(line.split()) == 3}
+
+
+def check_apart(program, libraries):
+    for library in libraries:
+        for name in sorted(defined_in(program) & defined_in("-g", library)):
+            yield f"{program} contains {name} of {library}"
+
+
 def main(arguments):
-    if len(arguments) >= 3 and arguments[1] == "--exports":
+    if len(arguments) >= 4 and arguments[1] == "--apart":
+        findings = list(check_apart(arguments[2], arguments[3:]))
+    elif len(arguments) >= 3 and arguments[1] == "--exports":
         findings = list(check_exports(arguments[2], arguments[3:], set(SYMBOLS.read_text().split())))
     elif len(arguments) == 1:
         findings = list(check_tree(pathlib.Path(arguments[0]).resolve()))

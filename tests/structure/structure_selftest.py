@@ -144,7 +144,7 @@ class Tree(unittest.TestCase):
     def test_static_function_of_many_files(self):
         add = "static bool\nadd(void (*call)(int), int n)\n{\n}\n"
         two = {"lib/map/a.c": add, "lib/bloom/b.c": "static inline __attribute__((cold)) " + add[7:]}
-        self.assertEqual(findings({**two, "lib/map/compact_c.c": add, "cli/d.c": add,
+        self.assertEqual(findings({**two, "lib/map/compact_c.c": add,
                                    "lib/hash/c.c": "static int add(void);\n/* " + add + " */\n"}), [])
         self.one({**two, "lib/hash/c.c": add},
                  "add is a static function of lib/bloom/b.c, lib/hash/c.c, lib/map/a.c")
@@ -154,6 +154,26 @@ class Tree(unittest.TestCase):
 
     def test_long_file(self):
         self.one({"lib/map/long.c": "\n" * (structure.MAX_LINES + 1)}, "long.c", "lines")
+
+    def test_full_folder(self):
+        self.one({f"lib/map/file{i}.c": "" for i in range(structure.MAX_FILES)},
+                 "lib/map: 41 files")
+        self.assertEqual(findings({f"tests/golden/{i}.c": "" for i in range(100)}), [])
+
+    def test_long_function(self):
+        def function(lines):
+            return "int bry_long(int a,\n             int b)\n{\n" + "    a;\n" * lines + "}\n"
+        self.assertEqual(findings({"lib/map/long.c": function(structure.MAX_FUNCTION - 4)}), [])
+        self.one({"lib/map/long.c": function(structure.MAX_FUNCTION - 3)},
+                 "long.c:1: bry_long has 71 lines")
+
+    def test_function_names(self):
+        body = "static int {}(int a)\n{{\n    return a;\n}}\n"
+        twice = {"cli/a.c": body.format("take_option"), "bench/b.c": body.format("take_option")}
+        self.one(twice, "cli/a.c:1: bench/b.c has a function take_option too")
+        self.one({"cli/a.c": body.format("add")}, "cli/a.c:1: add says too little")
+        self.assertEqual(findings({"cli/a.c": body.format("take_option"),
+                                   "bench/b.c": body.format("take_line")}), [])
 
     def test_native(self):
         self.one({"lib/CMakeLists.txt": f"add_compile_options(-{structure.NATIVE})\n"},
@@ -206,6 +226,27 @@ class Exports(unittest.TestCase):
             gone = found(both, ["bry_a", "bry_b", "bry_c"])
             self.assertEqual(len(gone), 1, gone)
             self.assertIn("bry_c is gone", gone[0])
+
+
+class Apart(unittest.TestCase):
+    def test_apart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+
+            def build(code, *command):
+                source = root / "x.c"
+                source.write_text(code)
+                subprocess.run([*command, source], check=True)
+            build("int of_papers(void) { return 1; }\n", "cc", "-c", "-o", root / "papers.o")
+            subprocess.run(["ar", "rc", root / "papers.a", root / "papers.o"], check=True)
+            build("int main(void) { return 0; }\n", "cc", "-o", root / "without")
+            build("int of_papers(void);\nint main(void) { return of_papers(); }\n", "cc", "-o",
+                  root / "with", root / "papers.o")
+            libraries = [str(root / "papers.a")]
+            self.assertEqual(list(structure.check_apart(str(root / "without"), libraries)), [])
+            found = list(structure.check_apart(str(root / "with"), libraries))
+            self.assertEqual(len(found), 1, found)
+            self.assertIn("contains of_papers of", found[0])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool prepare(const bench_settings *settings, filter_work *work)
+static bool prepare_filter_work(const bench_settings *settings, filter_work *work)
 {
     size_t chunk = bench_chunk(settings->batch);
     *work = (filter_work){
@@ -21,7 +21,7 @@ static bool prepare(const bench_settings *settings, filter_work *work)
     return false;
 }
 
-static void release(filter_work *work)
+static void free_filter_work(filter_work *work)
 {
     bench_keys_free(&work->keys);
     free(work->hashes);
@@ -29,7 +29,7 @@ static void release(filter_work *work)
 }
 
 /* The candidates that can be made at this size. False when one of ours cannot. */
-static bool choose(const filter_work *work, filter_report *report)
+static bool choose_filters(const filter_work *work, filter_report *report)
 {
     bool compact = report->settings.filter_engine == BRY_ENGINE_COMPACT;
     const filter_candidate *all[MOST_FILTERS] = {
@@ -60,7 +60,7 @@ static bool choose(const filter_work *work, filter_report *report)
 /* No key that was added is denied; ours err as often as predicted; and the same with the hash
  * ready.
  */
-static bool check(const filter_report *report, size_t i)
+static bool check_filter(const filter_report *report, size_t i)
 {
     const filter_candidate *who = report->filters[i].who;
     const uint64_t *found = report->filters[i].result.found;
@@ -88,7 +88,7 @@ static bool check(const filter_report *report, size_t i)
     return false;
 }
 
-static bool measure(const filter_work *work, filter_report *report)
+static bool measure_filters(const filter_work *work, filter_report *report)
 {
     bench_candidate candidates[MOST_FILTERS];
     bench_result results[MOST_FILTERS] = {0};
@@ -107,7 +107,7 @@ static bool measure(const filter_work *work, filter_report *report)
         report->filters[i].result = results[i];
         report->filters[i].false_positive =
             (double)results[i].found[PHASE_MISS] / (double)report->settings.items;
-        if (!check(report, i))
+        if (!check_filter(report, i))
             return false;
     }
     for (size_t i = 1; i < report->count; i++)
@@ -123,7 +123,8 @@ bool bench_filters(const bench_settings *settings, bool compare, filter_report *
 {
     *report = (filter_report){.settings = *settings, .compared = compare};
     filter_work work;
-    bool good = prepare(settings, &work) && choose(&work, report) && measure(&work, report);
-    release(&work);
+    bool good = prepare_filter_work(settings, &work) && choose_filters(&work, report) &&
+                measure_filters(&work, report);
+    free_filter_work(&work);
     return good;
 }

@@ -18,7 +18,7 @@ typedef struct hash_state {
     unsigned char bytes[KEYS * 256];
 } hash_state;
 
-static void *make(const void *work)
+static void *make_hash_state(const void *work)
 {
     (void)work;
     hash_state *state = malloc(sizeof *state);
@@ -32,7 +32,7 @@ static void *make(const void *work)
 }
 
 /* What the hashes of a phase add up to, each in its place; both ways of hashing must agree. */
-static uint64_t fold(const bry_hash *hashes)
+static uint64_t fold_hashes(const bry_hash *hashes)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < KEYS; i++)
@@ -40,7 +40,7 @@ static uint64_t fold(const bry_hash *hashes)
     return sum;
 }
 
-static void arrange(hash_state *state, unsigned length)
+static void arrange_hash_keys(hash_state *state, unsigned length)
 {
     for (size_t i = 0; i < KEYS; i++) {
         state->at[i] = state->bytes + i * length;
@@ -53,13 +53,13 @@ static bool run_one(const void *work, void *opaque, unsigned phase, bench_watch 
 {
     (void)work;
     hash_state *state = opaque;
-    arrange(state, lengths[phase]);
+    arrange_hash_keys(state, lengths[phase]);
     bench_start(watch);
     for (unsigned repeat = 0; repeat < REPEATS; repeat++)
         for (size_t i = 0; i < KEYS; i++)
             state->out[i] = bry_hash_key(repeat, state->at[i], state->lens[i]);
     bench_stop(watch);
-    *found = fold(state->out);
+    *found = fold_hashes(state->out);
     return true;
 }
 
@@ -68,20 +68,20 @@ static bool run_batch(const void *work, void *opaque, unsigned phase, bench_watc
 {
     (void)work;
     hash_state *state = opaque;
-    arrange(state, lengths[phase]);
+    arrange_hash_keys(state, lengths[phase]);
     bench_start(watch);
     for (unsigned repeat = 0; repeat < REPEATS; repeat++)
         bry_hash_key_n(repeat, state->at, state->lens, KEYS, state->out);
     bench_stop(watch);
-    *found = fold(state->out);
+    *found = fold_hashes(state->out);
     return true;
 }
 
 bool bench_hash(const bench_settings *settings, hash_report *report)
 {
     static const bench_candidate candidates[] = {
-        {"hash", make, free, run_one, 0},
-        {"hash, batch", make, free, run_batch, 0},
+        {"hash", make_hash_state, free, run_one, 0},
+        {"hash, batch", make_hash_state, free, run_batch, 0},
     };
     const bench_plan plan = {
         .candidates = candidates,

@@ -16,7 +16,7 @@ size_t bench_chunk(size_t batch)
     return batch < enough ? enough / batch * batch : batch;
 }
 
-static bry_hash hash_of(const unsigned char *keys, uint64_t i)
+static bry_hash hash_of_filter_key(const unsigned char *keys, uint64_t i)
 {
     return bry_hash_key(BENCH_SEED, keys + i * BENCH_KEY_BYTES, BENCH_KEY_BYTES);
 }
@@ -28,7 +28,7 @@ ALWAYS_INLINE size_t hash_next(const filter_work *work, const unsigned char *key
     uint64_t left = work->keys.count - done;
     size_t here = left < most ? (size_t)left : most;
     for (size_t i = 0; i < here; i++)
-        work->hashes[i] = hash_of(keys, done + i);
+        work->hashes[i] = hash_of_filter_key(keys, done + i);
     return here;
 }
 
@@ -45,7 +45,7 @@ ALWAYS_INLINE bool add_singly(const filter_work *work, void *state, add_one *add
     bool good = true;
     bench_start(watch);
     for (uint64_t i = 0; i < work->keys.count; i++)
-        good &= add(state, hash_of(work->keys.added, i));
+        good &= add(state, hash_of_filter_key(work->keys.added, i));
     bench_stop(watch);
     return good;
 }
@@ -69,7 +69,7 @@ ALWAYS_INLINE uint64_t look_singly(const filter_work *work, const void *state,
     uint64_t found = 0;
     bench_start(watch);
     for (uint64_t i = 0; i < work->keys.count; i++)
-        found += has(state, hash_of(keys, i));
+        found += has(state, hash_of_filter_key(keys, i));
     bench_stop(watch);
     return found;
 }
@@ -90,7 +90,7 @@ ALWAYS_INLINE uint64_t look_singly_ready(const filter_work *work, const void *st
     return found;
 }
 
-static uint64_t sum(const uint8_t *answers, size_t n)
+static uint64_t count_present(const uint8_t *answers, size_t n)
 {
     uint64_t found = 0;
     for (size_t i = 0; i < n; i++)
@@ -106,7 +106,7 @@ ALWAYS_INLINE uint64_t look_batched(const filter_work *work, const void *state,
     for (uint64_t done = 0; done < work->keys.count; done += work->batch) {
         size_t here = hash_next(work, keys, done, work->batch);
         has(state, work->hashes, here, work->answers);
-        found += sum(work->answers, here);
+        found += count_present(work->answers, here);
     }
     bench_stop(watch);
     return found;
@@ -124,7 +124,7 @@ ALWAYS_INLINE uint64_t look_batched_ready(const filter_work *work, const void *s
         for (size_t at = 0; at < here; at += work->batch) {
             size_t now = here - at < work->batch ? here - at : work->batch;
             has(state, work->hashes + at, now, work->answers);
-            found += sum(work->answers, now);
+            found += count_present(work->answers, now);
         }
         bench_stop(watch);
     }

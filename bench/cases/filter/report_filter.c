@@ -24,7 +24,7 @@ static double against_libbloom(const filter_report *report, size_t i, unsigned p
     return NAN;
 }
 
-static void settings_json(cli_json *json, const filter_report *report)
+static void filter_settings_json(cli_json *json, const filter_report *report)
 {
     cli_json_count(json, "items", report->settings.items);
     cli_json_number(json, "error", report->settings.error);
@@ -34,7 +34,7 @@ static void settings_json(cli_json *json, const filter_report *report)
 }
 
 /* ns_add, ns_add_min, …; with `suffix`, ns_add_batch, ns_add_batch_min, … */
-static void times_json(cli_json *json, const bench_result *result, const char *suffix)
+static void filter_times_json(cli_json *json, const bench_result *result, const char *suffix)
 {
     for (unsigned phase = 0; phase < FILTER_PHASES; phase++) {
         char key[64];
@@ -45,7 +45,7 @@ static void times_json(cli_json *json, const bench_result *result, const char *s
     }
 }
 
-static void facts_json(cli_json *json, const filter_report *report, size_t i)
+static void filter_facts_json(cli_json *json, const filter_report *report, size_t i)
 {
     const filter_facts *facts = &report->filters[i].facts;
     cli_json_count(json, "bytes", facts->bytes);
@@ -58,15 +58,15 @@ void bench_filter_json(cli_json *json, const filter_report *report)
 {
     bool compact = report->settings.filter_engine == BRY_ENGINE_COMPACT;
     cli_json_text(json, "engine", bry_engine_name(compact ? BRY_ENGINE_COMPACT : BRY_ENGINE_BLOOM));
-    settings_json(json, report);
-    facts_json(json, report, 0);
-    times_json(json, &report->filters[0].result, "");
-    times_json(json, &report->filters[1].result, "_batch");
+    filter_settings_json(json, report);
+    filter_facts_json(json, report, 0);
+    filter_times_json(json, &report->filters[0].result, "");
+    filter_times_json(json, &report->filters[1].result, "_batch");
 }
 
 void bench_filters_json(cli_json *json, const filter_report *report)
 {
-    settings_json(json, report);
+    filter_settings_json(json, report);
     cli_json_text(json, "libbloom", filter_libbloom_version());
     cli_json_open(json, "filters", '[');
     for (size_t i = 0; i < report->count; i++) {
@@ -74,8 +74,8 @@ void bench_filters_json(cli_json *json, const filter_report *report)
         cli_json_open(json, NULL, '{');
         cli_json_text(json, "name", who->id);
         cli_json_bool(json, "batched", who->batched);
-        facts_json(json, report, i);
-        times_json(json, &report->filters[i].result, "");
+        filter_facts_json(json, report, i);
+        filter_times_json(json, &report->filters[i].result, "");
         cli_json_number(json, "add_vs_libbloom", against_libbloom(report, i, PHASE_ADD));
         cli_json_number(json, "hit_vs_libbloom", against_libbloom(report, i, PHASE_HIT));
         cli_json_number(json, "miss_vs_libbloom", against_libbloom(report, i, PHASE_MISS));

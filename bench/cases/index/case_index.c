@@ -40,7 +40,7 @@ bool index_plan_for(index_report *report)
     return false;
 }
 
-static bool check(const index_report *report, const bench_result *result)
+static bool check_index_report(const index_report *report, const bench_result *result)
 {
     const index_record *record = &report->record;
     uint64_t asked = report->asked;
@@ -91,7 +91,7 @@ bool index_reports_measure(const index_data *const *data, index_report *reports,
     good = good && bench_measure(&plan, NULL, results);
     for (size_t i = 0; i < count; i++) {
         memcpy(reports[i].time, results[i].time, sizeof reports[i].time);
-        good = good && check(&reports[i], &results[i]);
+        good = good && check_index_report(&reports[i], &results[i]);
         index_work_free(&works[i]);
     }
     return good;

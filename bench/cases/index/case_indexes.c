@@ -23,7 +23,7 @@ static index_report row_of(const bench_settings *settings, bry_engine engine, ui
     return row;
 }
 
-static bool measure(index_report *rows, size_t count)
+static bool measure_index_rows(index_report *rows, size_t count)
 {
     index_data data;
     const index_data *of[INDEX_MOST_ROWS];
@@ -80,7 +80,7 @@ bool bench_indexes(const bench_settings *settings, bool complete, indexes_report
     for (int i = 0; i < INDEXES_GROUPS; i++)
         report->row[i] = row_of(settings, BRY_ENGINE_DBA, groups[i]);
     report->row[INDEXES_GROUPS] = row_of(settings, BRY_ENGINE_COMPACT, 0);
-    if (!measure(report->row, INDEXES_ROWS))
+    if (!measure_index_rows(report->row, INDEXES_ROWS))
         return false;
     if (!complete)
         return true;
@@ -92,5 +92,5 @@ bool bench_indexes(const bench_settings *settings, bool complete, indexes_report
     many.index.units = MANY_UNITS;
     report->many[INDEXES_MANY_DBA] = row_of(&many, BRY_ENGINE_DBA, 512);
     report->many[INDEXES_MANY_COMPACT] = row_of(&many, BRY_ENGINE_COMPACT, 0);
-    return measure(report->many, INDEXES_MANY_ROWS) && measure_control(report);
+    return measure_index_rows(report->many, INDEXES_MANY_ROWS) && measure_control(report);
 }

@@ -11,14 +11,14 @@
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-static bry_hash element(uint64_t i)
+static bry_hash index_element(uint64_t i)
 {
     return (bry_hash){bench_random(i), bench_random(~i)};
 }
 
 bry_hash index_absent(uint64_t i)
 {
-    return element(((uint64_t)1 << 62) + i);
+    return index_element(((uint64_t)1 << 62) + i);
 }
 
 bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity)
@@ -39,10 +39,10 @@ bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity)
         return false;
     }
     for (uint64_t i = 0; i < count; i++)
-        data->added[i] = element(i);
+        data->added[i] = index_element(i);
     for (uint64_t i = 0; i < asked; i++) {
         uint64_t number = bry__scale(bench_random(i ^ INDEX_SEED), count);
-        data->hits[i] = element(number);
+        data->hits[i] = index_element(number);
         data->hit_unit[i] = (uint32_t)(number / unit_capacity);
         data->misses[i] = index_absent(i);
     }
@@ -97,24 +97,24 @@ void index_work_free(index_work *work)
 
 /* ---- phases -------------------------------------------------------------------------------- */
 
-static void *make(const void *work)
+static void *make_index(const void *work)
 {
     bry_index *index = NULL;
     return bry_index_create(&((const index_work *)work)->options, &index) == BRY_OK ? index : NULL;
 }
 
-static void drop(void *state)
+static void drop_index(void *state)
 {
     bry_index_destroy(state);
 }
 
 /* Phases count the same number of operations: what was done `done` times is brought to that. */
-static void scale(bench_watch *watch, uint64_t asked, uint64_t done)
+static void scale_watch(bench_watch *watch, uint64_t asked, uint64_t done)
 {
     watch->spent = done ? (uint64_t)((double)watch->spent * (double)asked / (double)done) : 0;
 }
 
-static bool fill(const index_work *work, bry_index *index, bench_watch *watch)
+static bool fill_index(const index_work *work, bry_index *index, bench_watch *watch)
 {
     const index_data *data = work->data;
     bool good = true;
@@ -130,7 +130,7 @@ static bool fill(const index_work *work, bry_index *index, bench_watch *watch)
     while (good && left > 0)
         good = bry_index_step(index, NULL, BUDGET, &left) == BRY_OK;
     bench_stop(watch);
-    scale(watch, data->asked, data->count);
+    scale_watch(watch, data->asked, data->count);
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(index, &stats);
     index_record *seen = work->record;
@@ -164,8 +164,8 @@ static uint64_t is_right(const bry_index *index, bry_hash hash, const uint32_t *
     return found;
 }
 
-static uint64_t look(const index_work *work, const bry_index *index, bool hits, bench_watch *watch,
-                     uint64_t *exact)
+static uint64_t look_up_elements(const index_work *work, const bry_index *index, bool hits,
+                                 bench_watch *watch, uint64_t *exact)
 {
     const index_data *data = work->data;
     uint64_t found = 0;
@@ -219,7 +219,8 @@ static bry_status supply_unit(void *opaque, uint32_t unit, uint64_t tag, uint64_
     return BRY_OK;
 }
 
-static bool reinsert(const index_work *work, bry_index *index, bench_watch *watch, uint64_t *found)
+static bool reinsert_unit(const index_work *work, bry_index *index, bench_watch *watch,
+                          uint64_t *found)
 {
     supply from = {work->data, 0};
     bry_index_supplier supplier = {supply_unit, &from};
@@ -230,7 +231,7 @@ static bool reinsert(const index_work *work, bry_index *index, bench_watch *watc
     while (good && left > 0)
         good = bry_index_step(index, &supplier, BUDGET, &left) == BRY_OK;
     bench_stop(watch);
-    scale(watch, work->data->asked, from.given);
+    scale_watch(watch, work->data->asked, from.given);
     work->record->reinserted = from.given;
     /* All are still there. */
     bench_watch unused = {0};
@@ -240,20 +241,20 @@ static bool reinsert(const index_work *work, bry_index *index, bench_watch *watc
     return good && from.given > 0;
 }
 
-static bool run(const void *opaque, void *state, unsigned phase, bench_watch *watch,
-                uint64_t *found)
+static bool run_index_phase(const void *opaque, void *state, unsigned phase, bench_watch *watch,
+                            uint64_t *found)
 {
     const index_work *work = opaque;
     uint64_t exact = 0;
     bool hits = phase == INDEX_HIT || phase == INDEX_HIT_BATCH;
     switch (phase) {
     case INDEX_ADD:
-        return fill(work, state, watch);
+        return fill_index(work, state, watch);
     case INDEX_REINSERT:
-        return reinsert(work, state, watch, found);
+        return reinsert_unit(work, state, watch, found);
     case INDEX_HIT:
     case INDEX_MISS:
-        *found = look(work, state, hits, watch, &exact);
+        *found = look_up_elements(work, state, hits, watch, &exact);
         break;
     default:
         *found = look_n(work, state, hits, watch, &exact);
@@ -266,4 +267,4 @@ static bool run(const void *opaque, void *state, unsigned phase, bench_watch *wa
     return hits ? exact == work->record->exact : *found == work->record->found;
 }
 
-const bench_candidate candidate_index = {"index", make, drop, run, 0};
+const bench_candidate candidate_index = {"index", make_index, drop_index, run_index_phase, 0};

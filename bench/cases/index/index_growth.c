@@ -19,8 +19,8 @@ typedef struct subsets {
     uint64_t given;
 } subsets;
 
-static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
-                         size_t room, size_t *got)
+static bry_status supply_elements(void *opaque, uint32_t unit, uint64_t tag, uint64_t from,
+                                  bry_hash *hashes, size_t room, size_t *got)
 {
     subsets *all = opaque;
     (void)tag;
@@ -38,7 +38,7 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
     return BRY_OK;
 }
 
-static void keep(subsets *all, uint32_t element, uint32_t unit)
+static void keep_element(subsets *all, uint32_t element, uint32_t unit)
 {
     all->next[element] = NOTHING;
     if (all->first[unit] == NOTHING)
@@ -50,9 +50,9 @@ static void keep(subsets *all, uint32_t element, uint32_t unit)
 }
 
 /* Adds all elements to the newest units, and has the index keep its error meanwhile. */
-static bool grow(bry_index *index, subsets *all, bool controlled, bench_watch *watch)
+static bool grow_index(bry_index *index, subsets *all, bool controlled, bench_watch *watch)
 {
-    bry_index_supplier supplier = {supply, all};
+    bry_index_supplier supplier = {supply_elements, all};
     for (uint64_t done = 0; done < all->data->count; done += BATCH) {
         uint32_t went[BATCH];
         size_t n = all->data->count - done < BATCH ? (size_t)(all->data->count - done) : BATCH;
@@ -60,7 +60,7 @@ static bool grow(bry_index *index, subsets *all, bool controlled, bench_watch *w
             BRY_OK)
             return false;
         for (size_t i = 0; i < n; i++)
-            keep(all, (uint32_t)(done + i), went[i]);
+            keep_element(all, (uint32_t)(done + i), went[i]);
         uint64_t left = 1, given = all->given;
         bench_watch steps = {0};
         bench_start(&steps);
@@ -105,7 +105,8 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
     bool good = all.next && all.first && all.last && bry_index_create(options, &index) == BRY_OK;
     for (uint32_t i = 0; i < most_units && good; i++)
         all.first[i] = NOTHING;
-    good = good && grow(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, &watch) &&
+    good = good &&
+           grow_index(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, &watch) &&
            none_is_lost(index, data);
     if (good) {
         bry_index_stats stats = BRY_INDEX_STATS;

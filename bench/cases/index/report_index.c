@@ -13,14 +13,14 @@ static const char *const phase_names[INDEX_PHASES] = {
     [INDEX_REINSERT] = "reinsert",
 };
 
-static double elements(const index_report *report)
+static double report_elements(const index_report *report)
 {
     return (double)report->settings.index.units * (double)report->settings.index.unit_capacity;
 }
 
 static double bits_each(const index_report *report)
 {
-    return (double)report->record.bytes * 8 / elements(report);
+    return (double)report->record.bytes * 8 / report_elements(report);
 }
 
 static double false_positive(const index_report *report)
@@ -56,7 +56,7 @@ void index_row_json(cli_json *json, const index_report *report)
 
 void bench_index_json(cli_json *json, const index_report *report)
 {
-    cli_json_count(json, "elements", (uint64_t)elements(report));
+    cli_json_count(json, "elements", (uint64_t)report_elements(report));
     cli_json_count(json, "asked", report->asked);
     cli_json_number(json, "error", report->settings.error);
     cli_json_bool(json, "grow", report->settings.grow);
@@ -68,7 +68,7 @@ void bench_index_json(cli_json *json, const index_report *report)
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static void head(cli_table *table, const char *const *names, size_t count)
+static void write_index_head(cli_table *table, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         cli_table_add(table, "%s", names[i]);
@@ -102,7 +102,7 @@ static bool rows_text(FILE *out, const index_report *rows, size_t count)
     static const char *const names[] = {"index", "bits/element", "observed", "exact", "add",
                                         "hit",   "miss",         "hit*",     "miss*", "reinsert"};
     cli_table table = CLI_TABLE("lrrrrrrrrr");
-    head(&table, names, sizeof names / sizeof names[0]);
+    write_index_head(&table, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < count; i++) {
         name_row(&table, &rows[i]);
         cli_table_add(&table, "%.2f", bits_each(&rows[i]));
@@ -157,12 +157,13 @@ static const char *const control_titles[INDEXES_CONTROLS] = {
 };
 
 /* How many times as fast b is as a. */
-static double times_as(const index_report *a, unsigned of_a, const index_report *b, unsigned of_b)
+static double index_times_as(const index_report *a, unsigned of_a, const index_report *b,
+                             unsigned of_b)
 {
     return a->time[of_a].median / b->time[of_b].median;
 }
 
-static void ratios_json(cli_json *json, const indexes_report *report)
+static void index_ratios_json(cli_json *json, const indexes_report *report)
 {
     const index_report *row = report->row, *one = &row[0];
     cli_json_open(json, "ratios", '{');
@@ -170,21 +171,21 @@ static void ratios_json(cli_json *json, const indexes_report *report)
         char key[48];
         unsigned group = row[i].settings.index.group;
         snprintf(key, sizeof key, "miss_%u_by_1", group);
-        cli_json_number(json, key, times_as(one, INDEX_MISS, &row[i], INDEX_MISS));
+        cli_json_number(json, key, index_times_as(one, INDEX_MISS, &row[i], INDEX_MISS));
         snprintf(key, sizeof key, "hit_%u_by_1", group);
-        cli_json_number(json, key, times_as(one, INDEX_HIT, &row[i], INDEX_HIT));
+        cli_json_number(json, key, index_times_as(one, INDEX_HIT, &row[i], INDEX_HIT));
         snprintf(key, sizeof key, "miss_%u_batched", group);
-        cli_json_number(json, key, times_as(&row[i], INDEX_MISS, &row[i], INDEX_MISS_BATCH));
+        cli_json_number(json, key, index_times_as(&row[i], INDEX_MISS, &row[i], INDEX_MISS_BATCH));
         snprintf(key, sizeof key, "hit_%u_batched", group);
-        cli_json_number(json, key, times_as(&row[i], INDEX_HIT, &row[i], INDEX_HIT_BATCH));
+        cli_json_number(json, key, index_times_as(&row[i], INDEX_HIT, &row[i], INDEX_HIT_BATCH));
     }
     if (report->complete) {
         const index_report *dba = &report->many[INDEXES_MANY_DBA],
                            *compact = &report->many[INDEXES_MANY_COMPACT];
         cli_json_number(json, "compact_miss_by_dba",
-                        times_as(compact, INDEX_MISS_BATCH, dba, INDEX_MISS_BATCH));
+                        index_times_as(compact, INDEX_MISS_BATCH, dba, INDEX_MISS_BATCH));
         cli_json_number(json, "compact_hit_by_dba",
-                        times_as(compact, INDEX_HIT_BATCH, dba, INDEX_HIT_BATCH));
+                        index_times_as(compact, INDEX_HIT_BATCH, dba, INDEX_HIT_BATCH));
         cli_json_number(json, "segmented_reinsert",
                         report->control[INDEXES_TIGHTER].ns_reinsert /
                             report->control[INDEXES_SEGMENTED].ns_reinsert);
@@ -245,7 +246,7 @@ void bench_indexes_json(cli_json *json, const indexes_report *report)
         cli_json_close(json, '}');
         control_json(json, report);
     }
-    ratios_json(json, report);
+    index_ratios_json(json, report);
 }
 
 static bool control_text(FILE *out, const indexes_report *report)
@@ -254,7 +255,7 @@ static bool control_text(FILE *out, const indexes_report *report)
                                         "by target", "reinserted", "reinsert"};
     cli_table table = CLI_TABLE("lrrrrrr");
     fprintf(out, "\nPlanned for %u units, filled like %u:\n\n", report->planned, report->grown);
-    head(&table, names, sizeof names / sizeof names[0]);
+    write_index_head(&table, names, sizeof names / sizeof names[0]);
     for (int i = 0; i < INDEXES_CONTROLS; i++) {
         const control_report *run = &report->control[i];
         cli_table_add(&table, "%s", control_titles[i]);
@@ -281,10 +282,10 @@ bool bench_indexes_text(FILE *out, const indexes_report *report)
     fprintf(out,
             "\nGroups of %u against groups of 1: misses %.1f and hits %.1f times as fast; in "
             "batches again %.2f\nand %.2f times.\n",
-            widest->settings.index.group, times_as(&row[0], INDEX_MISS, widest, INDEX_MISS),
-            times_as(&row[0], INDEX_HIT, widest, INDEX_HIT),
-            times_as(widest, INDEX_MISS, widest, INDEX_MISS_BATCH),
-            times_as(widest, INDEX_HIT, widest, INDEX_HIT_BATCH));
+            widest->settings.index.group, index_times_as(&row[0], INDEX_MISS, widest, INDEX_MISS),
+            index_times_as(&row[0], INDEX_HIT, widest, INDEX_HIT),
+            index_times_as(widest, INDEX_MISS, widest, INDEX_MISS_BATCH),
+            index_times_as(widest, INDEX_HIT, widest, INDEX_HIT_BATCH));
     if (report->complete) {
         fputc('\n', out);
         rows_title(out, report->many);
@@ -302,7 +303,7 @@ bool bench_indexes_markdown(FILE *out, const indexes_report *report)
         "hit, ns", "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
     const bench_settings *settings = &report->settings;
     cli_table table = CLI_TABLE("lrrrrrrrr");
-    head(&table, names, sizeof names / sizeof names[0]);
+    write_index_head(&table, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < INDEXES_ROWS; i++) {
         const index_report *row = &report->row[i];
         name_row(&table, row);

@@ -17,7 +17,7 @@ bry_map_errors map_errors_seen(const map_record *record, uint64_t items)
 }
 
 /* The times of one candidate, by what its phases really did. */
-static void take_times(const map_data *data, const bench_result *result, bench_time *times)
+static void take_map_times(const map_data *data, const bench_result *result, bench_time *times)
 {
     for (unsigned phase = 0; phase < MAP_PHASES; phase++) {
         /* The harness divides by all keys; fewer are deleted. */
@@ -29,7 +29,7 @@ static void take_times(const map_data *data, const bench_result *result, bench_t
 
 /* ---- what must hold ------------------------------------------------------------------------ */
 
-static bool same(const map_tally *a, const map_tally *b)
+static bool same_tally(const map_tally *a, const map_tally *b)
 {
     return a->right == b->right && a->wrong == b->wrong && a->absent == b->absent &&
            a->unsure == b->unsure;
@@ -80,12 +80,12 @@ static bool check_kbf(const map_report *report, double n)
            check_most("false positives", seen.false_positive * n, expected->false_positive * n);
 }
 
-static bool check(const map_report *report, double same_value, bool batched)
+static bool check_map_report(const map_report *report, double same_value, bool batched)
 {
     const map_record *record = &report->record;
     double n = (double)report->settings.items;
-    if (batched && (!same(&record->said[MAP_HIT], &record->said[MAP_HIT_BATCH]) ||
-                    !same(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH]))) {
+    if (batched && (!same_tally(&record->said[MAP_HIT], &record->said[MAP_HIT_BATCH]) ||
+                    !same_tally(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH]))) {
         cli_fail(BRY_E_BADDATA, "map: a batch is answered differently from single look-ups");
         return false;
     }
@@ -132,9 +132,9 @@ bool map_reports_measure(const map_data *const *data, map_report *reports, size_
     };
     good = good && bench_measure(&plan, NULL, results);
     for (size_t i = 0; i < count && good; i++) {
-        take_times(data[i], &results[i], reports[i].time);
-        good =
-            check(&reports[i], data[i]->mix.same, !(candidates[i].skips & (1u << MAP_HIT_BATCH)));
+        take_map_times(data[i], &results[i], reports[i].time);
+        good = check_map_report(&reports[i], data[i]->mix.same,
+                                !(candidates[i].skips & (1u << MAP_HIT_BATCH)));
     }
     for (size_t i = 0; i < count && i < MOST; i++)
         map_work_free(&works[i]);

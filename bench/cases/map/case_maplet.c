@@ -12,7 +12,7 @@
 
 #define CHURN 20u /* one key of so many is deleted and put back */
 
-static bool out_of_memory(const bench_settings *settings)
+static bool maplet_out_of_memory(const bench_settings *settings)
 {
     cli_fail(BRY_E_NOMEM, "%llu entries do not fit in memory", (unsigned long long)settings->items);
     return false;
@@ -20,7 +20,7 @@ static bool out_of_memory(const bench_settings *settings)
 
 /* ---- keys and fingerprints ----------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -34,7 +34,7 @@ static uint64_t *sorted_fingerprints(const bry_hash *keys, uint64_t count, uint6
         return NULL;
     for (uint64_t i = 0; i < count; i++)
         sorted[i] = bry__fingerprint(keys[i], range);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_places);
     return sorted;
 }
 
@@ -51,7 +51,8 @@ static bool count_removed(maplet_work *work)
     return true;
 }
 
-static bool prepare(const bench_settings *settings, maplet_work *work, maplet_notes *notes)
+static bool prepare_maplet_work(const bench_settings *settings, maplet_work *work,
+                                maplet_notes *notes)
 {
     uint64_t count = settings->items;
     *work = (maplet_work){
@@ -67,7 +68,7 @@ static bool prepare(const bench_settings *settings, maplet_work *work, maplet_no
         return false;
     }
     if (!bench_keys_make(&work->keys, count))
-        return out_of_memory(settings);
+        return maplet_out_of_memory(settings);
     work->added = (const bry_hash *)(const void *)work->keys.added;
     work->hits = (const bry_hash *)(const void *)work->keys.hits;
     work->misses = (const bry_hash *)(const void *)work->keys.misses;
@@ -80,11 +81,11 @@ static bool prepare(const bench_settings *settings, maplet_work *work, maplet_no
     notes->place = malloc((size_t)notes->room * sizeof *notes->place);
     if (!work->values || !work->answers || !work->fingerprints || !notes->place ||
         !count_removed(work))
-        return out_of_memory(settings);
+        return maplet_out_of_memory(settings);
     return true;
 }
 
-static void release(maplet_work *work)
+static void free_maplet_work(maplet_work *work)
 {
     bench_keys_free(&work->keys);
     free(work->fingerprints);
@@ -185,11 +186,11 @@ static bool watch_growth(const maplet_work *work, bry__maplet *maplet, maplet_re
     return true;
 }
 
-static bool observe(const maplet_work *work, maplet_report *report)
+static bool observe_maplet(const maplet_work *work, maplet_report *report)
 {
     bry__maplet *maplet = candidate_maplet.make(work);
     if (!maplet)
-        return out_of_memory(&report->settings);
+        return maplet_out_of_memory(&report->settings);
     double n = (double)work->count;
     report->bits_per_entry_mean = report->bits_per_entry_max = report->relative_max = NAN;
     bool good = report->settings.grow ? watch_growth(work, maplet, report)
@@ -206,7 +207,7 @@ static bool observe(const maplet_work *work, maplet_report *report)
     candidate_maplet.drop(maplet);
     if (good && report->settings.compare)
         good = (report->exact_bytes = exact_bytes(work)) > 0;
-    return good || out_of_memory(&report->settings);
+    return good || maplet_out_of_memory(&report->settings);
 }
 
 /* ---- the rounds ---------------------------------------------------------------------------- */
@@ -258,7 +259,8 @@ static bool check_counts(const maplet_work *work, const bench_candidate *who, co
 }
 
 /* The harness divides by the operations of a whole phase; these have fewer. */
-static void take_times(const maplet_work *work, const bench_result *result, bench_time *times)
+static void take_maplet_times(const maplet_work *work, const bench_result *result,
+                              bench_time *times)
 {
     for (unsigned phase = 0; phase < MAPLET_PHASES; phase++) {
         bool some = phase == MAPLET_DELETE || phase == MAPLET_INSERT_FULL;
@@ -268,7 +270,7 @@ static void take_times(const maplet_work *work, const bench_result *result, benc
     }
 }
 
-static bool measure(const maplet_work *work, maplet_report *report)
+static bool measure_maplets(const maplet_work *work, maplet_report *report)
 {
     const bench_candidate candidates[] = {candidate_maplet, candidate_exact};
     const bench_plan plan = {
@@ -283,13 +285,13 @@ static bool measure(const maplet_work *work, maplet_report *report)
         return false;
     uint64_t false_positives = results[0].found[MAPLET_MISS];
     report->false_positive = (double)false_positives / (double)work->count;
-    take_times(work, &results[0], report->time);
+    take_maplet_times(work, &results[0], report->time);
     if (!check_counts(work, &candidates[0], results[0].found, work->removed, false_positives) ||
         !check_errors(work, report))
         return false;
     if (!report->settings.compare)
         return true;
-    take_times(work, &results[1], report->exact_time);
+    take_maplet_times(work, &results[1], report->exact_time);
     return check_counts(work, &candidates[1], results[1].found, work->churn, 0);
 }
 
@@ -298,9 +300,9 @@ bool bench_maplet(const bench_settings *settings, maplet_report *report)
     *report = (maplet_report){.settings = *settings};
     maplet_notes notes = {0};
     maplet_work work;
-    bool good =
-        prepare(settings, &work, &notes) && observe(&work, report) && measure(&work, report);
-    release(&work);
+    bool good = prepare_maplet_work(settings, &work, &notes) && observe_maplet(&work, report) &&
+                measure_maplets(&work, report);
+    free_maplet_work(&work);
     free(notes.place);
     return good;
 }

@@ -8,8 +8,8 @@
 #define MANY_VALUES 16000u
 #define MOST_VALUES_ITEMS 1000000u
 
-static void set_up(map_report *row, const bench_settings *settings, bry_engine engine,
-                   bry_map_layout layout)
+static void set_up_map_row(map_report *row, const bench_settings *settings, bry_engine engine,
+                           bry_map_layout layout)
 {
     *row = (map_report){.settings = *settings};
     row->settings.map.engine = engine;
@@ -23,9 +23,9 @@ static bool compare_engines(const bench_settings *settings, maps_report *report)
     map_data data;
     if (!map_data_for(&data, settings))
         return false;
-    set_up(&report->row[MAPS_COMPACT], settings, BRY_ENGINE_COMPACT, BRY_MAP_TUNED);
-    set_up(&report->row[MAPS_TUNED], settings, BRY_ENGINE_KBF, BRY_MAP_TUNED);
-    set_up(&report->row[MAPS_PAPER], settings, BRY_ENGINE_KBF, BRY_MAP_PAPER);
+    set_up_map_row(&report->row[MAPS_COMPACT], settings, BRY_ENGINE_COMPACT, BRY_MAP_TUNED);
+    set_up_map_row(&report->row[MAPS_TUNED], settings, BRY_ENGINE_KBF, BRY_MAP_TUNED);
+    set_up_map_row(&report->row[MAPS_PAPER], settings, BRY_ENGINE_KBF, BRY_MAP_PAPER);
     const map_data *same[MAPS_ROWS] = {&data, &data, &data};
     bool good = map_reports_measure(same, report->row, MAPS_ROWS, MAP_NO_CHANGE);
     map_data_free(&data);
@@ -47,8 +47,8 @@ static bool compare_values(const bench_settings *settings, maps_report *report)
         bool has_few = i == MAPS_COMPACT_FEW || i == MAPS_KBF_FEW;
         bool compact = i == MAPS_COMPACT_FEW || i == MAPS_COMPACT_MANY;
         data[i] = has_few ? &few_data : &many_data;
-        set_up(&report->values_row[i], has_few ? &few : &many,
-               compact ? BRY_ENGINE_COMPACT : BRY_ENGINE_KBF, BRY_MAP_TUNED);
+        set_up_map_row(&report->values_row[i], has_few ? &few : &many,
+                       compact ? BRY_ENGINE_COMPACT : BRY_ENGINE_KBF, BRY_MAP_TUNED);
     }
     good = good && map_reports_measure(data, report->values_row, MAPS_VALUES_ROWS, MAP_NO_CHANGE);
     map_data_free(&few_data);

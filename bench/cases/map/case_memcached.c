@@ -9,7 +9,7 @@
 #define MOST_ASKED 10000u /* each is a round trip */
 #define SPARE_MEGABYTES 256u
 
-static bool out_of_memory(const bench_settings *settings)
+static bool pairs_out_of_memory(const bench_settings *settings)
 {
     cli_fail(BRY_E_NOMEM, "%llu pairs do not fit in memory", (unsigned long long)settings->items);
     return false;
@@ -27,8 +27,8 @@ static bool ask_version(remote_report *report)
 
 /* Answers that are not as stored, in one phase, are no more than the error allows; those
  * of memcached are none. Updates that were refused show as wrong ones later. */
-static bool check(const remote_report *report, const char *name, const remote_record *record,
-                  double error)
+static bool check_remote_record(const remote_report *report, const char *name,
+                                const remote_record *record, double error)
 {
     double most = (double)report->asked * error;
     if (error > 0)
@@ -43,8 +43,8 @@ static bool check(const remote_report *report, const char *name, const remote_re
     return true;
 }
 
-static void fill_row(remote_report *report, unsigned i, const bench_result *result,
-                     const remote_record *record)
+static void fill_remote_row(remote_report *report, unsigned i, const bench_result *result,
+                            const remote_record *record)
 {
     double pairs = (double)report->settings.items, asked = (double)report->asked;
     report->row[i].bytes_per_pair = (double)record->bytes / pairs;
@@ -58,7 +58,7 @@ static void fill_row(remote_report *report, unsigned i, const bench_result *resu
     }
 }
 
-static bool measure(const kbf_workload *load, remote_report *report)
+static bool measure_remote(const kbf_workload *load, remote_report *report)
 {
     static const char *const names[REMOTE_ROWS] = {"memcached", "kbf", "compact"};
     const bench_settings *settings = &report->settings;
@@ -95,8 +95,8 @@ static bool measure(const kbf_workload *load, remote_report *report)
     bool good = bench_measure(&plan, NULL, results);
     for (unsigned i = 0; i < REMOTE_ROWS && good; i++) {
         report->row[i].name = names[i];
-        fill_row(report, i, &results[i], &records[i]);
-        good = check(report, names[i], &records[i], i == 0 ? 0 : settings->error);
+        fill_remote_row(report, i, &results[i], &records[i]);
+        good = check_remote_record(report, names[i], &records[i], i == 0 ? 0 : settings->error);
     }
     return good;
 }
@@ -111,9 +111,9 @@ bool bench_remote(const bench_settings *settings, remote_report *report)
     report->asked = settings->items < MOST_ASKED ? settings->items : MOST_ASKED;
     kbf_workload load;
     if (!kbf_workload_make(&load, settings->items, report->asked, (uint32_t)settings->map.values))
-        return out_of_memory(settings);
+        return pairs_out_of_memory(settings);
     report->facts = kbf_workload_look(&load);
-    bool good = measure(&load, report);
+    bool good = measure_remote(&load, report);
     kbf_workload_free(&load);
     return good;
 }

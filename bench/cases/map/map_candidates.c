@@ -7,7 +7,7 @@
 
 /* ---- pairs --------------------------------------------------------------------------------- */
 
-static bool allocate(map_data *data, uint32_t values)
+static bool allocate_map_data(map_data *data, uint32_t values)
 {
     data->added_value = malloc(data->count * sizeof *data->added_value);
     data->hit_value = malloc(data->count * sizeof *data->hit_value);
@@ -19,7 +19,7 @@ static bool allocate(map_data *data, uint32_t values)
 bool map_data_make(map_data *data, uint64_t count, uint32_t values, double skew, double top)
 {
     *data = (map_data){.count = count, .churn = count / CHURN};
-    if (!allocate(data, values) || !value_mix_make(&data->mix, values, skew, top) ||
+    if (!allocate_map_data(data, values) || !value_mix_make(&data->mix, values, skew, top) ||
         !bench_keys_make(&data->keys, count)) {
         map_data_free(data);
         return false;
@@ -147,25 +147,27 @@ MAP_INLINE uint32_t number_of(const map_work *work, const bry_map_value *value)
     return words[1] == bench_random(words[0]) ? (uint32_t)words[0] : UINT32_MAX;
 }
 
-static bool insert(const map_work *work, void *state, bry_hash hash, uint32_t number)
+static bool library_map_insert(const map_work *work, void *state, bry_hash hash, uint32_t number)
 {
     return bry_map_add(state, hash, value_of(work, number)) == BRY_OK;
 }
 
-static bry_answer update(const map_work *work, void *state, bry_hash hash, uint32_t number)
+static bry_answer library_map_update(const map_work *work, void *state, bry_hash hash,
+                                     uint32_t number)
 {
     bry_answer was = BRY_ABSENT;
     return bry_map_update(state, hash, value_of(work, number), &was) == BRY_OK ? was : BRY_UNSURE;
 }
 
-static bry_answer del(const map_work *work, void *state, bry_hash hash)
+static bry_answer library_map_del(const map_work *work, void *state, bry_hash hash)
 {
     (void)work;
     bry_answer was = BRY_ABSENT;
     return bry_map_del(state, hash, &was) == BRY_OK ? was : BRY_UNSURE;
 }
 
-static bry_answer get(const map_work *work, const void *state, bry_hash hash, uint32_t *number)
+static bry_answer library_map_get(const map_work *work, const void *state, bry_hash hash,
+                                  uint32_t *number)
 {
     bry_map_value value;
     bry_answer answer = bry_map_get(state, hash, &value);
@@ -174,7 +176,8 @@ static bry_answer get(const map_work *work, const void *state, bry_hash hash, ui
     return answer;
 }
 
-static void get_n(const map_work *work, const void *state, const bry_hash *hashes, size_t n)
+static void library_map_get_n(const map_work *work, const void *state, const bry_hash *hashes,
+                              size_t n)
 {
     bry_map_get_n(state, hashes, n, work->answers_value, work->answers);
     for (size_t i = 0; i < n; i++)
@@ -182,7 +185,7 @@ static void get_n(const map_work *work, const void *state, const bry_hash *hashe
             work->answers[i] == BRY_PRESENT ? number_of(work, &work->answers_value[i]) : UINT32_MAX;
 }
 
-static void measure(const map_work *work, const void *state, map_record *record)
+static void library_map_measure(const map_work *work, const void *state, map_record *record)
 {
     (void)work;
     bry_map_stats stats = BRY_MAP_STATS;
@@ -194,10 +197,12 @@ static void measure(const map_work *work, const void *state, map_record *record)
         record->cells += stats.cells[i];
 }
 
-static bool run(const void *work, void *state, unsigned phase, bench_watch *watch, uint64_t *found)
+static bool library_map_run(const void *work, void *state, unsigned phase, bench_watch *watch,
+                            uint64_t *found)
 {
-    static const map_calls calls = {insert, update, del, get, get_n, measure};
+    static const map_calls calls = {library_map_insert, library_map_update, library_map_del,
+                                    library_map_get,    library_map_get_n,  library_map_measure};
     return map_run(work, state, calls, phase, watch, found);
 }
 
-const bench_candidate candidate_map = {"map", map_make, map_drop, run, 0};
+const bench_candidate candidate_map = {"map", map_make, map_drop, library_map_run, 0};

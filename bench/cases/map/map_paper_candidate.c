@@ -67,7 +67,7 @@ static void *paper_make(const void *opaque)
     return NULL;
 }
 
-static bool insert(const map_work *work, void *state, bry_hash hash, uint32_t number)
+static bool paper_map_insert(const map_work *work, void *state, bry_hash hash, uint32_t number)
 {
     (void)work;
     bry__paper_kbf_insert(&((paper_map *)state)->kbf, hash, number);
@@ -79,31 +79,34 @@ MAP_INLINE bry__paper_level level_of(const map_settings *settings)
     return settings->decode == 4 ? BRY__PAPER_CONSISTENT : (bry__paper_level)settings->decode;
 }
 
-static bry_answer update(const map_work *work, void *state, bry_hash hash, uint32_t number)
+static bry_answer paper_map_update(const map_work *work, void *state, bry_hash hash,
+                                   uint32_t number)
 {
     return bry__paper_kbf_update(&((paper_map *)state)->kbf, hash, level_of(&work->settings),
                                  work->data->mix.count, number);
 }
 
-static bry_answer del(const map_work *work, void *state, bry_hash hash)
+static bry_answer paper_map_del(const map_work *work, void *state, bry_hash hash)
 {
     return bry__paper_kbf_delete(&((paper_map *)state)->kbf, hash, level_of(&work->settings),
                                  work->data->mix.count);
 }
 
-static bry_answer get(const map_work *work, const void *state, bry_hash hash, uint32_t *number)
+static bry_answer paper_map_get(const map_work *work, const void *state, bry_hash hash,
+                                uint32_t *number)
 {
     return bry__paper_kbf_get(&((const paper_map *)state)->kbf, hash, level_of(&work->settings),
                               work->data->mix.count, number);
 }
 
-static void get_n(const map_work *work, const void *state, const bry_hash *hashes, size_t n)
+static void paper_map_get_n(const map_work *work, const void *state, const bry_hash *hashes,
+                            size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        work->answers[i] = (uint8_t)get(work, state, hashes[i], &work->numbers[i]);
+        work->answers[i] = (uint8_t)paper_map_get(work, state, hashes[i], &work->numbers[i]);
 }
 
-static void measure(const map_work *work, const void *state, map_record *record)
+static void paper_map_measure(const map_work *work, const void *state, map_record *record)
 {
     const paper_map *map = state;
     bry_map_shape shape = BRY_MAP_SHAPE;
@@ -127,11 +130,13 @@ bry_map_errors map_paper_errors(const map_settings *settings, uint64_t items,
                                 (uint32_t)settings->values, &table, (double)items);
 }
 
-static bool run(const void *work, void *state, unsigned phase, bench_watch *watch, uint64_t *found)
+static bool paper_map_run(const void *work, void *state, unsigned phase, bench_watch *watch,
+                          uint64_t *found)
 {
-    static const map_calls calls = {insert, update, del, get, get_n, measure};
+    static const map_calls calls = {paper_map_insert, paper_map_update, paper_map_del,
+                                    paper_map_get,    paper_map_get_n,  paper_map_measure};
     return map_run(work, state, calls, phase, watch, found);
 }
 
-const bench_candidate candidate_paper_map = {"map of the papers", paper_make, paper_drop, run,
-                                             MAP_NO_BATCH};
+const bench_candidate candidate_paper_map = {"map of the papers", paper_make, paper_drop,
+                                             paper_map_run, MAP_NO_BATCH};

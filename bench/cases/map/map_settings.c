@@ -13,8 +13,8 @@
 #define MOST_SIZE 100.0
 
 /* A number from least to most. */
-static int read_number(const char *name, const char *text, double least, double most,
-                       double *number)
+static int read_map_number(const char *name, const char *text, double least, double most,
+                           double *number)
 {
     char *end;
     double read = strtod(text, &end);
@@ -76,8 +76,9 @@ static int read_kbf(const map_words *words, map_settings *settings)
     if (settings->greedy && settings->decode == 4)
         return cli_misuse(NULL, "--decode: the greedy encoder has levels 1 to 3");
     settings->unmasked |= settings->greedy;
-    return words->size ? read_number("size", words->size, LEAST_SIZE, MOST_SIZE, &settings->size)
-                       : CLI_GO_ON;
+    return words->size
+               ? read_map_number("size", words->size, LEAST_SIZE, MOST_SIZE, &settings->size)
+               : CLI_GO_ON;
 }
 
 int map_settings_read(const map_words *words, map_settings *settings)
@@ -87,7 +88,7 @@ int map_settings_read(const map_words *words, map_settings *settings)
     if (code == CLI_GO_ON && settings->engine == BRY_ENGINE_KBF)
         code = read_kbf(words, settings);
     if (code == CLI_GO_ON && words->skew)
-        code = read_number("skew", words->skew, 0, MOST_SKEW, &settings->skew);
+        code = read_map_number("skew", words->skew, 0, MOST_SKEW, &settings->skew);
     if (code != CLI_GO_ON)
         return code;
     uint64_t most = settings->engine != BRY_ENGINE_KBF ? MOST_VALUES

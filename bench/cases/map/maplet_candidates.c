@@ -261,7 +261,7 @@ const bench_candidate candidate_maplet = {"maplet", maplet_make, maplet_drop, ma
 
 /* ---- the exact table: keys are the halves that fingerprints are taken from ------------------ */
 
-static void *exact_make(const void *opaque)
+static void *make_exact_table(const void *opaque)
 {
     const maplet_work *work = opaque;
     exact_table *table = malloc(sizeof *table);
@@ -272,7 +272,7 @@ static void *exact_make(const void *opaque)
     return table;
 }
 
-static void exact_drop(void *state)
+static void drop_exact_table(void *state)
 {
     exact_table_free(state);
     free(state);
@@ -322,17 +322,18 @@ static bool exact_run(const void *opaque, void *state, unsigned phase, bench_wat
     return run(work, state, calls, phase, watch, found) && work->notes->count == 0;
 }
 
-const bench_candidate candidate_exact = {"exact hash table", exact_make, exact_drop, exact_run, 0};
+const bench_candidate candidate_exact = {"exact hash table", make_exact_table, drop_exact_table,
+                                         exact_run, 0};
 
 uint64_t exact_bytes(const maplet_work *work)
 {
     uint64_t bytes = 0;
-    exact_table *table = exact_make(work);
+    exact_table *table = make_exact_table(work);
     bench_watch unused = {0};
     uint64_t found = 0;
     if (table && exact_run(work, table, MAPLET_INSERT, &unused, &found))
         bytes = exact_table_bytes(table);
     if (table)
-        exact_drop(table);
+        drop_exact_table(table);
     return bytes;
 }

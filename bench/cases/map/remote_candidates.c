@@ -15,23 +15,23 @@ typedef struct store_calls {
     bool (*sizes)(void *state, remote_record *record);
 } store_calls;
 
-static void start(bench_watch *watch)
+static void start_wall_watch(bench_watch *watch)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     watch->started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void stop(bench_watch *watch)
+static void stop_wall_watch(bench_watch *watch)
 {
     uint64_t before = watch->started;
-    start(watch);
+    start_wall_watch(watch);
     watch->spent += watch->started - before;
 }
 
 /* ---- the phases ---------------------------------------------------------------------------- */
 
-static bool same(const kbf_text *a, const kbf_text *b)
+static bool same_text(const kbf_text *a, const kbf_text *b)
 {
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
@@ -43,7 +43,7 @@ static bool look_up(const kbf_workload *load, void *state, const store_calls *ca
     const kbf_text *keys[REMOTE_BATCH];
     kbf_text values[REMOTE_BATCH];
     uint8_t answers[REMOTE_BATCH];
-    start(watch);
+    start_wall_watch(watch);
     for (uint64_t done = 0; done < load->asked; done += at_once) {
         size_t n = load->asked - done < at_once ? (size_t)(load->asked - done) : at_once;
         for (size_t i = 0; i < n; i++)
@@ -51,22 +51,23 @@ static bool look_up(const kbf_workload *load, void *state, const store_calls *ca
         if (!calls->get(state, keys, n, values, answers))
             return false;
         for (size_t i = 0; i < n; i++)
-            *wrong += there ? answers[i] != BRY_PRESENT ||
-                                  !same(&values[i], kbf_first_value(load, load->place[done + i]))
-                            : answers[i] == BRY_PRESENT;
+            *wrong += there
+                          ? answers[i] != BRY_PRESENT ||
+                                !same_text(&values[i], kbf_first_value(load, load->place[done + i]))
+                          : answers[i] == BRY_PRESENT;
     }
-    stop(watch);
+    stop_wall_watch(watch);
     return true;
 }
 
-static bool update(const kbf_workload *load, void *state, const store_calls *calls,
-                   bench_watch *watch)
+static bool update_all_pairs(const kbf_workload *load, void *state, const store_calls *calls,
+                             bench_watch *watch)
 {
     bool good = true;
-    start(watch);
+    start_wall_watch(watch);
     for (uint64_t i = 0; i < load->asked && good; i++)
         good = calls->set(state, &load->key[load->place[i]], kbf_later_value(load, load->place[i]));
-    stop(watch);
+    stop_wall_watch(watch);
     return good;
 }
 
@@ -74,37 +75,37 @@ static bool delete_some(const kbf_workload *load, void *state, const store_calls
                         bench_watch *watch, uint64_t *wrong)
 {
     bool good = true;
-    start(watch);
+    start_wall_watch(watch);
     for (uint64_t i = 0; i < load->asked && good; i++) {
         bry_answer was = BRY_ABSENT;
         good = calls->del(state, &load->key[load->place[i]], &was);
         *wrong += was != BRY_PRESENT;
     }
-    stop(watch);
+    stop_wall_watch(watch);
     return good;
 }
 
-static bool fill(const kbf_workload *load, void *state, const store_calls *calls,
-                 bench_watch *watch, remote_record *record)
+static bool fill_store(const kbf_workload *load, void *state, const store_calls *calls,
+                       bench_watch *watch, remote_record *record)
 {
-    start(watch);
+    start_wall_watch(watch);
     bool good = calls->fill(load, state);
-    stop(watch);
+    stop_wall_watch(watch);
     return good && calls->sizes(state, record);
 }
 
-static bool run(const remote_work *work, void *state, const store_calls *calls, unsigned phase,
-                bench_watch *watch, uint64_t *found)
+static bool run_store_phase(const remote_work *work, void *state, const store_calls *calls,
+                            unsigned phase, bench_watch *watch, uint64_t *found)
 {
     const kbf_workload *load = work->load;
     bool there = phase == REMOTE_HIT || phase == REMOTE_HIT_BATCH, good;
     size_t at_once = phase == REMOTE_HIT || phase == REMOTE_MISS ? 1 : REMOTE_BATCH;
     switch (phase) {
     case REMOTE_FILL:
-        good = fill(load, state, calls, watch, work->record);
+        good = fill_store(load, state, calls, watch, work->record);
         break;
     case REMOTE_UPDATE:
-        good = update(load, state, calls, watch);
+        good = update_all_pairs(load, state, calls, watch);
         break;
     case REMOTE_DELETE:
         good = delete_some(load, state, calls, watch, found);
@@ -186,7 +187,7 @@ static bool remote_run(const void *work, void *state, unsigned phase, bench_watc
 {
     static const store_calls calls = {remote_fill, remote_set, remote_del, remote_get,
                                       remote_sizes};
-    return run(work, state, &calls, phase, watch, found);
+    return run_store_phase(work, state, &calls, phase, watch, found);
 }
 
 const bench_candidate candidate_memcached = {"memcached", remote_make, remote_drop, remote_run, 0};
@@ -204,7 +205,7 @@ static void local_drop(void *state)
     bry_map_destroy(state);
 }
 
-static bry_hash hash_of(const bry_map *map, const kbf_text *key)
+static bry_hash hash_of_text(const bry_map *map, const kbf_text *key)
 {
     return bry_hash_key(bry_map_seed(map), key->bytes, key->len);
 }
@@ -214,7 +215,7 @@ static bool local_fill(const kbf_workload *load, void *state)
     bool good = true;
     for (uint64_t i = 0; i < load->pairs && good; i++) {
         const kbf_text *value = kbf_first_value(load, i);
-        good = bry_map_add(state, hash_of(state, &load->key[i]),
+        good = bry_map_add(state, hash_of_text(state, &load->key[i]),
                            bry_map_value_bytes(value->bytes, value->len)) == BRY_OK;
     }
     return good;
@@ -223,14 +224,14 @@ static bool local_fill(const kbf_workload *load, void *state)
 /* A key that kbf is unsure of keeps its value. */
 static bool local_set(void *state, const kbf_text *key, const kbf_text *value)
 {
-    bry_status status = bry_map_set(state, hash_of(state, key),
+    bry_status status = bry_map_set(state, hash_of_text(state, key),
                                     bry_map_value_bytes(value->bytes, value->len), NULL);
     return status == BRY_OK || status == BRY_E_UNSURE;
 }
 
 static bool local_del(void *state, const kbf_text *key, bry_answer *was)
 {
-    bry_status status = bry_map_del(state, hash_of(state, key), was);
+    bry_status status = bry_map_del(state, hash_of_text(state, key), was);
     return status == BRY_OK || status == BRY_E_UNSURE;
 }
 
@@ -239,11 +240,11 @@ static bool local_get(void *state, const kbf_text *const *keys, size_t n, kbf_te
 {
     bry_map_value found[REMOTE_BATCH];
     if (n == 1) {
-        answers[0] = (uint8_t)bry_map_get(state, hash_of(state, keys[0]), &found[0]);
+        answers[0] = (uint8_t)bry_map_get(state, hash_of_text(state, keys[0]), &found[0]);
     } else {
         bry_hash hashes[REMOTE_BATCH] = {0};
         for (size_t i = 0; i < n; i++)
-            hashes[i] = hash_of(state, keys[i]);
+            hashes[i] = hash_of_text(state, keys[i]);
         bry_map_get_n(state, hashes, n, found, answers);
     }
     for (size_t i = 0; i < n; i++)
@@ -264,7 +265,7 @@ static bool local_run(const void *work, void *state, unsigned phase, bench_watch
                       uint64_t *found)
 {
     static const store_calls calls = {local_fill, local_set, local_del, local_get, local_sizes};
-    return run(work, state, &calls, phase, watch, found);
+    return run_store_phase(work, state, &calls, phase, watch, found);
 }
 
 const bench_candidate candidate_local_map = {"map", local_make, local_drop, local_run, 0};

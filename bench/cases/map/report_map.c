@@ -18,7 +18,7 @@ static const char *const phase_names[MAP_PHASES] = {
 static const unsigned shown[MAP_PHASES] = {MAP_INSERT, MAP_UPDATE,    MAP_DELETE,    MAP_HIT,
                                            MAP_MISS,   MAP_HIT_BATCH, MAP_MISS_BATCH};
 
-static void settings_json(cli_json *json, const map_report *report)
+static void map_settings_json(cli_json *json, const map_report *report)
 {
     const bench_settings *settings = &report->settings;
     const map_settings *map = &settings->map;
@@ -45,12 +45,12 @@ static void settings_json(cli_json *json, const map_report *report)
     cli_json_count(json, "rounds", settings->rounds);
 }
 
-static double share(uint64_t some, uint64_t all)
+static double share_of(uint64_t some, uint64_t all)
 {
     return (double)some / (double)all;
 }
 
-static void facts_json(cli_json *json, const map_report *report)
+static void map_facts_json(cli_json *json, const map_report *report)
 {
     const map_record *record = &report->record;
     uint64_t items = report->settings.items;
@@ -58,8 +58,8 @@ static void facts_json(cli_json *json, const map_report *report)
     cli_json_number(json, "cells", kbf ? (double)record->cells : NAN);
     cli_json_number(json, "hashes", kbf ? report->shape.hashes : NAN);
     cli_json_count(json, "bytes", record->bytes);
-    cli_json_number(json, "bytes_per_key", share(record->bytes_main, items));
-    cli_json_number(json, "bytes_per_key_total", share(record->bytes, items));
+    cli_json_number(json, "bytes_per_key", share_of(record->bytes_main, items));
+    cli_json_number(json, "bytes_per_key_total", share_of(record->bytes, items));
     cli_json_number(json, "expected_false_negative", report->shape.errors.false_negative);
     cli_json_number(json, "expected_false_positive", report->shape.errors.false_positive);
     cli_json_number(json, "expected_incorrect", report->shape.errors.incorrect);
@@ -67,8 +67,8 @@ static void facts_json(cli_json *json, const map_report *report)
     cli_json_number(json, "false_negative", seen.false_negative);
     cli_json_number(json, "false_positive", seen.false_positive);
     cli_json_number(json, "incorrect", seen.incorrect);
-    cli_json_number(json, "unsure_present", share(record->said[MAP_HIT].unsure, items));
-    cli_json_number(json, "unsure_absent", share(record->said[MAP_MISS].unsure, items));
+    cli_json_number(json, "unsure_present", share_of(record->said[MAP_HIT].unsure, items));
+    cli_json_number(json, "unsure_absent", share_of(record->said[MAP_MISS].unsure, items));
 }
 
 /* Shares of the keys that were changed, and of those that a deletion left. */
@@ -78,18 +78,18 @@ static void changes_json(cli_json *json, const map_report *report)
     const map_tally *update = &record->said[MAP_UPDATE], *delete = &record->said[MAP_DELETE];
     uint64_t items = report->settings.items;
     uint64_t deleted = delete->right + delete->absent + delete->unsure, left = items - deleted;
-    cli_json_number(json, "refused_update", share(update->absent + update->unsure, items));
-    cli_json_number(json, "refused_delete", share(delete->absent + delete->unsure, deleted));
+    cli_json_number(json, "refused_update", share_of(update->absent + update->unsure, items));
+    cli_json_number(json, "refused_delete", share_of(delete->absent + delete->unsure, deleted));
     cli_json_number(json, "false_negative_updated",
-                    share(record->updated.absent + record->updated.unsure, items));
-    cli_json_number(json, "incorrect_updated", share(record->updated.wrong, items));
+                    share_of(record->updated.absent + record->updated.unsure, items));
+    cli_json_number(json, "incorrect_updated", share_of(record->updated.wrong, items));
     cli_json_number(json, "false_negative_deleted",
-                    share(record->kept.absent + record->kept.unsure, left));
-    cli_json_number(json, "incorrect_deleted", share(record->kept.wrong, left));
-    cli_json_number(json, "false_positive_deleted", share(record->gone.wrong, deleted));
+                    share_of(record->kept.absent + record->kept.unsure, left));
+    cli_json_number(json, "incorrect_deleted", share_of(record->kept.wrong, left));
+    cli_json_number(json, "false_positive_deleted", share_of(record->gone.wrong, deleted));
 }
 
-static void times_json(cli_json *json, const map_report *report, unsigned skips)
+static void map_times_json(cli_json *json, const map_report *report, unsigned skips)
 {
     for (unsigned i = 0; i < MAP_PHASES; i++) {
         char key[64];
@@ -104,20 +104,20 @@ static void times_json(cli_json *json, const map_report *report, unsigned skips)
 
 void bench_map_json(cli_json *json, const map_report *report)
 {
-    settings_json(json, report);
-    facts_json(json, report);
+    map_settings_json(json, report);
+    map_facts_json(json, report);
     changes_json(json, report);
-    times_json(json, report, 0);
+    map_times_json(json, report, 0);
 }
 
 void map_row_json(cli_json *json, const map_report *report)
 {
-    settings_json(json, report);
-    facts_json(json, report);
-    times_json(json, report, MAP_NO_CHANGE);
+    map_settings_json(json, report);
+    map_facts_json(json, report);
+    map_times_json(json, report, MAP_NO_CHANGE);
 }
 
-static void describe(FILE *out, const map_report *report)
+static void describe_map(FILE *out, const map_report *report)
 {
     const bench_settings *settings = &report->settings;
     const map_settings *map = &settings->map;
@@ -145,9 +145,9 @@ bool bench_map_text(FILE *out, const map_report *report)
     uint64_t items = report->settings.items;
     bry_map_errors seen = map_errors_seen(&report->record, items);
     const bry_map_errors *expected = &report->shape.errors;
-    describe(out, report);
+    describe_map(out, report);
     fprintf(out, "\n%.2f bytes per key, %.2f with all that belongs to it\n\n",
-            share(report->record.bytes_main, items), share(report->record.bytes, items));
+            share_of(report->record.bytes_main, items), share_of(report->record.bytes, items));
     cli_table errors = CLI_TABLE("lrr");
     cli_table_add(&errors, "error");
     cli_table_add(&errors, "expected");

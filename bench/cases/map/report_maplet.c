@@ -21,7 +21,7 @@ static const unsigned shown[MAPLET_PHASES] = {
     MAPLET_HIT,    MAPLET_MISS,        MAPLET_HIT_BATCH, MAPLET_MISS_BATCH,
 };
 
-static void times_json(cli_json *json, const bench_time *times)
+static void maplet_times_json(cli_json *json, const bench_time *times)
 {
     for (unsigned i = 0; i < MAPLET_PHASES; i++) {
         char key[64];
@@ -38,7 +38,7 @@ static double exact_per_entry(const maplet_report *report)
 }
 
 /* The exact table's figure divided by the maplet's: above 1, the maplet is the better one. */
-static void ratios_json(cli_json *json, const maplet_report *report)
+static void maplet_ratios_json(cli_json *json, const maplet_report *report)
 {
     cli_json_open(json, "ratios", '{');
     cli_json_number(json, "bytes", (double)report->exact_bytes / (double)report->bytes);
@@ -71,14 +71,14 @@ void bench_maplet_json(cli_json *json, const maplet_report *report)
         cli_json_number(json, "bits_per_entry_max", report->bits_per_entry_max);
         cli_json_number(json, "relative_max", report->relative_max);
     }
-    times_json(json, report->time);
+    maplet_times_json(json, report->time);
     if (!settings->compare)
         return;
     cli_json_open(json, "exact", '{');
     cli_json_number(json, "bytes_per_entry", exact_per_entry(report));
-    times_json(json, report->exact_time);
+    maplet_times_json(json, report->exact_time);
     cli_json_close(json, '}');
-    ratios_json(json, report);
+    maplet_ratios_json(json, report);
 }
 
 static void text_row(cli_table *table, const char *name, double bits, const bench_time *times)

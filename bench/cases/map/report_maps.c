@@ -12,22 +12,22 @@ static double per_key(const map_report *row)
 }
 
 /* How many times as long `slow` takes. */
-static double times_as(const map_report *slow, const map_report *fast, unsigned phase)
+static double map_times_as(const map_report *slow, const map_report *fast, unsigned phase)
 {
     return slow->time[phase].median / fast->time[phase].median;
 }
 
-static void ratios_json(cli_json *json, const char *name, const map_report *slow,
-                        const map_report *fast, bool bytes)
+static void map_ratios_json(cli_json *json, const char *name, const map_report *slow,
+                            const map_report *fast, bool bytes)
 {
     cli_json_open(json, name, '{');
     if (bytes)
         cli_json_number(json, "bytes", per_key(slow) / per_key(fast));
-    cli_json_number(json, "insert", times_as(slow, fast, MAP_INSERT));
-    cli_json_number(json, "hit", times_as(slow, fast, MAP_HIT));
-    cli_json_number(json, "miss", times_as(slow, fast, MAP_MISS));
-    cli_json_number(json, "hit_batch", times_as(slow, fast, MAP_HIT_BATCH));
-    cli_json_number(json, "miss_batch", times_as(slow, fast, MAP_MISS_BATCH));
+    cli_json_number(json, "insert", map_times_as(slow, fast, MAP_INSERT));
+    cli_json_number(json, "hit", map_times_as(slow, fast, MAP_HIT));
+    cli_json_number(json, "miss", map_times_as(slow, fast, MAP_MISS));
+    cli_json_number(json, "hit_batch", map_times_as(slow, fast, MAP_HIT_BATCH));
+    cli_json_number(json, "miss_batch", map_times_as(slow, fast, MAP_MISS_BATCH));
     cli_json_close(json, '}');
 }
 
@@ -48,11 +48,11 @@ void bench_maps_json(cli_json *json, const maps_report *report)
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');
-    ratios_json(json, "paper_by_compact", &row[MAPS_PAPER], &row[MAPS_COMPACT], true);
-    ratios_json(json, "tuned_by_compact", &row[MAPS_TUNED], &row[MAPS_COMPACT], true);
-    ratios_json(json, "compact_many_by_few", &values[MAPS_COMPACT_MANY], &values[MAPS_COMPACT_FEW],
-                false);
-    ratios_json(json, "kbf_many_by_few", &values[MAPS_KBF_MANY], &values[MAPS_KBF_FEW], false);
+    map_ratios_json(json, "paper_by_compact", &row[MAPS_PAPER], &row[MAPS_COMPACT], true);
+    map_ratios_json(json, "tuned_by_compact", &row[MAPS_TUNED], &row[MAPS_COMPACT], true);
+    map_ratios_json(json, "compact_many_by_few", &values[MAPS_COMPACT_MANY],
+                    &values[MAPS_COMPACT_FEW], false);
+    map_ratios_json(json, "kbf_many_by_few", &values[MAPS_KBF_MANY], &values[MAPS_KBF_FEW], false);
 }
 
 static const unsigned columns[] = {MAP_INSERT, MAP_HIT, MAP_MISS, MAP_HIT_BATCH, MAP_MISS_BATCH};
@@ -66,7 +66,8 @@ static void errors_row(cli_table *table, const map_report *row)
     cli_table_add(table, "%.4g %%", seen.false_positive * 100);
 }
 
-static bool table(FILE *out, const char *const *names, const map_report *rows, size_t count)
+static bool write_map_table(FILE *out, const char *const *names, const map_report *rows,
+                            size_t count)
 {
     static const char *const head[] = {"map", "bytes/key", "misread", "false pos.", "insert",
                                        "hit", "miss",      "hit*",    "miss*"};
@@ -93,18 +94,18 @@ bool bench_maps_text(FILE *out, const maps_report *report)
     fprintf(out, "maps: %llu keys, %llu values, error %g %%, batches of %zu\n\n",
             (unsigned long long)settings->items, (unsigned long long)settings->map.values,
             settings->error * 100, settings->batch);
-    bool printed = table(out, row_names, row, MAPS_ROWS);
+    bool printed = write_map_table(out, row_names, row, MAPS_ROWS);
     fprintf(out,
             "\ncompact against kbf in the paper's shape: %.1f times fewer bytes, hits %.2f and "
             "misses %.2f times as fast.\n",
             per_key(&row[MAPS_PAPER]) / per_key(&row[MAPS_COMPACT]),
-            times_as(&row[MAPS_PAPER], &row[MAPS_COMPACT], MAP_HIT),
-            times_as(&row[MAPS_PAPER], &row[MAPS_COMPACT], MAP_MISS));
+            map_times_as(&row[MAPS_PAPER], &row[MAPS_COMPACT], MAP_HIT),
+            map_times_as(&row[MAPS_PAPER], &row[MAPS_COMPACT], MAP_MISS));
     fprintf(out, "\n%llu keys, %llu and %llu values:\n\n",
             (unsigned long long)values[0].settings.items,
             (unsigned long long)values[MAPS_COMPACT_FEW].settings.map.values,
             (unsigned long long)values[MAPS_COMPACT_MANY].settings.map.values);
-    printed = table(out, values_names, values, MAPS_VALUES_ROWS) && printed;
+    printed = write_map_table(out, values_names, values, MAPS_VALUES_ROWS) && printed;
     fprintf(out,
             "\nmisread: present keys denied, unsure or with another value. Times: ns of processor "
             "time per key,\nwithout hashing; median of %u rounds (fastest). *: in batches.\n",

@@ -48,7 +48,7 @@ static bool find_bloomery(char path[PATH_MAX])
     return false;
 }
 
-static bool set_up(programs *all, double error)
+static bool set_up_programs(programs *all, double error)
 {
     if (!find_bloomery(all->bloomery))
         return false;
@@ -93,7 +93,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
     return true;
 }
 
-static bool measure(const programs *all, int file, seen_report *report)
+static bool measure_programs(const programs *all, int file, seen_report *report)
 {
     unsigned rounds = report->settings.rounds;
     double wall[SEEN_ROWS][BENCH_MOST_ROUNDS], used[SEEN_ROWS][BENCH_MOST_ROUNDS];
@@ -131,14 +131,14 @@ bool bench_seen(const seen_settings *settings, seen_report *report)
     };
     find_name("awk", report->awk, sizeof report->awk);
     programs all;
-    if (!set_up(&all, settings->error))
+    if (!set_up_programs(&all, settings->error))
         return false;
     int file = line_file(settings->lines);
     if (file < 0) {
         cli_fail(BRY_E_IO, "a temporary file: %s", strerror(errno));
         return false;
     }
-    bool good = check_all(&all, file, report) && measure(&all, file, report);
+    bool good = check_all(&all, file, report) && measure_programs(&all, file, report);
     close(file);
     return good;
 }

@@ -8,7 +8,7 @@
 
 /* ---- what must hold ------------------------------------------------------------------------ */
 
-static bool check(const window_report *report, const bench_result *result)
+static bool check_window_report(const window_report *report, const bench_result *result)
 {
     const window_facts *facts = &report->facts;
     double error = report->work.settings.error, asked = (double)facts->absent;
@@ -35,13 +35,13 @@ static bool check(const window_report *report, const bench_result *result)
 
 /* ---- measuring ----------------------------------------------------------------------------- */
 
-static bool out_of_memory(const char *name)
+static bool window_out_of_memory(const char *name)
 {
     cli_fail(BRY_E_NOMEM, "%s does not fit in memory", name);
     return false;
 }
 
-static bool measure(window_report *reports, size_t count)
+static bool measure_windows(window_report *reports, size_t count)
 {
     bench_candidate candidates[WINDOWS_ROWS];
     const void *works[WINDOWS_ROWS];
@@ -63,7 +63,7 @@ static bool measure(window_report *reports, size_t count)
     for (size_t i = 0; i < count && good; i++) {
         for (unsigned phase = 0; phase < WINDOW_PHASES; phase++)
             reports[i].time[phase] = results[i].time[phase];
-        good = check(&reports[i], &results[i]);
+        good = check_window_report(&reports[i], &results[i]);
     }
     return good;
 }
@@ -74,16 +74,16 @@ bool window_reports_measure(window_report *reports, size_t count)
     uint8_t *answers = malloc(reports[0].work.settings.batch);
     if (!answers || !bench_keys_make(&keys, reports[0].work.settings.elements)) {
         free(answers);
-        return out_of_memory("the elements");
+        return window_out_of_memory("the elements");
     }
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         reports[i].work.keys = &keys;
         reports[i].work.answers = answers;
         if (window_trial(&reports[i].work, &reports[i].facts) != BRY_OK)
-            good = out_of_memory(reports[i].name);
+            good = window_out_of_memory(reports[i].name);
     }
-    good = good && measure(reports, count);
+    good = good && measure_windows(reports, count);
     bench_keys_free(&keys);
     free(answers);
     return good;

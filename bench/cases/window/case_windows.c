@@ -37,20 +37,20 @@ static window_settings settings_of(const window_settings *settings, unsigned row
     return its;
 }
 
-static bool failed(bry_status status, const char *what)
+static bool report_failure(bry_status status, const char *what)
 {
     cli_fail(status, "%s: %s", what, bry_status_text(status));
     return false;
 }
 
-static bool compare(const window_settings *settings, windows_report *report)
+static bool compare_windows(const window_settings *settings, windows_report *report)
 {
     for (unsigned i = 0; i < WINDOWS_ROWS; i++) {
         window_settings its = settings_of(settings, i);
         report->row[i] = (window_report){.name = candidates[i].name};
         bry_status status = window_work_plan(&report->row[i].work, candidates[i].kind, &its);
         if (status != BRY_OK)
-            return failed(status, candidates[i].name);
+            return report_failure(status, candidates[i].name);
     }
     return window_reports_measure(report->row, WINDOWS_ROWS);
 }
@@ -78,7 +78,7 @@ static bool compare_bursts(const window_settings *settings, windows_report *repo
             its.generations = 2; /* as the thesis begins: with seconds left to take from t */
         bry_status status = window_burst(&its, &report->burst[i]);
         if (status != BRY_OK)
-            return failed(status, candidates[i].name);
+            return report_failure(status, candidates[i].name);
         good = i == WINDOWS_PAPER ||
                check_burst(&report->burst[i], settings->error, candidates[i].name);
     }
@@ -91,12 +91,12 @@ bool bench_windows(const window_settings *settings, windows_report *report)
     if (operations > RETRY_OPERATIONS_MOST)
         operations = RETRY_OPERATIONS_MOST;
     *report = (windows_report){.settings = *settings, .retry_operations = operations};
-    if (!compare(settings, report) || !compare_bursts(settings, report))
+    if (!compare_windows(settings, report) || !compare_bursts(settings, report))
         return false;
     for (unsigned i = 0; i < RETRY_SHARES; i++) {
         bry_status status = window_retries(window_retry_shares[i], operations, &report->retries[i]);
         if (status != BRY_OK)
-            return failed(status, "counters");
+            return report_failure(status, "counters");
     }
     return true;
 }

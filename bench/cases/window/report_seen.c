@@ -48,7 +48,7 @@ void bench_seen_json(cli_json *json, const seen_report *report)
 
 typedef bool printer(const cli_table *table, FILE *out);
 
-static bool print(FILE *out, const seen_report *report, printer *with)
+static bool print_seen_table(FILE *out, const seen_report *report, printer *with)
 {
     static const char *const head[] = {"program",    "seconds",        "processor, s",
                                        "memory, MB", "bytes per line", "× the time"};
@@ -86,7 +86,7 @@ static void say_what(FILE *out, const seen_report *report)
 bool bench_seen_text(FILE *out, const seen_report *report)
 {
     fprintf(out, "seen: lines that come for the first time\n\n");
-    bool printed = print(out, report, cli_table_print);
+    bool printed = print_seen_table(out, report, cli_table_print);
     fputc('\n', out);
     say_what(out, report);
     return printed;
@@ -94,7 +94,7 @@ bool bench_seen_text(FILE *out, const seen_report *report)
 
 bool bench_seen_markdown(FILE *out, const seen_report *report)
 {
-    bool printed = print(out, report, cli_table_print_markdown);
+    bool printed = print_seen_table(out, report, cli_table_print_markdown);
     fputc('\n', out);
     say_what(out, report);
     return printed;

@@ -19,8 +19,8 @@ static uint64_t count_wrong(const bry_window *window, uint64_t from, uint64_t as
     return wrong;
 }
 
-static void look(const bry_window *window, uint64_t now, uint64_t *asked, uint64_t *wrong,
-                 burst_facts *facts)
+static void look_in_burst(const bry_window *window, uint64_t now, uint64_t *asked, uint64_t *wrong,
+                          burst_facts *facts)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window, &stats);
@@ -66,7 +66,7 @@ bry_status window_burst(const window_settings *settings, burst_facts *facts)
             status = bry_window_add(window, window_element(next), now, NULL);
         bool rise = now >= CALM_UNTIL && now < CALM_UNTIL + 1000;
         if (now >= 2 * WINDOW_MS && now % (rise ? 50 : 500) == 49)
-            look(window, now, &asked, &wrong, facts);
+            look_in_burst(window, now, &asked, &wrong, facts);
     }
     facts->error = (double)wrong / (double)asked;
     bry_window_destroy(window);

@@ -12,7 +12,7 @@
 
 /* ---- planning ------------------------------------------------------------------------------ */
 
-static void plan_filter(window_work *work, double elements, double error)
+static void plan_window_filter(window_work *work, double elements, double error)
 {
     work->bits = (uint64_t)ceil(bry__bloom_bits(elements, error));
     work->hashes = bry__bloom_hashes_for_error(error);
@@ -34,10 +34,10 @@ bry_status window_work_plan(window_work *work, window_kind kind, const window_se
     unsigned filters = its->generations + 1;
     switch (kind) {
     case WINDOW_RBF: /* cleared when it holds what a window brings */
-        plan_filter(work, (double)its->elements, its->error);
+        plan_window_filter(work, (double)its->elements, its->error);
         return BRY_OK;
     case WINDOW_RING:
-        plan_filter(work, part, -expm1(log1p(-its->error) / filters));
+        plan_window_filter(work, part, -expm1(log1p(-its->error) / filters));
         return BRY_OK;
     case WINDOW_EXACT:
         return BRY_OK;
@@ -210,7 +210,7 @@ static double ring_predicted(const window_work *work, const void *state)
 
 /* ---- exact --------------------------------------------------------------------------------- */
 
-static void *exact_make(const window_work *work)
+static void *make_exact_window(const window_work *work)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__exact_window *exact = malloc(sizeof *exact);
@@ -220,7 +220,7 @@ static void *exact_make(const window_work *work)
     return NULL;
 }
 
-static void exact_drop(void *state)
+static void drop_exact_window(void *state)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__exact_window_free(state, &allocator);
@@ -261,8 +261,8 @@ static const window_calls rbf_calls = {rbf_make, rbf_drop,  rbf_add,      rbf_ha
                                        NULL,     rbf_bytes, rbf_predicted};
 static const window_calls ring_calls = {ring_make, ring_drop,  ring_add,      ring_has,
                                         NULL,      ring_bytes, ring_predicted};
-static const window_calls exact_calls = {exact_make, exact_drop,  exact_add,      exact_has,
-                                         NULL,       exact_bytes, exact_predicted};
+static const window_calls exact_calls = {
+    make_exact_window, drop_exact_window, exact_add, exact_has, NULL, exact_bytes, exact_predicted};
 
 static const window_calls *const all_calls[] = {
     [WINDOW_LIBRARY] = &library_calls,
@@ -277,7 +277,7 @@ const window_calls *window_calls_of(window_kind kind)
 }
 
 /* An instance with two windows behind it. */
-static void *make(const void *given)
+static void *make_window_state(const void *given)
 {
     const window_work *work = given;
     const window_calls *calls = all_calls[work->kind];
@@ -367,12 +367,14 @@ bench_candidate window_candidate(window_kind kind)
     const unsigned no_batch = 1u << WINDOW_HIT_BATCH | 1u << WINDOW_MISS_BATCH;
     switch (kind) {
     case WINDOW_RBF:
-        return (bench_candidate){"RBF", make, rbf_drop, run_rbf, no_batch};
+        return (bench_candidate){"RBF", make_window_state, rbf_drop, run_rbf, no_batch};
     case WINDOW_RING:
-        return (bench_candidate){"ring of filters", make, ring_drop, run_ring, no_batch};
+        return (bench_candidate){"ring of filters", make_window_state, ring_drop, run_ring,
+                                 no_batch};
     case WINDOW_EXACT:
-        return (bench_candidate){"exact window", make, exact_drop, run_exact, no_batch};
+        return (bench_candidate){"exact window", make_window_state, drop_exact_window, run_exact,
+                                 no_batch};
     default:
-        return (bench_candidate){"window", make, library_drop, run_library, 0};
+        return (bench_candidate){"window", make_window_state, library_drop, run_library, 0};
     }
 }

@@ -49,7 +49,7 @@ static bry_window_options window_options(bry_engine engine, bry_window_mode mode
 }
 
 /* The best error that these bytes buy. */
-static bry_status fit(bry_window_options *options, uint64_t bytes)
+static bry_status fit_window(bry_window_options *options, uint64_t bytes)
 {
     bry_status status = BRY_E_RANGE;
     bry_window_shape shape = BRY_WINDOW_SHAPE;
@@ -64,7 +64,7 @@ static bry_status fit(bry_window_options *options, uint64_t bytes)
     return status;
 }
 
-static void drop(rows *all)
+static void drop_retry_rows(rows *all)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     for (int i = RETRY_PAPER; i < RETRY_ROWS; i++)
@@ -73,7 +73,7 @@ static void drop(rows *all)
     bry__rbf_free(&all->rbf, &allocator);
 }
 
-static bry_status make(rows *all, uint64_t bytes)
+static bry_status make_retry_rows(rows *all, uint64_t bytes)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_status status =
@@ -90,16 +90,16 @@ static bry_status make(rows *all, uint64_t bytes)
             window_options(i == RETRY_COMPACT ? BRY_ENGINE_COMPACT : BRY_ENGINE_FBF,
                            i == RETRY_PAPER ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED);
         if (i != RETRY_PAPER)
-            status = fit(&options, bytes);
+            status = fit_window(&options, bytes);
         if (status == BRY_OK)
             status = bry_window_create(&options, &all->window[i]);
     }
     if (status != BRY_OK)
-        drop(all);
+        drop_retry_rows(all);
     return status;
 }
 
-static bry_status apply(rows *all, uint64_t id, uint64_t now)
+static bry_status apply_operation(rows *all, uint64_t id, uint64_t now)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_hash hash = window_element(id);
@@ -121,7 +121,7 @@ bry_status window_retries(double share, uint64_t operations, retry_facts *facts)
 {
     rows all = {0};
     *facts = (retry_facts){.bytes = 3 * BITS / 8};
-    bry_status status = make(&all, facts->bytes);
+    bry_status status = make_retry_rows(&all, facts->bytes);
     if (status != BRY_OK)
         return status;
     uint64_t due[AHEAD + 1] = {0}; /* retries by the operation after which they come; ids from 1 */
@@ -131,7 +131,7 @@ bry_status window_retries(double share, uint64_t operations, retry_facts *facts)
         due[i % (AHEAD + 1)] = 0;
         for (int j = 0; j < 2 && status == BRY_OK; j++)
             if (ids[j])
-                status = apply(&all, ids[j], now);
+                status = apply_operation(&all, ids[j], now);
         uint64_t draw = bench_random(i + (UINT64_C(3) << 60));
         if (ids[0] && (double)(draw >> 11) * 0x1p-53 < share) {
             uint64_t later = i + 1 + bench_random(draw) % (AHEAD - 1);
@@ -141,6 +141,6 @@ bry_status window_retries(double share, uint64_t operations, retry_facts *facts)
     }
     for (int i = 0; i < RETRY_ROWS; i++)
         facts->error[i] = fabs((double)all.counted[i] / (double)operations - 1);
-    drop(&all);
+    drop_retry_rows(&all);
     return status;
 }

@@ -13,8 +13,8 @@ static bool is_set(const uint8_t *bits, uint64_t i)
 
 /* Everything that was new at most a window ago, of many generations each time a part of it; and
  * elements that were never there, four windows of them in all. */
-static void ask(const window_work *work, const void *state, const uint8_t *was_new, uint64_t added,
-                window_facts *facts, uint64_t *wrong)
+static void ask_window(const window_work *work, const void *state, const uint8_t *was_new,
+                       uint64_t added, window_facts *facts, uint64_t *wrong)
 {
     const window_calls *calls = window_calls_of(work->kind);
     uint64_t now = window_time(work, added - 1), generations = work->settings.generations;
@@ -61,7 +61,7 @@ bry_status window_trial(const window_work *work, window_facts *facts)
         if (next / length != now / length) {
             facts->predicted += calls->predicted(work, state);
             ends++;
-            ask(work, state, was_new, i + 1, facts, &wrong);
+            ask_window(work, state, was_new, i + 1, facts, &wrong);
         }
     }
     calls->drop(state);
