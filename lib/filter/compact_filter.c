@@ -151,7 +151,7 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
     if (status != BRY_OK)
         return status;
     if (read.options.capacity != filter->capacity || read.options.error != filter->error ||
-        read.options.value_bits != 0)
+        read.options.value_bits != 0 || read.options.fixed > BRY__FIXED)
         status = bry__frame_reader_fail(reader, BRY_E_BADDATA, "the maplet is of another filter");
     else if (bry__maplet_count(&read) != filter->items)
         status = bry__frame_reader_fail(reader, BRY_E_BADDATA,

@@ -36,7 +36,7 @@ static bry_status no_memory(bry__frame_reader *reader)
 /* Bytes that a fingerprint of table i takes. */
 static unsigned width_of(const bry__maplet *maplet, unsigned i)
 {
-    uint64_t most = maplet->chain.range[i] - 1;
+    uint64_t most = bry__chain_range(&maplet->chain, i) - 1;
     return (64 - (unsigned)__builtin_clzll(most) + 7) / 8;
 }
 
@@ -94,8 +94,8 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_w
         return;
     }
     list_all(maplet, value, fingerprints);
-    bry__store64(numbers + AT_RANGE, maplet->chain.range[0]);
-    for (unsigned i = 0; i < maplet->tables; i++)
+    bry__store64(numbers + AT_RANGE, maplet->chain.range);
+    for (unsigned i = 0; i < BRY__MAPLET_TABLES && i < maplet->tables; i++)
         bry__store64(numbers + AT_ENTRIES + 8 * (size_t)i, maplet->values->count[i][value]);
     bry__frame_writer_write(writer, UNIT, numbers, sizeof numbers);
     for (unsigned i = 0; i < maplet->tables; i++) {
@@ -180,7 +180,7 @@ static bry_status read_list(const bry__maplet *maplet, bry__frame_reader *reader
         uint64_t fingerprint = 0;
         for (unsigned i = 0; i < width; i++)
             fingerprint |= (uint64_t)bytes[at + i] << (8 * i);
-        if (fingerprint >= maplet->chain.range[table])
+        if (fingerprint >= bry__chain_range(&maplet->chain, table))
             return bad(reader, "a fingerprint is out of range");
         if (list->n > 0 && fingerprint < list->fingerprint[list->n - 1])
             return bad(reader, "the fingerprints are out of order");
@@ -217,7 +217,7 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
     bry_status status = bry__frame_reader_read_frame(reader, UNIT, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
-    if (bry__load64(numbers + AT_RANGE) != maplet->chain.range[0])
+    if (bry__load64(numbers + AT_RANGE) != maplet->chain.range)
         return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
                                       "the unit was made for an index of another shape");
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {

@@ -14,15 +14,21 @@ static bool is_wide(const bry__maplet *maplet, uint32_t value)
 
 bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain)
 {
-    return options->capacity >= 1 && options->capacity <= BRY__CHAIN_MOST &&
-           options->error >= 1e-12 && options->error <= 0.5 && options->value_bits <= 32 &&
-           bry__chain_plan(chain, options->capacity, options->error, options->fixed);
+    if (options->capacity < 1 || options->capacity > BRY__CHAIN_MOST ||
+        !(options->error >= 1e-12 && options->error <= 0.5) || options->value_bits > 32 ||
+        !bry__chain_plan(chain, options->capacity, options->error, options->fixed != BRY__GROWING))
+        return false;
+    if (options->fixed == BRY__ANY_LOAD) {
+        chain->capacity[0] = chain->most = chain->range;
+        chain->error = 1;
+    }
+    return true;
 }
 
 uint64_t bry__maplet_range(const bry__maplet_options *options)
 {
     bry__chain chain;
-    return bry__maplet_plan(options, &chain) ? chain.range[0] : 0;
+    return bry__maplet_plan(options, &chain) ? chain.range : 0;
 }
 
 static bry__table *new_table(uint64_t range, unsigned value_bits, const bry_allocator *allocator)
@@ -46,27 +52,43 @@ uint64_t bry__maplet_bytes_empty(void)
     return sizeof(bry__table) + bry__table_bytes_empty();
 }
 
+uint64_t bry__maplet_bytes_step(void)
+{
+    return bry__segment_block(1);
+}
+
 uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n)
 {
     return sizeof(bry__table) +
            bry__table_plan_bytes(bry__maplet_range(options), options->value_bits, n);
 }
 
+uint64_t bry__maplet_plan_table(const bry__chain *chain, unsigned value_bits, unsigned i,
+                                uint64_t n)
+{
+    return sizeof(bry__table) + bry__table_plan_bytes(bry__chain_range(chain, i), value_bits, n);
+}
+
+bool bry__maplet_shell(bry__maplet *maplet, const bry__maplet_options *options,
+                       const bry_allocator *allocator)
+{
+    bry__maplet made = {.allocator = *allocator, .options = *options};
+    if (!bry__maplet_plan(options, &made.chain))
+        return false;
+    *maplet = made;
+    return true;
+}
+
 bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
                             const bry_allocator *allocator)
 {
-    bry__chain chain;
-    if (!bry__maplet_plan(options, &chain))
+    bry__maplet made;
+    if (!bry__maplet_shell(&made, options, allocator))
         return BRY_E_RANGE;
-    bry__table *first = new_table(chain.range[0], options->value_bits, allocator);
-    if (!first)
-        return BRY_E_NOMEM;
-    *maplet = (bry__maplet){.allocator = *allocator,
-                            .options = *options,
-                            .chain = chain,
-                            .tables = 1,
-                            .table = {first}};
-    return BRY_OK;
+    bry_status status = bry__maplet_open_table(&made);
+    if (status == BRY_OK)
+        *maplet = made;
+    return status;
 }
 
 void bry__maplet_free(bry__maplet *maplet)
@@ -227,8 +249,8 @@ bry_status bry__maplet_open_table(bry__maplet *maplet)
     unsigned i = maplet->tables;
     if (i >= maplet->chain.tables)
         return BRY_E_FULL;
-    bry__table *table =
-        new_table(maplet->chain.range[i], maplet->options.value_bits, &maplet->allocator);
+    bry__table *table = new_table(bry__chain_range(&maplet->chain, i), maplet->options.value_bits,
+                                  &maplet->allocator);
     if (!table)
         return BRY_E_NOMEM;
     if (bry__values_open_table(maplet, i) != BRY_OK) {
@@ -241,11 +263,11 @@ bry_status bry__maplet_open_table(bry__maplet *maplet)
 
 void bry__maplet_close_table(bry__maplet *maplet)
 {
-    free_table(maplet->table[--maplet->tables], &maplet->allocator);
-    bry__values_close_table(maplet, maplet->tables);
+    bry__values_close_table(maplet, --maplet->tables);
+    free_table(maplet->table[maplet->tables], &maplet->allocator);
 }
 
-static unsigned place(const bry__maplet *maplet)
+unsigned bry__maplet_place(const bry__maplet *maplet)
 {
     if (maplet->tables == 1 && bry__maplet_live(maplet, 0) < maplet->chain.capacity[0])
         return 0;
@@ -258,7 +280,7 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
-    unsigned i = place(maplet), before = maplet->tables;
+    unsigned i = bry__maplet_place(maplet), before = maplet->tables;
     bry_status status = i < maplet->chain.tables ? BRY_OK : BRY_E_FULL;
     while (maplet->tables <= i && status == BRY_OK)
         status = bry__maplet_open_table(maplet);

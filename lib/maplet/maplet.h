@@ -20,18 +20,25 @@
 
 #include <bloomery/hash.h>
 
+/* What happens past the capacity. */
+enum {
+    BRY__GROWING = 0, /* further tables are opened */
+    BRY__FIXED = 1, /* BRY_E_FULL */
+    BRY__ANY_LOAD = 2, /* the one table takes them, and the error follows */
+};
+
 typedef struct bry__maplet_options {
     uint64_t capacity; /* entries, 1 to 2^40 */
     double error; /* 1e-12 to 0.5 */
     unsigned value_bits; /* 0 to 32 */
-    bool fixed; /* BRY_E_FULL past the capacity instead of further tables */
+    unsigned fixed; /* BRY__GROWING, BRY__FIXED or BRY__ANY_LOAD */
 } bry__maplet_options;
 
 typedef struct bry__maplet {
     bry_allocator allocator;
     bry__maplet_options options;
     bry__chain chain; /* what the options make of the tables */
-    unsigned tables; /* that there are, at least 1 */
+    unsigned tables; /* that there are; 0 in a shell */
     bry__table *table[BRY__MAPLET_TABLES];
     struct bry__values *values; /* entries counted by value, where the owner wants that
                                    (maplet_values.h); then only what is said there changes them */
@@ -45,13 +52,24 @@ uint64_t bry__maplet_range(const bry__maplet_options *options);
 
 /* What a maplet of n entries, at most the capacity, takes; an estimate, good to about 2 %. */
 uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n);
+/* The same for n entries in table i. */
+uint64_t bry__maplet_plan_table(const bry__chain *chain, unsigned value_bits, unsigned i,
+                                uint64_t n);
 
 /* Bytes of a maplet without entries, exactly; the struct itself not counted. */
 uint64_t bry__maplet_bytes_empty(void);
+/* The least block of memory that entries are in: a single one may take more than planned by it. */
+uint64_t bry__maplet_bytes_step(void);
 
 /* BRY_E_RANGE, BRY_E_NOMEM. */
 bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
                             const bry_allocator *allocator);
+/* A maplet without tables, which takes no memory: for owners that open the first one when the first
+ * entry comes. Only what says so here or in maplet_single.h may be called before. False: the
+ * options are out of range. */
+bool bry__maplet_shell(bry__maplet *maplet, const bry__maplet_options *options,
+                       const bry_allocator *allocator);
+/* Leaves a shell. */
 void bry__maplet_free(bry__maplet *maplet);
 bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
                              const bry_allocator *allocator);
@@ -59,6 +77,7 @@ bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
 /* Removes all entries. Needs no memory. */
 void bry__maplet_clear(bry__maplet *maplet);
 
+/* These take shells, too. */
 uint64_t bry__maplet_count(const bry__maplet *maplet);
 /* Entries of each table, for the functions of maplet_plan.h. */
 void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES]);
@@ -70,6 +89,8 @@ uint64_t bry__maplet_bytes(const bry__maplet *maplet);
  * (bry__chain_keeps()). */
 double bry__maplet_error_now(const bry__maplet *maplet);
 bool bry__maplet_keeps(const bry__maplet *maplet);
+/* The table that a new entry goes to (bry__chain_place()). */
+unsigned bry__maplet_place(const bry__maplet *maplet);
 
 /* ---- one key ------------------------------------------------------------------------------- */
 
@@ -112,14 +133,16 @@ bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t va
 bry_status bry__maplet_replace(bry__maplet *maplet, bry_hash hash, uint32_t from, uint32_t to,
                                bry_answer *was);
 
-/* The newest table's beginning and end, for shrinking and merging. BRY_E_FULL: growth is not
- * allowed, or fingerprints would be too long. BRY_E_NOMEM. */
+/* The newest table's beginning and end, for shrinking and merging; the first one of a shell.
+ * BRY_E_FULL: growth is not allowed, or fingerprints would be too long. BRY_E_NOMEM. */
 bry_status bry__maplet_open_table(bry__maplet *maplet);
 void bry__maplet_close_table(bry__maplet *maplet);
 
 /* ---- many keys (maplet_batch.c): exactly what single calls give, memory latency hidden --------
  */
 
+/* Fetches what operations on these keys are going to read; at most BRY__TABLE_BATCH. */
+void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n);
 /* values[i] is set where answers[i] is BRY_PRESENT. */
 void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                        uint32_t *values, uint8_t *answers);

@@ -18,8 +18,7 @@ static void fingerprints_of(const bry__table *table, const bry_hash *hashes, siz
         fingerprints[i] = bry__fingerprint(hashes[i], table->range);
 }
 
-/* Fetches what the next up to BATCH keys need. */
-static void prefetch(const bry__maplet *maplet, const bry_hash *hashes, size_t n)
+void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n)
 {
     uint64_t fingerprints[BATCH];
     for (unsigned t = maplet->tables; t-- > 0;) {
@@ -79,7 +78,7 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 {
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
-        prefetch(maplet, hashes + done, here);
+        bry__maplet_prefetch_n(maplet, hashes + done, here);
         for (size_t i = done; i < done + here; i++)
             totals[i] = bry__maplet_get_all(maplet, hashes[i], values + i * room, room);
     }
@@ -121,7 +120,7 @@ static bry_status upsert_singly(bry__maplet *maplet, const upserting *batch, siz
     bry_status status = BRY_OK;
     for (size_t i = from; i < to && status == BRY_OK; i++) {
         if ((i - from) % BATCH == 0 && to - from > 1)
-            prefetch(maplet, batch->hashes + i, to - i < BATCH ? to - i : BATCH);
+            bry__maplet_prefetch_n(maplet, batch->hashes + i, to - i < BATCH ? to - i : BATCH);
         status = upsert_one(maplet, batch, i);
     }
     return status;

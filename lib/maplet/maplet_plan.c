@@ -54,15 +54,14 @@ static bool add_table(bry__chain *chain)
     double left = LAST_SHARE * chain->error - bry__chain_error(chain, chain->capacity);
     double wanted = ldexp((double)chain->capacity[0], growth[i]);
     bool whole = true;
-    for (; chain->range[0] > BRY__TABLE_MAX_RANGE >> shift; shift--)
+    for (; chain->range > BRY__TABLE_MAX_RANGE >> shift; shift--)
         whole = false;
-    uint64_t range = chain->range[0] << shift;
+    uint64_t range = chain->range << shift;
     if (!whole)
         wanted = floor(left * (double)range);
     if (wanted < 1)
         return false;
     chain->shift[i] = (uint8_t)shift;
-    chain->range[i] = range;
     chain->capacity[i] = wanted < (double)BRY__CHAIN_MOST ? (uint64_t)wanted : BRY__CHAIN_MOST;
     chain->tables++;
     return whole;
@@ -74,7 +73,7 @@ bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fi
     if (range > (double)BRY__TABLE_MAX_RANGE)
         return false;
     uint64_t first = range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
-    *chain = (bry__chain){.error = error, .tables = 1, .capacity = {capacity}, .range = {first}};
+    *chain = (bry__chain){.error = error, .tables = 1, .capacity = {capacity}, .range = first};
     bool more = !fixed;
     for (chain->most = capacity; more && chain->most < BRY__CHAIN_MOST;) {
         unsigned before = chain->tables;
@@ -91,7 +90,7 @@ double bry__chain_error(const bry__chain *chain, const uint64_t *n)
 {
     double error = 0;
     for (unsigned i = 0; i < chain->tables; i++)
-        error += (double)n[i] / (double)chain->range[i];
+        error += (double)n[i] / (double)bry__chain_range(chain, i);
     return error;
 }
 
@@ -101,7 +100,7 @@ static bool holds_from(const bry__chain *chain, const uint64_t *n, unsigned from
     double error = 0;
     for (unsigned i = 0; i < chain->tables; i++) {
         uint64_t full = i < from || n[i] > chain->capacity[i] ? n[i] : chain->capacity[i];
-        error += (double)full / (double)chain->range[i];
+        error += (double)full / (double)bry__chain_range(chain, i);
     }
     return error <= chain->error * (1 + 1e-9); /* ranges are rounded */
 }
@@ -134,7 +133,7 @@ unsigned bry__chain_place(const bry__chain *chain, const uint64_t *n)
         i++;
     unsigned last = chain->tables - 1;
     if (i > last && n[last] < chain->capacity[last] &&
-        bry__chain_error(chain, n) + 1 / (double)chain->range[last] <= chain->error)
+        bry__chain_error(chain, n) + 1 / (double)bry__chain_range(chain, last) <= chain->error)
         i = last;
     return i;
 }

@@ -16,12 +16,18 @@ typedef struct bry__chain {
     uint64_t most; /* entries, in all tables; fixed: the capacity */
     unsigned tables; /* that there can be; fixed: 1 */
     uint64_t capacity[BRY__MAPLET_TABLES]; /* entries that each one is planned for */
-    uint64_t range[BRY__MAPLET_TABLES]; /* its fingerprints are below this: range[0] << shift */
+    uint64_t range; /* fingerprints of table 0 are below this */
     uint8_t shift[BRY__MAPLET_TABLES]; /* bits that its fingerprints have more than table 0's */
 } bry__chain;
 
 /* False: a table of that capacity and error would need fingerprints of more than 62 bits. */
 bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fixed);
+
+/* Fingerprints of table i are below this. */
+static inline uint64_t bry__chain_range(const bry__chain *chain, unsigned i)
+{
+    return chain->range << chain->shift[i];
+}
 
 /* The fingerprint in table `to` of what is `fingerprint` in table `from`, which is not before it.
  */

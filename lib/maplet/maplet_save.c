@@ -17,7 +17,7 @@ enum { /* the frame MOPT */
        AT_CAPACITY = 0, /* u64 */
        AT_ERROR = 8, /* double */
        AT_VALUE_BITS = 16, /* u32 */
-       AT_FIXED = 20, /* u32: 0 or 1 */
+       AT_FIXED = 20, /* u32: BRY__GROWING, BRY__FIXED or BRY__ANY_LOAD */
        AT_TABLES = 24, /* u64 */
        AT_COUNTS = 32, /* for each table: u64 entries, u64 those of them in crowds */
        COUNTS_SIZE = 16,
@@ -262,8 +262,8 @@ static bry_status add_table(bry__maplet_reading *reading, const unsigned char *c
                                                .visit = visit,
                                                .allocator = &reading->allocator,
                                                .buffer = reading->buffer};
-    const char *problem = bry__table_loading_begin(&reading->loading[i], maplet->chain.range[i],
-                                                   maplet->options.value_bits);
+    const char *problem = bry__table_loading_begin(
+        &reading->loading[i], bry__chain_range(&maplet->chain, i), maplet->options.value_bits);
     return problem ? bad(reader, problem) : BRY_OK;
 }
 
@@ -295,10 +295,11 @@ static bry_status read_head(bry__maplet_reading *reading, const bry__entry_visit
                             .options = {.capacity = bry__load64(bytes + AT_CAPACITY),
                                         .error = bry__load_double(bytes + AT_ERROR),
                                         .value_bits = bry__load32(bytes + AT_VALUE_BITS),
-                                        .fixed = bry__load32(bytes + AT_FIXED) == 1}};
+                                        .fixed = bry__load32(bytes + AT_FIXED)}};
     uint64_t tables = bry__load64(bytes + AT_TABLES);
-    if (!bry__maplet_plan(&maplet->options, &maplet->chain) || bry__load32(bytes + AT_FIXED) > 1 ||
-        tables < 1 || tables > maplet->chain.tables || size != AT_COUNTS + COUNTS_SIZE * tables)
+    if (!bry__maplet_plan(&maplet->options, &maplet->chain) ||
+        maplet->options.fixed > BRY__ANY_LOAD || tables < 1 || tables > maplet->chain.tables ||
+        size != AT_COUNTS + COUNTS_SIZE * tables)
         return bad(reader, "the maplet's options are out of range");
     const unsigned char *counts = bytes + AT_COUNTS;
     for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)

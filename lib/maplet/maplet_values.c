@@ -21,7 +21,7 @@ void bry__values_clear(bry__maplet *maplet)
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
         bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
     bry__free(&maplet->allocator, values->name, values->room * sizeof *values->name);
-    *values = (bry__values){0};
+    *values = (bry__values){.name_bits = values->name_bits};
 }
 
 void bry__values_free(bry__maplet *maplet)
@@ -89,12 +89,12 @@ static bry_status copy_arrays(const bry__maplet *maplet, bry__values *made, uint
     return status;
 }
 
-static bry_status reach(bry__maplet *maplet, uint32_t value)
+bry_status bry__values_reserve(bry__maplet *maplet, uint32_t n)
 {
     bry__values *values = maplet->values, larger;
-    if (value < values->room)
+    if (n <= values->room)
         return BRY_OK;
-    bry_status status = copy_arrays(maplet, &larger, room_for(values, value), &maplet->allocator);
+    bry_status status = copy_arrays(maplet, &larger, n, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     bry__values before = *values;
@@ -103,6 +103,11 @@ static bry_status reach(bry__maplet *maplet, uint32_t value)
         bry__free(&maplet->allocator, before.count[i], before.room * sizeof *before.count[i]);
     bry__free(&maplet->allocator, before.name, before.room * sizeof *before.name);
     return BRY_OK;
+}
+
+uint64_t bry__values_plan_bytes(uint32_t n, unsigned tables)
+{
+    return sizeof(bry__values) + (uint64_t)n * (sizeof(uint32_t) + tables * sizeof(uint64_t));
 }
 
 bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
@@ -139,6 +144,8 @@ void bry__values_close_table(bry__maplet *maplet, unsigned i)
         return;
     bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
     values->count[i] = NULL;
+    if (maplet->table[i]->dead > 0)
+        values->lowest = 0;
 }
 
 /* ---- using and killing --------------------------------------------------------------------- */
@@ -166,6 +173,17 @@ uint32_t bry__values_find_free(const bry__maplet *maplet, uint32_t wanted, uint3
     return value;
 }
 
+uint32_t bry__values_find_named(const bry__maplet *maplet, uint32_t name)
+{
+    const bry__values *values = maplet->values;
+    if (!values || (name < values->room && values->name[name] == name)) /* mostly it is so */
+        return values ? name : BRY__NO_NAME;
+    for (uint32_t value = 0; value < values->room; value++)
+        if (values->name[value] == name)
+            return value;
+    return BRY__NO_NAME;
+}
+
 static unsigned bits_of(uint32_t value)
 {
     return value ? 32 - (unsigned)__builtin_clz(value) : 0;
@@ -173,7 +191,7 @@ static unsigned bits_of(uint32_t value)
 
 bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name)
 {
-    bry_status status = reach(maplet, value);
+    bry_status status = bry__values_reserve(maplet, room_for(maplet->values, value));
     if (status != BRY_OK)
         return status;
     if (bits_of(value) > maplet->options.value_bits)
@@ -196,11 +214,29 @@ void bry__values_kill(bry__maplet *maplet, uint32_t value)
     uint64_t entries = 0;
     values->name[value] = BRY__NO_NAME;
     for (unsigned i = 0; i < maplet->tables; i++) {
-        values->dead[i] += values->count[i][value];
+        maplet->table[i]->dead += values->count[i][value];
         entries += values->count[i][value];
     }
     if (entries == 0)
         set_free(values, value);
+}
+
+void bry__values_revive(bry__maplet *maplet, uint32_t value, uint32_t name)
+{
+    bry__values *values = maplet->values;
+    values->name[value] = name;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        maplet->table[i]->dead -= values->count[i][value];
+}
+
+void bry__values_narrow(bry__maplet *maplet, unsigned value_bits)
+{
+    if (maplet->options.value_bits <= value_bits)
+        return;
+    for (uint32_t value = (uint32_t)1 << value_bits; value < maplet->values->room; value++)
+        if (!is_free(maplet, value))
+            return;
+    bry__maplet_narrow(maplet, value_bits);
 }
 
 typedef struct pair {
@@ -242,6 +278,8 @@ unsigned bry__values_name_bits(const bry__maplet *maplet)
 {
     const bry__values *values = maplet->values;
     uint32_t most = 0;
+    if (values->name_bits)
+        return values->name_bits;
     for (uint32_t i = 0; i < values->room; i++)
         if (values->name[i] != BRY__NO_NAME && values->name[i] > most)
             most = values->name[i];
@@ -399,7 +437,7 @@ uint64_t bry__values_dead(const bry__maplet *maplet)
 {
     uint64_t dead = 0;
     for (unsigned i = 0; i < maplet->tables && maplet->values; i++)
-        dead += maplet->values->dead[i];
+        dead += maplet->table[i]->dead;
     return dead;
 }
 
@@ -407,7 +445,7 @@ uint64_t bry__values_waiting(const bry__maplet *maplet)
 {
     uint64_t work = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        work += maplet->values->dead[i] > 0 ? maplet->table[i]->n : 0;
+        work += maplet->table[i]->dead > 0 ? maplet->table[i]->n : 0;
     return work;
 }
 
@@ -417,7 +455,7 @@ void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value)
     uint64_t left = --values->count[table][value];
     if (values->name[value] != BRY__NO_NAME)
         return;
-    values->dead[table]--;
+    maplet->table[table]->dead--;
     if (left == 0 && bry__values_entries(maplet, value) == 0)
         set_free(values, value);
 }
@@ -447,7 +485,7 @@ static unsigned table_to_reclaim(const bry__maplet *maplet)
     const bry__values *values = maplet->values;
     for (unsigned i = 0; i < maplet->tables; i++) {
         unsigned table = (values->turn + i) % maplet->tables;
-        if (values->dead[table] > 0)
+        if (maplet->table[table]->dead > 0)
             return table;
     }
     return maplet->tables;
@@ -455,7 +493,7 @@ static unsigned table_to_reclaim(const bry__maplet *maplet)
 
 bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
 {
-    bry__values *values = maplet->values;
+    enum { SEGMENT = 384 }; /* entries in it, about */
     unsigned i = table_to_reclaim(maplet);
     if (i == maplet->tables)
         return BRY_OK;
@@ -464,9 +502,13 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     bool done = false;
     bry_status status =
         bry__table_reclaim(table, is_dead, note_gone, &work, budget, &done, &maplet->allocator);
-    if (values->dead[i] == 0)
+    if (table->dead == 0)
         table->sweeping = false;
-    values->turn = table->sweeping ? i : i + 1;
+    maplet->values->turn = table->sweeping ? i : i + 1;
+    /* What is left of a table that was much larger. */
+    for (uint64_t moved = 0;
+         done && moved < budget && bry__table_shrink(table, &maplet->allocator);)
+        moved += SEGMENT;
     bry__maplet_close_empty(maplet);
     return status;
 }

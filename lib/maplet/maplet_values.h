@@ -25,9 +25,9 @@ typedef struct bry__values {
     uint32_t lowest; /* none below this one is free */
     uint32_t changes; /* since entries were last reclaimed along with one */
     uint32_t turn; /* the table that is reclaimed next */
+    uint32_t name_bits; /* that are written for a name; 0: as many as the names in use need */
     uint32_t *name; /* of each value; BRY__NO_NAME: it is dead or free */
     uint64_t *count[BRY__MAPLET_TABLES]; /* entries of each value in each table that there is */
-    uint64_t dead[BRY__MAPLET_TABLES]; /* entries of dead values in each table */
 } bry__values;
 
 /* ---- one value ----------------------------------------------------------------------------- */
@@ -43,8 +43,17 @@ bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name);
 /* Bytes that it would allocate for that. */
 uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value);
 
+/* Makes room for values below n. BRY_E_NOMEM. */
+bry_status bry__values_reserve(bry__maplet *maplet, uint32_t n);
+/* Bytes of that, with so many tables, beside what the tables take. */
+uint64_t bry__values_plan_bytes(uint32_t n, unsigned tables);
+
 /* A live value dies. */
 void bry__values_kill(bry__maplet *maplet, uint32_t value);
+/* Takes that back; the value has not been used otherwise since. */
+void bry__values_revive(bry__maplet *maplet, uint32_t value, uint32_t name);
+/* Back to so many bits for values, if none with more is live or has entries. */
+void bry__values_narrow(bry__maplet *maplet, unsigned value_bits);
 
 /* Gives the entries of live value `from` to live value `into`; `from` is free then. BRY_E_NOMEM:
  * nothing has changed. */
@@ -54,6 +63,9 @@ static inline bool bry__values_is_live(const bry__maplet *maplet, uint32_t value
 {
     return value < maplet->values->room && maplet->values->name[value] != BRY__NO_NAME;
 }
+
+/* The live value of that name, BRY__NO_NAME: there is none. Takes maplets that do not count. */
+uint32_t bry__values_find_named(const bry__maplet *maplet, uint32_t name);
 
 /* Entries of a value, dead or not, in all tables. */
 uint64_t bry__values_entries(const bry__maplet *maplet, uint32_t value);
@@ -108,16 +120,17 @@ void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value);
 /* Entries of table i that count. */
 static inline uint64_t bry__maplet_live(const bry__maplet *maplet, unsigned i)
 {
-    return maplet->table[i]->n - (maplet->values ? maplet->values->dead[i] : 0);
+    return maplet->table[i]->n - maplet->table[i]->dead;
 }
 
 /* Tables that are written: up to the last one with entries that count, at least one. */
 unsigned bry__maplet_live_tables(const bry__maplet *maplet);
 
-/* Bits that the names in use need. */
+/* Bits that are written for a name. */
 unsigned bry__values_name_bits(const bry__maplet *maplet);
 
-/* Table i has been opened without entries, or is about to be closed without. BRY_E_NOMEM. */
+/* Table i has been opened without entries, or is about to be closed without live ones. BRY_E_NOMEM.
+ */
 bry_status bry__values_open_table(bry__maplet *maplet, unsigned i);
 void bry__values_close_table(bry__maplet *maplet, unsigned i);
 

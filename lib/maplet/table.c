@@ -184,7 +184,7 @@ void bry__table_clear(bry__table *table, const bry_allocator *allocator)
         *bry__table_segment(table, i) = (bry__segment){0};
     }
     bry__overflow_free(&table->overflow, allocator);
-    table->n = table->block_bytes = 0;
+    table->n = table->dead = table->block_bytes = 0;
     table->sweeping = false;
     set_segments(table, 1);
     bry__table_trim(table, allocator);

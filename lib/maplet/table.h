@@ -23,11 +23,12 @@
 typedef struct bry__table {
     uint64_t range; /* fingerprints are below it */
     uint64_t n; /* entries, the overflow's included */
+    uint64_t dead; /* those of them whose values are dead; maplet_values.c counts them */
     uint64_t segments; /* at least 1 */
     unsigned level; /* floor(log2(segments)) */
+    unsigned value_bits; /* that values may have; older segments may still be narrower */
     uint64_t split; /* segments - 2^level: how many of that level have been split */
     uint64_t u_most[2]; /* the largest u of segments at that level, and of those already split */
-    unsigned value_bits; /* that values may have; older segments may still be narrower */
     bry__segment **group;
     size_t groups, group_room;
     bry__overflow overflow;
@@ -231,7 +232,9 @@ typedef bool bry__pick(void *context, uint32_t a, uint32_t b);
 
 /* What bry__table_unite() asks; each may be NULL, where nothing is to be asked. */
 typedef struct bry__unite_calls {
-    bry__adapt *adapt[2]; /* of the entries of a, and of b */
+    const uint32_t *value[2]; /* of the entries of a, and of b: what each value becomes;
+                                 BRY__NOT_KEPT: the entry is left out */
+    bry__adapt *adapt[2]; /* the same, asked for each entry, where `value` is NULL */
     bry__pick *pick;
     void *context;
 } bry__unite_calls;

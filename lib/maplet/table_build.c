@@ -93,14 +93,28 @@ static size_t read_segment(const bry__table *source, const bry__table *made, uin
     return to > level ? pick_bits(room, segment->n, to - level, i >> level) : segment->n;
 }
 
-/* `room` takes the entries of a segment. */
-static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
-                          bry__adapt *adapt, void *context, bry__entry *room)
+/* Gives entries other values, without those that are not kept. How many are kept. */
+static size_t map_values(bry__entry *entries, size_t n, const uint32_t *value)
 {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        entries[kept] = (bry__entry){entries[i].u, value[entries[i].value]};
+        kept += entries[kept].value != BRY__NOT_KEPT;
+    }
+    return kept;
+}
+
+/* `room` takes the entries of a segment; `of` is 0 for a, 1 for b in the calls. */
+static stream open_stream(const bry__table *source, const bry__table *made, uint64_t i,
+                          const bry__unite_calls *calls, unsigned of, bry__entry *room)
+{
+    size_t n = read_segment(source, made, i, room);
+    if (calls->value[of])
+        n = map_values(room, n, calls->value[of]);
     stream from = {.at = room,
-                   .end = room + read_segment(source, made, i, room),
-                   .adapt = adapt,
-                   .context = context,
+                   .end = room + n,
+                   .adapt = calls->value[of] ? NULL : calls->adapt[of],
+                   .context = calls->context,
                    .level = bry__table_level(made, i),
                    .number = i};
     step(&from);
@@ -210,6 +224,7 @@ static bool begin(build *to, const bry__table *like, uint64_t n, uint64_t least)
         bry__free(to->allocator, to->read, READ_BYTES);
         return false;
     }
+    to->made->dead = like->dead;
     to->made->moved = like->moved;
     to->made->max_step = like->max_step;
     to->made->sweeping = like->sweeping; /* begins anew */
@@ -232,14 +247,20 @@ static bool is_before(bry__entry a, bry__entry b)
     return a.u < b.u || (a.u == b.u && a.value <= b.value);
 }
 
-/* All entries with the next u. */
+/* The next entry; where both have its u, all with that. */
 static void unite_next(build *to, stream *a, stream *b, bry__merge_mode mode,
                        const bry__unite_calls *calls)
 {
-    uint64_t u = a->more && (!b->more || a->entry.u <= b->entry.u) ? a->entry.u : b->entry.u;
-    bool in_a = a->more && a->entry.u == u, in_b = b->more && b->entry.u == u;
-    bool take_a = !in_b || mode != BRY__MERGE_REPLACE, take_b = !in_a || mode != BRY__MERGE_KEEP;
-    if (mode == BRY__MERGE_PICK && in_a && in_b) {
+    if (!a->more || !b->more || a->entry.u != b->entry.u) {
+        stream *from = !b->more || (a->more && a->entry.u < b->entry.u) ? a : b;
+        push(to, from->entry);
+        step(from);
+        return;
+    }
+    uint64_t u = a->entry.u;
+    bool in_a = true, in_b = true;
+    bool take_a = mode != BRY__MERGE_REPLACE, take_b = mode != BRY__MERGE_KEEP;
+    if (mode == BRY__MERGE_PICK) {
         take_b = calls->pick(calls->context, a->entry.value, b->entry.value);
         take_a = !take_b;
     }
@@ -254,8 +275,19 @@ static void unite_next(build *to, stream *a, stream *b, bry__merge_mode mode,
     }
 }
 
+/* Whether an entry of a (0) or b (1) is taken, and with which value. */
+static bool takes(const bry__unite_calls *calls, unsigned of, uint64_t fingerprint, uint32_t *value)
+{
+    if (calls->value[of]) {
+        *value = calls->value[of][*value];
+        return *value != BRY__NOT_KEPT;
+    }
+    return !calls->adapt[of] || calls->adapt[of](calls->context, fingerprint, value);
+}
+
 static bry_status add_adapted(bry__table *made, const bry__table *from, const bry__table *hidden_by,
-                              bry__adapt *adapt, void *context, const bry_allocator *allocator)
+                              const bry__unite_calls *calls, unsigned of,
+                              const bry_allocator *allocator)
 {
     bry__table_cursor cursor = {0};
     uint64_t fingerprint;
@@ -263,7 +295,7 @@ static bry_status add_adapted(bry__table *made, const bry__table *from, const br
     bry_status status = BRY_OK;
     while (status == BRY_OK && bry__table_next(from, &cursor, &fingerprint, &value))
         if (!(hidden_by && bry__table_get(hidden_by, fingerprint, &other)) &&
-            (!adapt || adapt(context, fingerprint, &value)))
+            takes(calls, of, fingerprint, &value))
             status = bry__table_add(made, fingerprint, value, allocator);
     return status;
 }
@@ -277,7 +309,7 @@ static bry_status add_picked(bry__table *made, const bry__table *b, const bry__u
     uint32_t value, before;
     bry_status status = BRY_OK;
     while (status == BRY_OK && bry__table_next(b, &cursor, &fingerprint, &value)) {
-        if (calls->adapt[1] && !calls->adapt[1](calls->context, fingerprint, &value))
+        if (!takes(calls, 1, fingerprint, &value))
             continue;
         if (!bry__table_get(made, fingerprint, &before))
             status = bry__table_add(made, fingerprint, value, allocator);
@@ -296,13 +328,11 @@ static bry_status unite_singly(bry__table *made, const bry__table *a, const bry_
     if (status != BRY_OK)
         return status;
     made->sweeping = a->sweeping;
-    status = add_adapted(made, a, mode == BRY__MERGE_REPLACE ? b : NULL, calls->adapt[0],
-                         calls->context, allocator);
+    status = add_adapted(made, a, mode == BRY__MERGE_REPLACE ? b : NULL, calls, 0, allocator);
     if (status == BRY_OK && mode == BRY__MERGE_PICK)
         status = add_picked(made, b, calls, allocator);
     else if (status == BRY_OK)
-        status = add_adapted(made, b, mode == BRY__MERGE_KEEP ? a : NULL, calls->adapt[1],
-                             calls->context, allocator);
+        status = add_adapted(made, b, mode == BRY__MERGE_KEEP ? a : NULL, calls, 1, allocator);
     if (status != BRY_OK)
         bry__table_free(made, allocator);
     return status;
@@ -319,9 +349,8 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
-        stream in_a = open_stream(a, made, i, calls->adapt[0], calls->context, to.read);
-        stream in_b =
-            open_stream(b, made, i, calls->adapt[1], calls->context, to.read + BRY__SEGMENT_MAX);
+        stream in_a = open_stream(a, made, i, calls, 0, to.read);
+        stream in_b = open_stream(b, made, i, calls, 1, to.read + BRY__SEGMENT_MAX);
         status = reserve(&to, left_in(&in_a) + left_in(&in_b));
         while ((in_a.more || in_b.more) && status == BRY_OK)
             unite_next(&to, &in_a, &in_b, mode, calls);

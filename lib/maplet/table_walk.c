@@ -74,13 +74,14 @@ static bool drop_crowded(bry__table *table, uint64_t i, const sweeper *by, uint6
 
 static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
 {
+    bry__entry entries[BRY__SEGMENT_MAX];
     bry__segment *segment = bry__table_segment(table, i);
-    uint64_t u_most = bry__table_u_most(table, i), kept = 0;
-    bry__segment_cursor cursor = {0};
-    bry__entry entry;
-    while (bry__segment_next(segment, u_most, &cursor, &entry))
-        kept += !drops(by, fingerprint_of(table, i, entry.u), entry.value);
-    if (kept == segment->n)
+    uint64_t u_most = bry__table_u_most(table, i);
+    unsigned n = segment->n, level = bry__table_level(table, i), kept = 0;
+    bry__segment_read(segment, u_most, entries);
+    for (unsigned at = 0; at < n; at++)
+        kept += !drops(by, entries[at].u << level | i, entries[at].value);
+    if (kept == n)
         return BRY_OK;
 
     bry__segment_builder builder;
@@ -88,15 +89,14 @@ static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by
         bry__segment_begin(&builder, kept, u_most, table->value_bits, by->allocator);
     if (status != BRY_OK)
         return status;
-    cursor = (bry__segment_cursor){0};
-    while (bry__segment_next(segment, u_most, &cursor, &entry)) {
-        uint64_t fingerprint = fingerprint_of(table, i, entry.u);
-        if (drops(by, fingerprint, entry.value))
-            tell(by, fingerprint, entry.value);
+    for (unsigned at = 0; at < n; at++) {
+        uint64_t fingerprint = entries[at].u << level | i;
+        if (drops(by, fingerprint, entries[at].value))
+            tell(by, fingerprint, entries[at].value);
         else
-            bry__segment_append(&builder, entry);
+            bry__segment_append(&builder, entries[at]);
     }
-    table->n -= segment->n - kept;
+    table->n -= n - kept;
     table->block_bytes -= bry__segment_bytes(segment);
     bry__table_count_step(table, kept);
     uint8_t spilled = segment->spilled;
@@ -241,6 +241,7 @@ static bry_status remap_by_rebuilding(bry__table *table, bry__map_value *map, vo
             return status;
         }
     }
+    made.dead = table->dead;
     made.sweeping = table->sweeping; /* begins anew */
     bry__table_free(table, allocator);
     *table = made;

@@ -204,8 +204,8 @@ static void test_strangers_are_noticed(void **state)
     maplet_work *work = &((fixture *)*state)->work;
     work->options.capacity++; /* room for one that the list of fingerprints does not have */
     bry__maplet *maplet = filled(&candidate_maplet, work);
-    assert_int_equal(maplet->chain.range[0], bry__maplet_range(&work->options));
-    work->range = maplet->chain.range[0];
+    assert_int_equal(maplet->chain.range, bry__maplet_range(&work->options));
+    work->range = maplet->chain.range;
     for (unsigned i = 0; i < COUNT; i++)
         work->fingerprints[i] = bry__fingerprint(work->added[i], work->range);
     qsort(work->fingerprints, COUNT, sizeof(uint64_t), compare);

@@ -194,7 +194,7 @@ static void test_collisions_when_upserting(void **state)
         for (uint64_t j = 0; j < n; j++) {
             bry_answer was = BRY_UNSURE;
             sum +=
-                (double)maplet.table[0]->n / (double)maplet.chain.range[0]; /* each has its own */
+                (double)maplet.table[0]->n / (double)maplet.chain.range; /* each has its own */
             assert_int_equal(bry__maplet_upsert(&maplet, key(j), value_of(&maplet, j), &was, NULL),
                              BRY_OK);
             found += was == BRY_PRESENT;

@@ -25,9 +25,8 @@ RANKS = {
     "map": 5, "window": 5, "index": 5, "filter": 5,
     "counter": 6,
 }
-# How a maplet stores its tables is its own business; a compact window's levels are still tables.
+# How a maplet stores its tables is its own business.
 INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
-KNOWS_TABLES = pathlib.PurePath("lib/window/compact_levels.h")
 # These see the public headers, their own files, and what is listed here; only who has "lib/" looks
 # inside the library.
 SURFACES = {
@@ -118,7 +117,7 @@ def check_lib_include(path, kind, target, root):
     engine = target.split("/")[:-1]
     if len(engine) > 1 and list(path.parts[1:-1]) != engine:
         return f"{target} is for lib/{'/'.join(engine)} alone"
-    if target in INSIDE_MAPLET and folder != "maplet" and path != KNOWS_TABLES:
+    if target in INSIDE_MAPLET and folder != "maplet":
         return f"{target} is for lib/maplet alone"
     return None
 

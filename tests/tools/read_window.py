@@ -14,7 +14,7 @@ import struct
 import sys
 
 import xxhash
-from read_maplet import SEED, chain, frames, read_table
+from read_maplet import SEED, chain, frames, read_options, read_table
 
 START, STEP = 7777, 10
 M64 = (1 << 64) - 1
@@ -25,15 +25,15 @@ def times_until(now):
     return {key: START + STEP * key for key in range((now - START) // STEP + 1)}
 
 
-def expected(window, length, now, levels, spans):
-    """For each level the (fingerprint, generation) pairs of keys that went there and are still
+def expected(window, length, now, tables, spans):
+    """For each table the (fingerprint, generation) pairs of keys that went there and are still
     remembered, found by doing all again."""
     room = [capacity for capacity, _ in spans]
-    kept = [[] for _ in range(levels)]
+    kept = [[] for _ in range(tables)]
     for key, at in times_until(now).items():
-        kept = [[e for e in level if (e[1] + 1) * length + window > at] for level in kept]
-        level = next(i for i in range(levels) if len(kept[i]) < room[i])
-        kept[level].append((hash_of(key)[1] * spans[level][1] >> 64, at // length))
+        kept = [[e for e in table if (e[1] + 1) * length + window > at] for table in kept]
+        table = next(i for i in range(tables) if len(kept[i]) < room[i])
+        kept[table].append((hash_of(key)[1] * spans[table][1] >> 64, at // length))
     assert at == now
     return kept
 
@@ -49,16 +49,17 @@ def check_compact(payloads, numbers):
     length = -(-window // generations)
     value_bits = math.ceil(math.log2(-(-window // length) + 1 + 2))
     first = capacity + -(-capacity * length // window)
-    kind, counts = next(payloads)
-    levels, *counts = struct.unpack("<12Q", counts)
-    spans = list(chain(first, error, False))[:levels]
-    for i, wanted in enumerate(expected(window, length, now, levels, spans)):
-        found = read_table(payloads, spans[i][1], counts[i], 0, value_bits)
+    *options, counts = read_options(payloads)
+    if options != [first, error, value_bits, 0]:
+        return f"a maplet of capacity, error, value bits, fixed {options}"
+    spans = list(chain(first, error, False))[:len(counts)]
+    for i, wanted in enumerate(expected(window, length, now, len(counts), spans)):
+        found = read_table(payloads, spans[i][1], *counts[i], value_bits)
         wanted = [(fingerprint, generation % 2 ** value_bits) for fingerprint, generation in wanted]
         if sorted(found) != sorted(wanted):
-            return f"level {i}: {len(found)} entries, not those that were put in"
-        print(f"level {i}: {len(found)} entries, all as they were put in")
-    return "entries are left over" if any(counts[levels:]) else None
+            return f"table {i}: {len(found)} entries, not those that were put in"
+        print(f"table {i}: {len(found)} entries, all as they were put in")
+    return None
 
 
 def mix(x):

@@ -67,7 +67,7 @@ static void *create(model_reader *reader)
         maplet_side *side = &both->side[i];
         model_expect(reader,
                      bry__maplet_init(&side->maplet, &options, &both->memory.allocator) == BRY_OK);
-        maplet_twin_make(&side->twin, &options, side->maplet.chain.range[0]);
+        maplet_twin_make(&side->twin, &options, side->maplet.chain.range);
     }
     model_expect(reader, both->memory.now == 2 * bry__maplet_bytes_empty());
     return both;
@@ -109,7 +109,7 @@ static bry_hash hash_of(uint64_t fingerprint, uint64_t range)
 /* A key by its number; the last few are always the same hashes, whatever the kind. */
 static bry_hash key(const pair *both, unsigned number)
 {
-    uint64_t range = both->side[0].maplet.chain.range[0];
+    uint64_t range = both->side[0].maplet.chain.range;
     number &= 0xffff;
     if (number >= 0xfffe)
         return (bry_hash){number, number & 1 ? UINT64_MAX : 0};
@@ -376,7 +376,7 @@ static void do_sweep(pair *both, model_reader *reader)
         side->salt = salt;
         maplet_twin_mark(&side->twin, true);
     }
-    sweep_of sweep = {side->salt, side->maplet.chain.range[0], false};
+    sweep_of sweep = {side->salt, side->maplet.chain.range, false};
     model_say(reader, "sweep %u, %u steps of %u", side->salt, steps, budget);
     for (unsigned i = 0; i <= steps && side->sweeping && !reader->failed; i++) {
         bool done = false;

@@ -49,7 +49,7 @@ static void check(const bry__maplet *maplet)
         }
         for (uint32_t i = 0; i < values->room; i++)
             assert_int_equal(values->count[t][i], count[i]);
-        assert_int_equal(values->dead[t], dead);
+        assert_int_equal(maplet->table[t]->dead, dead);
         assert_int_equal(bry__maplet_live(maplet, t), maplet->table[t]->n - dead);
         free(count);
     }

@@ -1,7 +1,7 @@
 /* The window's memory: plan, stats and allocator agree to the byte, what needs none works without,
  * and what was taken back leaves no trace. On every engine and mode. */
 #include "support/window_helpers.h"
-#include "window/compact_levels.h"
+#include "window/compact_window.h"
 #include "window/window_object.h"
 
 enum { START = 50000, WINDOW = 1000 };
@@ -185,8 +185,8 @@ static void test_batch_on_spilled_segment(void **state)
         assert_int_equal(bry_window_add(window, hashes[i], START + i / 26, NULL), BRY_OK);
     }
     const bry__compact_window *inside = window->self;
-    assert_int_equal(inside->level[0]->table.range, 1 << 16);
-    assert_true(inside->level[0]->table.overflow.n > 0);
+    assert_int_equal(inside->maplet.table[0]->range, 1 << 16);
+    assert_true(inside->maplet.table[0]->overflow.n > 0);
     bry_buffer before = saved_of(window);
     uint64_t failed = 0;
     uint64_t now = START + 1000; /* the next generation, so that all are replaced */

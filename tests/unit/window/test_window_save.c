@@ -8,8 +8,8 @@
 
 enum { HEADER = 64, FRAME_HEAD = 16, NUMBERS = 80, SUM = 8 };
 enum { NUMBERS_AT = HEADER + FRAME_HEAD, ENGINE_AT = NUMBERS_AT + NUMBERS + SUM };
-enum { LEVELS_AT = ENGINE_AT + FRAME_HEAD, LEVELS = 96 };
-enum { RECORD_AT = LEVELS_AT + LEVELS + SUM + FRAME_HEAD };
+enum { MAPLET_AT = ENGINE_AT + FRAME_HEAD, MAPLET = 48, TABLES = 24, ENTRIES = 32 };
+enum { RECORD_AT = MAPLET_AT + MAPLET + SUM + FRAME_HEAD };
 enum { NOW = 70000 };
 
 /* A window with all that a file can hold: grown past its capacity, with elements that expired. */
@@ -193,31 +193,37 @@ static void test_forged_entries(void **state)
     bry_window *window = make(options);
     for (uint64_t i = 0; i < 9; i++)
         add(window, i, NOW + 1 + 100 * i);
-    unsigned char *levels = file.bytes + LEVELS_AT, *record = file.bytes + RECORD_AT;
+    unsigned char *maplet = file.bytes + MAPLET_AT, *record = file.bytes + RECORD_AT;
     forge(&file, window);
-    assert_int_equal(bry__load64(levels), 1);
-    assert_int_equal(bry__load64(levels + 8), 9);
+    assert_int_equal(bry__load64(maplet + TABLES), 1);
+    assert_int_equal(bry__load64(maplet + ENTRIES), 9);
     assert_int_equal(bry__load16(record), 9);
 
-    bry__store64(levels, 12);
-    assert_refused(&file, "the number of levels is out of range");
+    maplet[20] = 2; /* fixed, for any load */
+    assert_refused(&file, NULL);
     forge(&file, window);
-    bry__store64(levels, 2);
-    assert_refused(&file, "the number of levels is out of range");
+    maplet[16] ^= 1; /* the bits of a name */
+    assert_refused(&file, NULL);
     forge(&file, window);
-    bry__store64(levels, 0);
-    assert_refused(&file, "entries without a level");
+    bry__store64(maplet, bry__load64(maplet) - 1); /* the capacity; fingerprints are as long */
+    assert_refused(&file, "the maplet is of another window");
     forge(&file, window);
-    bry__store64(levels + 8, UINT64_MAX);
-    assert_refused(&file, "more entries than a level can have");
+    bry__store64(maplet + TABLES, 2);
+    assert_refused(&file, "the maplet's options are out of range");
     forge(&file, window);
-    bry__store64(levels + 8, 8);
+    bry__store64(maplet + TABLES, 0);
+    assert_refused(&file, "the maplet's options are out of range");
+    forge(&file, window);
+    bry__store64(maplet + ENTRIES, UINT64_MAX);
+    assert_refused(&file, "the number of entries is out of range");
+    forge(&file, window);
+    bry__store64(maplet + ENTRIES, 8);
     assert_refused(&file, "the number of entries does not agree with the entries");
     forge(&file, window);
-    bry__store64(levels + 8, 10);
+    bry__store64(maplet + ENTRIES, 10);
     assert_refused(&file, "the number of entries does not agree with the entries");
     forge(&file, window);
-    bry__store64(levels + 8, 2000); /* several segments */
+    bry__store64(maplet + ENTRIES, 2000); /* several segments */
     assert_refused(&file, NULL);
     forge(&file, window);
     file.bytes[RECORD_AT - FRAME_HEAD] ^= 1;

@@ -1,0 +1,78 @@
+/* Tables that are not asked any more, freed some groups of segments at a time, so that no call
+ * takes long however large they are. */
+#include "maplet/maplet_single.h"
+
+static bry_status put(bry__aside **list, const bry__maplet *maplet)
+{
+    bry__aside *made = bry__alloc(&maplet->allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    made->maplet = *maplet;
+    made->next = *list;
+    *list = made;
+    return BRY_OK;
+}
+
+bry_status bry__aside_put(bry__aside **list, bry__maplet *maplet)
+{
+    bry_status status = put(list, maplet);
+    if (status != BRY_OK)
+        return status;
+    maplet->tables = 0;
+    maplet->values = NULL;
+    return BRY_OK;
+}
+
+void bry__aside_take_back(bry__aside **list, bry__maplet *maplet)
+{
+    bry__aside *last = *list;
+    bry__maplet_free(maplet);
+    *maplet = last->maplet;
+    *list = last->next;
+    bry__free(&maplet->allocator, last, sizeof *last);
+}
+
+void bry__aside_put_dead(bry__aside **list, bry__maplet *maplet)
+{
+    while (maplet->tables > 1 && bry__maplet_live(maplet, maplet->tables - 1) == 0) {
+        unsigned last = maplet->tables - 1;
+        bry__maplet alone = *maplet;
+        alone.tables = 1;
+        alone.table[0] = maplet->table[last];
+        alone.values = NULL;
+        if (put(list, &alone) != BRY_OK)
+            return;
+        maplet->tables--;
+        bry__values_close_table(maplet, last);
+    }
+}
+
+void bry__aside_free_some(bry__aside **list, size_t groups)
+{
+    while (*list && groups > 0) {
+        bry__aside *first = *list;
+        bry__maplet *maplet = &first->maplet;
+        bry_allocator allocator = maplet->allocator;
+        while (maplet->tables > 0 && groups > 0) {
+            bry__table *table = maplet->table[maplet->tables - 1];
+            size_t before = table->groups;
+            if (!bry__table_free_some(table, groups, &allocator))
+                return;
+            groups -= before < groups ? before : groups;
+            bry__maplet_close_table(maplet);
+        }
+        if (maplet->tables > 0)
+            return;
+        *list = first->next;
+        bry__maplet_free(maplet);
+        bry__free(&allocator, first, sizeof *first);
+    }
+}
+
+uint64_t bry__aside_bytes(const bry__aside *list)
+{
+    uint64_t bytes = 0;
+    for (; list; list = list->next)
+        bytes += sizeof *list + bry__maplet_bytes(&list->maplet);
+    return bytes;
+}

@@ -1,0 +1,224 @@
+/* Entries of which a table has one per fingerprint, and whose values can die (maplet_single.h). */
+#include "maplet/maplet_single.h"
+
+static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash hash)
+{
+    return bry__fingerprint(hash, maplet->table[i]->range);
+}
+
+void bry__single_get_n(const bry__maplet *maplet, unsigned i, const bry_hash *hashes, size_t n,
+                       uint32_t *values, uint8_t *found)
+{
+    uint64_t fingerprints[BRY__SINGLE_BATCH];
+    for (size_t j = 0; j < n; j++) {
+        fingerprints[j] = fingerprint_of(maplet, i, hashes[j]);
+        found[j] = 0;
+    }
+    bry__table_get_n(maplet->table[i], fingerprints, n, values, found);
+}
+
+void bry__single_prefetch(const bry__maplet *maplet, bry_hash hash, unsigned adding)
+{
+    for (unsigned i = 0; i < maplet->tables; i++)
+        bry__table_prefetch(maplet->table[i], fingerprint_of(maplet, i, hash), i == adding);
+}
+
+bry_status bry__single_begin(bry__maplet *maplet)
+{
+    bry_status status = bry__values_begin(maplet);
+    if (status != BRY_OK)
+        return status;
+    maplet->values->name_bits = maplet->options.value_bits;
+    return bry__values_reserve(maplet, (uint32_t)1 << maplet->options.value_bits);
+}
+
+/* ---- one key ------------------------------------------------------------------------------- */
+
+/* The same where the table is there. */
+static bry_status put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value, bool maybe,
+                      bry__single_step *step)
+{
+    bry__table *table = maplet->table[i];
+    bry__values *values = maplet->values;
+    uint64_t fingerprint = bry__fingerprint(hash, table->range);
+    uint32_t before = value;
+    bool found = maybe && bry__table_get(table, fingerprint, &before);
+    if (found && before == value)
+        return BRY_OK;
+    bry_status status =
+        found ? bry__table_replace(table, fingerprint, before, value, &maplet->allocator)
+              : bry__table_add(table, fingerprint, value, &maplet->allocator);
+    if (status != BRY_OK)
+        return status;
+    bool live = found && values->name[before] != BRY__NO_NAME;
+    *step = (bry__single_step){!found ? BRY__PUT_NEW
+                               : live ? BRY__PUT_OVER_LIVE
+                                      : BRY__PUT_OVER_DEAD,
+                               i, before};
+    values->count[i][value]++;
+    if (found)
+        bry__values_note_gone(maplet, i, before);
+    return BRY_OK;
+}
+
+bry_status bry__single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
+                           bool maybe, bry__single_step *step)
+{
+    unsigned tables = maplet->tables;
+    bry_status status = BRY_OK;
+    step->did = BRY__PUT_NOTHING;
+    while (maplet->tables <= i && status == BRY_OK)
+        status = bry__maplet_open_table(maplet);
+    if (status == BRY_OK)
+        status = put(maplet, i, hash, value, maybe, step);
+    while (status != BRY_OK && maplet->tables > tables)
+        bry__maplet_close_table(maplet);
+    return status;
+}
+
+void bry__single_take_back(bry__maplet *maplet, bry_hash hash, uint32_t value,
+                           const bry__single_step *step)
+{
+    if (step->did == BRY__PUT_NOTHING)
+        return;
+    bry__table *table = maplet->table[step->table];
+    bry__values *values = maplet->values;
+    uint64_t fingerprint = bry__fingerprint(hash, table->range);
+    values->count[step->table][value]--;
+    if (step->did == BRY__PUT_NEW) {
+        bry__table_del(table, fingerprint, value, &maplet->allocator);
+        return;
+    }
+    /* In place, where the value was before, so it does not fail. */
+    (void)bry__table_replace(table, fingerprint, value, step->before, &maplet->allocator);
+    values->count[step->table][step->before]++;
+    if (step->did == BRY__PUT_OVER_DEAD)
+        table->dead++;
+}
+
+bool bry__single_del(bry__maplet *maplet, bry_hash hash)
+{
+    bool any = false;
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        uint32_t value;
+        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
+        if (!bry__table_get(maplet->table[i], fingerprint, &value) ||
+            !bry__values_is_live(maplet, value))
+            continue;
+        bry__table_del(maplet->table[i], fingerprint, value, &maplet->allocator);
+        maplet->values->count[i][value]--;
+        any = true;
+    }
+    return any;
+}
+
+bry_status bry__single_reclaim_all(bry__maplet *maplet)
+{
+    bry_status status = BRY_OK;
+    while (status == BRY_OK && bry__values_dead(maplet) > 0)
+        status = bry__values_reclaim(maplet, UINT64_MAX);
+    return status;
+}
+
+/* ---- whole maplets ------------------------------------------------------------------------- */
+
+typedef struct uniting {
+    bry__pick *pick;
+    void *context;
+    uint64_t *count; /* of the table in hand */
+} uniting;
+
+/* The entry that goes is not counted. */
+static bool pick_one(void *context, uint32_t a, uint32_t b)
+{
+    const uniting *unite = context;
+    bool other = unite->pick(unite->context, a, b);
+    unite->count[other ? a : b]--;
+    return other;
+}
+
+/* Whether no entry of the table changes its value or is left out. */
+static bool is_plain(const bry__single_source *source, unsigned i)
+{
+    const bry__values *values = source->maplet->values;
+    for (uint32_t value = 0; value < values->room; value++)
+        if (values->count[i][value] > 0 && source->value[value] != value)
+            return false;
+    return true;
+}
+
+/* Counts what will be taken of a source; its table, or an empty one. */
+static const bry__table *take_source(const bry__single_source *source, unsigned i,
+                                     const bry__table *empty, uint64_t *count,
+                                     const uint32_t **value)
+{
+    *value = NULL;
+    if (i >= source->maplet->tables)
+        return empty;
+    const bry__values *values = source->maplet->values;
+    for (uint32_t v = 0; v < values->room; v++)
+        if (source->value[v] != BRY__NOT_KEPT)
+            count[source->value[v]] += values->count[i][v];
+    if (!is_plain(source, i))
+        *value = source->value;
+    return source->maplet->table[i];
+}
+
+/* Table i of both in the place of an empty one. */
+static bry_status unite_table(bry__maplet *made, unsigned i, const bry__single_source *a,
+                              const bry__single_source *b, uniting *unite)
+{
+    bry__table empty = *made->table[i], united;
+    bry__unite_calls calls = {.pick = pick_one, .context = unite};
+    unite->count = made->values->count[i];
+    const bry__table *in_a = take_source(a, i, &empty, unite->count, &calls.value[0]);
+    const bry__table *in_b = take_source(b, i, &empty, unite->count, &calls.value[1]);
+    bry_status status =
+        bry__table_unite(&united, in_a, in_b, BRY__MERGE_PICK, &calls, &made->allocator);
+    if (status != BRY_OK)
+        return status;
+    united.value_bits = made->options.value_bits;
+    united.sweeping = false;
+    united.dead = 0;
+    *made->table[i] = united;
+    bry__table_free(&empty, &made->allocator);
+    return BRY_OK;
+}
+
+/* Begins to use what the values of a source become. */
+static bry_status use_values(bry__maplet *made, const bry__single_source *source)
+{
+    bry_status status = BRY_OK;
+    const bry__values *values = source->maplet->values;
+    for (uint32_t v = 0; values && v < values->room && status == BRY_OK; v++)
+        if (source->value[v] != BRY__NOT_KEPT)
+            status = bry__values_use(made, source->value[v], source->value[v]);
+    return status;
+}
+
+bry_status bry__single_unite(bry__maplet *made, const bry__single_source *a,
+                             const bry__single_source *b, unsigned value_bits, bry__pick *pick,
+                             void *context)
+{
+    const bry__maplet *like = a->maplet;
+    unsigned tables = like->tables > b->maplet->tables ? like->tables : b->maplet->tables;
+    bry__maplet both;
+    bry__maplet_shell(&both, &like->options, &like->allocator);
+    both.options.value_bits = value_bits;
+    bry_status status = bry__single_begin(&both);
+    if (status == BRY_OK)
+        status = use_values(&both, a);
+    if (status == BRY_OK)
+        status = use_values(&both, b);
+    uniting unite = {.pick = pick, .context = context};
+    for (unsigned i = 0; i < tables && status == BRY_OK; i++) {
+        status = bry__maplet_open_table(&both);
+        if (status == BRY_OK)
+            status = unite_table(&both, i, a, b, &unite);
+    }
+    if (status == BRY_OK)
+        *made = both;
+    else
+        bry__maplet_free(&both);
+    return status;
+}
