@@ -3,8 +3,8 @@
  * of values by a generalized Pareto distribution, both as fitted to a large Memcached installation,
  * and 3000 distinct values. Keys and values are printable text, as Memcached wants keys.
  */
-#ifndef BLOOMERY_BENCH_WORKLOAD_KBF_H
-#define BLOOMERY_BENCH_WORKLOAD_KBF_H
+#ifndef BLOOMERY_BENCH_KBF_WORKLOAD_H
+#define BLOOMERY_BENCH_KBF_WORKLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * before it has replaced the file: then the new one is locked. Reading takes no lock, since files
  * are replaced whole.
  */
-#ifndef BLOOMERY_CLI_LOCK_H
-#define BLOOMERY_CLI_LOCK_H
+#ifndef BLOOMERY_CLI_FILE_LOCK_H
+#define BLOOMERY_CLI_FILE_LOCK_H
 
 typedef enum cli_lock_how {
     CLI_LOCK_WAIT, /* until it is free; after a second, a note on standard error says for whom */

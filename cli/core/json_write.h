@@ -3,8 +3,8 @@
  * (infinity, not a number) becomes null; text that is not UTF-8 gets U+FFFD where it breaks.
  * `key` names the member of an object, and is NULL in an array and at the top.
  */
-#ifndef BLOOMERY_CLI_JSON_H
-#define BLOOMERY_CLI_JSON_H
+#ifndef BLOOMERY_CLI_JSON_WRITE_H
+#define BLOOMERY_CLI_JSON_WRITE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What the objects of a command may take together, and what is said when one does not load. */
-#ifndef BLOOMERY_CLI_MEMORY_H
-#define BLOOMERY_CLI_MEMORY_H
+#ifndef BLOOMERY_CLI_MEMORY_LIMIT_H
+#define BLOOMERY_CLI_MEMORY_LIMIT_H
 
 #include <bloomery/base.h>
 

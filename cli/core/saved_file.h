@@ -3,8 +3,8 @@
  * input or output. Anything else has to be a regular file: a pipe without a writer would be waited
  * for, and a device read for ever.
  */
-#ifndef BLOOMERY_CLI_SAVED_H
-#define BLOOMERY_CLI_SAVED_H
+#ifndef BLOOMERY_CLI_SAVED_FILE_H
+#define BLOOMERY_CLI_SAVED_FILE_H
 
 #include <bloomery/base.h>
 #include <stdbool.h>

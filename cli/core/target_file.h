@@ -1,13 +1,13 @@
 /* The file that a command writes: whether it may be, and the moment at which it is replaced. */
-#ifndef BLOOMERY_CLI_TARGET_H
-#define BLOOMERY_CLI_TARGET_H
+#ifndef BLOOMERY_CLI_TARGET_FILE_H
+#define BLOOMERY_CLI_TARGET_FILE_H
 
 #include "cli/core/file_lock.h"
 
 #include <bloomery/base.h>
 
 /* Whether a file may be written there, as far as that can be told before: said before an input is
- * read that may be long. The file is locked (lock.h) until the program ends. CLI_GO_ON, or an exit
+ * read that may be long. The file is locked (file_lock.h) until the program ends. CLI_GO_ON, or an exit
  * code after a message. */
 int cli_target_check(const char *path, bool replace, cli_lock_how how);
 

@@ -13,7 +13,7 @@
  *
  * The rule has one trap: a new field must not be where the older struct had padding at its
  * end, which callers do not clear. So these structs have no padding at their end, and
- * tests/unit/test_struct_size.c checks it.
+ * tests/unit/common/test_struct_size.c checks it.
  */
 #ifndef BRY_COMMON_STRUCT_SIZE_H
 #define BRY_COMMON_STRUCT_SIZE_H
