@@ -11,8 +11,8 @@
  */
 #include "common/allocator.h"
 #include "common/struct_size.h"
-#include "frame/log.h"
 #include "counter/counter_record.h"
+#include "frame/log.h"
 #include "window/window_object.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
 #ifndef BRY_WINDOW_COUNTER_FOLDER_H
 #define BRY_WINDOW_COUNTER_FOLDER_H
 
-#include "frame/log.h"
 #include "counter/counter_object.h"
+#include "frame/log.h"
 
 #define BRY__COUNTER_LOG_KIND BRY__FOUR('C', 'L', 'O', 'G')
 #define BRY__COUNTER_LOG_VERSION 1

@@ -23,9 +23,9 @@
  * broken there, as it is when the log itself fails; and opening a table begins with that sync.
  */
 #include "common/allocator.h"
-#include "frame/file.h"
 #include "counter/counter_folder.h"
 #include "counter/counter_record.h"
+#include "frame/file.h"
 
 #include <errno.h>
 #include <stdio.h>

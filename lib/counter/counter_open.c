@@ -2,10 +2,10 @@
 #include "common/allocator.h"
 #include "common/random.h"
 #include "common/struct_size.h"
-#include "frame/file.h"
-#include "frame/frame.h"
 #include "counter/counter_folder.h"
 #include "counter/counter_record.h"
+#include "frame/file.h"
+#include "frame/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>

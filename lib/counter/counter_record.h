@@ -8,8 +8,8 @@
 #ifndef BRY_WINDOW_COUNTER_RECORD_H
 #define BRY_WINDOW_COUNTER_RECORD_H
 
-#include "frame/frame_header.h"
 #include "counter/counter_object.h"
+#include "frame/frame_header.h"
 
 #define BRY__COUNTER_BASE BRY__FOUR('B', 'A', 'S', 'E') /* the first record, and no other */
 #define BRY__COUNTER_OPS BRY__FOUR('O', 'P', 'S', ' ') /* operations that were applied */

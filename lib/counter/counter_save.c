@@ -5,9 +5,9 @@
  */
 #include "common/allocator.h"
 #include "common/endian.h"
+#include "counter/counter_object.h"
 #include "frame/frame.h"
 #include "frame/object_file.h"
-#include "counter/counter_object.h"
 #include "window/window_object.h"
 
 #include <math.h>
