@@ -19,20 +19,20 @@ static const char *durability_text(const serve_settings *settings)
 {
     if (!settings->log)
         return settings->snapshots
-                   ? "snapshots only, no log: what came after the last one can be lost"
+                   ? "snapshots only, no log: changes after the last snapshot can be lost"
                    : "neither log nor snapshots: all is lost when the server ends";
     if (strcasecmp(settings->sync.text, "everysec") == 0)
-        return "log synced every second: a crash can lose the last two";
+        return "log synced every second: a crash can lose the last two seconds";
     if (strcasecmp(settings->sync.text, "no") == 0)
-        return "log synced when the system likes: a crash can lose what came last";
-    return "log synced before each answer: what was acknowledged stays";
+        return "log synced by the system: a crash can lose the latest changes";
+    return "log synced before each answer: acknowledged changes survive a crash";
 }
 
 static void say_memory(const serve_settings *settings)
 {
     double bytes = (double)settings->memory;
     if (settings->memory == 0)
-        puts("  memory  no limit: the kernel ends a server that takes too much");
+        puts("  memory  no limit: the kernel kills a server that takes too much");
     else {
         if (bytes >= 1 << 30)
             printf("  memory  at most %.1f GiB; then ", bytes / (1 << 30));
@@ -171,12 +171,11 @@ int serve_report_no_start(const serve_child *child, const char *server, const ch
     }
     int code;
     if (any) {
-        code = cli_fail(BRY_E_IO, "the server did not start (%s); it says:", how.text);
+        code = cli_fail(BRY_E_IO, "the server did not start (%s); it printed:", how.text);
         fputs(text, stderr);
     } else if (child->said < 0) {
-        code =
-            cli_fail(BRY_E_IO, "the server did not start (%s); what it says is above, if anything",
-                     how.text);
+        code = cli_fail(BRY_E_IO, "the server did not start (%s); its output, if any, is above",
+                        how.text);
     } else {
         code =
             cli_fail(BRY_E_IO,

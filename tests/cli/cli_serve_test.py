@@ -235,7 +235,7 @@ class Runs(Serve):
                 ('appendonly no\nsave 60 1\nmaxmemory 0\nmaxmemory-policy allkeys-lru\n',
                  ["snapshots only, no log", "memory  no limit"]),
                 ("appendfsync no\nmaxmemory 70MB\nMaxMemory-Policy 'allkeys-lru'\n",
-                 ["log synced when the system likes", "at most 70.0 MiB; then keys are evicted, by "
+                 ["log synced by the system", "at most 70.0 MiB; then keys are evicted, by "
                   "allkeys-lru"]),
                 ("appendonly no\n  APPENDONLY \"yes\"\n# appendonly no\nmaxmemory 3g\n",
                  ["log synced before each answer", "at most 2.8 GiB; then changes that need"]))):
@@ -388,7 +388,7 @@ class Refuses(Serve):
         (self.folder / "bad.so").write_text("x")
         (self.folder / "bad.so").chmod(0o755)
         self.fails(["--module", "bad.so", "--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start \(exit code \d+\); it says:\n"
+                   r"^bloomery: IO: the server did not start \(exit code \d+\); it printed:\n"
                    r"(  .*\n)*  .*bad\.so.*\n")
 
     def test_a_program_beside_no_module(self):
@@ -479,27 +479,27 @@ class Refuses(Serve):
         (base,) = (self.folder / "bloomery-data" / "appendonlydir").glob("*.base.*")
         base.write_bytes(b"not a snapshot at all, nor a log")
         self.fails(["--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start \(exit code \d+\); it says:\n  .")
+                   r"^bloomery: IO: the server did not start \(exit code \d+\); it printed:\n  .")
 
     def test_settings_that_the_server_refuses(self):
         (self.folder / "bad.conf").write_text("no-such-setting 1\n")
         self.fails(["--config", "bad.conf", "--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start \(exit code 1\); it says:\n(  .*\n)*"
+                   r"^bloomery: IO: the server did not start \(exit code 1\); it printed:\n(  .*\n)*"
                    r"  .*no-such-setting 1")
 
     def test_a_log_that_cannot_be(self):
         self.fails(["--log", "/none/log", "--port", str(free_port())],
-                   r"did not start \(exit code 1\); it says:\n(  .*\n)*  Can't open the log file")
+                   r"did not start \(exit code 1\); it printed:\n(  .*\n)*  Can't open the log file")
 
     def test_a_server_that_says_nothing(self):
         self.fails(["--server", "/bin/true", "--port", str(free_port())],
                    r'did not start \(exit code 0\) and printed nothing: is "/bin/true" a Redis or')
         self.fails(["--server", "/bin/false", "--log", "-", "--port", str(free_port())],
-                   r"did not start \(exit code 1\); what it says is above, if anything\n$")
+                   r"did not start \(exit code 1\); its output, if any, is above\n$")
         (self.folder / "killed").write_text("#!/bin/sh\necho last words\nkill -9 $$\n")
         (self.folder / "killed").chmod(0o755)
         self.fails(["--server", "./killed", "--port", str(free_port())],
-                   r"did not start \(signal 9 \(Killed\)\); it says:\n  last words\n$")
+                   r"did not start \(signal 9 \(Killed\)\); it printed:\n  last words\n$")
 
     def test_started_by_one_that_ignores_the_ends_of_children(self):
         done = self.serve("--server", "/bin/true", "--port", str(free_port()),
