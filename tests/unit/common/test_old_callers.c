@@ -211,8 +211,9 @@ static void test_not_initialized(void **state)
         struct {                                                                                   \
             bry_##job##_options options;                                                           \
             unsigned char more[MORE];                                                              \
-        } given = {.options = initializer, .more = {[MORE - 1] = last}};                           \
+        } given = {.options = initializer};                                                        \
         bry_##job##_shape shape = shape_initializer;                                               \
+        given.more[MORE - 1] = last;                                                               \
         given.options.struct_size = size == 0 ? sizeof given : size;                               \
         return bry_##job##_plan(&given.options, &shape);                                           \
     }
