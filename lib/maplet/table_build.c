@@ -275,6 +275,25 @@ static void unite_next(build *to, stream *a, stream *b, bry__merge_mode mode,
     }
 }
 
+/* The next entries up to a u that both have, or the end of one source, where nobody is asked about
+ * them. Which one is next cannot be predicted, so there is no branch for it. */
+static void unite_apart(build *to, stream *a, stream *b)
+{
+    const bry__entry *x = a->at - 1, *y = b->at - 1; /* those in hand */
+    bry__entry *out = to->entry + to->n;
+    while (x < a->end && y < b->end && x->u != y->u) {
+        ptrdiff_t first = x->u < y->u;
+        *out++ = y[(x - y) & -first]; /* both are in to->read */
+        x += first;
+        y += !first;
+    }
+    to->n = (size_t)(out - to->entry);
+    a->at = x;
+    b->at = y;
+    step(a);
+    step(b);
+}
+
 /* Whether an entry of a (0) or b (1) is taken, and with which value. */
 static bool takes(const bry__unite_calls *calls, unsigned of, uint64_t fingerprint, uint32_t *value)
 {
@@ -338,6 +357,22 @@ static bry_status unite_singly(bry__table *made, const bry__table *a, const bry_
     return status;
 }
 
+/* How many entries the new table will have, about. What both have is estimated from the first
+ * entries of b: hashes are uniform. */
+static uint64_t expected_entries(const bry__table *a, const bry__table *b, bry__merge_mode mode)
+{
+    enum { LOOKED_AT = 256 };
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint, looked = 0, known = 0;
+    uint32_t value;
+    while (mode != BRY__MERGE_ALL && a->n > 0 && looked < LOOKED_AT &&
+           bry__table_next(b, &cursor, &fingerprint, &value)) {
+        looked++;
+        known += bry__table_get(a, fingerprint, &value);
+    }
+    return a->n + (known > 0 ? b->n / looked * (looked - known) : b->n);
+}
+
 bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__table *b,
                             bry__merge_mode mode, const bry__unite_calls *calls,
                             const bry_allocator *allocator)
@@ -345,15 +380,20 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
     if (a->overflow.n > 0 || b->overflow.n > 0)
         return unite_singly(made, a, b, mode, calls, allocator);
     build to = {.made = made, .allocator = allocator};
-    if (!begin(&to, a, a->n + b->n, a->segments > b->segments ? a->segments : b->segments))
+    if (!begin(&to, a, expected_entries(a, b, mode),
+               a->segments > b->segments ? a->segments : b->segments))
         return BRY_E_NOMEM;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
         stream in_a = open_stream(a, made, i, calls, 0, to.read);
         stream in_b = open_stream(b, made, i, calls, 1, to.read + BRY__SEGMENT_MAX);
         status = reserve(&to, left_in(&in_a) + left_in(&in_b));
-        while ((in_a.more || in_b.more) && status == BRY_OK)
-            unite_next(&to, &in_a, &in_b, mode, calls);
+        while ((in_a.more || in_b.more) && status == BRY_OK) {
+            if (in_a.more && in_b.more && !in_a.adapt && !in_b.adapt)
+                unite_apart(&to, &in_a, &in_b);
+            if (in_a.more || in_b.more)
+                unite_next(&to, &in_a, &in_b, mode, calls);
+        }
         if (status == BRY_OK)
             status = put_segment(&to, i);
     }
