@@ -29,8 +29,7 @@ bry_status bry__compact_compress(void *self, double max_error, uint64_t codes)
     bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
     (void)codes;
     uint64_t n = bry__maplet_count(maplet);
-    double shared =
-        (double)n / (double)maplet->chain.range; /* when all are in the first table */
+    double shared = (double)n / (double)maplet->chain.range; /* when all are in the first table */
     bool fits = n <= maplet->options.capacity && 1.5 * shared <= max_error;
     bry_status status = fits ? bry__maplet_fold_all(maplet) : BRY_OK;
     if (status == BRY_OK)

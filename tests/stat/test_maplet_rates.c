@@ -193,8 +193,7 @@ static void test_collisions_when_upserting(void **state)
         double sum = 0;
         for (uint64_t j = 0; j < n; j++) {
             bry_answer was = BRY_UNSURE;
-            sum +=
-                (double)maplet.table[0]->n / (double)maplet.chain.range; /* each has its own */
+            sum += (double)maplet.table[0]->n / (double)maplet.chain.range; /* each has its own */
             assert_int_equal(bry__maplet_upsert(&maplet, key(j), value_of(&maplet, j), &was, NULL),
                              BRY_OK);
             found += was == BRY_PRESENT;
