@@ -75,7 +75,7 @@ DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
 # A static function of lib/ appears in backtraces by its name alone: no more files may share one.
 MOST_FILES_PER_NAME = 2
 # Not held to that yet.
-SHORT_NAMES = re.compile(r"lib/maplet/|lib/\w+/compact_")
+SHORT_NAMES = re.compile(r"lib/maplet/|lib/\w+/compact/")
 STATIC = re.compile(r"^(?:static|BRY__PREFETCHING)\b[^;{}=]*?\b(\w+)"
                     r"\((?:[^(){};]|\([^()]*\))*\)\s*\{", re.M)
 

@@ -4,7 +4,7 @@
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 #include "support/window_kinds.h"
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 #include "window/window_object.h"
 
 #include <stdlib.h>

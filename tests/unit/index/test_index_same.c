@@ -4,7 +4,7 @@
  * or short of memory in between.
  */
 #include "common/endian.h"
-#include "index/compact_index.h"
+#include "index/compact/compact_index.h"
 #include "support/folder_helpers.h"
 #include "support/index_helpers.h"
 #include "support/repair.h"

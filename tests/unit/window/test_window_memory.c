@@ -1,7 +1,7 @@
 /* The window's memory: plan, stats and allocator agree to the byte, what needs none works without,
  * and what was taken back leaves no trace. On every engine and mode. */
 #include "support/window_helpers.h"
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 #include "window/window_object.h"
 
 enum { START = 50000, WINDOW = 1000 };

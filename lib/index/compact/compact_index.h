@@ -1,5 +1,5 @@
-/* The engine compact's inside, shared by compact_index.c (operations), compact_keep.c and
- * compact_unit.c (frames). */
+/* The engine compact's inside, shared by compact_index.c (operations), compact_index_keep.c and
+ * compact_index_unit.c (frames). */
 #ifndef BRY_INDEX_COMPACT_INDEX_H
 #define BRY_INDEX_COMPACT_INDEX_H
 
@@ -17,7 +17,7 @@ typedef struct bry__compact_index {
     bry__entry_visit visit;
 } bry__compact_index;
 
-/* ---- compact_index.c ----------------------------------------------------------------------- */
+/* ---- compact_index.c ------------------------------------------------------------------------- */
 
 /* The maplet that these options ask for; value bits are added as values come. */
 bry__maplet_options bry__compact_index_maplet(const bry_index_options *options);
@@ -34,7 +34,7 @@ uint64_t bry__compact_index_use_bytes(const bry__compact_index *index, uint32_t 
 bry_status bry__compact_index_open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity);
 void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);
 
-/* ---- compact_keep.c ------------------------------------------------------------------------ */
+/* ---- compact_index_keep.c -------------------------------------------------------------------- */
 
 void bry__compact_index_write(const void *self, struct bry__frame_writer *writer);
 bry_status bry__compact_index_read(const bry_index_options *options, const bry__index_slots *slots,
@@ -58,7 +58,7 @@ bry_status bry__compact_index_read_part(void *self, const bry__index_part *part,
 bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slots,
                                         const char **problem);
 
-/* ---- compact_unit.c ------------------------------------------------------------------------ */
+/* ---- compact_index_unit.c -------------------------------------------------------------------- */
 
 void bry__compact_index_write_unit(const void *self, uint32_t slot,
                                    struct bry__frame_writer *writer);

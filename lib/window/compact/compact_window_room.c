@@ -1,6 +1,6 @@
 /* What a compact window takes: its shape, and where a new entry goes under the ceiling. */
 #include "hash/derive.h"
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 
 /* Names that must be free beside those of live generations, so that a value is mostly its name:
  * reclaiming may take so long. */

@@ -12,7 +12,7 @@
  * The dictionary keeps its values' codes in an instance of its own, through add(), find() and
  * take(), in which a fingerprint has as many codes as values share it.
  */
-#include "map/compact_map.h"
+#include "map/compact/compact_map.h"
 
 #include "frame/frame.h"
 

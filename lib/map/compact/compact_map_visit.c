@@ -1,5 +1,5 @@
 /* The engine compact's part of a sweep by value. */
-#include "map/compact_map.h"
+#include "map/compact/compact_map.h"
 
 #include "maplet/maplet_visit.h"
 

@@ -1,5 +1,5 @@
 /* One unit of engine compact as frames: its fingerprints, table by table and in order. */
-#include "index/compact_index.h"
+#include "index/compact/compact_index.h"
 
 #include "common/endian.h"
 #include "frame/frame.h"

@@ -28,7 +28,7 @@ typedef struct bry__compact_window {
     uint64_t paid_at; /* the time up to which debt was reckoned */
 } bry__compact_window;
 
-/* ---- generations --------------------------------------------------------------------------- */
+/* ---- generations ----------------------------------------------------------------------------- */
 
 static inline uint64_t bry__window_mask(const bry__compact_window *window)
 {
@@ -58,7 +58,7 @@ static inline uint64_t bry__window_age(const bry__compact_window *window, uint32
     return (window->newest - name) & bry__window_mask(window);
 }
 
-/* ---- room (compact_room.c) ----------------------------------------------------------------- */
+/* ---- room (compact_window_room.c) ------------------------------------------------------------ */
 
 /* What the options, which are checked, make of a window and its maplet. BRY_E_RANGE: the error
  * cannot be had. */
@@ -82,7 +82,7 @@ bool bry__compact_at_ceiling(const bry__compact_window *window);
 /* Whether the entries of this maplet keep max_bytes. */
 bool bry__compact_keeps_ceiling(const bry__compact_window *window, const bry__maplet *maplet);
 
-/* ---- time (compact_time.c) ----------------------------------------------------------------- */
+/* ---- time (compact_window_time.c) ------------------------------------------------------------ */
 
 /* A value that died because its generation expired. */
 typedef struct bry__expired {
@@ -114,7 +114,7 @@ bry_status bry__change_end(bry__compact_window *window, bry__changing *change, b
 /* Sees that the newest generation has a value. BRY_E_NOMEM. */
 bry_status bry__window_reach_value(bry__compact_window *window);
 
-/* ---- whole windows (compact_merge.c, compact_window_save.c) --------------------------------- */
+/* ---- whole windows (compact_window_merge.c, compact_window_save.c) --------------------------- */
 
 /* What both remember at the time of `window`, as a maplet for it. BRY_E_NOMEM. */
 bry_status bry__compact_unite(const bry__compact_window *window, const bry__compact_window *from,

@@ -4,7 +4,7 @@
  * same bytes, however far reclaiming has come.
  */
 #include "frame/frame.h"
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 #include "window/window_engine.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */

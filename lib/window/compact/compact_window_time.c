@@ -10,7 +10,7 @@
  * for it looks at MOST entries, and a round then takes longer. Tables in which nothing is
  * remembered are put aside, and freed some groups at a time.
  */
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 
 #define STEP 384u /* entries: whole segments are swept */
 /* What one change does at most, besides what its own elements pay for: about a millisecond. */

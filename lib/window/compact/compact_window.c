@@ -8,7 +8,7 @@
  *     gone      still remembered …      now ─────^
  *
  * An element is remembered while now < end of its generation + window. So time alone makes entries
- * expire; what has expired answers nothing, and is reclaimed in steps (compact_time.c). What the
+ * expire; what has expired answers nothing, and is reclaimed in steps (compact_window_time.c). What the
  * window does depends only on the entries that are remembered, never on how far reclaiming has
  * come: that is how replicas and replays agree, and frames hold the former alone.
  *
@@ -36,7 +36,7 @@
  * never needs memory: an entry that came is removed, and a number that was replaced is put back in
  * its place.
  */
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 #include "window/window_engine.h"
 
 #include "common/struct_size.h"

@@ -1,5 +1,5 @@
 /* Merging two compact maps, and folding one that has shrunk. */
-#include "map/compact_map.h"
+#include "map/compact/compact_map.h"
 
 typedef struct recoding {
     const uint32_t *code;

@@ -1,6 +1,6 @@
 /* Merging compact windows. Entries keep their table, for a fingerprint cannot be made longer; of
  * two with the same fingerprint there the later generation stays. */
-#include "window/compact_window.h"
+#include "window/compact/compact_window.h"
 
 /* What the values of a window become where only generations from the oldest of `into` on count:
  * their names. NULL: no memory. */

@@ -3,7 +3,7 @@
  * units. Whole, or in parts. What is written follows from the units, their slots and the entries of
  * each table: equal indexes are equal bytes.
  */
-#include "index/compact_index.h"
+#include "index/compact/compact_index.h"
 
 #include "frame/frame.h"
 

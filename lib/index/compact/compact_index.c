@@ -26,7 +26,7 @@
  * Merging two units gives the entries of one the other's value. Where both held the same element
  * there are two equal entries then, which are one candidate, and which a deletion takes out both.
  */
-#include "index/compact_index.h"
+#include "index/compact/compact_index.h"
 
 #include <string.h>
 
