@@ -18,7 +18,7 @@ typedef enum cli_kind {
     CLI_SPAN, /* a uint64_t above 0, in milliseconds */
     CLI_SHARE, /* a double above 0 and below 1 */
     CLI_TEXT, /* a const char *, not empty */
-    CLI_ABSENT, /* known, but nothing in this build uses it: refused, and not in the help */
+    CLI_ABSENT, /* known, but not used in this build: refused, and omitted from the help */
 } cli_kind;
 
 typedef struct cli_option {
@@ -26,7 +26,7 @@ typedef struct cli_option {
     cli_kind kind;
     const char *placeholder; /* what the help shows for the value */
     const char *help; /* one line */
-    void *value; /* where it goes; left alone when the option is not given */
+    void *value; /* where it is stored; unchanged if the option is not given */
     bool given; /* set by cli_read_args() */
 } cli_option;
 
@@ -38,13 +38,13 @@ typedef struct cli_syntax {
     size_t option_count;
     const char *more; /* what the help says after the options; may be NULL */
     const char *examples; /* the end of the help: command lines, two spaces before each */
-    size_t most_words; /* arguments that are no options: at most this many, */
+    size_t most_words; /* arguments that are not options: at most this many, */
     size_t least_words; /* at least this many, */
-    const char *missing; /* and what is said where they are fewer */
+    const char *missing; /* and the message if there are fewer */
 } cli_syntax;
 
-/* Moves the words to the front of argv, stores how many, and returns CLI_GO_ON; or has printed the
- * help or an error, and returns the exit code. */
+/* Moves the words to the front of argv, stores their number and returns CLI_GO_ON; or prints the
+ * help or an error and returns the exit code. */
 #define CLI_GO_ON (-1)
 int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words);
 

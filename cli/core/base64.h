@@ -8,8 +8,8 @@
 
 void cli_base64_write(FILE *out, const void *bytes, size_t len);
 
-/* Decodes in place and changes *len. False, and text is in disorder, when it is none: strictly the
- * alphabet, all of the padding, no bits that mean nothing. */
+/* Decodes in place and changes *len. False, with the text in an undefined state, if it is not valid
+ * base64: only the alphabet, full padding, and no unused bits that are set. */
 bool cli_base64_read(char *text, size_t *len);
 
 #endif

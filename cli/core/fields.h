@@ -27,19 +27,19 @@ typedef struct cli_fields_name {
 } cli_fields_name;
 cli_fields_name cli_fields_say(const cli_fields *fields);
 
-/* Finds fields in one pass: parts[i] is field number[i]. 0, or the number of one that is missing.
- */
+/* Finds fields in one pass: parts[i] is field number[i]. Returns 0, or the number of a missing
+ * one. */
 unsigned cli_fields_find(char delimiter, const uint16_t *number, size_t n, cli_text line,
                          cli_text *parts);
 
-/* Room for texts that are put together. */
+/* Memory for joined fields. */
 typedef struct cli_scratch {
     char *bytes;
     size_t capacity;
 } cli_scratch;
 
-/* The parts with `between` between them: one alone stays where it is, several are in the scratch
- * until the next call. False when memory does not suffice. */
+/* Joins the parts with `between`. A single part stays where it is; several are in the scratch until
+ * the next call. False if memory runs out. */
 bool cli_join(cli_scratch *scratch, const cli_text *parts, size_t n, char between,
               cli_text *joined);
 

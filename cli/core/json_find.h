@@ -1,7 +1,7 @@
 /*
  * The value of one member of a JSON object on a line, as it is written there: a string with its
- * quotes and escapes, a number, an object. Whatever else the object has is stepped over, and the
- * line is read no further than that member, nor checked beyond where its parts begin and end.
+ * quotes and escapes, a number, an object. Other members are skipped. The line is read only up to
+ * that member, and only its structure is checked.
  */
 #ifndef BLOOMERY_CLI_JSON_FIND_H
 #define BLOOMERY_CLI_JSON_FIND_H

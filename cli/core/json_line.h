@@ -15,7 +15,7 @@ typedef enum cli_json_type {
     CLI_JSON_WHOLE,
 } cli_json_type;
 
-/* A member that may be there. The reader sets all but the name. */
+/* An optional member. The reader sets everything except the name. */
 typedef struct cli_json_member {
     const char *name;
     cli_json_type type;

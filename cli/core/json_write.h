@@ -1,6 +1,6 @@
 /*
- * Writes JSON, indented. Numbers come back as they were when read again; what JSON cannot say
- * (infinity, not a number) becomes null; text that is not UTF-8 gets U+FFFD where it breaks.
+ * Writes JSON, indented. Numbers are read back exactly; what JSON cannot express (infinity, not a
+ * number) becomes null; invalid UTF-8 is replaced by U+FFFD.
  * `key` names the member of an object, and is NULL in an array and at the top.
  */
 #ifndef BLOOMERY_CLI_JSON_WRITE_H
@@ -24,8 +24,8 @@ typedef struct cli_json {
 void cli_json_open(cli_json *json, const char *key, char bracket); /* '{' or '[' */
 void cli_json_close(cli_json *json, char bracket); /* '}' or ']'; the last one ends the line */
 void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: null */
-/* Any bytes without a NUL, which come back as they were: where they are not UTF-8 the member is
- * named <key>_base64. */
+/* Any bytes without a NUL, preserved exactly: if they are not UTF-8, the member is named
+ * <key>_base64. */
 void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t len);
 void cli_json_count(cli_json *json, const char *key, uint64_t count);
 void cli_json_number(cli_json *json, const char *key, double number);

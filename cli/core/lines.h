@@ -1,7 +1,7 @@
 /*
- * Lines of an input of any length, with any bytes in them: read in large pieces, handed out in
- * place. A line ends with a newline or, where `end` is set to it, with a NUL; the last one need
- * not. What is before the end mark is the line, a carriage return too.
+ * Lines of an input of any length, with any bytes: read in large pieces and returned in place. A
+ * line ends with a newline or, if `end` is set to it, with a NUL; the last one need not. The line
+ * is everything before that mark, including a carriage return.
  */
 #ifndef BLOOMERY_CLI_LINES_H
 #define BLOOMERY_CLI_LINES_H
@@ -26,7 +26,7 @@ typedef struct cli_lines {
     int fd;
     char end;
     const char *name; /* of the file, for messages; NULL: standard input */
-    uint64_t number; /* of the line that was handed out last, from 1 */
+    uint64_t number; /* of the last line returned, from 1 */
     char *buffer;
     size_t at, held, capacity;
     bool ended; /* nothing is left to read */
@@ -34,7 +34,7 @@ typedef struct cli_lines {
      * a line. NULL: reads as it likes. */
     bool (*may_read)(void *context);
     void *context;
-    cli_progress *progress; /* told of what is read; may be NULL */
+    cli_progress *progress; /* updated when data is read; may be NULL */
 } cli_lines;
 
 #define CLI_LINES(descriptor, mark)                                                                \
@@ -49,13 +49,13 @@ typedef struct cli_lines {
  */
 bry_status cli_lines_next(cli_lines *lines, cli_text *line);
 
-/* Whether the next line is there already, so that the next call does not read. */
+/* Whether the next line is in memory already, so that the next call does not read. */
 bool cli_lines_ready(const cli_lines *lines);
 
 /*
- * How many lines there are to come, before the first is read. Of a file, and of what else ends
- * within the first megabytes, that is counted: *exact. Of a longer pipe those megabytes are counted
- * and kept for reading. BRY_E_IO, BRY_E_NOMEM.
+ * The number of lines to come, before the first is read. For a file, and for input that ends within
+ * the first megabytes, they are counted: *exact. Of a longer pipe, those megabytes are counted and
+ * kept for reading. BRY_E_IO, BRY_E_NOMEM.
  */
 bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact);
 
@@ -70,7 +70,7 @@ cli_place cli_lines_place(const cli_lines *lines, uint64_t number);
 
 void cli_lines_free(cli_lines *lines);
 
-/* Reports what cli_lines_next() said of the line after the last one. */
+/* Reports the error of cli_lines_next() for the line after the last one. */
 int cli_lines_failed(const cli_lines *lines, bry_status status);
 
 #endif

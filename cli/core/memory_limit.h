@@ -1,17 +1,17 @@
-/* What the objects of a command may take together, and what is said when one does not load. */
+/* The memory limit for all objects of a command, and the messages if one does not load. */
 #ifndef BLOOMERY_CLI_MEMORY_LIMIT_H
 #define BLOOMERY_CLI_MEMORY_LIMIT_H
 
 #include <bloomery/base.h>
 
-/* It has to stay where it is while an object lives that was made with its allocator. */
+/* Must not move while an object exists that was created with its allocator. */
 typedef struct cli_memory {
     uint64_t most, used;
-    bool refused; /* something was asked for beyond the most */
+    bool refused; /* an allocation beyond the limit was refused */
     bry_allocator allocator;
 } cli_memory;
 
-/* most 0: three quarters of what the machine has. */
+/* most 0: three quarters of the memory of the machine. */
 void cli_memory_init(cli_memory *memory, uint64_t most);
 
 /* The row of --max-bytes for a table of options; `what` names the objects. */
@@ -21,7 +21,7 @@ void cli_memory_init(cli_memory *memory, uint64_t most);
             (value), 0                                                                             \
     }
 
-/* For loading an object into what is left. */
+/* For loading an object into the remaining memory. */
 bry_load cli_memory_load(const cli_memory *memory);
 
 /* Reports why the file at `path` was not loaded, errno as the load has left it; `what` names the

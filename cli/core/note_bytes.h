@@ -1,6 +1,6 @@
 /*
- * Numbers in a note: what the program has to know beside an object is saved with it as the object's
- * note (bry_save), little-endian.
+ * Numbers in a note, little-endian: data that the program needs beside an object is saved with it
+ * as its note (bry_save).
  */
 #ifndef BLOOMERY_CLI_NOTE_BYTES_H
 #define BLOOMERY_CLI_NOTE_BYTES_H

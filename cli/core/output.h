@@ -1,4 +1,4 @@
-/* What people read when something went wrong, and the check that stdout took what it was given. */
+/* Error messages, and the check that everything was written to stdout. */
 #ifndef BLOOMERY_CLI_OUTPUT_H
 #define BLOOMERY_CLI_OUTPUT_H
 
@@ -13,8 +13,8 @@ extern const char cli_program[];
 /* The compiler that made this program, such as "gcc 12.2.0". */
 const char *cli_compiler(void);
 
-/* Escape sequences for a terminal; "" where `out` is none, with NO_COLOR in the environment
- * (no-color.org), and where TERM is "dumb". */
+/* Escape sequences for a terminal; "" if `out` is not a terminal, if NO_COLOR is set
+ * (no-color.org), or if TERM is "dumb". */
 typedef struct cli_colours {
     const char *strong, *bad, *off;
 } cli_colours;
@@ -23,15 +23,15 @@ cli_colours cli_colours_of(FILE *out);
 /* Prints "PROGRAM: WORD: text" on stderr and returns CLI_FAILED. */
 __attribute__((format(printf, 2, 3))) int cli_fail(bry_status status, const char *format, ...);
 
-/* The same for arguments that make no sense, with the word USAGE and a hint where to read on;
+/* The same for invalid arguments, with the word USAGE and a hint to the help;
  * returns CLI_USAGE. `command` is the subcommand's name, or NULL for the program's own arguments.
  */
 __attribute__((format(printf, 2, 3))) int cli_misuse(const char *command, const char *format, ...);
 
-/* Prints "PROGRAM: text" on stderr: what is worth saying, and no failure. */
+/* Prints "PROGRAM: text" on stderr: a note, not a failure. */
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
 
-/* A word of the user's for a message: quoted, cut when long, with nothing that a terminal obeys. */
+/* A word of the user for a message: quoted, truncated if long, with control characters escaped. */
 typedef struct cli_quoted {
     char text[96];
 } cli_quoted;

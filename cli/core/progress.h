@@ -1,6 +1,6 @@
 /*
- * A line on stderr that tells how far a long job is: on a terminal alone, twice a second. Where it
- * is known how much there is to read, it has the share that was read and the time that is left.
+ * A line on stderr that shows the progress of a long job: only on a terminal, twice a second. If
+ * the size of the input is known, it has the percentage and the time left.
  */
 #ifndef BLOOMERY_CLI_PROGRESS_H
 #define BLOOMERY_CLI_PROGRESS_H
@@ -16,12 +16,12 @@ typedef struct cli_progress {
     bool shown; /* the line is there */
 } cli_progress;
 
-/* `prints`: the command writes lines meanwhile. Where both go to a terminal they are told apart by
- * nobody, so there is no progress then. */
+/* `prints`: the command writes lines meanwhile. If both go to a terminal they would mix, so there
+ * is no progress then. */
 cli_progress cli_progress_start(uint64_t total, bool prints);
 void cli_progress_add(cli_progress *progress, uint64_t keys);
 void cli_progress_read(cli_progress *progress, uint64_t bytes);
-void cli_progress_end(cli_progress *progress); /* takes the line away */
+void cli_progress_end(cli_progress *progress); /* removes the line */
 
 /* Bytes from where a regular file is now to its end; 0 for anything else. */
 uint64_t cli_bytes_left(int fd);

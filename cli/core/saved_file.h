@@ -1,7 +1,7 @@
 /*
  * Files that this program saves and loads again: maps, indexes, states, units. "-" is standard
- * input or output. Anything else has to be a regular file: a pipe without a writer would be waited
- * for, and a device read for ever.
+ * input or output. Anything else must be a regular file: the program would wait for a pipe without
+ * a writer, and read a device forever.
  */
 #ifndef BLOOMERY_CLI_SAVED_FILE_H
 #define BLOOMERY_CLI_SAVED_FILE_H
@@ -19,8 +19,8 @@ bool cli_is_stream(const char *path);
  * message where `path` is standard input too. `what` is what is read from there. */
 int cli_check_stream(const char *command, const char *path, const char *what);
 
-/* Opens a regular file for reading and stores its facts, where wanted. -1 with errno, or with
- * errno 0 and *problem. */
+/* Opens a regular file for reading and stores its stat if wanted. -1 with errno, or with errno 0
+ * and *problem. */
 int cli_open_regular(const char *path, struct stat *facts, const char **problem);
 
 /* A file as a source, and how much of it was read. */

@@ -1,4 +1,4 @@
-/* The file that a command writes: whether it may be, and the moment at which it is replaced. */
+/* The file that a command writes: checks beforehand, and its replacement. */
 #ifndef BLOOMERY_CLI_TARGET_FILE_H
 #define BLOOMERY_CLI_TARGET_FILE_H
 
@@ -6,9 +6,9 @@
 
 #include <bloomery/base.h>
 
-/* Whether a file may be written there, as far as that can be told before: said before an input is
- * read that may be long. The file is locked (file_lock.h) until the program ends. CLI_GO_ON, or an exit
- * code after a message. */
+/* Checks whether the file can be written, as far as that is known before reading an input that may
+ * be long. Locks the file (file_lock.h) until the program ends. CLI_GO_ON, or an exit code after a
+ * message. */
 int cli_target_check(const char *path, bool replace, cli_lock_how how);
 
 /* How an object is saved: by the calls of its job. */
@@ -30,16 +30,16 @@ typedef struct cli_saver {
     static const cli_saver saver = {save_to_sink, save_to_file};
 
 /*
- * Replaces the file by the object and its note; "-" is standard output. A file that is not there
- * yet must not have been made by others meanwhile where `taken` is not NULL: that is then the
- * message. Signals that end the program wait meanwhile, so that no temporary file stays behind, and
- * are ignored once the file is there: who is told that the program was interrupted can rely on the
- * old file. Returns CLI_YES, or an exit code after a message.
+ * Replaces the file by the object and its note; "-" is standard output. If `taken` is not NULL, and
+ * another process has created the file meanwhile, that is the error message. Signals that end the
+ * program are blocked meanwhile, so that no temporary file is left, and ignored after the file was
+ * replaced: if the program is interrupted, the old file is there. Returns CLI_YES, or an exit code
+ * after a message.
  */
 int cli_target_save(const char *path, const char *taken, const cli_saver *saver, const void *object,
                     const bry_buffer *note);
 
-/* What is said of a file that is not to be replaced. */
+/* The message for a file that must not be replaced. */
 #define CLI_EXISTS "it exists; --force replaces it"
 
 #endif

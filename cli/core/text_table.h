@@ -10,7 +10,7 @@ typedef struct cli_table {
     const char *align; /* a letter for each column: l or r */
     char **cells;
     size_t count, capacity;
-    bool failed; /* memory ran out: printing says so */
+    bool failed; /* memory ran out: printing reports it */
 } cli_table;
 
 #define CLI_TABLE(letters)                                                                         \

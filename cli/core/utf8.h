@@ -1,12 +1,12 @@
-/* UTF-8, as JSON demands it. */
+/* UTF-8, as required by JSON. */
 #ifndef BLOOMERY_CLI_UTF8_H
 #define BLOOMERY_CLI_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the character that starts at s, of which `left` bytes may be read; 0 when none does.
- * Overlong forms, surrogates and numbers past U+10FFFF are none. */
+/* Bytes of the character that starts at s, of which `left` bytes may be read; 0 if it is invalid.
+ * Overlong forms, surrogates and numbers above U+10FFFF are invalid. */
 static inline size_t cli_utf8_character(const unsigned char *s, size_t left)
 {
     size_t len = left == 0                     ? 0

@@ -1,9 +1,8 @@
 /*
  * Words of a line: runs of letters, digits, "_" and bytes that are not ASCII, with ".", "-", ":"
- * and
- * "@" between these. So 192.0.2.7, 2001:db8::7, example.org, a@example.org and 12:30:00 are words;
- * a comma, a bracket, a slash and a space end one, and the full stop at the end of a sentence is
- * not a part of it.
+ * and "@" between these. So 192.0.2.7, 2001:db8::7, example.org, a@example.org and 12:30:00 are
+ * words; a comma, a bracket, a slash and a space end one, and the full stop at the end of a
+ * sentence is not a part of it.
  */
 #ifndef BLOOMERY_CLI_WORDS_H
 #define BLOOMERY_CLI_WORDS_H

@@ -153,11 +153,12 @@ typedef enum bry_counter_outcome {
 } bry_counter_outcome;
 
 /*
- * Adds delta, which may be negative or 0, to the counter with that name, once per id. A counter that
- * does not exist is created with the value 0. *outcome is what happened, *value the value of the
- * counter now. (After a repeat that is the current value, not the value after the first attempt; 0
- * if the counter was deleted since.) Both pointers may be NULL. An id identifies one operation in
- * the whole table: for two counters use two ids, for example by hashing the name with the rest.
+ * Adds delta, which may be negative or 0, to the counter with that name, once per id. A counter
+ * that does not exist is created with the value 0. *outcome is what happened, *value the value of
+ * the counter now. (After a repeat that is the current value, not the value after the first
+ * attempt; 0 if the counter was deleted since.) Both pointers may be NULL. An id identifies one
+ * operation in the whole table: for two counters use two ids, for example by hashing the name with
+ * the rest.
  *
  * BRY_E_OVERFLOW: the sum does not fit in 64 bits. BRY_E_SKEW: now is later than T + max_skew
  * (bry_counter_time()). BRY_E_TOOLONG: the name is longer than BRY_COUNTER_NAME_MAX. BRY_E_FULL:
@@ -176,7 +177,8 @@ BRY_API bry_status bry_counter_apply_key(bry_counter *counters, const void *id, 
                                          uint64_t now, bry_counter_outcome *outcome,
                                          int64_t *value);
 
-/* One operation of a batch. May grow, like structs with a struct_size; see bry_counter_apply_n(). */
+/* One operation of a batch. May grow, like structs with a struct_size; see
+ * bry_counter_apply_n(). */
 typedef struct bry_counter_op {
     bry_hash id; /* of the operation, hashed with bry_counter_seed() */
     const void *name; /* of the counter; read during the call */
@@ -187,16 +189,17 @@ typedef struct bry_counter_op {
 } bry_counter_op;
 
 /*
- * n operations at the same time, all or none, with one wait for the disk instead of n. Errors: those
- * of bry_counter_apply(); BRY_E_TOOLONG also if the batch is too large (BRY_COUNTER_BATCH_MAX).
- * op_size is sizeof(bry_counter_op); BRY_E_RANGE for a size that no version has.
+ * n operations at the same time, all or none, with one wait for the disk instead of n. Errors:
+ * those of bry_counter_apply(); BRY_E_TOOLONG also if the batch is too large
+ * (BRY_COUNTER_BATCH_MAX). op_size is sizeof(bry_counter_op); BRY_E_RANGE for a size that no
+ * version has.
  */
 BRY_API bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t op_size,
                                        size_t n, uint64_t now);
 
 /*
- * Deletes a counter. *was is BRY_ABSENT if there is none with that name. Ids are not forgotten, so a
- * retry of an earlier increment does not restore it. BRY_E_NOMEM, BRY_E_IO.
+ * Deletes a counter. *was is BRY_ABSENT if there is none with that name. Ids are not forgotten, so
+ * a retry of an earlier increment does not restore it. BRY_E_NOMEM, BRY_E_IO.
  */
 BRY_API bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_len,
                                    bry_answer *was);
@@ -290,10 +293,10 @@ BRY_API bry_status bry_counter_sync(bry_counter *counters);
 /*
  * Writes a snapshot and starts a new log. The change that makes the log exceed log_bytes does this
  * by itself after it was applied, and takes longer then; if that fails, the table continues with
- * the long log and tries again after another log_bytes. The old snapshot and log are valid until the
- * new ones are complete on disk. BRY_E_UNSUPPORTED without a folder. BRY_E_IO, BRY_E_NOMEM: the old
- * ones are still valid, and the table continues. If the log itself failed, or it is unknown which
- * log would be left after a crash, the table refuses all further changes, as after a failed
+ * the long log and tries again after another log_bytes. The old snapshot and log are valid until
+ * the new ones are complete on disk. BRY_E_UNSUPPORTED without a folder. BRY_E_IO, BRY_E_NOMEM: the
+ * old ones are still valid, and the table continues. If the log itself failed, or it is unknown
+ * which log would be left after a crash, the table refuses all further changes, as after a failed
  * bry_counter_apply().
  */
 BRY_API bry_status bry_counter_snapshot(bry_counter *counters);

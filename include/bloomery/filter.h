@@ -96,7 +96,8 @@ BRY_API bry_status bry_filter_options_like(const bry_filter *other, bry_filter_o
 /* Frees the filter. NULL is allowed. */
 BRY_API void bry_filter_destroy(bry_filter *filter);
 
-/* Creates a copy with its own memory. allocator NULL: the allocator of the original. BRY_E_NOMEM. */
+/* Creates a copy with its own memory. allocator NULL: the allocator of the original.
+ * BRY_E_NOMEM. */
 BRY_API bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *allocator,
                                     bry_filter **copy);
 
@@ -126,10 +127,10 @@ BRY_API bry_status bry_filter_add_n(bry_filter *filter, const bry_hash *hashes, 
                                     bry_answer *was);
 
 /*
- * Deletes a key that was added. *was is BRY_ABSENT if it was not there; was may be NULL. Another key
- * with the same fingerprint is deleted with it; this happens in a share of at most `error` of the
- * deletions. Delete only keys that were added: deleting a false positive deletes the key that it
- * collides with. BRY_E_UNSUPPORTED: engine bloom.
+ * Deletes a key that was added. *was is BRY_ABSENT if it was not there; was may be NULL. Another
+ * key with the same fingerprint is deleted with it; this happens in a share of at most `error` of
+ * the deletions. Delete only keys that were added: deleting a false positive deletes the key that
+ * it collides with. BRY_E_UNSUPPORTED: engine bloom.
  */
 BRY_API bry_status bry_filter_del(bry_filter *filter, bry_hash hash, bry_answer *was);
 
@@ -193,13 +194,15 @@ BRY_API uint64_t bry_filter_bytes(const bry_filter *filter);
 BRY_API bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
 
 /* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
- * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save` (base.h). */
+ * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`
+ * (base.h). */
 BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink,
                                    const bry_save *save);
 
 /*
  * Reads what bry_filter_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give details.
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give
+ * details.
  */
 BRY_API bry_status bry_filter_load(const bry_source *source, bry_load *load, bry_filter **filter);
 

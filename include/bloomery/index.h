@@ -21,13 +21,14 @@
  *            the error will be exceeded.
  *   compact  keeps the promised error by itself: elements beyond the plan go to further tables with
  *            a decreasing share of the error. (This costs a growable index 0.4 bits per element; a
- *            fixed one saves them.) Units installed beyond the plan use up the error of those tables
- *            (bry_index_install_unit()). If nothing of it is left, compact takes no more elements,
- *            and returns BRY_E_FULL even for a unit that has room, until units are dropped.
+ *            fixed one saves them.) Units installed beyond the plan use up the error of those
+ *            tables (bry_index_install_unit()). If nothing of it is left, compact takes no more
+ *            elements, and returns BRY_E_FULL even for a unit that has room, until units are
+ *            dropped.
  *
  * Engines:
- *   compact  (the default) the fingerprint of each element and the number of its unit. It can delete
- *            single elements and needs no supplier.
+ *   compact  (the default) the fingerprint of each element and the number of its unit. It can
+ *            delete single elements and needs no supplier.
  *   dba      an array of Bloom filters whose bits are interleaved, so that one load tests up to 512
  *            units. Units can be built, stored and shipped separately.
  */
@@ -143,7 +144,8 @@ BRY_API bry_status bry_index_options_like(const bry_index *other, bry_index_opti
 /* Frees the index. NULL is allowed. */
 BRY_API void bry_index_destroy(bry_index *index);
 
-/* Creates a copy with its own memory. allocator NULL: the allocator of the original. BRY_E_NOMEM. */
+/* Creates a copy with its own memory. allocator NULL: the allocator of the original.
+ * BRY_E_NOMEM. */
 BRY_API bry_status bry_index_clone(const bry_index *index, const bry_allocator *allocator,
                                    bry_index **copy);
 
@@ -173,13 +175,14 @@ BRY_API bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit
  */
 BRY_API bry_status bry_index_unopen(bry_index *index, uint32_t unit);
 
-/* Seals a unit: it takes no more elements. Sealing it again is BRY_OK. BRY_E_NOUNIT: no such unit. */
+/* Seals a unit: it takes no more elements. Sealing it again is BRY_OK. BRY_E_NOUNIT: no such
+ * unit. */
 BRY_API bry_status bry_index_seal(bry_index *index, uint32_t unit);
 
 /*
- * Drops a unit: it is no longer a candidate, and its elements no longer count. Memory that it shares
- * with others is freed during later additions and steps; the answers, the capacity and the saved
- * form of the index do not depend on when. BRY_E_NOUNIT: no such unit.
+ * Drops a unit: it is no longer a candidate, and its elements no longer count. Memory that it
+ * shares with others is freed during later additions and steps; the answers, the capacity and the
+ * saved form of the index do not depend on when. BRY_E_NOUNIT: no such unit.
  */
 BRY_API bry_status bry_index_drop(bry_index *index, uint32_t unit);
 
@@ -223,11 +226,11 @@ BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t r
 
 /*
  * Adds an element to a unit. With BRY_INDEX_NEWEST it goes to the newest unit that takes elements.
- * If that unit is full, it is sealed and a new one is opened with tag 0; a new one is also opened if
- * there is none. (With BRY_INDEX_LARGER only when all open units are full, from the newest to the
- * oldest.) *went is the number of the unit. *was is BRY_PRESENT if that unit was a candidate for the
- * element already; nothing changes then, even if the unit is full. Both pointers may be NULL.
- * BRY_E_NOUNIT: no such unit. BRY_E_SEALED. BRY_E_FULL: the named unit is full; or, with
+ * If that unit is full, it is sealed and a new one is opened with tag 0; a new one is also opened
+ * if there is none. (With BRY_INDEX_LARGER only when all open units are full, from the newest to
+ * the oldest.) *went is the number of the unit. *was is BRY_PRESENT if that unit was a candidate
+ * for the element already; nothing changes then, even if the unit is full. Both pointers may be
+ * NULL. BRY_E_NOUNIT: no such unit. BRY_E_SEALED. BRY_E_FULL: the named unit is full; or, with
  * BRY_INDEX_NEWEST, as for bry_index_open(); or, compact, units installed beyond the plan have used
  * up the error. BRY_E_NOMEM.
  */
@@ -235,8 +238,8 @@ BRY_API bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit,
                                  bry_answer *was);
 
 /*
- * Adds n elements, all or none. went[i] is the unit of element i; with BRY_INDEX_NEWEST there may be
- * several. was[i] is what bry_index_add() would return at that point. Both pointers may be NULL.
+ * Adds n elements, all or none. went[i] is the unit of element i; with BRY_INDEX_NEWEST there may
+ * be several. was[i] is what bry_index_add() would return at that point. Both pointers may be NULL.
  * Whether there is room (BRY_E_FULL) is decided as if all n elements were new.
  */
 BRY_API bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, size_t n,
@@ -245,10 +248,10 @@ BRY_API bry_status bry_index_add_n(bry_index *index, const bry_hash *hashes, siz
 /*
  * Deletes an element that was added to that unit. *was is BRY_ABSENT if the unit does not contain
  * it; nothing changes then. compact removes it immediately; another element of the same unit with
- * the same fingerprint is deleted with it, in a share of at most `error` / `units` of the deletions.
- * dba counts it as stale: the unit stays a candidate for it until the unit is refreshed from its
- * live elements (bry_index_step()). Delete only what was added: dba cannot recognise a false
- * positive, and would count it. BRY_E_NOUNIT: no such unit. BRY_E_NOMEM.
+ * the same fingerprint is deleted with it, in a share of at most `error` / `units` of the
+ * deletions. dba counts it as stale: the unit stays a candidate for it until the unit is refreshed
+ * from its live elements (bry_index_step()). Delete only what was added: dba cannot recognise a
+ * false positive, and would count it. BRY_E_NOUNIT: no such unit. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_del(bry_index *index, bry_hash hash, uint32_t unit, bry_answer *was);
 
@@ -315,11 +318,11 @@ typedef struct bry_index_supplier {
  * longer needed. Answers are the same before, during and after it, except for stale elements and
  * false positives, because what is being rebuilt is used until its replacement is complete. Without
  * a supplier (NULL) it does what needs no elements. *left is an estimate of the work that this call
- * could have continued with; 0 means that nothing is left to do, or nothing without a supplier. left
- * may be NULL. The index never does such work by itself: call this from time to time, or when stats
- * show `waiting`. BRY_E_NOMEM, or what the supplier returned; work done so far is kept. Without a
- * supplier, compact: of all this only folding changes what is saved, by an amount that depends on
- * the budget, and it is done whole or not at all: not if the call returns BRY_E_NOMEM.
+ * could have continued with; 0 means that nothing is left to do, or nothing without a supplier.
+ * left may be NULL. The index never does such work by itself: call this from time to time, or when
+ * stats show `waiting`. BRY_E_NOMEM, or what the supplier returned; work done so far is kept.
+ * Without a supplier, compact: of all this only folding changes what is saved, by an amount that
+ * depends on the budget, and it is done whole or not at all: not if the call returns BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier,
                                   uint64_t budget, uint64_t *left);
@@ -366,14 +369,15 @@ BRY_API bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *
 /* ---- saving and loading -------------------------------------------------------------------- */
 
 /* Writes the index as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
- * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save` (base.h). */
+ * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`
+ * (base.h). */
 BRY_API bry_status bry_index_save(const bry_index *index, const bry_sink *sink,
                                   const bry_save *save);
 
 /*
  * Reads what bry_index_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give details.
- * The index has all options that it was created with, except the allocator.
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give
+ * details. The index has all options that it was created with, except the allocator.
  */
 BRY_API bry_status bry_index_load(const bry_source *source, bry_load *load, bry_index **index);
 

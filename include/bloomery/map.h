@@ -64,10 +64,10 @@ typedef struct bry_map bry_map;
 
 /*
  * A value, passed in or returned. A map of byte strings uses bytes and len; the empty string is a
- * value like any other (bytes may then be NULL). A map of integers uses number. The bytes that a map
- * returns are inside the map: they are valid until the next call that changes or destroys it, and
- * are not NUL-terminated. Copy them if you need them longer. For the same reason, a value that is
- * passed to a call that changes a map must not point into that map.
+ * value like any other (bytes may then be NULL). A map of integers uses number. The bytes that a
+ * map returns are inside the map: they are valid until the next call that changes or destroys it,
+ * and are not NUL-terminated. Copy them if you need them longer. For the same reason, a value that
+ * is passed to a call that changes a map must not point into that map.
  */
 typedef struct bry_map_value {
     const void *bytes; /* of a byte string; NULL for an integer */
@@ -184,12 +184,13 @@ BRY_API bry_status bry_map_create_like(const bry_map *other, const bry_allocator
 /* Frees the map. NULL is allowed. */
 BRY_API void bry_map_destroy(bry_map *map);
 
-/* Creates a copy with its own memory. allocator NULL: the allocator of the original. BRY_E_NOMEM. */
+/* Creates a copy with its own memory. allocator NULL: the allocator of the original.
+ * BRY_E_NOMEM. */
 BRY_API bry_status bry_map_clone(const bry_map *map, const bry_allocator *allocator,
                                  bry_map **copy);
 
-/* Removes all keys and values, resets the counts of refused changes and frees the memory; keeps seed
- * and shape. */
+/* Removes all keys and values, resets the counts of refused changes and frees the memory; keeps
+ * seed and shape. */
 BRY_API void bry_map_clear(bry_map *map);
 
 /* The seed to hash keys with. */
@@ -201,9 +202,9 @@ BRY_API bry_hash bry_map_hash(const bry_map *map, const void *key, size_t len);
 /* ---- looking up ---------------------------------------------------------------------------- */
 
 /*
- * BRY_PRESENT, with the value in *value; BRY_ABSENT; or, with engine kbf only, BRY_UNSURE: the cells
- * do not determine the value, nor whether there is one. *value is written only with BRY_PRESENT;
- * value may be NULL.
+ * BRY_PRESENT, with the value in *value; BRY_ABSENT; or, with engine kbf only, BRY_UNSURE: the
+ * cells do not determine the value, nor whether there is one. *value is written only with
+ * BRY_PRESENT; value may be NULL.
  */
 BRY_API bry_answer bry_map_get(const bry_map *map, bry_hash hash, bry_map_value *value);
 
@@ -351,9 +352,9 @@ BRY_API bry_status bry_map_sweep(bry_map *map, const bry_map_judge *judge, uint6
  * undecodable, which kbf cannot detect.
  * BRY_E_RANGE: kbf, both are the same map (compact: nothing changes).
  * BRY_E_MISMATCH: engine, seed, kind of values or shape differ (the shape of compact is capacity,
- * error and fixed); or, kbf, a code stands for different values. Maps of bry_map_create_like() agree
- * on the values known at that time, as long as only one of them gets new ones and none has released
- * its codes by becoming empty (see values_left). Integers always agree.
+ * error and fixed); or, kbf, a code stands for different values. Maps of bry_map_create_like()
+ * agree on the values known at that time, as long as only one of them gets new ones and none has
+ * released its codes by becoming empty (see values_left). Integers always agree.
  * BRY_E_FULL: a fixed map would exceed its capacity; there are not enough codes; or the promised
  * error would be exceeded, because a merge cannot lengthen fingerprints.
  * BRY_E_NOMEM: a merge needs up to as much memory again as `into` has.
@@ -376,8 +377,8 @@ BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
  * Supplies the pairs of a map. supply stores up to `room` pairs, starting with number `from` in an
  * order that it chooses and does not change during the rebuild, and sets *got; 0 means that there
  * are no more. Each key must occur once; with kbf, a key that occurs twice is undecodable. Values
- * are copied before the next call. A status other than BRY_OK ends the rebuild. supply must not call
- * functions on the map.
+ * are copied before the next call. A status other than BRY_OK ends the rebuild. supply must not
+ * call functions on the map.
  */
 typedef struct bry_map_supplier {
     bry_status (*supply)(void *opaque, uint64_t from, bry_hash *hashes, bry_map_value *values,
@@ -386,8 +387,8 @@ typedef struct bry_map_supplier {
 } bry_map_supplier;
 
 /*
- * Rebuilds the map from the pairs that should be in it. Afterwards it contains exactly these, and no
- * ghosts. Engine, seed, shape and the counts of refused changes stay, and with kbf the codes of
+ * Rebuilds the map from the pairs that should be in it. Afterwards it contains exactly these, and
+ * no ghosts. Engine, seed, shape and the counts of refused changes stay, and with kbf the codes of
  * values, so that it can be merged as before. It needs memory for both maps meanwhile.
  * BRY_E_TOOLONG, BRY_E_RANGE: a value, as above; BRY_E_RANGE: *got is more than room. BRY_E_FULL:
  * more pairs than a fixed map takes, or more values than there are codes. BRY_E_NOMEM, or what the
@@ -408,9 +409,9 @@ typedef struct bry_map_stats {
     uint64_t values; /* distinct values that have a code; integers: 0 */
     uint64_t values_left; /* codes left for new values; integers: 0. A code is released when no key
                              can have it. compact: when the last key that has it is deleted or gets
-                             another value. kbf: when the map is empty; with the deletion of the last
-                             key if the values take 64 KB or half of the codes, otherwise when the
-                             codes have run out */
+                             another value. kbf: when the map is empty; with the deletion of the
+                             last key if the values take 64 KB or half of the codes, otherwise when
+                             the codes have run out */
     bry_map_errors promised; /* expected at capacity with the given options */
     bry_map_errors estimated; /* with what the tables contain now */
     uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
@@ -441,13 +442,14 @@ BRY_API bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
 /* ---- saving and loading -------------------------------------------------------------------- */
 
 /* Writes the map as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
- * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save` (base.h). */
+ * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`
+ * (base.h). */
 BRY_API bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save *save);
 
 /*
  * Reads what bry_map_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give details.
- * The map has all options that it was created with, except the allocator.
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give
+ * details. The map has all options that it was created with, except the allocator.
  */
 BRY_API bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map);
 

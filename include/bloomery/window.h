@@ -6,8 +6,8 @@
  * `error`.
  *
  * The promise: if adding an element at time a returned *new*, the element is found at every time up
- * to a + window, under any load. (The only exception is bry_window_del().) It may be found for up to
- * one generation longer. If adding returned *seen*, nothing was stored and nothing is promised,
+ * to a + window, under any load. (The only exception is bry_window_del().) It may be found for up
+ * to one generation longer. If adding returned *seen*, nothing was stored and nothing is promised,
  * because it may have been a false positive. In a window created with `refresh`, adding an element
  * again remembers it for another full window.
  *
@@ -132,16 +132,17 @@ BRY_API bry_status bry_window_plan(const bry_window_options *options, bry_window
 BRY_API bry_status bry_window_create(const bry_window_options *options, bry_window **window);
 
 /*
- * Sets options that create a window which can be merged with `other`: same engine, mode, seed, shape
- * and generations, the time of `other` as `start`, and the default allocator. They stay valid when
- * `other` is destroyed.
+ * Sets options that create a window which can be merged with `other`: same engine, mode, seed,
+ * shape and generations, the time of `other` as `start`, and the default allocator. They stay valid
+ * when `other` is destroyed.
  */
 BRY_API bry_status bry_window_options_like(const bry_window *other, bry_window_options *options);
 
 /* Frees the window. NULL is allowed. */
 BRY_API void bry_window_destroy(bry_window *window);
 
-/* Creates a copy with its own memory. allocator NULL: the allocator of the original. BRY_E_NOMEM. */
+/* Creates a copy with its own memory. allocator NULL: the allocator of the original.
+ * BRY_E_NOMEM. */
 BRY_API bry_status bry_window_clone(const bry_window *window, const bry_allocator *allocator,
                                     bry_window **copy);
 
@@ -291,8 +292,8 @@ BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sin
 
 /*
  * Reads what bry_window_save() wrote, and nothing beyond it. BRY_E_BADDATA, BRY_E_VERSION,
- * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give details.
- * The window has all options that it was created with, except the allocator.
+ * BRY_E_LIMIT, BRY_E_NOMEM, or what the source returned; load->problem and load->offset give
+ * details. The window has all options that it was created with, except the allocator.
  */
 BRY_API bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window **window);
 
