@@ -359,7 +359,7 @@ typedef struct bry_index_stats {
             0                                                                                      \
     }
 
-/* elements and bytes of the stats, in constant time; bytes takes a step per group with dba. */
+/* elements and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_index_items(const bry_index *index);
 BRY_API uint64_t bry_index_bytes(const bry_index *index);
 

@@ -274,7 +274,7 @@ typedef struct bry_window_stats {
             0, 0, 0, 0, 0, 0, 0, false, 0, 0                                                       \
     }
 
-/* items and bytes of the stats, in constant time; bytes takes a step per filter with fbf. */
+/* items and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_window_items(const bry_window *window);
 BRY_API uint64_t bry_window_bytes(const bry_window *window);
 

@@ -22,6 +22,27 @@ bry_allocator bry__allocator_or_default(const bry_allocator *allocator)
     return allocator ? *allocator : over_malloc;
 }
 
+static void *memory_alloc(void *opaque, size_t size)
+{
+    bry__memory *memory = opaque;
+    void *block = memory->from.alloc(memory->from.opaque, size);
+    memory->bytes += block ? size : 0;
+    return block;
+}
+
+static void memory_free(void *opaque, void *block, size_t size)
+{
+    bry__memory *memory = opaque;
+    memory->bytes -= size;
+    memory->from.free(memory->from.opaque, block, size);
+}
+
+bry_allocator bry__memory_begin(bry__memory *memory, const bry_allocator *from)
+{
+    *memory = (bry__memory){.from = *from};
+    return (bry_allocator){memory_alloc, memory_free, memory};
+}
+
 void *bry__alloc_buffer(const bry_allocator *allocator, size_t size)
 {
     return allocator->alloc(allocator->opaque, size ? size : 1);

@@ -10,6 +10,14 @@
 /* The caller's allocator, or one over malloc if it is NULL. */
 bry_allocator bry__allocator_or_default(const bry_allocator *allocator);
 
+/* An allocator that counts the bytes it has handed out, for objects that report them at any time.
+ * The record must not move as long as memory is in use. */
+typedef struct bry__memory {
+    bry_allocator from;
+    uint64_t bytes;
+} bry__memory;
+bry_allocator bry__memory_begin(bry__memory *memory, const bry_allocator *from);
+
 /* Zeroed memory, or NULL. Size 0 allocates one byte. */
 void *bry__alloc(const bry_allocator *allocator, size_t size);
 

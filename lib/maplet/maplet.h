@@ -169,10 +169,6 @@ typedef struct bry__maplet_cursor {
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
                       uint32_t *value);
 
-/* Whether a fingerprint has two entries in one table, where the user of the maplet never does that.
- */
-bool bry__maplet_has_twins(const bry__maplet *maplet);
-
 /*
  * Removes the entries that `drop` says, in steps of about `budget` entries; fingerprints are the
  * first table's. *done as bry__table_sweep() says. BRY_E_NOMEM: nothing lost, call again.

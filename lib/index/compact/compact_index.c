@@ -30,7 +30,6 @@
 
 #include <string.h>
 
-#define MAX_ENTRIES ((uint64_t)1 << 40)
 #define FOLD_COST 16u /* entries looked at that moving one is worth */
 
 static unsigned bits_for(uint64_t values)
@@ -61,7 +60,7 @@ static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
     if (options->dba.group || options->dba.segmented || options->dba.control != BRY_INDEX_TIGHTER ||
         options->dba.factor || options->dba.unit_bits || options->dba.hashes)
         return BRY_E_UNSUPPORTED;
-    if (options->unit_capacity > MAX_ENTRIES / options->units)
+    if (options->unit_capacity > BRY_CAPACITY_MAX / options->units)
         return BRY_E_RANGE;
     bry__maplet_options maplet = bry__compact_index_maplet(options);
     maplet.value_bits = bits_for(options->units);

@@ -28,15 +28,6 @@ uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width)
            dba_group_tables_of(shape) * (sizeof(bry__dba_table) + table);
 }
 
-uint64_t bry__dba_group_bytes(const bry__dba_group *group)
-{
-    uint64_t bytes = sizeof *group + group->width * sizeof *group->slot +
-                     group->table_room * sizeof *group->table +
-                     (group->grown ? group->width * sizeof *group->grown : 0);
-    return bytes + group->tables *
-                       bry__dba_table_cost(dba_group_table_bytes(group->shape.range, group->width));
-}
-
 static void dba_group_free_tables(bry__dba_table *table, uint32_t from, uint32_t to,
                                   const bry_allocator *allocator)
 {

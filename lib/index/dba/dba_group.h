@@ -57,7 +57,6 @@ bool bry__dba_width_valid(uint32_t width);
 
 /* Bytes of a group. */
 uint64_t bry__dba_group_cost(const bry__dba_shape *shape, uint32_t width);
-uint64_t bry__dba_group_bytes(const bry__dba_group *group);
 
 /* An empty group. NULL: out of memory. */
 bry__dba_group *bry__dba_group_make(const bry__dba_shape *shape, uint32_t width,

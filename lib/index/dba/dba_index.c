@@ -59,7 +59,7 @@ bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *
     bry__dba *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    made->allocator = *allocator;
+    made->allocator = bry__memory_begin(&made->memory, allocator);
     made->options = *options;
     made->options.allocator = NULL;
     if (made->options.dba.factor == 0)
@@ -115,7 +115,7 @@ void bry__dba_destroy(void *self)
     if (!dba)
         return;
     dba_index_clear(dba);
-    bry_allocator allocator = dba->allocator;
+    bry_allocator allocator = dba->memory.from;
     bry__free(&allocator, dba, sizeof *dba);
 }
 
@@ -467,13 +467,7 @@ static bry_status dba_index_add_n(void *self, uint32_t slot, const bry_hash *has
 static uint64_t dba_index_bytes(const void *self)
 {
     const bry__dba *dba = self;
-    uint64_t sum =
-        sizeof *dba + bry__dba_slot_cost(dba->room) + dba->group_room * sizeof *dba->group;
-    for (uint32_t g = 0; g < dba->groups; g++)
-        sum += bry__dba_group_bytes(dba->group[g]);
-    if (dba->merge.into)
-        sum += bry__dba_group_bytes(dba->merge.into);
-    return sum;
+    return sizeof *dba + dba->memory.bytes;
 }
 
 const bry__index_engine bry__dba_index_engine = {

@@ -78,7 +78,8 @@ typedef struct bry__dba_move {
 } bry__dba_move;
 
 typedef struct bry__dba {
-    bry_allocator allocator;
+    bry_allocator allocator; /* that of `memory` */
+    bry__memory memory; /* all but this struct */
     bry_index_options options; /* without the allocator */
     uint32_t levels;
     bry__dba_level level[BRY__DBA_LEVELS];

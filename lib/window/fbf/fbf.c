@@ -68,7 +68,7 @@ bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *al
     bry__fbf *fbf = bry__alloc(allocator, sizeof *fbf);
     if (!fbf)
         return NULL;
-    fbf->allocator = *allocator;
+    fbf->allocator = bry__memory_begin(&fbf->memory, allocator);
     fbf->setting = *setting;
     bry_status status = bry__fbf_append(fbf, setting->bits, setting->hashes);
     fbf->oldest = fbf->present = fbf->newest;
@@ -110,7 +110,7 @@ static void fbf_free_all(bry__fbf *fbf, bry__fbf_filter *filter)
 void bry__fbf_destroy(void *self)
 {
     bry__fbf *fbf = self;
-    bry_allocator allocator = fbf->allocator;
+    bry_allocator allocator = fbf->memory.from;
     fbf_free_all(fbf, fbf->oldest);
     fbf_free_all(fbf, fbf->trash);
     bry__free(&allocator, fbf, sizeof *fbf);

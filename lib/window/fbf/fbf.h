@@ -53,7 +53,8 @@ typedef struct bry__fbf_setting {
 } bry__fbf_setting;
 
 typedef struct bry__fbf {
-    bry_allocator allocator;
+    bry_allocator allocator; /* that of `memory` */
+    bry__memory memory; /* all but this struct */
     bry__fbf_setting setting;
     bry__fbf_filter *oldest, *present, *newest;
     bry__fbf_filter *trash; /* dropped filters, to be freed in steps */

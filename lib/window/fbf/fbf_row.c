@@ -68,7 +68,9 @@ void bry__fbf_rollback(bry__fbf *fbf, const bry__fbf_change *change)
         bry__fbf_free_filter(fbf, made);
         made = newer;
     }
+    bry__memory memory = fbf->memory; /* counts what really happened */
     *fbf = change->row;
+    fbf->memory = memory;
     fbf_restore(fbf->present, &change->present);
     fbf_restore(fbf->newest, &change->newest);
 }
@@ -281,10 +283,5 @@ uint64_t bry__fbf_items(const void *self)
 uint64_t bry__fbf_bytes(const void *self)
 {
     const bry__fbf *fbf = self;
-    uint64_t bytes = sizeof *fbf;
-    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
-        bytes += sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);
-    for (const bry__fbf_filter *filter = fbf->trash; filter; filter = filter->newer)
-        bytes += sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);
-    return bytes;
+    return sizeof *fbf + fbf->memory.bytes;
 }

@@ -378,7 +378,6 @@ bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
     if (!fbf)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the row");
     *fbf = (bry__fbf){
-        .allocator = *allocator,
         .setting = setting,
         .time = time,
         .last = bry__load64(numbers + AT_LAST),
@@ -389,6 +388,7 @@ bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
         .ended_early = bry__load64(numbers + AT_ENDED_EARLY),
         .resizes = bry__load64(numbers + AT_RESIZES),
     };
+    fbf->allocator = bry__memory_begin(&fbf->memory, allocator);
     status = fbf_save_read_row(reader, fbf, numbers);
     if (status == BRY_OK)
         *self = fbf;

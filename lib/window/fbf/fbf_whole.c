@@ -37,7 +37,7 @@ static bry__fbf *fbf_copy_of(const bry__fbf *fbf, const bry_allocator *allocator
     if (!made)
         return NULL;
     *made = *fbf;
-    made->allocator = *allocator;
+    made->allocator = bry__memory_begin(&made->memory, allocator);
     made->oldest = made->present = made->newest = made->trash = NULL;
     made->row = 0;
     bry_status status = BRY_OK;
