@@ -64,7 +64,7 @@ PLAN_TABLE = """\
 10000000 items, error 0.01
 
 job               engine                        size  empty  bits/item  hashes  expected error
-filter            bloom                     11.8 MiB  456 B       9.92       6            0.01
+filter            bloom                     11.8 MiB  376 B       9.92       6            0.01
 (for comparison)  standard Bloom, textbook  11.4 MiB      -       9.59       7         0.01004
 """
 
