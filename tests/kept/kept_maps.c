@@ -252,6 +252,20 @@ static bry_status run_merge(void *object, uint64_t round)
     return status;
 }
 
+/* With one that has more tables than the object. */
+static bry_status run_merge_grown(void *object, uint64_t round)
+{
+    (void)round;
+    bry_map *other = NULL;
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    assert_int_equal(bry_map_create_like(object, &allocator, &other), BRY_OK);
+    for (uint64_t i = 2000; i < 6000; i++)
+        set(other, i, i % VALUES);
+    bry_status status = bry_map_merge(object, other);
+    bry_map_destroy(other);
+    return status;
+}
+
 static bry_status run_create_like(void *object, uint64_t round)
 {
     (void)round;
@@ -280,11 +294,17 @@ static const kept_operation compact_operations[] = {
     {.name = NULL},
 };
 static const kept_operation kbf_operations[] = {
-    {.name = "set", .run = run_set},           {.name = "update", .run = run_update},
-    {.name = "add", .run = run_add},           {.name = "set_n", .run = run_set_n},
-    {.name = "add_n", .run = run_add_n},       {.name = "del_n", .run = run_del_n},
-    {.name = "merge", .run = run_merge},       {.name = "create_like", .run = run_create_like},
-    {.name = "compress", .run = run_compress}, {.name = NULL},
+    {.name = "set", .run = run_set},
+    {.name = "update", .run = run_update},
+    {.name = "add", .run = run_add},
+    {.name = "set_n", .run = run_set_n},
+    {.name = "add_n", .run = run_add_n},
+    {.name = "del_n", .run = run_del_n},
+    {.name = "merge", .run = run_merge},
+    {.name = "merge a grown one", .run = run_merge_grown},
+    {.name = "create_like", .run = run_create_like},
+    {.name = "compress", .run = run_compress},
+    {.name = NULL},
 };
 
 #define MAP .calls = &map_calls, .create = create, .use = use, .looks = looks
