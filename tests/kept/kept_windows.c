@@ -161,27 +161,27 @@ static kept_look *const looks[] = {
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
-static bry_status add_at(void *object, uint64_t now)
+static bry_status add_at(void *object, uint64_t number, uint64_t now)
 {
     bry_answer was = BRY_UNSURE;
-    bry_status status = bry_window_add(object, key(100000), now, &was);
+    bry_status status = bry_window_add(object, key(100000 + number), now, &was);
     assert_int_equal(status == BRY_OK, was != BRY_UNSURE);
     return status;
 }
 
 static bry_status run_add(void *object, uint64_t round)
 {
-    return add_at(object, NOW + round);
+    return add_at(object, round, NOW + round);
 }
 
 static bry_status run_add_later(void *object, uint64_t round)
 {
-    return add_at(object, NOW + WINDOW / 2 + round);
+    return add_at(object, round, NOW + WINDOW / 2 + round);
 }
 
 static bry_status run_add_much_later(void *object, uint64_t round)
 {
-    return add_at(object, NOW + 100 * WINDOW + round);
+    return add_at(object, round, NOW + 100 * WINDOW + round);
 }
 
 static bry_status add_n_at(void *object, uint64_t now)
@@ -275,13 +275,13 @@ static bry_status run_merge_into_new(void *object, uint64_t round)
 }
 
 static const kept_operation compact_operations[] = {
-    {.name = "add", .run = run_add, .may_need_none = true},
-    {.name = "add later", .run = run_add_later},
-    {.name = "add much later", .run = run_add_much_later},
+    {.name = "add", .run = run_add, .rounds = 100},
+    {.name = "add later", .run = run_add_later, .rounds = 100},
+    {.name = "add much later", .run = run_add_much_later, .rounds = 20},
     {.name = "add_n", .run = run_add_n},
     {.name = "add_n later", .run = run_add_n_later},
-    {.name = "del later", .run = run_del_later},
-    {.name = "advance", .run = run_advance},
+    {.name = "del later", .run = run_del_later, .may_need_none = true},
+    {.name = "advance", .run = run_advance, .may_need_none = true},
     {.name = "merge", .run = run_merge},
     {.name = NULL},
 };
