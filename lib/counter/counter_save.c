@@ -45,10 +45,12 @@ enum {
 
 /* In the frames NAME, before each name: its length u16, its value i64. */
 enum { NAME_HEAD = 10, NAMES_A_FRAME = 128 };
-#define NAMES_MAX ((size_t)NAMES_A_FRAME * (NAME_HEAD + BRY_COUNTER_NAME_MAX))
 
 /* Bytes of the window's stream in each frame WIND; the last may have fewer. */
 enum { PORTION = 16384 };
+/* A frame of names ends with the one that reaches PORTION: a reader needs no more memory than this
+ * before it has claimed anything. */
+#define NAMES_MAX ((size_t)PORTION + NAME_HEAD + BRY_COUNTER_NAME_MAX)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
@@ -78,26 +80,33 @@ static void write_numbers(const bry_counter *counters, const bry__counter_place 
     bry__frame_writer_write(writer, NUMBERS, numbers, sizeof numbers);
 }
 
+/* Writes the first of n entries as a frame; returns how many. */
+static size_t write_names_frame(const bry_counter_entry *entries, size_t n,
+                                bry__frame_writer *writer)
+{
+    size_t size = 0, count = 0;
+    while (count < n && size < PORTION)
+        size += NAME_HEAD + entries[count++].name_len;
+    bry__frame_writer_open(writer, NAMES, size);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char head[NAME_HEAD];
+        bry__store16(head, (uint16_t)entries[i].name_len);
+        bry__store64(head + 2, (uint64_t)entries[i].value);
+        bry__frame_writer_put(writer, head, sizeof head);
+        if (entries[i].name_len)
+            bry__frame_writer_put(writer, entries[i].name, entries[i].name_len);
+    }
+    return count;
+}
+
 static void write_names(const bry_counter *counters, bry__frame_writer *writer)
 {
     bry_counter_entry entries[NAMES_A_FRAME];
     uint64_t cursor = 0;
     do {
-        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, NAMES_A_FRAME),
-               size = 0;
-        for (size_t i = 0; i < n; i++)
-            size += NAME_HEAD + entries[i].name_len;
-        if (n == 0)
-            continue;
-        bry__frame_writer_open(writer, NAMES, size);
-        for (size_t i = 0; i < n; i++) {
-            unsigned char head[NAME_HEAD];
-            bry__store16(head, (uint16_t)entries[i].name_len);
-            bry__store64(head + 2, (uint64_t)entries[i].value);
-            bry__frame_writer_put(writer, head, sizeof head);
-            if (entries[i].name_len)
-                bry__frame_writer_put(writer, entries[i].name, entries[i].name_len);
-        }
+        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, NAMES_A_FRAME);
+        for (size_t done = 0; done < n;)
+            done += write_names_frame(entries + done, n - done, writer);
     } while (cursor != 0);
 }
 

@@ -229,10 +229,7 @@ static const kept_operation fbf_operations[] = {
 };
 static const kept_operation none[] = {{.name = NULL}};
 
-/* A frame has up to 128 names, which may be long. */
-#define COUNTER                                                                                    \
-    .calls = &counter_calls, .create = create, .fill = fill, .use = use, .looks = looks,           \
-    .frame_bytes = 9 << 20
+#define COUNTER .calls = &counter_calls, .create = create, .fill = fill, .use = use, .looks = looks
 #define COMPACT COUNTER, .engine = BRY_ENGINE_COMPACT
 #define FBF COUNTER, .engine = BRY_ENGINE_FBF
 
