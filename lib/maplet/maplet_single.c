@@ -1,6 +1,8 @@
 /* Entries of which a table has one per fingerprint, and whose values can die (maplet_single.h). */
 #include "maplet/maplet_single.h"
 
+#include <string.h>
+
 static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash hash)
 {
     return bry__fingerprint(hash, maplet->table[i]->range);
@@ -10,10 +12,10 @@ void bry__single_get_n(const bry__maplet *maplet, unsigned i, const bry_hash *ha
                        uint32_t *values, uint8_t *found)
 {
     uint64_t fingerprints[BRY__SINGLE_BATCH];
-    for (size_t j = 0; j < n; j++) {
-        fingerprints[j] = fingerprint_of(maplet, i, hashes[j]);
-        found[j] = 0;
-    }
+    uint64_t range = maplet->table[i]->range;
+    memset(found, 0, n);
+    for (size_t j = 0; j < n; j++)
+        fingerprints[j] = bry__fingerprint(hashes[j], range);
     bry__table_get_n(maplet->table[i], fingerprints, n, values, found);
 }
 
@@ -114,8 +116,9 @@ bool bry__single_del(bry__maplet *maplet, bry_hash hash)
 
 bry_status bry__single_reclaim_all(bry__maplet *maplet)
 {
+    /* A round over each table, and the rest of one that was under way. */
     bry_status status = BRY_OK;
-    while (status == BRY_OK && bry__values_dead(maplet) > 0)
+    for (unsigned i = 0; i < 2 * BRY__MAPLET_TABLES && status == BRY_OK; i++)
         status = bry__values_reclaim(maplet, UINT64_MAX);
     return status;
 }

@@ -16,6 +16,7 @@ bloomery_unit_test(test_maplet_plan)
 bloomery_unit_test(test_maplet_memory)
 bloomery_unit_test(test_maplet_save)
 bloomery_unit_test(test_maplet_values)
+bloomery_unit_test(test_maplet_single)
 bloomery_unit_test(test_table_save)
 
 bloomery_program(test_maplet_rates stat/test_maplet_rates.c)

@@ -1,0 +1,215 @@
+/* One entry per fingerprint, with values that die: what a put does is taken back without memory, and
+ * tables that nobody asks any more are freed in steps. */
+#include "maplet/maplet_single.h"
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+enum { BITS = 4, N = 3000 };
+
+static bry__maplet make(failing_allocator *memory)
+{
+    bry__maplet maplet;
+    bry__maplet_options options = {.capacity = 500, .error = 0.01, .value_bits = BITS};
+    assert_true(bry__maplet_shell(&maplet, &options, &memory->allocator));
+    assert_int_equal(bry__single_begin(&maplet), BRY_OK);
+    for (uint32_t value = 0; value < 8; value++)
+        assert_int_equal(bry__values_use(&maplet, value, value), BRY_OK);
+    return maplet;
+}
+
+static bry_hash key(uint64_t i)
+{
+    return bry_hash_key(3, &i, sizeof i);
+}
+
+/* Puts keys where there is room for them. */
+static void put(bry__maplet *maplet, uint64_t from, uint64_t to, uint32_t value)
+{
+    bry__single_step step;
+    for (uint64_t i = from; i < to; i++)
+        assert_int_equal(
+            bry__single_put(maplet, bry__maplet_place(maplet), key(i), value, true, &step), BRY_OK);
+}
+
+/* Counts and dead entries are those of the entries. */
+static void check(const bry__maplet *maplet)
+{
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        uint64_t count[64] = {0}, dead = 0, fingerprint;
+        bry__maplet_cursor cursor = {.table = i};
+        uint32_t value;
+        while (bry__maplet_next(maplet, &cursor, &fingerprint, &value) && cursor.table == i) {
+            assert_true(value < maplet->values->room && value < 64);
+            count[value]++;
+            dead += !bry__values_is_live(maplet, value);
+        }
+        assert_int_equal(maplet->table[i]->dead, dead);
+        for (value = 0; value < maplet->values->room; value++)
+            assert_int_equal(maplet->values->count[i][value], count[value]);
+    }
+    assert_false(maplet->tables > 0 && bry__maplet_has_twins(maplet));
+}
+
+static uint64_t digest(const bry__maplet *maplet)
+{
+    uint64_t sum = 0, fingerprint;
+    bry__maplet_cursor cursor = {0};
+    uint32_t value;
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
+        sum += bry__mix64(fingerprint + bry__mix64((uint64_t)cursor.table << 32 | value));
+    return sum;
+}
+
+static void test_take_back(void **state)
+{
+    (void)state;
+    static bry__single_step steps[N];
+    static uint64_t keys[N];
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__maplet maplet = make(&memory);
+    put(&maplet, 0, N / 2, 1);
+    put(&maplet, N / 2, N, 2);
+    bry__values_kill(&maplet, 1);
+    uint64_t before = digest(&maplet);
+    generator source = {1};
+    for (unsigned i = 0; i < N; i++) { /* over dead ones, live ones, and new */
+        unsigned table = (unsigned)generator_below(&source, maplet.tables);
+        keys[i] = generator_below(&source, 2 * N);
+        assert_int_equal(bry__single_put(&maplet, table, key(keys[i]), 3, true, &steps[i]), BRY_OK);
+    }
+    check(&maplet);
+    assert_true(digest(&maplet) != before);
+    failing_allocator_restart(&memory);
+    memory.fail_at = 1;
+    memory.keep_failing = true;
+    for (unsigned i = N; i-- > 0;)
+        bry__single_take_back(&maplet, key(keys[i]), 3, &steps[i]);
+    check(&maplet);
+    assert_int_equal(digest(&maplet), before);
+    bry__values_revive(&maplet, 1, 1);
+    check(&maplet);
+    for (unsigned i = 0; i < N; i++)
+        bry__single_del(&maplet, key(i));
+    assert_int_equal(bry__maplet_count(&maplet), 0);
+    memory.fail_at = 0;
+    bry__maplet_free(&maplet);
+    assert_int_equal(memory.now, 0);
+}
+
+/* Wider values while the others are taken; the width comes back when their entries are gone. */
+static void test_widths(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__maplet maplet = make(&memory);
+    put(&maplet, 0, 100, 1);
+    assert_int_equal(bry__values_use(&maplet, 20, 9), BRY_OK);
+    put(&maplet, 50, 150, 20);
+    check(&maplet);
+    assert_int_equal(maplet.options.value_bits, 5);
+    bry__values_narrow(&maplet, BITS);
+    assert_int_equal(maplet.options.value_bits, 5);
+    bry__values_kill(&maplet, 20);
+    assert_int_equal(bry__single_reclaim_all(&maplet), BRY_OK);
+    bry__values_narrow(&maplet, BITS);
+    assert_int_equal(maplet.options.value_bits, BITS);
+    put(&maplet, 200, 300, 2);
+    check(&maplet);
+    bry__maplet_free(&maplet);
+    assert_int_equal(memory.now, 0);
+}
+
+static void test_aside(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__maplet maplet = make(&memory);
+    bry__aside *aside = NULL;
+    put(&maplet, 0, 500, 1);
+    put(&maplet, 500, 200000, 2);
+    assert_int_equal(maplet.tables, 3);
+    bry__values_kill(&maplet, 2);
+    bry__aside_put_dead(&aside, &maplet); /* the first table has what is live */
+    assert_int_equal(maplet.tables, 1);
+    check(&maplet);
+    assert_true(bry__maplet_count(&maplet) > 480);
+
+    uint64_t before = digest(&maplet);
+    assert_int_equal(bry__aside_put(&aside, &maplet), BRY_OK);
+    assert_int_equal(maplet.tables, 0);
+    assert_int_equal(bry__maplet_count(&maplet), 0);
+    bry__aside_take_back(&aside, &maplet);
+    assert_int_equal(digest(&maplet), before);
+    check(&maplet);
+
+    unsigned calls = 0;
+    for (uint64_t last = UINT64_MAX; aside; calls++) {
+        assert_int_equal(memory.now, bry__maplet_bytes(&maplet) + bry__aside_bytes(aside));
+        assert_true(bry__aside_bytes(aside) < last);
+        last = bry__aside_bytes(aside);
+        bry__aside_free_some(&aside, 1);
+    }
+    assert_true(calls >= 3);
+    bry__maplet_free(&maplet);
+    assert_int_equal(memory.now, 0);
+}
+
+static bool is_larger(void *context, uint32_t a, uint32_t b)
+{
+    (void)context;
+    return b > a;
+}
+
+/* Of two the live entries, with their names, once per fingerprint; nothing half done. */
+static void test_unite(void **state)
+{
+    (void)state;
+    static const uint32_t values[16] = {
+        [0] = BRY__NOT_KEPT, [1] = 1, [2] = BRY__NOT_KEPT, [3] = 5, [4] = BRY__NOT_KEPT};
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__maplet a = make(&memory), b = make(&memory), made;
+    put(&a, 0, 400, 1);
+    put(&a, 400, 2000, 2);
+    put(&b, 200, 500, 3);
+    bry__values_kill(&a, 2);
+    uint64_t live = bry__maplet_count(&a), bytes = memory.now;
+    bry__single_source from_a = {&a, values}, from_b = {&b, values};
+    bry_status status = BRY_E_NOMEM;
+    for (uint64_t failing = 1; status == BRY_E_NOMEM; failing++) {
+        failing_allocator_restart(&memory);
+        memory.fail_at = failing;
+        status = bry__single_unite(&made, &from_a, &from_b, BITS, is_larger, NULL);
+        memory.fail_at = 0;
+        if (status != BRY_OK)
+            assert_int_equal(memory.now, bytes);
+    }
+    assert_int_equal(status, BRY_OK);
+    check(&made);
+    assert_int_equal(bry__values_dead(&made), 0);
+    assert_in_range(bry__maplet_count(&made), live + 90, live + 120);
+    uint32_t value;
+    for (uint64_t i = 0; i < 500; i++) {
+        bool found = bry__single_get(&made, 0, key(i), &value);
+        assert_true(found && (i < 200 || value == 5));
+    }
+    bry__maplet_free(&made);
+    bry__maplet_free(&a);
+    bry__maplet_free(&b);
+    assert_int_equal(memory.now, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_take_back),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_aside),
+        cmocka_unit_test(test_unite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
