@@ -116,9 +116,8 @@ bool bry__single_del(bry__maplet *maplet, bry_hash hash)
 
 bry_status bry__single_reclaim_all(bry__maplet *maplet)
 {
-    /* A round over each table, and the rest of one that was under way. */
     bry_status status = BRY_OK;
-    for (unsigned i = 0; i < 2 * BRY__MAPLET_TABLES && status == BRY_OK; i++)
+    while (status == BRY_OK && bry__values_dead(maplet) > 0)
         status = bry__values_reclaim(maplet, UINT64_MAX);
     return status;
 }

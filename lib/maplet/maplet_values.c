@@ -167,7 +167,7 @@ uint32_t bry__values_find_free(const bry__maplet *maplet, uint32_t wanted, uint3
 {
     if (wanted < most && is_free(maplet, wanted))
         return wanted;
-    uint32_t value = maplet->values->lowest;
+    uint32_t lowest = maplet->values->lowest, value = lowest < most ? lowest : most;
     while (value < most && !is_free(maplet, value))
         value++;
     return value;

@@ -41,6 +41,7 @@ static void check(const bry__maplet *maplet)
         uint32_t value;
         while (bry__maplet_next(maplet, &cursor, &fingerprint, &value) && cursor.table == i) {
             assert_true(value < maplet->values->room && value < 64);
+            assert_int_equal(bry__table_get_all(maplet->table[i], fingerprint, NULL, 0), 1);
             count[value]++;
             dead += !bry__values_is_live(maplet, value);
         }
@@ -48,7 +49,6 @@ static void check(const bry__maplet *maplet)
         for (value = 0; value < maplet->values->room; value++)
             assert_int_equal(maplet->values->count[i][value], count[value]);
     }
-    assert_false(maplet->tables > 0 && bry__maplet_has_twins(maplet));
 }
 
 static uint64_t digest(const bry__maplet *maplet)
@@ -120,6 +120,28 @@ static void test_widths(void **state)
     check(&maplet);
     bry__maplet_free(&maplet);
     assert_int_equal(memory.now, 0);
+}
+
+/* Values that still have entries are not given out again, also where all below a limit are taken. */
+static void test_late(void **state)
+{
+    (void)state;
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__maplet maplet = make(&memory);
+    for (uint32_t value = 0; value < 20; value++) {
+        assert_int_equal(bry__values_find_free(&maplet, 0, 16), value < 8    ? 8
+                                                                : value < 16 ? value
+                                                                             : 16);
+        if (value >= 8)
+            assert_int_equal(bry__values_use(&maplet, value, value), BRY_OK);
+        put(&maplet, value, value + 1, value);
+    }
+    for (uint32_t value = 0; value < 20; value++)
+        bry__values_kill(&maplet, value);
+    assert_int_equal(bry__values_find_free(&maplet, 3, 16), 16);
+    assert_int_equal(bry__values_find_free(&maplet, 16, BRY__NO_NAME), 20);
+    bry__maplet_free(&maplet);
 }
 
 static void test_aside(void **state)
@@ -206,9 +228,8 @@ static void test_unite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_back),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_aside),
+        cmocka_unit_test(test_take_back), cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_late),      cmocka_unit_test(test_aside),
         cmocka_unit_test(test_unite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
