@@ -89,9 +89,8 @@ static bool measure(const bench_candidate *second, unsigned rounds, bench_result
     return bench_measure(&plan, NULL, results);
 }
 
-static void test_rounds(void **state)
+TEST(test_rounds)
 {
-    (void)state;
     const bench_candidate b = {"b", make_b, drop, run_b, 0};
     bench_result results[2];
     spoiled_run = 0;
@@ -110,9 +109,8 @@ static void test_rounds(void **state)
     assert_int_equal(results[1].found[1], 8);
 }
 
-static void test_skipped_phase(void **state)
+TEST(test_skipped_phase)
 {
-    (void)state;
     const bench_candidate b = {"b", make_b, drop, run_b, 1u << 1};
     bench_result results[2];
     spoiled_run = 0;
@@ -122,9 +120,8 @@ static void test_skipped_phase(void **state)
     assert_false(isnan(results[1].time[0].median));
 }
 
-static void test_wrong_answers_fail(void **state)
+TEST(test_wrong_answers_fail)
 {
-    (void)state;
     bench_candidate b = {"b", make_b, drop, run_b, 0};
     bench_result results[2];
     for (spoiled_run = 1; spoiled_run <= 8; spoiled_run++) { /* in any phase of any round */
@@ -155,9 +152,8 @@ static bool run_from_work(const void *work, void *state, unsigned phase, bench_w
     return true;
 }
 
-static void test_work_of_its_own(void **state)
+TEST(test_work_of_its_own)
 {
-    (void)state;
     const bench_candidate one = {"one", make_from_work, drop, run_from_work, 0};
     const bench_candidate candidates[2] = {one, one};
     const void *const works[2] = {"x", "y"};
@@ -175,9 +171,8 @@ static void test_work_of_its_own(void **state)
     assert_int_equal(results[1].found[0], 'y');
 }
 
-static void test_median(void **state)
+TEST(test_median)
 {
-    (void)state;
     double one[] = {5}, odd[] = {9, 1, 4}, even[] = {8, 2, 6, 4};
     assert_true(bench_median(one, 1) == 5);
     assert_true(bench_median(odd, 3) == 4);
@@ -189,9 +184,8 @@ static int compare_keys(const void *a, const void *b)
     return memcmp(a, b, BENCH_KEY_BYTES);
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
-    (void)state;
     enum { COUNT = 5000 };
     bench_keys keys;
     assert_true(bench_keys_make(&keys, COUNT));
@@ -227,9 +221,8 @@ static void assert_holds(const char *path, const char *text)
     assert_string_equal(held, text);
 }
 
-static void test_block(void **state)
+TEST(test_block)
 {
-    (void)state;
     char path[] = "bench_block_XXXXXX";
     int made = mkstemp(path);
     assert_true(made >= 0);

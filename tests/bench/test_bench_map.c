@@ -31,9 +31,8 @@ static void check_mix(double skew, double top, const double *share)
     value_mix_free(&mix);
 }
 
-static void test_value_mix(void **state)
+TEST(test_value_mix)
 {
-    (void)state;
     double uniform[VALUES], zipf[VALUES], top[VALUES], sum = 0;
     for (unsigned i = 0; i < VALUES; i++)
         sum += zipf[i] = pow(i + 1, -1.5);
@@ -55,9 +54,8 @@ static void test_value_mix(void **state)
 /* ---- the workload of the papers ------------------------------------------------------------ */
 
 /* The means of the two distributions, which have closed forms. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     enum { STEPS = 1000000 };
     double keys = 0, values = 0;
     for (unsigned i = 0; i < STEPS; i++) {
@@ -91,9 +89,8 @@ static void check_texts(const kbf_text *texts, size_t count, size_t most)
     free(sorted);
 }
 
-static void test_workload(void **state)
+TEST(test_workload)
 {
-    (void)state;
     enum { PAIRS = 20000, ASKED = 3000, DISTINCT = 500 };
     kbf_workload load;
     assert_true(kbf_workload_make(&load, PAIRS, ASKED, DISTINCT));

@@ -19,9 +19,8 @@ static uint64_t key_number(unsigned i)
     return i < 200 ? UINT64_MAX - i : bench_random(i);
 }
 
-static void test_exact_table(void **state)
+TEST(test_exact_table)
 {
-    (void)state;
     bool there[KEYS] = {0};
     uint32_t value[KEYS] = {0};
     exact_table table;
@@ -55,9 +54,8 @@ static void test_exact_table(void **state)
     exact_table_free(&table);
 }
 
-static void test_exact_table_has_the_room_it_was_made_for(void **state)
+TEST(test_exact_table_has_the_room_it_was_made_for)
 {
-    (void)state;
     for (uint64_t keys = 1; keys < 200; keys++) {
         exact_table table;
         assert_true(exact_table_init(&table, keys));

@@ -64,9 +64,8 @@ static void assert_end(cli_lines *lines)
     assert_false(cli_lines_ready(lines));
 }
 
-static void test_lines_in_pieces(void **state)
+TEST(test_lines_in_pieces)
 {
-    (void)state;
     static const char bytes[] = "one\n\ntwo\r\n\0three\0\nlast";
     for (size_t step = 1; step < sizeof bytes; step++) {
         pid_t child;
@@ -96,9 +95,8 @@ static void test_lines_in_pieces(void **state)
 }
 
 /* Lines that are ready stay where they are until one is read that was not. */
-static void test_ready_lines_do_not_move(void **state)
+TEST(test_ready_lines_do_not_move)
 {
-    (void)state;
     int fd = file_of("a\nbb\nccc", 8);
     cli_lines lines = CLI_LINES(fd, '\n');
     cli_text first, second;
@@ -115,9 +113,8 @@ static void test_ready_lines_do_not_move(void **state)
     close(fd);
 }
 
-static void test_longest_line(void **state)
+TEST(test_longest_line)
 {
-    (void)state;
     size_t len = CLI_LINE_MAX + 3;
     char *bytes = malloc(len);
     assert_non_null(bytes);
@@ -146,9 +143,8 @@ static void test_longest_line(void **state)
     free(bytes);
 }
 
-static void test_reading_fails(void **state)
+TEST(test_reading_fails)
 {
-    (void)state;
     cli_lines lines = CLI_LINES(-1, '\n');
     cli_text line;
     uint64_t count;
@@ -165,9 +161,8 @@ static bool allow(void *context)
 }
 
 /* Whoever asks for it is asked before each read, and may end the input. */
-static void test_reading_is_stopped(void **state)
+TEST(test_reading_is_stopped)
 {
-    (void)state;
     for (unsigned reads = 0; reads < 3; reads++) {
         int ends[2];
         assert_int_equal(pipe(ends), 0);
@@ -197,9 +192,8 @@ static void test_reading_is_stopped(void **state)
     }
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t lines;
@@ -236,9 +230,8 @@ static void test_counts(void **state)
 }
 
 /* Of a long pipe the beginning is counted, and nothing of it is lost. */
-static void test_counts_of_a_long_pipe(void **state)
+TEST(test_counts_of_a_long_pipe)
 {
-    (void)state;
     size_t n = 3000000, len = n * 2;
     char *bytes = malloc(len);
     assert_non_null(bytes);
@@ -287,9 +280,8 @@ static const char *read_line(const char *text, size_t len, cli_json_member membe
     return cli_json_line_read((cli_text){*block, len}, members, 3, column);
 }
 
-static void test_json_is_read(void **state)
+TEST(test_json_is_read)
 {
-    (void)state;
     static const struct {
         const char *text, *key;
         size_t len;
@@ -340,9 +332,8 @@ static void test_json_is_read(void **state)
     free(block);
 }
 
-static void test_json_is_refused(void **state)
+TEST(test_json_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *part;
         size_t column;
@@ -406,9 +397,8 @@ static void test_json_is_refused(void **state)
 }
 
 /* Whatever is cut or altered is refused or read, and nothing is touched outside the line. */
-static void test_json_of_any_bytes(void **state)
+TEST(test_json_of_any_bytes)
 {
-    (void)state;
     static const char whole[] = "{\"key\":\"a\\ud83c\\udf7a\xc3\xa9\",\"value\":120}";
     size_t len = sizeof whole - 1;
     for (size_t cut = 0; cut < len; cut++) {
@@ -445,9 +435,8 @@ static void assert_written(const char *bytes, size_t len, const char *expected)
     free(text);
 }
 
-static void test_json_is_written(void **state)
+TEST(test_json_is_written)
 {
-    (void)state;
     assert_written("", 0, "\"v\":\"\"");
     assert_written("a\"\\\n\0\x7f/", 7, "\"v\":\"a\\\"\\\\\\u000a\\u0000\\u007f/\"");
     assert_written("\xc3\xa9", 2, "\"v\":\"\xc3\xa9\"");
@@ -459,9 +448,8 @@ static void test_json_is_written(void **state)
 
 /* ---- base64 -------------------------------------------------------------------------------- */
 
-static void test_base64_round_trips(void **state)
+TEST(test_base64_round_trips)
 {
-    (void)state;
     unsigned char bytes[256 + 3];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 167 + 13);
@@ -480,9 +468,8 @@ static void test_base64_round_trips(void **state)
     }
 }
 
-static void test_base64_is_strict(void **state)
+TEST(test_base64_is_strict)
 {
-    (void)state;
     static const char *const bad[] = {"A",    "AA",       "AAA",  "=",     "====",
                                       "A===", "AA=A",     "AAA*", "AA A",  "AB==",
                                       "AAB=", "AA==AAAA", "-_-_", "AAAAA", "\xc3\xa9\xc3\xa9",

@@ -40,9 +40,8 @@ static void write_sample(FILE *out)
     cli_json_close(&json, '}');
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     char *text;
     WRITTEN(text, write_sample(out));
     assert_string_equal(text,
@@ -64,9 +63,8 @@ static void test_json(void **state)
     free(text);
 }
 
-static void test_numbers_round_trip(void **state)
+TEST(test_numbers_round_trip)
 {
-    (void)state;
     static const double numbers[] = {0,       0.1,     1.0 / 3, 1e300, 5e-324,
                                      DBL_MAX, DBL_MIN, -2.5,    1e15,  123456789.123456789};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -85,9 +83,8 @@ static void fill(cli_table *table)
         cli_table_add(table, "%s", cells[i]);
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     cli_table table = CLI_TABLE("lr");
     fill(&table);
     char *text;
@@ -105,9 +102,8 @@ static void test_table(void **state)
     free(text);
 }
 
-static void test_quotes_fit(void **state)
+TEST(test_quotes_fit)
 {
-    (void)state;
     char word[300];
     for (size_t len = 0; len < sizeof word; len++) {
         memset(word, len % 2 ? '\x1b' : 'x', len);
@@ -120,9 +116,8 @@ static void test_quotes_fit(void **state)
 }
 
 /* A write that failed long before the end, in a child since stdout is lost. */
-static void test_an_early_failure_is_not_forgotten(void **state)
+TEST(test_an_early_failure_is_not_forgotten)
 {
-    (void)state;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {

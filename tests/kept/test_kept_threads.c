@@ -24,9 +24,8 @@ static void *ask_isa(void *opaque)
 }
 
 /* Must be the first test of this program: nothing has asked for kernels before. */
-static void test_first_use_of_the_kernels(void **state)
+TEST(test_first_use_of_the_kernels)
 {
-    (void)state;
     static isas all;
     crew_run(&all.crew, ask_isa, &all);
     for (int i = 0; i < CREW; i++)
@@ -109,9 +108,8 @@ static void check_threads(const kept_kind *kind)
     kind->calls->destroy(object);
 }
 
-static void test_readers_side_by_side(void **state)
+TEST(test_readers_side_by_side)
 {
-    (void)state;
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
         for (size_t i = 0; i < jobs[j]->count; i++) {
             print_message("  %s\n", jobs[j]->kind[i].name);

@@ -41,9 +41,8 @@ static void assert_distinct(const bry__greedy *greedy)
 }
 
 /* Against the rule itself, applied without any shortcut. */
-static void test_search_is_greedy(void **state)
+TEST(test_search_is_greedy)
 {
-    (void)state;
     enum { N = 64 };
     bry__greedy greedy = search(N, 0);
     assert_int_equal(greedy.code[0], 1);
@@ -69,9 +68,8 @@ static void test_search_is_greedy(void **state)
 
 /* The Bloom filter never lets a collision through; what it costs are numbers that are passed over,
  * many with few bits an entry, none with enough. */
-static void test_bloom_filter_as_a_shortcut(void **state)
+TEST(test_bloom_filter_as_a_shortcut)
 {
-    (void)state;
     enum { N = 400 };
     bry__greedy exact = search(N, 0), good = search(N, 50), poor = search(N, 12);
     assert_distinct(&good);
@@ -84,9 +82,8 @@ static void test_bloom_filter_as_a_shortcut(void **state)
 }
 
 /* What the search costs: (x, x³) has 2^t - 1 encodings in 2t bits, the bound. */
-static void test_bits(void **state)
+TEST(test_bits)
 {
-    (void)state;
     static const unsigned bits[] = {18, 21, 24};
     for (unsigned t = 8; t <= 10; t++) {
         uint32_t count = (1u << t) - 1;
@@ -102,9 +99,8 @@ static void test_bits(void **state)
     }
 }
 
-static void test_inverse_by_regression(void **state)
+TEST(test_inverse_by_regression)
 {
-    (void)state;
     for (uint32_t count = 1; count <= 1000; count = count * 3 + 1) {
         bry__greedy greedy = search(count, 0);
         uint64_t reads = 0;
@@ -159,9 +155,8 @@ static void check_encoder(const bry__encoder *encoder)
     free(members);
 }
 
-static void test_encoders_decode(void **state)
+TEST(test_encoders_decode)
 {
-    (void)state;
     bry__greedy greedy = search(500, 0);
     assert_int_equal(bry__greedy_index(&greedy, 1e-6), BRY_OK);
     bry__encoder encoder = bry__greedy_encoder(&greedy);
@@ -174,9 +169,8 @@ static void test_encoders_decode(void **state)
     bry__greedy_free(&greedy);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry_status status = BRY_E_NOMEM;

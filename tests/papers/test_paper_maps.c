@@ -41,9 +41,8 @@ static bry_answer ask(const bry__paper_kbf *paper, bry__paper_level level, uint3
 }
 
 /* What each level makes of two cells that hold these. */
-static void test_levels_cell_by_cell(void **state)
+TEST(test_levels_cell_by_cell)
 {
-    (void)state;
     bry__gf gf;
     assert_int_equal(bry__gf_init(&gf, 14, &heap), BRY_OK);
     bry__paper_kbf paper = paper_of(&gf, 2, 1, false); /* all keys in the same two cells */
@@ -97,9 +96,8 @@ static void test_levels_cell_by_cell(void **state)
 
 /* Masked and decoded consistently it is the library's table: key by key the same answers. And each
  * level knows more than the one before. */
-static void test_levels_beside_the_library(void **state)
+TEST(test_levels_beside_the_library)
 {
-    (void)state;
     bry__gf gf;
     assert_int_equal(bry__gf_init(&gf, 9, &heap), BRY_OK);
     bry__paper_kbf masked = paper_of(&gf, 6, SEGMENT, true),
@@ -150,9 +148,8 @@ static void test_levels_beside_the_library(void **state)
 }
 
 /* With the papers' own encodings: nothing wrong, and updates and deletes that hold. */
-static void test_greedy_map(void **state)
+TEST(test_greedy_map)
 {
-    (void)state;
     bry__greedy greedy;
     assert_int_equal(bry__greedy_search(&greedy, CODES, 0, &heap), BRY_OK);
     assert_int_equal(bry__greedy_index(&greedy, 1e-5), BRY_OK);
@@ -189,9 +186,8 @@ static void test_greedy_map(void **state)
 
 /* ---- sBF ----------------------------------------------------------------------------------- */
 
-static void test_sbf_cells(void **state)
+TEST(test_sbf_cells)
 {
-    (void)state;
     bry__sbf sbf;
     assert_int_equal(bry__sbf_init(&sbf, 0, 10, &heap), BRY_E_RANGE);
     assert_int_equal(bry__sbf_init(&sbf, 2, UINT64_MAX, &heap), BRY_E_RANGE);
@@ -217,9 +213,8 @@ static void test_sbf_cells(void **state)
 }
 
 /* A key that is there has its state or is unknown, whatever happens to others. */
-static void test_sbf_against_twin(void **state)
+TEST(test_sbf_against_twin)
 {
-    (void)state;
     enum { N = 2000, STATES = 11 };
     bry__sbf sbf;
     assert_int_equal(bry__sbf_init(&sbf, 7, 2000, &heap), BRY_OK);

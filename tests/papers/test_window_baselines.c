@@ -19,9 +19,8 @@ static bry_hash key(uint64_t i)
 
 /* ---- RBF ----------------------------------------------------------------------------------- */
 
-static void test_rbf(void **state)
+TEST(test_rbf)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     const bry_allocator *allocator = &memory.allocator;
@@ -58,9 +57,8 @@ static void test_rbf(void **state)
 
 /* ---- the ring ------------------------------------------------------------------------------ */
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     const bry_allocator *allocator = &memory.allocator;
@@ -97,9 +95,8 @@ static void test_ring(void **state)
 
 /* ---- the exact window ---------------------------------------------------------------------- */
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     const bry_allocator *allocator = &memory.allocator;
@@ -207,9 +204,8 @@ static counted count_with_retries(unsigned percent, uint64_t seed)
     };
 }
 
-static void test_counters_under_retries(void **state)
+TEST(test_counters_under_retries)
 {
-    (void)state;
     static const unsigned rates[] = {5, 10, 20, 40, 80};
     counted of[5];
     printf("retries   RBF      FBF      ring of plain filters\n");

@@ -195,9 +195,8 @@ static uint64_t ask_absent(const bry_map *map)
     return found;
 }
 
-static void the_index_as_a_map(void **state)
+TEST(the_index_as_a_map)
 {
-    (void)state;
     read_file();
     sort_out();
     assert_true(paths >= ABSENT);

@@ -198,9 +198,8 @@ static grown grow(const char *name, bry_index_options options)
     return is;
 }
 
-static void test_error_control(void **state)
+TEST(test_error_control)
 {
-    (void)state;
     grown is = grow("uncontrolled",
                     (bry_index_options){.dba.group = 32, .dba.control = BRY_INDEX_UNCONTROLLED});
     assert_true(is.stats.full_error > 2.4 * error && is.stats.full_error < 2.6 * error);
@@ -222,9 +221,8 @@ static void test_error_control(void **state)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-static void test_queries(void **state)
+TEST(test_queries)
 {
-    (void)state;
     uint64_t queries = UINT64_C(2026005927) / scale - elements(), sum = 0;
     grown is = grow("method B, g = 256",
                     (bry_index_options){.dba.group = 256, .dba.control = BRY_INDEX_TIGHTER});

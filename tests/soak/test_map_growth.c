@@ -64,15 +64,13 @@ static void grow(uint64_t capacity, double error, uint64_t n)
     bry_map_destroy(map);
 }
 
-static void test_a_hundred_to_20_million(void **state)
+TEST(test_a_hundred_to_20_million)
 {
-    (void)state;
     grow(100, 1e-3, 20000000);
 }
 
-static void test_a_thousand_to_10_million(void **state)
+TEST(test_a_thousand_to_10_million)
 {
-    (void)state;
     grow(1000, 1e-9, 10000000);
 }
 

@@ -78,9 +78,8 @@ static uint64_t false_positives(const bry_index *index, uint64_t n, uint64_t *ca
 
 /* ---- full units ---------------------------------------------------------------------------- */
 
-static void test_full_units(void **state)
+TEST(test_full_units)
 {
-    (void)state;
     static const struct {
         uint32_t units, group;
         double error;
@@ -113,9 +112,8 @@ static void test_full_units(void **state)
 }
 
 /* Very small filters: what their fill varies counts. */
-static void test_small_units(void **state)
+TEST(test_small_units)
 {
-    (void)state;
     for (uint64_t size = 4; size <= 64; size *= 4) {
         for (int segmented = 0; segmented < 2; segmented++) {
             enum { FILTERS = 4000, UNITS = 400, ASKED = 20000 };
@@ -226,9 +224,8 @@ static outcome grow(bry_index_options options, double error)
     return result;
 }
 
-static void test_grown(void **state)
+TEST(test_grown)
 {
-    (void)state;
     static const double error = 0x1p-14;
     static const struct {
         const char *name;
@@ -286,9 +283,8 @@ static uint64_t bits_of(uint32_t units, uint64_t each, double error, bool segmen
 }
 
 /* Against one filter for all: log to the base ε of 1 - (1 - ε)^(1/r). */
-static void test_memory_against_one_filter(void **state)
+TEST(test_memory_against_one_filter)
 {
-    (void)state;
     static const double errors[] = {1e-3, 0x1p-14, 1e-5, 1e-9};
     for (int e = 0; e < 4; e++) {
         double worst = 0;

@@ -74,9 +74,8 @@ static void salted_make(salted *of, uint64_t first)
  * with p(present) alone. The optimized check asks the future and the oldest filter, which share
  * nothing, and the pair is part of the latter: there the formula holds.
  */
-static void test_check_value(void **state)
+TEST(test_check_value)
 {
-    (void)state;
     double once = formula(150), twice = formula(300);
     double simple = 1 - (1 - once) * (1 - twice) * (1 - once);
     double optimized = 1 - (1 - once) * (1 - twice * once) * (1 - once);
@@ -131,9 +130,8 @@ static void test_check_value(void **state)
 /* ---- a pair of neighbours ------------------------------------------------------------------ */
 
 /* Two filters that share half of their elements: p² when salted, about p^1.5 when not. */
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     enum { EACH = 1000, BITS = 9600, HASHES = 3, SETS = 200, QUERIES = 10000 };
     bry_allocator allocator = bry__allocator_or_default(NULL);
     uint64_t pairs[2] = {0, 0};
@@ -172,9 +170,8 @@ static void test_pairs(void **state)
 
 /* ---- the planned load ---------------------------------------------------------------------- */
 
-static void test_planned_load(void **state)
+TEST(test_planned_load)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 8000, 160000, 0.001);
         options.fixed = m > 0;
@@ -208,9 +205,8 @@ static void test_planned_load(void **state)
 
 /* ---- a hundredfold load -------------------------------------------------------------------- */
 
-static void test_burst(void **state)
+TEST(test_burst)
 {
-    (void)state;
     static const uint32_t parts[] = {8, 2, 32};
     for (int g = 0; g < 3; g++) {
         bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 8000, 8000, 0.001);

@@ -50,9 +50,8 @@ static errors count(const bry_index *index, uint64_t first, uint64_t n)
 
 /* Three quarters of the error where the index may grow, all of it where not. An element that is
  * there finds another's fingerprint as often as one that is not. */
-static void test_at_capacity(void **state)
+TEST(test_at_capacity)
 {
-    (void)state;
     static const double asked[] = {0.05, 0.01, 1e-3};
     for (int i = 0; i < 3; i++)
         for (int fixed = 0; fixed < 2; fixed++) {
@@ -70,9 +69,8 @@ static void test_at_capacity(void **state)
 }
 
 /* At ten times what was planned the promise holds, and it does when most of that is gone again. */
-static void test_grown_and_shrunk(void **state)
+TEST(test_grown_and_shrunk)
 {
-    (void)state;
     bry_index_options options = options_for(0.02, false);
     options.units = 6;
     bry_index *index = make(options);
@@ -95,9 +93,8 @@ static void test_grown_and_shrunk(void **state)
 
 /* Deleting takes along elements of the same unit that share the fingerprint, a share of error by
  * units; and those of other units never. */
-static void test_deletion(void **state)
+TEST(test_deletion)
 {
-    (void)state;
     bry_index *index = make(options_for(0.05, true));
     fill(index, N);
     for (uint64_t i = 0; i < N; i += 2)
@@ -116,9 +113,8 @@ static void test_deletion(void **state)
 }
 
 /* 64 units, one in a thousand. */
-static void test_bits(void **state)
+TEST(test_bits)
 {
-    (void)state;
     for (int fixed = 0; fixed < 2; fixed++) {
         bry_index_options options = options_for(1e-3, fixed);
         options.unit_capacity = 4 * EACH;

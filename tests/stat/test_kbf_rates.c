@@ -273,24 +273,21 @@ static void tuned_within(double error, double most_bytes, unsigned tables)
         }
 }
 
-static void test_tuned_at_1e3(void **state)
+TEST(test_tuned_at_1e3)
 {
-    (void)state;
     tuned_within(1e-3, 25, 1);
 }
 
-static void test_tuned_at_1e5(void **state)
+TEST(test_tuned_at_1e5)
 {
-    (void)state;
     tuned_within(1e-5, 40, 5);
 }
 
 /* ---- other ways to be full ----------------------------------------------------------------- */
 
 /* Small tables, small field: the formulae are not below what happens. */
-static void test_small_tables(void **state)
+TEST(test_small_tables)
 {
-    (void)state;
     size_t all = keys;
     for (keys = 1; keys <= 300; keys = keys * 3 + 1) {
         tally sum = {0};
@@ -349,9 +346,8 @@ static void grown_within(uint64_t capacity, double error, uint32_t value_bits, t
     }
 }
 
-static void test_growth_from_a_few_keys(void **state)
+TEST(test_growth_from_a_few_keys)
 {
-    (void)state;
     static const uint64_t capacities[] = {1, 2, 3, 5, 12};
     static const double errors[] = {0.5, 0.1, 0.01, 1e-3};
     static const uint32_t bits[] = {1, 3, 7, 0};

@@ -33,9 +33,8 @@ static errors count(const bry_map *map, uint64_t first, uint64_t n)
 /* The error shows where it is said to: three quarters of it where a map may grow, all of it where
  * not. Of two keys that share a fingerprint one is wrong, unless they happen to have the same
  * value. */
-static void test_at_capacity(void **state)
+TEST(test_at_capacity)
 {
-    (void)state;
     static const double asked[] = {0.05, 0.01, 1e-3};
     for (int i = 0; i < 3; i++)
         for (int fixed = 0; fixed < 2; fixed++) {
@@ -55,9 +54,8 @@ static void test_at_capacity(void **state)
 }
 
 /* Far past its capacity, and merged from parts: the promise holds. */
-static void test_grown_and_joined(void **state)
+TEST(test_grown_and_joined)
 {
-    (void)state;
     bry_map_options options = options_for(0.02, false);
     options.capacity = N / 10;
     bry_map *map = make(options);
@@ -90,9 +88,8 @@ static void test_grown_and_joined(void **state)
 }
 
 /* Hundreds of thousands of times the capacity: growth goes on, within the promise. */
-static void test_growth_goes_on(void **state)
+TEST(test_growth_goes_on)
 {
-    (void)state;
     static const struct {
         uint64_t capacity, n;
         double error;

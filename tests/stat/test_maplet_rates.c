@@ -116,9 +116,8 @@ static const struct {
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* From a hundredth of the capacity to the capacity, and back to a tenth. */
-static void test_growing_and_shrinking(void **state)
+TEST(test_growing_and_shrinking)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         for (unsigned fixed = 0; fixed < 2; fixed++) {
             bry__maplet maplet;
@@ -138,9 +137,8 @@ static void test_growing_and_shrinking(void **state)
 }
 
 /* Two halves, of different keys, merged; and merged once more beyond the capacity. */
-static void test_merging_halves(void **state)
+TEST(test_merging_halves)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         bry__maplet half[2];
         uint64_t n = shapes[i].capacity;
@@ -160,9 +158,8 @@ static void test_merging_halves(void **state)
 }
 
 /* A hundred times the capacity: the sum over the chain; then back, folded into the first table. */
-static void test_past_capacity(void **state)
+TEST(test_past_capacity)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         bry__maplet maplet;
         uint64_t capacity = shapes[i].capacity / 50, n = 100 * capacity;
@@ -183,9 +180,8 @@ static void test_past_capacity(void **state)
 
 /* Keys upserted for the first time: how many find something already. Half of the error at the
  * end, since there were none in the beginning. */
-static void test_collisions_when_upserting(void **state)
+TEST(test_collisions_when_upserting)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         bry__maplet maplet;
         uint64_t n = shapes[i].capacity, found = 0;

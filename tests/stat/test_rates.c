@@ -76,9 +76,8 @@ static const struct {
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* Over filters of many seeds: what is observed is what was planned. */
-static void test_observed_error_is_the_planned_one(void **state)
+TEST(test_observed_error_is_the_planned_one)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         bry_filter_options options = shapes[s].options;
         options.struct_size = sizeof options;
@@ -108,9 +107,8 @@ static void test_observed_error_is_the_planned_one(void **state)
 }
 
 /* At half of the capacity: below what is promised for all of it, and still what the bits say. */
-static void test_error_before_capacity(void **state)
+TEST(test_error_before_capacity)
 {
-    (void)state;
     enum { CAPACITY = 100000, ASKED = 1000000 };
     bry_filter_options half = {.capacity = CAPACITY / 2, .seed = 7}, whole = half;
     whole.struct_size = half.struct_size = sizeof half;
@@ -133,9 +131,8 @@ static void test_error_before_capacity(void **state)
 
 /* No false negatives and no lost keys: items falls short of the keys by the false positives met
  * while adding, whose rate grows from nothing to the error. */
-static void test_items_counts_new_keys(void **state)
+TEST(test_items_counts_new_keys)
 {
-    (void)state;
     enum { CAPACITY = 200000 };
     bry_filter_options options = {.capacity = CAPACITY, .error = 0.1};
     bry_filter *filter = filled(options, 3);
@@ -152,9 +149,8 @@ static void test_items_counts_new_keys(void **state)
 }
 
 /* After a merge of disjoint sets the count is an estimate from the bits. */
-static void test_merged_count(void **state)
+TEST(test_merged_count)
 {
-    (void)state;
     band_mean ratios = BAND_MEAN;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         bry_filter_options options = BRY_FILTER_OPTIONS;
@@ -177,9 +173,8 @@ static void test_merged_count(void **state)
     band_assert_mean(&ratios, 1, 0.005);
 }
 
-static void test_standard_filter_errs_as_the_formula_says(void **state)
+TEST(test_standard_filter_errs_as_the_formula_says)
 {
-    (void)state;
     static const struct {
         uint64_t n, bits, asked;
         unsigned k, filters;

@@ -28,9 +28,8 @@ static bry_window_options options_for(double error, uint32_t generations, bool f
 }
 
 /* A steady load for three windows; asked just before a generation goes, when there is most. */
-static void test_steady(void **state)
+TEST(test_steady)
 {
-    (void)state;
     static const struct {
         double error, most_bits;
         uint32_t generations;
@@ -72,9 +71,8 @@ static void test_steady(void **state)
 
 /* Thirty times what was planned for: within the error all the way, without `fixed`; with it, the
  * error is what stats say. */
-static void test_past_the_plan(void **state)
+TEST(test_past_the_plan)
 {
-    (void)state;
     for (int fixed = 0; fixed < 2; fixed++) {
         bry_window_options options = options_for(0.01, 0, fixed);
         options.capacity = 3000;
@@ -94,9 +92,8 @@ static void test_past_the_plan(void **state)
 }
 
 /* Merged from parts, and filled on. */
-static void test_merged(void **state)
+TEST(test_merged)
 {
-    (void)state;
     bry_window_options options = options_for(0.02, 0, false);
     bry_window *all = make(options);
     for (unsigned part = 0; part < 4; part++) {

@@ -10,4 +10,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+/* TEST(name) { … } is a test that needs nothing of cmocka's state. */
+#define TEST(name) static void name(void **state __attribute__((unused)))
+
 #endif

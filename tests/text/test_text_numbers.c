@@ -29,9 +29,8 @@ static void assert_refuses(parse *function, const char *text, const char *part)
     assert_int_equal(value, 42);
 }
 
-static void test_counts_are_exact(void **state)
+TEST(test_counts_are_exact)
 {
-    (void)state;
     assert_reads(text_parse_count, "0", 0);
     assert_reads(text_parse_count, "18446744073709551615", UINT64_MAX);
     assert_reads(text_parse_count, "18446744073709551.615k", UINT64_MAX);
@@ -68,9 +67,8 @@ static void test_counts_are_exact(void **state)
     assert_refuses(text_parse_count, "2^ 3", "not a count");
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     assert_reads(text_parse_bytes, "4096", 4096);
     assert_reads(text_parse_bytes, "4096B", 4096);
     assert_reads(text_parse_bytes, "64MiB", (uint64_t)64 << 20);
@@ -90,9 +88,8 @@ static void test_bytes(void **state)
     assert_refuses(text_parse_bytes, "-1k", "below zero");
 }
 
-static void test_spans(void **state)
+TEST(test_spans)
 {
-    (void)state;
     assert_reads(text_parse_span, "100ms", 100);
     assert_reads(text_parse_span, "60s", 60000);
     assert_reads(text_parse_span, "5m", 300000);
@@ -122,9 +119,8 @@ static void test_spans(void **state)
     assert_refuses(text_parse_span_or_ms, "", "not a time");
 }
 
-static void test_digits_alone(void **state)
+TEST(test_digits_alone)
 {
-    (void)state;
     assert_reads(text_parse_plain, "0", 0);
     assert_reads(text_parse_plain, "0018446744073709551615", UINT64_MAX);
     assert_reads(text_parse_moment, "1700000000000", UINT64_C(1700000000000));
@@ -138,9 +134,8 @@ static void test_digits_alone(void **state)
 }
 
 /* The text is read up to its length: not beyond, and not only up to a NUL. */
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-    (void)state;
     static parse *const all[] = {text_parse_count, text_parse_bytes,  text_parse_span_or_ms,
                                  text_parse_plain, text_parse_moment, text_parse_span};
     uint64_t value = 42;
@@ -166,9 +161,8 @@ static void test_lengths(void **state)
     assert_true(share == 0.1);
 }
 
-static void test_shares_are_nearest(void **state)
+TEST(test_shares_are_nearest)
 {
-    (void)state;
     static const struct {
         const char *text;
         double share;
@@ -194,9 +188,8 @@ static void test_shares_are_nearest(void **state)
     }
 }
 
-static void test_sizes_are_written(void **state)
+TEST(test_sizes_are_written)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *said;
@@ -214,9 +207,8 @@ static void test_sizes_are_written(void **state)
         assert_string_equal(text_size_of(cases[i].bytes).text, cases[i].said);
 }
 
-static void test_numbers_are_written(void **state)
+TEST(test_numbers_are_written)
 {
-    (void)state;
     static const struct {
         double number;
         const char *shortest, *rounded;

@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 #include "model/maplet/maplet_side.h"
 #include "support/failing_allocator.h"
+#include "support/maplet_twins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -243,24 +244,6 @@ static unsigned read_batch(pair *both, model_reader *reader, const char *what)
     return count;
 }
 
-/* Whether a fingerprint has two entries in one table. */
-static bool has_twins(const bry__maplet *maplet)
-{
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint, last = 0;
-    uint32_t value;
-    unsigned table = maplet->tables;
-    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value)) {
-        const bry__table *in = maplet->table[cursor.table];
-        if ((table == cursor.table && fingerprint == last) ||
-            (in->overflow.n > 0 && bry__table_get_all(in, fingerprint, NULL, 0) > 1))
-            return true;
-        table = cursor.table;
-        last = fingerprint;
-    }
-    return false;
-}
-
 /* All or none. For maplets with one value to a fingerprint, as maps and filters have. */
 static void do_upsert_n(pair *both, model_reader *reader)
 {
@@ -268,7 +251,7 @@ static void do_upsert_n(pair *both, model_reader *reader)
     maplet_side *side = &both->side[0];
     uint8_t was[MAX_BATCH + 1], copy_was[MAX_BATCH + 1];
     uint32_t old[MAX_BATCH] = {0}, copy_old[MAX_BATCH] = {0};
-    if (has_twins(&side->maplet))
+    if (maplet_has_twins(&side->maplet))
         return;
     memset(was, 77, sizeof was);
     memset(copy_was, 77, sizeof copy_was);

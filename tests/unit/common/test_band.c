@@ -5,9 +5,8 @@
 
 #include <math.h>
 
-static void test_deviation(void **state)
+TEST(test_deviation)
 {
-    (void)state;
     /* 10,000 throws of a coin: σ is 50. */
     assert_true(band_deviation(5000, 10000, 0.5) == 0);
     assert_true(band_deviation(5250, 10000, 0.5) == 5);
@@ -20,9 +19,8 @@ static void test_deviation(void **state)
     assert_false(band_tells(1000, 0.01)); /* 10 ± 5·3.1 */
 }
 
-static void test_mean(void **state)
+TEST(test_mean)
 {
-    (void)state;
     band_mean values = BAND_MEAN;
     for (int i = 0; i < 100; i++)
         band_mean_take(&values, i % 2 ? 9 : 11);
@@ -34,9 +32,8 @@ static void test_mean(void **state)
 }
 
 /* Dice as they should be come out within the band, those off by a tenth do not. */
-static void test_dice(void **state)
+TEST(test_dice)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
         generator dice = {seed};
         uint64_t fair = 0, loaded = 0;
@@ -51,42 +48,36 @@ static void test_dice(void **state)
 
 /* ---- assertions that must fail: main() counts on it ---- */
 
-static void outside(void **state)
+TEST(outside)
 {
-    (void)state;
     band_assert(5251, 10000, 0.5);
 }
 
-static void outside_below(void **state)
+TEST(outside_below)
 {
-    (void)state;
     band_assert(4749, 10000, 0.5);
 }
 
-static void above(void **state)
+TEST(above)
 {
-    (void)state;
     band_assert_at_most(5251, 10000, 0.5);
 }
 
-static void says_nothing(void **state)
+TEST(says_nothing)
 {
-    (void)state;
     band_assert(10, 1000, 0.01);
 }
 
-static void mean_off(void **state)
+TEST(mean_off)
 {
-    (void)state;
     band_mean values = BAND_MEAN;
     for (int i = 0; i < 100; i++)
         band_mean_take(&values, i % 2 ? 9 : 11);
     band_assert_mean(&values, 10.51, 0.02);
 }
 
-static void mean_too_wide(void **state)
+TEST(mean_too_wide)
 {
-    (void)state;
     band_mean values = BAND_MEAN;
     for (int i = 0; i < 100; i++)
         band_mean_take(&values, i % 2 ? 9 : 11);

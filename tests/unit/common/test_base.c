@@ -41,9 +41,8 @@ static const struct {
 };
 enum { PINNED = sizeof pinned / sizeof pinned[0] };
 
-static void test_statuses_are_pinned(void **state)
+TEST(test_statuses_are_pinned)
 {
-    (void)state;
     for (int i = 0; i < PINNED; i++) {
         assert_int_equal(pinned[i].status, pinned[i].value);
         assert_string_equal(bry_status_word(pinned[i].status), pinned[i].word);
@@ -56,9 +55,8 @@ static void test_statuses_are_pinned(void **state)
     assert_int_equal(listed, PINNED);
 }
 
-static void test_unknown_statuses(void **state)
+TEST(test_unknown_statuses)
 {
-    (void)state;
     static const int unknown[] = {1, -PINNED, -1000};
     for (int i = 0; i < 3; i++) {
         assert_string_equal(bry_status_word((bry_status)unknown[i]), "UNKNOWN");
@@ -66,17 +64,15 @@ static void test_unknown_statuses(void **state)
     }
 }
 
-static void test_answers_are_pinned(void **state)
+TEST(test_answers_are_pinned)
 {
-    (void)state;
     assert_int_equal(BRY_ABSENT, 0);
     assert_int_equal(BRY_PRESENT, 1);
     assert_int_equal(BRY_UNSURE, 2);
 }
 
-static void test_engines(void **state)
+TEST(test_engines)
 {
-    (void)state;
     static const char *const names[] = {"auto", "bloom", "compact", "kbf", "fbf", "dba"};
     for (int i = 0; i < 6; i++) {
         bry_engine engine = (bry_engine)99;
@@ -96,9 +92,8 @@ static void test_engines(void **state)
     }
 }
 
-static void test_version_is_the_headers(void **state)
+TEST(test_version_is_the_headers)
 {
-    (void)state;
     char expected[64];
     snprintf(expected, sizeof expected, "%d.%d.%d%s", BRY_VERSION_MAJOR, BRY_VERSION_MINOR,
              BRY_VERSION_PATCH, BRY_VERSION_RELEASE ? "" : "-dev");
@@ -116,9 +111,8 @@ static bool all_zero(const unsigned char *bytes, size_t len)
     return true;
 }
 
-static void test_memory_is_cleared_and_given_back(void **state)
+TEST(test_memory_is_cleared_and_given_back)
 {
-    (void)state;
     failing_allocator memory; /* gives out dirty memory and checks every size that comes back */
     failing_allocator_init(&memory);
     for (size_t size = 0; size < 300; size++) {
@@ -155,9 +149,8 @@ static void shifted_free(void *opaque, void *block, size_t size)
     from->shift = SIZE_MAX;
 }
 
-static void test_lines_are_aligned_wherever_the_allocator_puts_them(void **state)
+TEST(test_lines_are_aligned_wherever_the_allocator_puts_them)
 {
-    (void)state;
     static shifted from;
     bry_allocator allocator = {shifted_alloc, shifted_free, &from};
     for (size_t shift = 0; shift < 64; shift++) {
@@ -176,9 +169,8 @@ static void test_lines_are_aligned_wherever_the_allocator_puts_them(void **state
     }
 }
 
-static void test_lines_fail_cleanly(void **state)
+TEST(test_lines_fail_cleanly)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     memory.fail_at = 1;
@@ -189,9 +181,8 @@ static void test_lines_fail_cleanly(void **state)
     assert_int_equal(memory.calls, 1);
 }
 
-static void test_default_allocator(void **state)
+TEST(test_default_allocator)
 {
-    (void)state;
     bry_allocator standard = bry__allocator_or_default(NULL);
     void *block = standard.alloc(standard.opaque, 100);
     assert_non_null(block);
@@ -205,9 +196,8 @@ static void test_default_allocator(void **state)
 
 /* ---- sizes and bytes ---- */
 
-static void test_checked_sizes(void **state)
+TEST(test_checked_sizes)
 {
-    (void)state;
     uint64_t result = 0;
     assert_true(bry__mul(UINT64_C(1) << 32, (UINT64_C(1) << 32) - 1, &result));
     assert_int_equal(result, UINT64_C(0xffffffff00000000));
@@ -223,9 +213,8 @@ static void test_checked_sizes(void **state)
     assert_int_equal(bry__to_size(UINT64_MAX, &size), sizeof(size_t) >= sizeof(uint64_t));
 }
 
-static void test_bytes_are_little_endian_at_any_address(void **state)
+TEST(test_bytes_are_little_endian_at_any_address)
 {
-    (void)state;
     static const unsigned char bytes[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
     for (size_t at = 0; at < 8; at++) {
         unsigned char place[16] = {0}, back[16] = {0};
@@ -246,9 +235,8 @@ static void test_bytes_are_little_endian_at_any_address(void **state)
     }
 }
 
-static void test_doubles_are_ieee_bits(void **state)
+TEST(test_doubles_are_ieee_bits)
 {
-    (void)state;
     static const unsigned char quarter[8] = {0, 0, 0, 0, 0, 0, 0xd0, 0x3f}; /* 2^-2 */
     unsigned char bytes[8];
     bry__store_double(bytes, 0.25);
@@ -260,9 +248,8 @@ static void test_doubles_are_ieee_bits(void **state)
 
 /* ---- buffers and views ---- */
 
-static void test_buffer_takes_everything_in_order(void **state)
+TEST(test_buffer_takes_everything_in_order)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     static unsigned char written[40000];
@@ -284,9 +271,8 @@ static void test_buffer_takes_everything_in_order(void **state)
     bry_buffer_free(&buffer);
 }
 
-static void test_buffer_refuses_sizes_that_cannot_be(void **state)
+TEST(test_buffer_refuses_sizes_that_cannot_be)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     assert_int_equal(sink.write(sink.opaque, "abc", 3), BRY_OK);
@@ -300,9 +286,8 @@ static void test_buffer_refuses_sizes_that_cannot_be(void **state)
     bry_buffer_free(&buffer);
 }
 
-static void test_view_gives_its_bytes_and_then_the_end(void **state)
+TEST(test_view_gives_its_bytes_and_then_the_end)
 {
-    (void)state;
     bry_view view = {"0123456789", 10, 0};
     bry_source source = bry_view_source(&view);
     char bytes[16];
@@ -328,9 +313,8 @@ static void test_view_gives_its_bytes_and_then_the_end(void **state)
 
 /* ---- the machine ---- */
 
-static void test_random_seeds_differ(void **state)
+TEST(test_random_seeds_differ)
 {
-    (void)state;
     uint64_t seeds[16];
     for (int i = 0; i < 16; i++) {
         assert_int_equal(bry__random_seed(&seeds[i]), BRY_OK);
@@ -340,9 +324,8 @@ static void test_random_seeds_differ(void **state)
     }
 }
 
-static void test_isa_names(void **state)
+TEST(test_isa_names)
 {
-    (void)state;
     static const char *const names[] = {"scalar", "avx2", "avx512", "neon"};
     assert_int_equal(BRY__ISA_COUNT, 4);
     for (int i = 0; i < BRY__ISA_COUNT; i++)

@@ -128,9 +128,8 @@ static void *made(const job_calls *calls, bry_engine engine, const bry_allocator
 /* ---- tests --------------------------------------------------------------------------------- */
 
 /* Items are what was new, bytes what the allocator gave out, at every moment. */
-static void test_numbers_and_keys(void **state)
+TEST(test_numbers_and_keys)
 {
-    (void)state;
     for (size_t j = 0; j < JOBS; j++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -159,9 +158,8 @@ static void test_numbers_and_keys(void **state)
 }
 
 /* Batches of deletions are as many single ones. */
-static void test_deletions(void **state)
+TEST(test_deletions)
 {
-    (void)state;
     enum { N = 300 };
     bry_hash hashes[N];
     bry_answer was[N];
@@ -204,9 +202,8 @@ static void test_deletions(void **state)
 }
 
 /* An index's batch says which elements were there, in one unit and in several. */
-static void test_additions(void **state)
+TEST(test_additions)
 {
-    (void)state;
     enum { N = 200 };
     bry_hash hashes[N];
     bry_answer was[N];
@@ -227,9 +224,8 @@ static void test_additions(void **state)
 }
 
 /* A batch of updates is as many single ones, and changes nothing when memory runs out. */
-static void test_updates(void **state)
+TEST(test_updates)
 {
-    (void)state;
     enum { N = 200 };
     static const char *const words[] = {"new", "newer", "newest"};
     bry_hash hashes[N];

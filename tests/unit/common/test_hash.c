@@ -103,9 +103,8 @@ static void assert_hash_equal(bry_hash a, bry_hash b)
     assert_int_equal(a.hi, b.hi);
 }
 
-static void test_hashes_are_the_vectors(void **state)
+TEST(test_hashes_are_the_vectors)
 {
-    (void)state;
     assert_int_equal(BRY__HASH_SCHEME, 1);
     for (int i = 0; i < VECTORS; i++) {
         const vector *v = &vectors[i];
@@ -113,9 +112,8 @@ static void test_hashes_are_the_vectors(void **state)
     }
 }
 
-static void test_what_is_derived_is_the_vectors(void **state)
+TEST(test_what_is_derived_is_the_vectors)
 {
-    (void)state;
     for (int i = 0; i < VECTORS; i++) {
         const vector *v = &vectors[i];
         assert_int_equal(bry__scale(v->hash.hi, 19372), v->block);
@@ -144,9 +142,8 @@ static void test_what_is_derived_is_the_vectors(void **state)
     }
 }
 
-static void test_keys_at_any_address(void **state)
+TEST(test_keys_at_any_address)
 {
-    (void)state;
     unsigned char shifted[MAX_KEY + 16];
     for (int i = 0; i < VECTORS; i++) {
         const vector *v = &vectors[i];
@@ -157,18 +154,16 @@ static void test_keys_at_any_address(void **state)
     }
 }
 
-static void test_empty_key(void **state)
+TEST(test_empty_key)
 {
-    (void)state;
     assert_int_equal(vectors[0].len, 0);
     assert_hash_equal(bry_hash_key(0, NULL, 0), vectors[0].hash);
     assert_hash_equal(bry_hash_key(0, "abc", 0), vectors[0].hash);
     assert_true(bry_hash_key(1, NULL, 0).lo != vectors[0].hash.lo);
 }
 
-static void test_batch_is_singles(void **state)
+TEST(test_batch_is_singles)
 {
-    (void)state;
     static const void *keys[VECTORS];
     static size_t lens[VECTORS];
     static bry_hash out[VECTORS + 1];
@@ -186,9 +181,8 @@ static void test_batch_is_singles(void **state)
     bry_hash_key_n(77, NULL, NULL, 0, NULL);
 }
 
-static void test_digest_is_little_endian_and_unseeded(void **state)
+TEST(test_digest_is_little_endian_and_unseeded)
 {
-    (void)state;
     unsigned char digest[17];
     for (int i = 0; i < 17; i++)
         digest[i] = (unsigned char)(i + 1);
@@ -198,9 +192,8 @@ static void test_digest_is_little_endian_and_unseeded(void **state)
                       (bry_hash){UINT64_C(0x0908070605040302), UINT64_C(0x11100f0e0d0c0b0a)});
 }
 
-static void test_scaling(void **state)
+TEST(test_scaling)
 {
-    (void)state;
     assert_int_equal(bry__scale(0, 10), 0);
     assert_int_equal(bry__scale(UINT64_MAX, 10), 9);
     assert_int_equal(bry__scale(UINT64_MAX, UINT64_MAX), UINT64_MAX - 1);
@@ -218,9 +211,8 @@ static void test_scaling(void **state)
 }
 
 /* Every input bit moves every output bit half of the time, within the band. */
-static void test_mixing_spreads_every_bit(void **state)
+TEST(test_mixing_spreads_every_bit)
 {
-    (void)state;
     enum { ROUNDS = 400 };
     generator numbers = {6};
     static uint32_t flips[64][64];

@@ -15,9 +15,8 @@ static _Alignas(64) unsigned char blocks[BLOCKS][64];
 
 /* Runs before anything else in this process asks for kernels: ctest starts it once for each value
  * of BLOOMERY_ISA. */
-static void test_environment_decides_the_first_use(void **state)
+TEST(test_environment_decides_the_first_use)
 {
-    (void)state;
     const char *wanted = getenv("BLOOMERY_ISA");
     const char *best = "scalar";
     bool have = false;
@@ -31,9 +30,8 @@ static void test_environment_decides_the_first_use(void **state)
     assert_string_equal(bry__isa_names[bry__kernels()->isa], bry_isa());
 }
 
-static void test_force(void **state)
+TEST(test_force)
 {
-    (void)state;
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
         const char *before = bry_isa();
         const bry__kernel *kernel = bry__kernel_of((bry__isa)isa);
@@ -145,9 +143,8 @@ static void compare_block_adds(const bry__kernel *kernel, generator *numbers, un
     }
 }
 
-static void test_block_test(void **state)
+TEST(test_block_test)
 {
-    (void)state;
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
         const bry__kernel *kernel = bry__kernel_of((bry__isa)isa);
         if (!kernel)
@@ -207,9 +204,8 @@ static void compare_lines(const bry__kernel *kernel, generator *numbers, size_t 
     bry__free_lines(&allocator, b, len);
 }
 
-static void test_whole_lines(void **state)
+TEST(test_whole_lines)
 {
-    (void)state;
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
         const bry__kernel *kernel = bry__kernel_of((bry__isa)isa);
         if (!kernel)

@@ -85,9 +85,8 @@ static const uint8_t failing[] = {
     0, 1,  60, 2, 0,  1, 30, 6, 1, 20, 1, 49, 2, 1, 2, 3, 1, 200, 0, 2,
 };
 
-static void test_run(void **state)
+TEST(test_run)
 {
-    (void)state;
     model_failure failure = {99, "untouched"};
     assert_true(model_run(&wrong_sums, failing, 9, &failure));
     assert_int_equal(failure.step, 99);
@@ -102,9 +101,8 @@ static void test_run(void **state)
     assert_int_equal(alive, 0); /* destroyed each time */
 }
 
-static void test_reader(void **state)
+TEST(test_reader)
 {
-    (void)state;
     const uint8_t bytes[] = {7, 1, 2, 255, 9};
     model_reader reader = {.bytes = bytes, .len = sizeof bytes};
     assert_int_equal(model_byte(&reader), 7);
@@ -116,9 +114,8 @@ static void test_reader(void **state)
 }
 
 /* The shortest failing program: clear (the start value first), then additions beyond 100. */
-static void test_shrink_reaches_the_shortest(void **state)
+TEST(test_shrink_reaches_the_shortest)
 {
-    (void)state;
     uint8_t bytes[sizeof failing];
     memcpy(bytes, failing, sizeof failing);
     size_t len = model_shrink(&wrong_sums, bytes, sizeof bytes);
@@ -128,9 +125,8 @@ static void test_shrink_reaches_the_shortest(void **state)
     assert_int_equal(alive, 0);
 }
 
-static void test_shrink_of_long_programs(void **state)
+TEST(test_shrink_of_long_programs)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         static uint8_t bytes[2000];
         generator numbers = {seed};
@@ -144,9 +140,8 @@ static void test_shrink_of_long_programs(void **state)
     }
 }
 
-static void test_shrink_leaves_what_passes(void **state)
+TEST(test_shrink_leaves_what_passes)
 {
-    (void)state;
     uint8_t bytes[9];
     memcpy(bytes, failing, sizeof bytes);
     assert_int_equal(model_shrink(&wrong_sums, bytes, sizeof bytes), sizeof bytes);
@@ -154,9 +149,8 @@ static void test_shrink_leaves_what_passes(void **state)
     assert_int_equal(model_shrink(&wrong_sums, bytes, 0), 0);
 }
 
-static void test_show(void **state)
+TEST(test_show)
 {
-    (void)state;
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
@@ -183,9 +177,8 @@ static void lazy_step(void *opaque, model_reader *reader)
     steps++;
 }
 
-static void test_a_step_that_reads_nothing(void **state)
+TEST(test_a_step_that_reads_nothing)
 {
-    (void)state;
     model lazy = wrong_sums;
     lazy.step = lazy_step;
     assert_true(model_run(&lazy, failing, sizeof failing, NULL));

@@ -152,9 +152,8 @@ static bool ends_in_zeros(const any_struct *one, size_t from, size_t to)
     return true;
 }
 
-static void test_filled_for_an_old_caller(void **state)
+TEST(test_filled_for_an_old_caller)
 {
-    (void)state;
     for (size_t i = 0; i < FILLED; i++) {
         any_struct whole, old;
         assert_int_equal(fill(i, filled[i].size, &whole), BRY_OK);
@@ -174,9 +173,8 @@ static void test_filled_for_an_old_caller(void **state)
     }
 }
 
-static void test_filled_for_a_new_caller(void **state)
+TEST(test_filled_for_a_new_caller)
 {
-    (void)state;
     for (size_t i = 0; i < FILLED; i++) {
         any_struct whole, later;
         size_t size = filled[i].size, more = size + MORE;
@@ -190,9 +188,8 @@ static void test_filled_for_a_new_caller(void **state)
     }
 }
 
-static void test_not_initialized(void **state)
+TEST(test_not_initialized)
 {
-    (void)state;
     static const size_t wrong[] = {0, 4, 20, SIZE_MAX, (size_t)1 << 32};
     for (size_t i = 0; i < FILLED; i++)
         for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
@@ -223,9 +220,8 @@ PLAN(window, BRY_WINDOW_OPTIONS, BRY_WINDOW_SHAPE)
 PLAN(counter, BRY_COUNTER_OPTIONS, BRY_COUNTER_SHAPE)
 PLAN(index, BRY_INDEX_OPTIONS, BRY_INDEX_SHAPE)
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     bry_status (*const plans[])(size_t, unsigned char) = {filter_with, map_with, window_with,
                                                           counter_with, index_with};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
@@ -236,9 +232,8 @@ static void test_options(void **state)
     }
 }
 
-static void test_loads(void **state)
+TEST(test_loads)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     assert_int_equal(bry_filter_save(all.filter, &sink, NULL), BRY_OK);
@@ -274,9 +269,8 @@ static void test_loads(void **state)
 /* ---- arrays ------------------------------------------------------------------------------------
  */
 
-static void test_generations(void **state)
+TEST(test_generations)
 {
-    (void)state;
     bry_window_generation real[2];
     size_t n = bry_window_generations(all.window, real, sizeof *real, 2);
     assert_true(n >= 2);
@@ -304,9 +298,8 @@ static void test_generations(void **state)
     assert_int_equal(shorter[2].begin, UINT64_C(0xa5a5a5a5a5a5a5a5));
 }
 
-static void test_entries_and_operations(void **state)
+TEST(test_entries_and_operations)
 {
-    (void)state;
     struct {
         bry_counter_op op;
         uint64_t later;

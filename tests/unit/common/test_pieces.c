@@ -14,9 +14,8 @@ static const uint64_t sizes[] = {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-static void test_costs_what_was_told(void **state)
+TEST(test_costs_what_was_told)
 {
-    (void)state;
     for (int s = 0; s < SIZES; s++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -63,9 +62,8 @@ static void test_costs_what_was_told(void **state)
     }
 }
 
-static void test_failures_change_nothing(void **state)
+TEST(test_failures_change_nothing)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__pieces pieces = {.bytes = 1};

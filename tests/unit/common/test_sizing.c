@@ -32,9 +32,8 @@ static const struct {
 };
 enum { TEXTBOOK = sizeof textbook / sizeof textbook[0] };
 
-static void test_textbook_numbers(void **state)
+TEST(test_textbook_numbers)
 {
-    (void)state;
     for (int i = 0; i < TEXTBOOK; i++) {
         double n = textbook[i].n, p = textbook[i].p;
         assert_true(bry__bloom_bits(n, p) == textbook[i].bits);
@@ -45,9 +44,8 @@ static void test_textbook_numbers(void **state)
     assert_int_equal(bry__bloom_hashes_for_error(0.9), 1);
 }
 
-static void test_standard_error(void **state)
+TEST(test_standard_error)
 {
-    (void)state;
     /* One key, one bit in two: half of all keys look the same. */
     assert_close(bry__bloom_error(2, 1, 1), 0.5, 1e-15);
     /* Two keys of one bit each in four: 1 - (3/4)². */
@@ -61,9 +59,8 @@ static void test_standard_error(void **state)
     assert_close(bry__bloom_fill(0x1p50, 1, 1), 0x1p-50, 1e-12);
 }
 
-static void test_standard_directions_agree(void **state)
+TEST(test_standard_directions_agree)
 {
-    (void)state;
     for (int i = 1; i < TEXTBOOK; i++) {
         double n = textbook[i].n, m = textbook[i].bits;
         unsigned k = textbook[i].hashes;
@@ -100,9 +97,8 @@ static const struct {
     {172329166369, 21, 0x1p40, 9.9978890580017885e-10},
 };
 
-static void test_blocked_error_is_exact_and_never_too_bold(void **state)
+TEST(test_blocked_error_is_exact_and_never_too_bold)
 {
-    (void)state;
     /* Where long double is double, rounding counts for more; it must still err upwards. */
     double rounding = sizeof(long double) > sizeof(double) ? 3e-12 : 6e-9;
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
@@ -116,9 +112,8 @@ static void test_blocked_error_is_exact_and_never_too_bold(void **state)
     assert_true(bry__blocked_error(100, 7, 0) < 1e-12);
 }
 
-static void test_blocked_directions_agree(void **state)
+TEST(test_blocked_directions_agree)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
         double fill = bry__blocked_fill(exact[i].blocks, exact[i].k, exact[i].n);
         if (fill < 0.999)
@@ -145,9 +140,8 @@ static void throw_filter(generator *dice, unsigned k, unsigned n,
     }
 }
 
-static void test_blocked_error_against_dice(void **state)
+TEST(test_blocked_error_against_dice)
 {
-    (void)state;
     static const struct {
         unsigned k, n;
     } shapes[] = {{1, 100}, {3, 400}, {6, 400}, {12, 400}};
@@ -184,9 +178,8 @@ static void test_blocked_error_against_dice(void **state)
     }
 }
 
-static void test_plan_is_minimal(void **state)
+TEST(test_plan_is_minimal)
 {
-    (void)state;
     static const uint64_t keys[] = {1, 2, 10, 100, 999, 1000, 12345, 1000000, 100000000};
     static const double errors[] = {0.5, 0.3, 0.1, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-9};
     for (int i = 0; i < 9; i++) {
@@ -204,9 +197,8 @@ static void test_plan_is_minimal(void **state)
     }
 }
 
-static void test_plan_at_the_ends(void **state)
+TEST(test_plan_at_the_ends)
 {
-    (void)state;
     bry__blocked_shape least = bry__blocked_plan(1, 0.5);
     assert_int_equal(least.blocks, 1);
     bry__blocked_shape most = bry__blocked_plan(UINT64_C(1) << 40, 1e-9);

@@ -38,9 +38,8 @@ static void assert_untouched(const guarded *given, size_t from)
         assert_int_equal(given->bytes[i], GUARD);
 }
 
-static void test_an_old_caller_reads_what_it_knows(void **state)
+TEST(test_an_old_caller_reads_what_it_knows)
 {
-    (void)state;
     guarded theirs = guarded_of(sizeof(old_struct));
     const new_struct ours = {sizeof ours, 1, 2, 3};
     assert_int_equal(bry__struct_write(&theirs, &ours, sizeof ours), BRY_OK);
@@ -49,9 +48,8 @@ static void test_an_old_caller_reads_what_it_knows(void **state)
     assert_untouched(&theirs, sizeof(old_struct));
 }
 
-static void test_a_new_caller_finds_zeros(void **state)
+TEST(test_a_new_caller_finds_zeros)
 {
-    (void)state;
     guarded theirs = guarded_of(sizeof(new_struct));
     const old_struct ours = {sizeof ours, 1};
     assert_int_equal(bry__struct_write(&theirs, &ours, sizeof ours), BRY_OK);
@@ -62,9 +60,8 @@ static void test_a_new_caller_finds_zeros(void **state)
     assert_untouched(&theirs, sizeof(new_struct));
 }
 
-static void test_options_lose_nothing(void **state)
+TEST(test_options_lose_nothing)
 {
-    (void)state;
     guarded theirs = guarded_of(sizeof(old_struct));
     new_struct ours = {sizeof ours, 1, 0, 3};
     assert_int_equal(bry__struct_write_whole(&theirs, &ours, sizeof ours), BRY_E_RANGE);
@@ -75,9 +72,8 @@ static void test_options_lose_nothing(void **state)
     assert_untouched(&theirs, sizeof(old_struct));
 }
 
-static void test_an_old_caller_gets_defaults(void **state)
+TEST(test_an_old_caller_gets_defaults)
 {
-    (void)state;
     guarded theirs = guarded_of(sizeof(old_struct)); /* behind it: not zero, and not read */
     theirs.whole.first = 1;
     new_struct ours = {sizeof ours, 0, 20, 30};
@@ -88,9 +84,8 @@ static void test_an_old_caller_gets_defaults(void **state)
     assert_int_equal(ours.third, 30);
 }
 
-static void test_a_new_caller_is_told(void **state)
+TEST(test_a_new_caller_is_told)
 {
-    (void)state;
     new_struct theirs = {sizeof theirs, 1, 0, 0};
     old_struct ours = {sizeof ours, 0};
     assert_int_equal(bry__struct_read(&ours, sizeof ours, &theirs), BRY_OK);
@@ -102,9 +97,8 @@ static void test_a_new_caller_is_told(void **state)
     assert_int_equal(ours.first, 7);
 }
 
-static void test_sizes_that_no_struct_has(void **state)
+TEST(test_sizes_that_no_struct_has)
 {
-    (void)state;
     static const size_t wrong[] = {0, 1, 7, 12, 17, 4104, SIZE_MAX, SIZE_MAX - 7};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         guarded theirs = guarded_of(wrong[i]);
@@ -117,9 +111,8 @@ static void test_sizes_that_no_struct_has(void **state)
     }
 }
 
-static void test_elements(void **state)
+TEST(test_elements)
 {
-    (void)state;
     const uint64_t ours[2] = {1, 2};
     unsigned char array[3 * 24];
     for (size_t step = 8; step <= 24; step += 8) {

@@ -27,9 +27,8 @@ static bry_counter *make(const bry_counter_options *options)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static void plans(void **state)
+TEST(plans)
 {
-    (void)state;
     bry_counter_shape shape = BRY_COUNTER_SHAPE;
     assert_int_equal(bry_counter_plan(NULL, &shape), BRY_OK);
     assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
@@ -59,9 +58,8 @@ static void plans(void **state)
     bry_counter_destroy(NULL);
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
-    (void)state;
     bry_counter_shape shape = BRY_COUNTER_SHAPE;
     bry_counter *counters;
 #define REFUSED(field, bad, status)                                                                \
@@ -101,9 +99,8 @@ static void ranges(void **state)
 }
 
 /* With the least ceiling there is, an operation is applied. */
-static void least_ceiling(void **state)
+TEST(least_ceiling)
 {
-    (void)state;
     static const uint64_t capacities[] = {1, 1000, 1000000, 100000000};
     for (int e = 0; e < ENGINES; e++)
         for (int i = 0; i < 4; i++) {
@@ -121,9 +118,8 @@ static void least_ceiling(void **state)
 }
 
 /* A time of 0 is a time: it is where max_skew begins, and a retry after it is a repeat. */
-static void time_zero(void **state)
+TEST(time_zero)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++)
         for (int way = 0; way < 2; way++) {
             bry_counter_options options = options_for(engines[e]);
@@ -157,9 +153,8 @@ static void time_zero(void **state)
 }
 
 /* Two tables without a seed do not share one. */
-static void seeds(void **state)
+TEST(seeds)
 {
-    (void)state;
     bry_counter *a = make(NULL), *b = make(NULL);
     assert_true(bry_counter_seed(a) != 0 && bry_counter_seed(a) != bry_counter_seed(b));
     bry_counter_options like = counter_like(a);
@@ -174,9 +169,8 @@ static void seeds(void **state)
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static void once(void **state)
+TEST(once)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         bry_counter *c = make(&options);
@@ -209,9 +203,8 @@ static void once(void **state)
     }
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     bry_counter_options options = options_for(BRY_ENGINE_AUTO);
     bry_counter *c = make(&options);
     static char longest[BRY_COUNTER_NAME_MAX + 1];
@@ -248,9 +241,8 @@ static void names(void **state)
     bry_counter_destroy(c);
 }
 
-static void overflow(void **state)
+TEST(overflow)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         bry_counter *c = make(&options);
@@ -269,9 +261,8 @@ static void overflow(void **state)
     }
 }
 
-static void time_and_skew(void **state)
+TEST(time_and_skew)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.max_skew = 50;
@@ -294,9 +285,8 @@ static void time_and_skew(void **state)
 }
 
 /* A retry is recognised for as long as is promised, and not for longer than `longest`. */
-static void forgetting(void **state)
+TEST(forgetting)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.window = 800;
@@ -316,9 +306,8 @@ static void forgetting(void **state)
     }
 }
 
-static void deleting(void **state)
+TEST(deleting)
 {
-    (void)state;
     bry_counter_options options = options_for(BRY_ENGINE_AUTO);
     bry_counter *c = make(&options);
     bry_answer was = BRY_PRESENT;
@@ -356,9 +345,8 @@ static bry_counter_op op(uint64_t i, const char *name, int64_t delta)
         assert_true((op).value == (want_value));                                                   \
     } while (0)
 
-static void batches(void **state)
+TEST(batches)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         bry_counter *c = make(&options);
@@ -393,9 +381,8 @@ static void batches(void **state)
 }
 
 /* A large batch is what as many single calls are. */
-static void batches_are_single_calls(void **state)
+TEST(batches_are_single_calls)
 {
-    (void)state;
     enum { OPS = 5000 };
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
@@ -427,9 +414,8 @@ static void batches_are_single_calls(void **state)
     }
 }
 
-static void batches_are_all_or_none(void **state)
+TEST(batches_are_all_or_none)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         bry_counter *c = make(&options);
@@ -470,9 +456,8 @@ static void batches_are_all_or_none(void **state)
 }
 
 /* 26 bytes an operation and the names: 16 MiB in all. */
-static void batches_have_a_largest_size(void **state)
+TEST(batches_have_a_largest_size)
 {
-    (void)state;
     enum { OPS = 256 };
     static char name[BRY_COUNTER_NAME_MAX];
     static bry_counter_op ops[OPS];
@@ -496,9 +481,8 @@ static void batches_have_a_largest_size(void **state)
 
 /* ---- the ceiling --------------------------------------------------------------------------- */
 
-static void full(void **state)
+TEST(full)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.max_bytes = 200000;
@@ -535,9 +519,8 @@ static void full(void **state)
     }
 }
 
-static void full_of_names(void **state)
+TEST(full_of_names)
 {
-    (void)state;
     bry_counter_options options = options_for(BRY_ENGINE_AUTO);
     options.max_bytes = 10000000;
     bry_counter *c = make(&options);
@@ -570,9 +553,8 @@ static void full_of_names(void **state)
 
 /* ---- whole tables -------------------------------------------------------------------------- */
 
-static void clones(void **state)
+TEST(clones)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.max_bytes = 10000000;
@@ -604,9 +586,8 @@ static void clones(void **state)
 }
 
 /* The sum of what each decision risked: between nothing and the error promised. */
-static void expected_losses(void **state)
+TEST(expected_losses)
 {
-    (void)state;
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.error = 0.01;

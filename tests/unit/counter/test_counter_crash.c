@@ -224,43 +224,37 @@ static void explore(const char *steps, bry_counter_sync_policy sync, uint64_t lo
     scenario_free(&s);
 }
 
-static void from_nothing(void **state)
+TEST(from_nothing)
 {
-    (void)state;
     explore("aabdaa", BRY_COUNTER_SYNC_ALWAYS, 0, 0, 1, 500);
 }
 
-static void log_alone(void **state)
+TEST(log_alone)
 {
-    (void)state;
     explore("aaabadBtacaabdaBa", BRY_COUNTER_SYNC_ALWAYS, 0, 3, 1, 500);
 }
 
-static void with_snapshots(void **state)
+TEST(with_snapshots)
 {
-    (void)state;
     explore("aabSaaBaSSabadaSca", BRY_COUNTER_SYNC_ALWAYS, 0, 2, 1, 2000);
 }
 
 /* Snapshots that come by themselves. */
-static void snapshots_due(void **state)
+TEST(snapshots_due)
 {
-    (void)state;
     explore("aabaabadaBtaaab", BRY_COUNTER_SYNC_ALWAYS, 200, 1, 1, 2000);
     explore("aabaada", BRY_COUNTER_SYNC_ALWAYS, 1, 1, 1, 2000);
 }
 
 /* What is acknowledged at syncs alone, and retried from the last one. */
-static void syncs_when_asked(void **state)
+TEST(syncs_when_asked)
 {
-    (void)state;
     explore("aabyaabBayaaSaabay", BRY_COUNTER_SYNC_ASKED, 0, 3, 1, 2000);
     explore("aabyaababayaaSaabay", BRY_COUNTER_SYNC_ASKED, 250, 3, 1, 2000);
 }
 
-static void crash_upon_crash(void **state)
+TEST(crash_upon_crash)
 {
-    (void)state;
     explore("aab", BRY_COUNTER_SYNC_ALWAYS, 100, 2, 2, 5000); /* the batch, and a snapshot */
 }
 
@@ -268,9 +262,8 @@ static void crash_upon_crash(void **state)
  * Operations of the file system that fail, then a crash: the client has an error for one step, a
  * process of its own opens the folder anew and retries it.
  */
-static void crash_after_failures(void **state)
+TEST(crash_after_failures)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         for (uint64_t fail_at = 1;; fail_at++) {
             scenario s;
@@ -343,9 +336,8 @@ static void count_bad(void *context, const crash_state *state)
     seen->found[good]++;
 }
 
-static void missing_syncs_are_caught(void **state)
+TEST(missing_syncs_are_caught)
 {
-    (void)state;
     for (int way = 0; way < 3; way++) {
         scenario s;
         scenario_make(&s, "aabSaa", BRY_COUNTER_SYNC_ALWAYS, 0);

@@ -92,9 +92,8 @@ static void work(bry_counter *c, uint64_t i)
 }
 
 /* The table in the folder, closed and opened again and again, against one in memory. */
-static void found_again(void **state)
+TEST(found_again)
 {
-    (void)state;
     static const uint64_t log_bytes[] = {0, 1, 3000, 9000};
     for (int way = 0; way < 8; way++) {
         recording_io fs;
@@ -135,9 +134,8 @@ static void found_again(void **state)
     }
 }
 
-static void one_at_a_time(void **state)
+TEST(one_at_a_time)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry_counter *c = reach(&fs, NULL);
@@ -155,9 +153,8 @@ static void one_at_a_time(void **state)
     recording_free(&fs);
 }
 
-static void keeps_its_shape(void **state)
+TEST(keeps_its_shape)
 {
-    (void)state;
     for (int snapshot = 0; snapshot < 2; snapshot++) {
         recording_io fs;
         recording_init(&fs);
@@ -206,9 +203,8 @@ static void keeps_its_shape(void **state)
     }
 }
 
-static void asked_syncs(void **state)
+TEST(asked_syncs)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry_counter_options options = small();
@@ -249,9 +245,8 @@ static void asked_syncs(void **state)
 
 /* ---- what cannot be read ------------------------------------------------------------------- */
 
-static void damaged(void **state)
+TEST(damaged)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry_counter_options options = small();
@@ -348,9 +343,8 @@ static void damaged(void **state)
     recording_free(&fs);
 }
 
-static void ceilings(void **state)
+TEST(ceilings)
 {
-    (void)state;
     for (int snapshot = 0; snapshot < 2; snapshot++) {
         recording_io fs;
         recording_init(&fs);
@@ -484,17 +478,15 @@ static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
     }
 }
 
-static void every_call_fails(void **state)
+TEST(every_call_fails)
 {
-    (void)state;
     for (int way = 0; way < 8; way++)
         io_fails(way & 1, way & 2, way & 4 ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS);
 }
 
 /* Opening fails at each call, a new folder and one that has snapshot and log; then it works. */
-static void every_call_of_open_fails(void **state)
+TEST(every_call_of_open_fails)
 {
-    (void)state;
     for (int old = 0; old < 2; old++) {
         for (uint64_t fail_at = 1;; fail_at++) {
             recording_io fs;
@@ -534,9 +526,8 @@ static void every_call_of_open_fails(void **state)
 
 /* ---- real files ---------------------------------------------------------------------------- */
 
-static void a_real_folder(void **state)
+TEST(a_real_folder)
 {
-    (void)state;
     char outer[] = "counter-XXXXXX", path[64], file[80];
     assert_non_null(mkdtemp(outer));
     snprintf(path, sizeof path, "%s/table//", outer);

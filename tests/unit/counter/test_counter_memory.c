@@ -40,9 +40,8 @@ static bry_status batch(bry_counter *counters, uint64_t number)
 }
 
 /* With a folder: opening it, a new one and one with snapshot and log, and changes. */
-static void folders(void **state)
+TEST(folders)
 {
-    (void)state;
     for (int old = 0; old < 2; old++) {
         failing_allocator memory;
         failing_allocator_init(&memory);

@@ -118,9 +118,8 @@ static void compare(const twin *t, size_t room)
     free(seen);
 }
 
-static void against_a_model(void **state)
+TEST(against_a_model)
 {
-    (void)state;
     twin t;
     twin_make(&t, 20000);
     generator from = {11};
@@ -146,9 +145,8 @@ static void against_a_model(void **state)
 }
 
 /* Names below `stay` are there throughout; the others come and go between the calls. */
-static void listing_under_change(void **state)
+TEST(listing_under_change)
 {
-    (void)state;
     static const struct {
         unsigned stay, churn, room, changes, adds; /* adds: of 4 */
     } cases[] = {
@@ -197,9 +195,8 @@ static void listing_under_change(void **state)
 /* Two pairs of names whose hashes under seed 1 agree in the 48 bits that count. */
 static const char *const alike[] = {"00dd132", "133a48a", "057b60d", "0a3253f"};
 
-static void names_with_one_hash(void **state)
+TEST(names_with_one_hash)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__counter_names names;
@@ -243,9 +240,8 @@ static void names_with_one_hash(void **state)
     assert_int_equal(memory.blocks, 0);
 }
 
-static void any_cursor(void **state)
+TEST(any_cursor)
 {
-    (void)state;
     twin t;
     twin_make(&t, 3000);
     for (unsigned i = 0; i < t.many; i++)
@@ -268,9 +264,8 @@ static void any_cursor(void **state)
 }
 
 /* Whatever asking and fetching say, they agree; and fetching changes nothing. */
-static void fetching(void **state)
+TEST(fetching)
 {
-    (void)state;
     twin t;
     twin_make(&t, 4000);
     for (unsigned i = 0; i < t.many; i += 2)
@@ -303,9 +298,8 @@ static void free_small(void *opaque, void *block, size_t size)
 }
 
 /* Buckets of a hundred names and more, since the row could not grow; then it can. */
-static void crowded_buckets(void **state)
+TEST(crowded_buckets)
 {
-    (void)state;
     twin t;
     twin_make(&t, 9000);
     bry_allocator whole = t.names.allocator;
@@ -345,9 +339,8 @@ static void crowded_buckets(void **state)
 
 /* Each allocation of each addition fails once, and nothing changes; or, where it is one that only
  * keeps buckets short, they grow longer. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
     failing_allocator memory;
     bry__counter_names names;
     failing_allocator_init(&memory);

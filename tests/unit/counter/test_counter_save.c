@@ -79,9 +79,8 @@ static void expect_problem(bry_buffer *saved, const char *problem)
     assert_string_equal(how.problem, problem);
 }
 
-static void forged_numbers(void **state)
+TEST(forged_numbers)
 {
-    (void)state;
     static const struct {
         size_t at;
         uint64_t value;
@@ -121,9 +120,8 @@ static void forged_numbers(void **state)
     }
 }
 
-static void forged_names(void **state)
+TEST(forged_names)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         bry_counter *a = make();
         assert_int_equal(counter_try(a, 1, "aaaa", 1, 5), BRY_OK);
@@ -155,9 +153,8 @@ static void forged_names(void **state)
 }
 
 /* The window of another table, and one that is cut short or has something behind it. */
-static void forged_window(void **state)
+TEST(forged_window)
 {
-    (void)state;
     bry_counter *a = make();
     work(a, 0, 40);
     bry_buffer saved = image(a);
@@ -234,9 +231,8 @@ static bry_status open_golden(const unsigned char *bytes, size_t len, bry_load *
     return status;
 }
 
-static void golden(void **state)
+TEST(golden)
 {
-    (void)state;
     size_t len;
     uint64_t applied = 0;
     unsigned char *bytes = golden_log(&len);
@@ -283,9 +279,8 @@ static void golden(void **state)
 }
 
 /* Records that are whole and mean what cannot be. */
-static void forged_log(void **state)
+TEST(forged_log)
 {
-    (void)state;
     size_t len;
     uint64_t applied;
     unsigned char *bytes = golden_log(&len);

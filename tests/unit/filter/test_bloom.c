@@ -127,9 +127,8 @@ static void check_blocked(uint64_t blocks, unsigned k, size_t n)
     free(answers);
 }
 
-static void test_blocked_bits(void **state)
+TEST(test_blocked_bits)
 {
-    (void)state;
     for (unsigned k = 1; k <= BRY__BLOCKED_MAX_HASHES; k++)
         check_blocked(k == 1 ? 1 : 40 + k, k, 100 + k);
     check_blocked(100, 5, 1);
@@ -138,9 +137,8 @@ static void test_blocked_bits(void **state)
     check_blocked(MANY_BLOCKS, 9, KEYS);
 }
 
-static void test_blocked_union(void **state)
+TEST(test_blocked_union)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     /* Where each of the pieces is in both, in one, in the other; the third in neither. */
@@ -237,9 +235,8 @@ static void check_standard(uint64_t bits, unsigned k, size_t n)
     free(answers);
 }
 
-static void test_standard_bits(void **state)
+TEST(test_standard_bits)
 {
-    (void)state;
     check_standard(1, 1, 1);
     check_standard(511, 3, 50);
     check_standard(512, 3, 50);
@@ -249,9 +246,8 @@ static void test_standard_bits(void **state)
     check_standard(8 * 2 * BRY__BLOOM_PIECE_BYTES + 77, 7, KEYS);
 }
 
-static void test_standard_add_is_all_or_nothing(void **state)
+TEST(test_standard_add_is_all_or_nothing)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__bloom bloom;

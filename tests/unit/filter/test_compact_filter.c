@@ -23,9 +23,8 @@ static bry_filter_options compact(uint64_t capacity, double error, bool fixed)
                                 .fixed = fixed};
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     bry_filter_options options = compact(1000, 0.01, false);
     bry_filter_shape shape = BRY_FILTER_SHAPE, fixed = BRY_FILTER_SHAPE;
     options.bloom.bits = 512;
@@ -242,9 +241,8 @@ static void do_clear(beside *both, generator *numbers)
     memset(both->held[0], 0, sizeof both->held[0]);
 }
 
-static void test_beside_a_twin(void **state)
+TEST(test_beside_a_twin)
 {
-    (void)state;
     static void (*const operations[])(beside *, generator *) = {
         do_add,   do_add,   do_add,           do_add,      do_add_n, do_add_n,
         do_add_n, do_del,   do_del,           do_merge,    do_clone, do_save_and_load,
@@ -278,9 +276,8 @@ static void test_beside_a_twin(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void test_bits_and_rates(void **state)
+TEST(test_bits_and_rates)
 {
-    (void)state;
     enum { N = 200000 };
     static const struct {
         double error;
@@ -317,9 +314,8 @@ static void test_bits_and_rates(void **state)
 }
 
 /* Tables that growth has opened are closed again when deletions have emptied them, last first. */
-static void test_tables_close(void **state)
+TEST(test_tables_close)
 {
-    (void)state;
     enum { KEYS_GROWN = 5000 };
     bry_filter *filter =
         make((bry_filter_options){.engine = BRY_ENGINE_COMPACT, .capacity = 50, .error = 1e-6});
@@ -342,9 +338,8 @@ static void test_tables_close(void **state)
 }
 
 /* A key that is not there leaves a filter as it is, an empty table of a merge included. */
-static void test_deleting_nothing(void **state)
+TEST(test_deleting_nothing)
 {
-    (void)state;
     bry_filter_options options = {
         .engine = BRY_ENGINE_COMPACT, .capacity = 100, .error = 1e-6, .seed = 3};
     bry_filter *into = make(options), *from = make(options);
@@ -370,9 +365,8 @@ static void test_deleting_nothing(void **state)
     bry_filter_destroy(into);
 }
 
-static void test_plan_is_what_create_allocates(void **state)
+TEST(test_plan_is_what_create_allocates)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -389,9 +383,8 @@ static void test_plan_is_what_create_allocates(void **state)
 
 /* ---- mismatches, frames -------------------------------------------------------------------- */
 
-static void test_mismatch(void **state)
+TEST(test_mismatch)
 {
-    (void)state;
     bry_filter *filter = make(compact(100, 0.01, false));
     const bry_filter_options others[] = {
         {.capacity = 100},
@@ -417,9 +410,8 @@ static bry_status load_bytes(const unsigned char *bytes, size_t len)
 }
 
 /* Numbers that contradict the entries. */
-static void test_lies(void **state)
+TEST(test_lies)
 {
-    (void)state;
     enum { NUMBERS = 64 + 16 };
     bry_filter *filter = make(compact(200, 1e-6, false));
     add_many(filter, 5, 500);
@@ -440,9 +432,8 @@ static void test_lies(void **state)
 }
 
 /* Numbers under right checksums that would cost memory or time later. */
-static void test_forged(void **state)
+TEST(test_forged)
 {
-    (void)state;
     enum { BLOCKS = 64 + 16 + 8 };
     bry_filter *bloom = make((bry_filter_options){.capacity = 1000, .error = 0.01});
     bry_buffer bytes = BRY_BUFFER;

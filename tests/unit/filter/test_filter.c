@@ -19,9 +19,8 @@ static void assert_same_shape(const bry_filter_shape *a, const bry_filter_shape 
     assert_int_equal(a->bytes_empty, b->bytes_empty);
 }
 
-static void test_defaults(void **state)
+TEST(test_defaults)
 {
-    (void)state;
     bry_filter_options empty = BRY_FILTER_OPTIONS;
     bry_filter_options written = BRY_FILTER_OPTIONS;
     written.engine = BRY_ENGINE_BLOOM;
@@ -73,9 +72,8 @@ static void assert_refused(bry_filter_options options, bry_status expected)
     assert_ptr_equal(filter, &options);
 }
 
-static void test_bad_options_are_refused(void **state)
+TEST(test_bad_options_are_refused)
 {
-    (void)state;
     const bry_filter_options good = BRY_FILTER_OPTIONS;
     bry_filter_options bad;
 #define REFUSE(status, field, value)                                                               \
@@ -113,9 +111,8 @@ static void test_bad_options_are_refused(void **state)
 #undef REFUSE
 }
 
-static void test_the_ends_of_the_ranges(void **state)
+TEST(test_the_ends_of_the_ranges)
 {
-    (void)state;
     bry_filter_shape shape = BRY_FILTER_SHAPE;
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = UINT64_C(1) << 40;
@@ -135,9 +132,8 @@ static void test_the_ends_of_the_ranges(void **state)
 }
 
 /* A program compiled against an older header has a shorter struct: what it lacks is the default. */
-static void test_shorter_options(void **state)
+TEST(test_shorter_options)
 {
-    (void)state;
     bry_filter_shape shape = BRY_FILTER_SHAPE;
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 5000;
@@ -157,9 +153,8 @@ static void test_shorter_options(void **state)
 
 /* ---- adding and asking ---- */
 
-static void test_add_and_has(void **state)
+TEST(test_add_and_has)
 {
-    (void)state;
     bry_filter *filter = make((bry_filter_options){.capacity = 2000, .error = 0.001});
     generator numbers = {31};
     uint64_t items = 0;
@@ -181,9 +176,8 @@ static void test_add_and_has(void **state)
     bry_filter_destroy(filter);
 }
 
-static void test_batches_are_singles(void **state)
+TEST(test_batches_are_singles)
 {
-    (void)state;
     enum { KEYS = 3000 };
     static bry_hash hashes[KEYS];
     static uint8_t was[KEYS + 1], answers[KEYS + 1];
@@ -220,9 +214,8 @@ static void test_batches_are_singles(void **state)
     bry_filter_destroy(by_batch);
 }
 
-static void test_full_refuses_new_keys_only(void **state)
+TEST(test_full_refuses_new_keys_only)
 {
-    (void)state;
     bry_filter *filter = make((bry_filter_options){.capacity = 100, .error = 0.001});
     assert_int_equal(add_many(filter, 33, 1000), 100);
     assert_int_equal(stats_of(filter).items, 100);
@@ -244,9 +237,8 @@ static void test_full_refuses_new_keys_only(void **state)
     bry_filter_destroy(filter);
 }
 
-static void test_full_batches_are_all_or_none(void **state)
+TEST(test_full_batches_are_all_or_none)
 {
-    (void)state;
     enum { CAPACITY = 600, KNOWN = 300 };
     static bry_hash hashes[2 * CAPACITY];
     static uint8_t was[2 * CAPACITY];

@@ -78,9 +78,8 @@ static void check_shape(bry_filter_options options)
     assert_int_equal(memory.blocks, 0);
 }
 
-static void test_plan_is_what_create_allocates(void **state)
+TEST(test_plan_is_what_create_allocates)
 {
-    (void)state;
     static const double errors[] = {0.5, 0.1, 0.01, 0.001, 1e-6, 1e-9};
     static const uint64_t capacities[] = {1, 10, 1000, 4321, 100000};
     for (int i = 0; i < 6; i++)

@@ -4,9 +4,8 @@
 #include "support/generator.h"
 #include "support/like.h"
 
-static void test_clone_lives_on_its_own(void **state)
+TEST(test_clone_lives_on_its_own)
 {
-    (void)state;
     bry_filter *filter = make((bry_filter_options){.capacity = 500, .seed = 9});
     add_many(filter, 41, 200);
     bry_filter *copy = clone(filter), *second = clone(filter);
@@ -22,9 +21,8 @@ static void test_clone_lives_on_its_own(void **state)
     bry_filter_destroy(second);
 }
 
-static void test_clear_is_as_created(void **state)
+TEST(test_clear_is_as_created)
 {
-    (void)state;
     bry_filter_options options = {.capacity = 500, .seed = 9};
     bry_filter *filter = make(options), *fresh = make(options);
     add_many(filter, 43, 500);
@@ -37,9 +35,8 @@ static void test_clear_is_as_created(void **state)
     bry_filter_destroy(fresh);
 }
 
-static void test_options_like(void **state)
+TEST(test_options_like)
 {
-    (void)state;
     /* A shape that no plan would give, and a seed that was drawn. */
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 300;
@@ -66,9 +63,8 @@ static void test_options_like(void **state)
     bry_filter_destroy(twin);
 }
 
-static void test_merge_is_the_union_in_either_order(void **state)
+TEST(test_merge_is_the_union_in_either_order)
 {
-    (void)state;
     bry_filter_options options = {.capacity = 4000, .error = 0.01};
     bry_filter *a = make(options), *b = make(options), *all = make(options);
     add_many(a, 51, 1000);
@@ -93,9 +89,8 @@ static void test_merge_is_the_union_in_either_order(void **state)
     bry_filter_destroy(all);
 }
 
-static void test_merge_counts_shared_keys_once(void **state)
+TEST(test_merge_counts_shared_keys_once)
 {
-    (void)state;
     bry_filter_options options = {.capacity = 4000, .error = 0.01};
     bry_filter *a = make(options), *b = make(options);
     add_many(a, 53, 2000);
@@ -123,9 +118,8 @@ static void test_merge_counts_shared_keys_once(void **state)
 }
 
 /* Merging what is known already never fills a filter, however full it is. */
-static void test_merge_into_a_full_filter(void **state)
+TEST(test_merge_into_a_full_filter)
 {
-    (void)state;
     for (uint64_t seed = 60; seed < 80; seed++) {
         bry_filter *full = make((bry_filter_options){.capacity = 300, .error = 0.01});
         add_many(full, seed, 1000);
@@ -156,9 +150,8 @@ static void test_merge_into_a_full_filter(void **state)
 
 /* The count after a merge is an estimate, but never one that the bits contradict: a filter with
  * more bits than its keys can have set does not load. */
-static void test_what_was_merged_loads(void **state)
+TEST(test_what_was_merged_loads)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         bry_filter *a =
             make((bry_filter_options){.capacity = 10, .bloom.bits = 512, .bloom.hashes = 3});
@@ -182,9 +175,8 @@ static void test_what_was_merged_loads(void **state)
     }
 }
 
-static void test_merge_refuses_other_shapes(void **state)
+TEST(test_merge_refuses_other_shapes)
 {
-    (void)state;
     const bry_filter_options base = {
         .capacity = 500, .seed = 5, .bloom.bits = 512 * 20, .bloom.hashes = 5};
     bry_filter *filter = make(base);
@@ -207,9 +199,8 @@ static void test_merge_refuses_other_shapes(void **state)
     bry_filter_destroy(before);
 }
 
-static void test_a_saturated_filter_still_counts(void **state)
+TEST(test_a_saturated_filter_still_counts)
 {
-    (void)state;
     /* One block that all keys fill: the estimate is infinite, the sum is not. */
     bry_filter_options options = {
         .capacity = 100000, .error = 0.5, .bloom.bits = 512, .bloom.hashes = 21};

@@ -77,9 +77,8 @@ static void check_file(void *context, const crash_state *state)
     assert_int_equal(value, 3);
 }
 
-static void replace_file(void **state)
+TEST(replace_file)
 {
-    (void)state;
     content old = {1, 30000}, new = {2, 50000};
     for (int portions = 0; portions < 2; portions++) {
         recording_io fs;
@@ -98,9 +97,8 @@ static void replace_file(void **state)
     }
 }
 
-static void first_file(void **state)
+TEST(first_file)
 {
-    (void)state;
     content new = {2, 20000};
     for (int exclusive = 0; exclusive < 2; exclusive++) {
         recording_io fs;
@@ -143,9 +141,8 @@ static int sync_no_folder(void *opaque, const char *folder)
     return 0;
 }
 
-static void missing_syncs_are_caught(void **state)
+TEST(missing_syncs_are_caught)
 {
-    (void)state;
     content old = {1, 30000}, new = {2, 50000};
     for (int way = 0; way < 3; way++) {
         recording_io fs;
@@ -268,9 +265,8 @@ static void record_appends(recording_io *fs, uint32_t from, uint32_t n, uint32_t
     }
 }
 
-static void append_to_log(void **state)
+TEST(append_to_log)
 {
-    (void)state;
     for (uint32_t batch = 1; batch <= 5; batch++) {
         recording_io fs;
         recording_init(&fs);
@@ -289,9 +285,8 @@ static void append_to_log(void **state)
  * The process dies without a sync, another opens the log, and then the machine stops: what that
  * open has handed out must be there.
  */
-static void death_then_crash(void **state)
+TEST(death_then_crash)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     record_appends(&fs, 0, 1, 1, true);
@@ -305,9 +300,8 @@ static void death_then_crash(void **state)
 }
 
 /* A second crash while the first is mended. */
-static void crash_upon_crash(void **state)
+TEST(crash_upon_crash)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     record_appends(&fs, 0, 2, 1, true);
@@ -323,9 +317,8 @@ static void crash_upon_crash(void **state)
  * An append that failed was cut off again, and stays away after a crash, also when all its bytes
  * had been written; before the call returns it may be there or not.
  */
-static void crash_after_failed_append(void **state)
+TEST(crash_after_failed_append)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         recording_io fs;
         recording_init(&fs);
@@ -369,9 +362,8 @@ static void count_losses(void *context, const crash_state *state)
     *(size_t *)context += status != BRY_OK || (state->marked && count < state->first);
 }
 
-static void missing_log_syncs_are_caught(void **state)
+TEST(missing_log_syncs_are_caught)
 {
-    (void)state;
     for (int way = 0; way < 2; way++) {
         recording_io fs;
         recording_init(&fs);

@@ -103,9 +103,8 @@ static mode_t mode_of(const char *path)
     return st.st_mode;
 }
 
-static void save_and_load(void **state)
+TEST(save_and_load)
 {
-    (void)state;
     const bry__io *io = bry__io_posix();
     const size_t sizes[] = {0, 1, 16383, 16384, 16385, 200000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -123,9 +122,8 @@ static void save_and_load(void **state)
     assert_int_equal(bry__file_load(io, "file", read_filling, &more, &load), BRY_E_BADDATA);
 }
 
-static void modes(void **state)
+TEST(modes)
 {
-    (void)state;
     const bry__io *io = bry__io_posix();
     filling f = {1, 10, BRY_OK};
     mode_t before = umask(027);
@@ -150,9 +148,8 @@ static void modes(void **state)
     assert_int_equal(mode_of("file") & 07777, 0600);
 }
 
-static void links(void **state)
+TEST(links)
 {
-    (void)state;
     const bry__io *io = bry__io_posix();
     filling old = {1, 10, BRY_OK}, new = {2, 20, BRY_OK};
     assert_int_equal(mkdir("sub", 0777), 0);
@@ -168,9 +165,8 @@ static void links(void **state)
     assert_int_equal(count_names(), 3);
 }
 
-static void not_a_file(void **state)
+TEST(not_a_file)
 {
-    (void)state;
     const bry__io *io = bry__io_posix();
     filling f = {1, 10, BRY_OK};
     bry_load load = BRY_LOAD;
@@ -200,9 +196,8 @@ static void not_a_file(void **state)
     assert_int_equal(count_names(), 1);
 }
 
-static void writer_fails(void **state)
+TEST(writer_fails)
 {
-    (void)state;
     const bry__io *io = bry__io_posix();
     filling old = {1, 50000, BRY_OK}, new = {2, 50000, BRY_E_NOMEM};
     assert_int_equal(bry__file_save(io, "file", write_filling, &old), BRY_OK);
@@ -211,9 +206,8 @@ static void writer_fails(void **state)
     assert_int_equal(count_names(), 1);
 }
 
-static void create_only(void **state)
+TEST(create_only)
 {
-    (void)state;
     const bry__io *io = bry__io_posix();
     filling old = {1, 10, BRY_OK}, new = {2, 10, BRY_OK};
     assert_int_equal(bry__file_create(io, "file", write_filling, &old), BRY_OK);
@@ -225,9 +219,8 @@ static void create_only(void **state)
 }
 
 /* A long name leaves room for the temporary file's. */
-static void long_name(void **state)
+TEST(long_name)
 {
-    (void)state;
     char name[NAME_MAX + 1];
     memset(name, 'n', NAME_MAX);
     name[NAME_MAX] = '\0';
@@ -256,9 +249,8 @@ static bool holds(const recording_io *fs, const char *path, const filling *f)
 }
 
 /* Every operation fails once. The old content stays until the rename, which is what decides. */
-static void every_operation_fails(void **state)
+TEST(every_operation_fails)
 {
-    (void)state;
     filling old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
     recording_io whole;
     recording_init(&whole);
@@ -292,9 +284,8 @@ static void every_operation_fails(void **state)
 }
 
 /* All fail from one on: the old file is intact; the temporary one could not be removed. */
-static void nothing_works_any_more(void **state)
+TEST(nothing_works_any_more)
 {
-    (void)state;
     filling old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
     bool done = false;
     for (uint64_t n = 1; !done; n++) {
@@ -313,9 +304,8 @@ static void nothing_works_any_more(void **state)
     }
 }
 
-static void every_load_operation_fails(void **state)
+TEST(every_load_operation_fails)
 {
-    (void)state;
     filling f = {1, 60000, BRY_OK};
     recording_io fs;
     recording_init(&fs);
@@ -337,9 +327,8 @@ static void every_load_operation_fails(void **state)
     recording_free(&fs);
 }
 
-static void short_and_interrupted(void **state)
+TEST(short_and_interrupted)
 {
-    (void)state;
     filling f = {3, 50000, BRY_OK};
     recording_io fs;
     recording_init(&fs);

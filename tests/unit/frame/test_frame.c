@@ -75,9 +75,8 @@ static bry_status read_bytes(const void *bytes, size_t len, bry_load *load)
     return status;
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_stream(&buffer);
     assert_int_equal(buffer.len, FIRST + 4 * BRY__FRAME_OVERHEAD + 340 + 16);
@@ -93,9 +92,8 @@ static void round_trip(void **state)
     bry_buffer_free(&buffer);
 }
 
-static void largest_frame(void **state)
+TEST(largest_frame)
 {
-    (void)state;
     unsigned char *block = calloc(1, BRY__FRAME_MAX);
     assert_non_null(block);
     block[BRY__FRAME_MAX - 1] = 1;
@@ -119,9 +117,8 @@ static void largest_frame(void **state)
     free(block);
 }
 
-static void writer_is_used_wrongly(void **state)
+TEST(writer_is_used_wrongly)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         bry_buffer buffer = BRY_BUFFER;
         bry_sink sink = bry_buffer_sink(&buffer);
@@ -143,9 +140,8 @@ static void writer_is_used_wrongly(void **state)
 
 /* ---- damage ------------------------------------------------------------------------------- */
 
-static void every_truncation(void **state)
+TEST(every_truncation)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_stream(&buffer);
     bry_load load;
@@ -157,9 +153,8 @@ static void every_truncation(void **state)
     bry_buffer_free(&buffer);
 }
 
-static void every_bit_flip(void **state)
+TEST(every_bit_flip)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_stream(&buffer);
     bry_load load;
@@ -199,9 +194,8 @@ static bry_status read_row(const bry_buffer *buffer)
     return reader.status;
 }
 
-static void frames_keep_their_places(void **state)
+TEST(frames_keep_their_places)
 {
-    (void)state;
     enum { SIZE = BRY__FRAME_OVERHEAD + 8 };
     bry_buffer row = BRY_BUFFER, other = BRY_BUFFER;
     make_row(&row, 1);
@@ -265,9 +259,8 @@ static uint64_t forge_header(bry_buffer *buffer)
     return sum;
 }
 
-static void hostile_streams(void **state)
+TEST(hostile_streams)
 {
-    (void)state;
     unsigned char counts[24] = {0};
     const uint32_t lengths[] = {BRY__FRAME_MAX + 1, 0x80000000u, UINT32_MAX};
     for (size_t i = 0; i < 3; i++) {
@@ -297,9 +290,8 @@ static void hostile_streams(void **state)
     }
 }
 
-static void unexpected_frames(void **state)
+TEST(unexpected_frames)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_row(&buffer, 1);
     for (int way = 0; way < 7; way++) {
@@ -345,9 +337,8 @@ static void unexpected_frames(void **state)
     bry_buffer_free(&buffer);
 }
 
-static void ceiling(void **state)
+TEST(ceiling)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_row(&buffer, 1);
     const struct {
@@ -389,9 +380,8 @@ static bry_status decode(const bry__header *header, bool release)
     return status;
 }
 
-static void versions(void **state)
+TEST(versions)
 {
-    (void)state;
     const uint16_t scheme = BRY__HASH_SCHEME;
     bry__header released = {bry__header_format(true), scheme, KIND, 1, 9};
     bry__header development = {bry__header_format(false), scheme, KIND, 1, 9};
@@ -418,18 +408,16 @@ static void versions(void **state)
 }
 
 /* What this build writes is what its own kind of build must. */
-static void this_build(void **state)
+TEST(this_build)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_stream(&buffer);
     assert_int_equal(bry__load16(buffer.bytes + 8), BRY_VERSION_RELEASE ? 0x0001 : 0x8001);
     bry_buffer_free(&buffer);
 }
 
-static void reserved_bytes(void **state)
+TEST(reserved_bytes)
 {
-    (void)state;
     bry__header header = {bry__header_format(true), BRY__HASH_SCHEME, KIND, 1, 9};
     for (size_t i = 18; i < 56; i++) {
         unsigned char bytes[BRY__HEADER_BYTES];
@@ -466,9 +454,8 @@ static bry_status drip(void *opaque, void *bytes, size_t len, size_t *got)
     return BRY_OK;
 }
 
-static void byte_by_byte(void **state)
+TEST(byte_by_byte)
 {
-    (void)state;
     bry_buffer buffer = BRY_BUFFER;
     make_stream(&buffer);
     dripping d = {.view = {buffer.bytes, buffer.len, 0}};
@@ -492,9 +479,8 @@ static bry_status overflowing(void *opaque, void *bytes, size_t len, size_t *got
     return BRY_OK;
 }
 
-static void source_that_lies(void **state)
+TEST(source_that_lies)
 {
-    (void)state;
     bry_source source = {overflowing, NULL};
     errno = 0;
     assert_int_equal(read_stream(&source, NULL), BRY_E_IO);
@@ -512,9 +498,8 @@ static bry_status limited_write(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-static void sink_that_fails(void **state)
+TEST(sink_that_fails)
 {
-    (void)state;
     /* 1 header, and 3 a frame: head, payload, sum; the empty frame has no payload. */
     for (size_t writes = 0; writes <= 9; writes++) {
         size_t left = writes;

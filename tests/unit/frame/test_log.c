@@ -77,9 +77,8 @@ static void make_log(recording_io *fs, uint32_t n)
 
 /* ---- use ----------------------------------------------------------------------------------- */
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     recording_io fs;
     make_log(&fs, 10);
     uint32_t count;
@@ -109,9 +108,8 @@ static void round_trip(void **state)
     recording_free(&fs);
 }
 
-static void on_disk(void **state)
+TEST(on_disk)
 {
-    (void)state;
     char path[] = "/tmp/bloomery-log-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -138,9 +136,8 @@ static void on_disk(void **state)
     unlink(path);
 }
 
-static void must_exist(void **state)
+TEST(must_exist)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry__log log;
@@ -156,9 +153,8 @@ static void must_exist(void **state)
     recording_free(&fs);
 }
 
-static void random_seed(void **state)
+TEST(random_seed)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry__log log;
@@ -191,9 +187,8 @@ static bry_status check_size(void *context, const void *payload, size_t len)
     return BRY_OK;
 }
 
-static void sizes_of_records(void **state)
+TEST(sizes_of_records)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry__log log;
@@ -246,9 +241,8 @@ static bry_status stop_at_third(void *context, const void *payload, size_t len)
 }
 
 /* The owner refuses a record of a log that also has a torn tail: nothing is cut. */
-static void owner_refuses(void **state)
+TEST(owner_refuses)
 {
-    (void)state;
     recording_io fs;
     make_log(&fs, 5);
     const recorded_file *file = recording_get(&fs, "log");
@@ -283,9 +277,8 @@ static void find_ends(uint64_t ends[RECORDS + 1])
 }
 
 /* A cut is what a crash may do: the records before it are there, and the log is of use again. */
-static void every_truncation(void **state)
+TEST(every_truncation)
 {
-    (void)state;
     recording_io fs;
     make_log(&fs, RECORDS);
     uint64_t ends[RECORDS + 1];
@@ -324,9 +317,8 @@ static void every_truncation(void **state)
 
 /* Every bit of a closed log was on disk: a flip is refused, but in the seal, which holds nothing.
  */
-static void every_bit_flip(void **state)
+TEST(every_bit_flip)
 {
-    (void)state;
     recording_io fs;
     make_log(&fs, RECORDS);
     uint64_t ends[RECORDS + 1];
@@ -360,9 +352,8 @@ static void every_bit_flip(void **state)
 }
 
 /* The same where the process ended without a close: what came after the last sync may be torn. */
-static void flips_after_the_last_sync(void **state)
+TEST(flips_after_the_last_sync)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     bry__log log;
@@ -396,9 +387,8 @@ static void flips_after_the_last_sync(void **state)
 }
 
 /* A record in another place, or of another log, is no record. */
-static void records_keep_their_places(void **state)
+TEST(records_keep_their_places)
 {
-    (void)state;
     recording_io fs;
     make_log(&fs, 0);
     bry__log log;
@@ -442,9 +432,8 @@ static int counting_facts(void *opaque, int fd, bry__file_facts *facts)
     return counting->under->io.facts(counting->under, fd, facts);
 }
 
-static void hostile_heads(void **state)
+TEST(hostile_heads)
 {
-    (void)state;
     enum { SIZE = 1 << 20 };
     recording_io fs;
     make_log(&fs, 0);
@@ -477,9 +466,8 @@ static void hostile_heads(void **state)
 }
 
 /* Lengths past the limit, and past the file, with heads that are right. */
-static void hostile_lengths(void **state)
+TEST(hostile_lengths)
 {
-    (void)state;
     const uint32_t lengths[] = {BRY__RECORD_MAX, BRY__RECORD_MAX + 1, UINT32_MAX, 9};
     for (size_t i = 0; i < 4; i++) {
         recording_io fs;
@@ -506,9 +494,8 @@ static void hostile_lengths(void **state)
 
 /* ---- operations that fail ------------------------------------------------------------------ */
 
-static void every_open_operation_fails(void **state)
+TEST(every_open_operation_fails)
 {
-    (void)state;
     for (int torn = 0; torn < 3; torn++) { /* a new log, one that is whole, one that is torn */
         for (uint64_t n = 1;; n++) {
             recording_io fs;
@@ -548,9 +535,8 @@ static void every_open_operation_fails(void **state)
 }
 
 /* A write that fails half-way: the record is not there, the log goes on. */
-static void append_fails(void **state)
+TEST(append_fails)
 {
-    (void)state;
     unsigned char large[5000] = {0};
     for (int size = 0; size < 2; size++) {
         for (uint64_t write = 1; write <= (size ? 3 : 1); write++) {
@@ -576,9 +562,8 @@ static void append_fails(void **state)
 }
 
 /* And when it cannot be cut off again, or a sync fails, the log takes nothing more. */
-static void broken(void **state)
+TEST(broken)
 {
-    (void)state;
     for (int way = 0; way < 3; way++) {
         recording_io fs;
         make_log(&fs, 3);
@@ -612,9 +597,8 @@ static void broken(void **state)
     }
 }
 
-static void short_and_interrupted(void **state)
+TEST(short_and_interrupted)
 {
-    (void)state;
     recording_io fs;
     recording_init(&fs);
     fs.at_most = 5;

@@ -82,9 +82,8 @@ static void refuses_wrong_ones(const job_calls *calls, const void *object, const
     bry_buffer_free(&note);
 }
 
-static void every_job_keeps_it(void **state)
+TEST(every_job_keeps_it)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, BRY__NOTE_FULL, BRY__NOTE_FULL + 1, LONGEST};
     for (size_t j = 0; j < JOB_CALLS; j++) {
         const job_calls *calls = all_job_calls[j];
@@ -99,9 +98,8 @@ static void every_job_keeps_it(void **state)
     }
 }
 
-static void a_folder_and_a_unit_keep_it(void **state)
+TEST(a_folder_and_a_unit_keep_it)
 {
-    (void)state;
     static recording_io disk;
     recording_init(&disk);
     bry_index *index, *loaded;
@@ -164,9 +162,8 @@ static bry_buffer filter_with_note(size_t len)
 }
 
 /* Every bit of it, every length: refused, and the note holds nothing that is not proven. */
-static void damage_is_refused(void **state)
+TEST(damage_is_refused)
 {
-    (void)state;
     bry_buffer stream = filter_with_note(50), note = BRY_BUFFER;
     size_t behind = BRY__HEADER_BYTES + BRY__FRAME_OVERHEAD + 50;
     for (size_t bit = 0; bit < stream.len * 8; bit++) {
@@ -211,9 +208,8 @@ static bry_buffer forge(const bry_buffer *plain, size_t first, const size_t *len
     return stream;
 }
 
-static void forged_notes_are_refused(void **state)
+TEST(forged_notes_are_refused)
 {
-    (void)state;
     static const struct {
         size_t lengths[3], count;
         bool behind;
@@ -279,9 +275,8 @@ static bry_buffer table_with_noted_window(size_t len)
     return stream;
 }
 
-static void the_window_of_a_table_has_none(void **state)
+TEST(the_window_of_a_table_has_none)
 {
-    (void)state;
     static const size_t lengths[] = {0, 1, 2, 1000};
     for (int i = 0; i < 4; i++) {
         bry_buffer stream = table_with_noted_window(lengths[i]);
@@ -298,9 +293,8 @@ static void the_window_of_a_table_has_none(void **state)
     }
 }
 
-static void a_note_above_the_ceiling_is_refused(void **state)
+TEST(a_note_above_the_ceiling_is_refused)
 {
-    (void)state;
     bry_buffer stream = filter_with_note(LONGEST), note = BRY_BUFFER;
     bry_load load = BRY_LOAD;
     load.note = &note;
@@ -316,9 +310,8 @@ static void a_note_above_the_ceiling_is_refused(void **state)
 }
 
 /* A caller that was compiled before there were notes. */
-static void an_older_struct_is_read_no_further(void **state)
+TEST(an_older_struct_is_read_no_further)
 {
-    (void)state;
     bry_save save = note_of(10);
     save.struct_size = offsetof(bry_save, note);
     bry_filter *filter;

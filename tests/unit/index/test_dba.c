@@ -25,9 +25,8 @@ static bry_hash element(uint64_t i)
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-static void test_rows_and(void **state)
+TEST(test_rows_and)
 {
-    (void)state;
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
         const bry__kernel *kernel = bry__kernel_of((bry__isa)isa);
         generator numbers = {21};
@@ -66,9 +65,8 @@ static void test_rows_and(void **state)
     }
 }
 
-static void test_transpose(void **state)
+TEST(test_transpose)
 {
-    (void)state;
     generator numbers = {22};
     uint64_t square[64], turned[64];
     for (unsigned i = 0; i < 64; i++)
@@ -81,9 +79,8 @@ static void test_transpose(void **state)
 
 /* ---- shapes -------------------------------------------------------------------------------- */
 
-static void test_published_shapes(void **state)
+TEST(test_published_shapes)
 {
-    (void)state;
     /* 64 units of 2^19 at 2^-14, and the error for three times as many. */
     double first = bry__dba_unit_error(0x1p-14, 64), tight = bry__dba_unit_error(0x1p-14, 192);
     assert_true(fabs(first / 9.5e-7 - 1) < 0.01 && fabs(tight / 3.1e-7 - 1) < 0.03);
@@ -98,9 +95,8 @@ static void test_published_shapes(void **state)
     assert_true(bry__dba_shape_error(&more, 1 << 19) <= tight);
 }
 
-static void test_planned_error_is_kept(void **state)
+TEST(test_planned_error_is_kept)
 {
-    (void)state;
     for (int e = 0; e < 34; e++) {
         double error = 0.5 * pow(0.37, e);
         for (uint64_t n = 1; n <= (uint64_t)1 << 40; n *= 7)
@@ -158,9 +154,8 @@ static bry__dba_group *busy_group(const bry__dba_shape *shape, uint32_t width, u
     return group;
 }
 
-static void test_group_cost(void **state)
+TEST(test_group_cost)
 {
-    (void)state;
     for (uint32_t width = 1; width <= 512; width = width == 1 ? 8 : 2 * width)
         for (int segmented = 0; segmented < 2; segmented++) {
             failing_allocator memory;
@@ -178,9 +173,8 @@ static void test_group_cost(void **state)
 }
 
 /* Groups side by side, in steps of any size, with additions in between. */
-static void test_merge(void **state)
+TEST(test_merge)
 {
-    (void)state;
     generator numbers = {23};
     for (uint32_t width = 1; width <= 256; width = width == 1 ? 8 : 2 * width) {
         for (int segmented = 0; segmented < 2; segmented++) {
@@ -210,9 +204,8 @@ static void test_merge(void **state)
     }
 }
 
-static void test_clear_columns(void **state)
+TEST(test_clear_columns)
 {
-    (void)state;
     for (uint32_t width = 8; width <= 512; width *= 2) {
         for (int segmented = 0; segmented < 2; segmented++) {
             bry__dba_group *group = busy_group(segmented ? &segments : &plain, width, 0);
@@ -241,9 +234,8 @@ static void test_clear_columns(void **state)
     }
 }
 
-static void test_count_without_dirty(void **state)
+TEST(test_count_without_dirty)
 {
-    (void)state;
     for (uint32_t width = 1; width <= 512; width = width == 1 ? 8 : 2 * width) {
         bry__dba_group *group = busy_group(&plain, width, 0);
         uint64_t expected = 0;
@@ -258,9 +250,8 @@ static void test_count_without_dirty(void **state)
     }
 }
 
-static void test_or_columns_and_segments(void **state)
+TEST(test_or_columns_and_segments)
 {
-    (void)state;
     bry__dba_group *a = busy_group(&segments, 16, 0), *b = busy_group(&segments, 64, 100);
     assert_false(has(a, 2, 140000));
     bry__dba_column_or(a, 2, b, 40);
@@ -287,9 +278,8 @@ static void test_or_columns_and_segments(void **state)
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-static void test_widths(void **state)
+TEST(test_widths)
 {
-    (void)state;
     bry_index_options options = {0};
     for (uint32_t r = 1; r <= 1 << 20; r += 1 + r / 50) {
         uint32_t width = bry__dba_width(&options, r), wanted = bry__dba_width_wanted(&options, r);
@@ -345,9 +335,8 @@ static void fill(bry_index *index, uint32_t units, uint64_t n)
 }
 
 /* Without a supplier the index says what is waiting and how far the error will go. */
-static void test_waiting_without_supplier(void **state)
+TEST(test_waiting_without_supplier)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){.units = 10, .unit_capacity = 100, .error = 1e-4});
     uint64_t left = 99;
     fill(index, 10, 90);
@@ -390,9 +379,8 @@ static void test_waiting_without_supplier(void **state)
 }
 
 /* A fixed index, and one without control, never rebuild for the error. */
-static void test_no_control(void **state)
+TEST(test_no_control)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){
         .units = 4, .unit_capacity = 50, .error = 1e-3, .dba.control = BRY_INDEX_UNCONTROLLED});
     fill(index, 12, 50);
@@ -411,9 +399,8 @@ static void test_no_control(void **state)
 }
 
 /* Stale elements go when their share is large enough, and no sooner. */
-static void test_refresh(void **state)
+TEST(test_refresh)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){
         .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .dba.group = 8});
     uint64_t left = 1, n = 70;
@@ -449,9 +436,8 @@ static void test_refresh(void **state)
 
 /* Method A: units that were sealed because they were full take elements again; one that was
  * sealed before that does not. */
-static void test_larger_opens_again(void **state)
+TEST(test_larger_opens_again)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){.units = 5,
                                                 .unit_capacity = 100,
                                                 .error = 1e-9,
@@ -491,9 +477,8 @@ static void test_larger_opens_again(void **state)
 
 /* With segments method B changes no count, asks for no more than it must, and keeps what is there.
  */
-static void test_segments_are_added(void **state)
+TEST(test_segments_are_added)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){.units = 16,
                                                 .unit_capacity = 900,
                                                 .error = 1e-4,
@@ -520,9 +505,8 @@ static void test_segments_are_added(void **state)
 }
 
 /* Memory of a large unit is cleared where an element reaches it, not when the unit is opened. */
-static void test_pages(void **state)
+TEST(test_pages)
 {
-    (void)state;
     static const bry__dba_shape large = {(uint64_t)1 << 24, (uint64_t)1 << 28, 10, false};
     bry__dba_group *group = bry__dba_group_make(&large, 1, &heap);
     assert_non_null(group);

@@ -71,9 +71,8 @@ static void assert_loads(const bry_index *index)
 /* ---- what is saved ------------------------------------------------------------------------- */
 
 /* The next level of such a shape has fewer hashes, or more, or fewer rows. */
-static void test_exact_shapes(void **state)
+TEST(test_exact_shapes)
 {
-    (void)state;
     static const struct {
         uint64_t bits;
         uint32_t hashes;
@@ -132,9 +131,8 @@ static bry_index *segmented(double error, uint32_t units, uint64_t capacity)
 
 /* Elements that a unit answered for by chance are not counted when they are added, but they are
  * among those that are supplied. */
-static void test_uncounted_elements(void **state)
+TEST(test_uncounted_elements)
 {
-    (void)state;
     static const double errors[] = {0.5, 0.1, 1e-6};
     for (unsigned e = 0; e < 3; e++) {
         bry_index *index = segmented(errors[e], 1, 60);
@@ -165,9 +163,8 @@ static void test_uncounted_elements(void **state)
 
 /* A unit without counted elements that comes to an end while its group gets further segments, to
  * which some were supplied: its column is not clear. */
-static void test_dropped_while_extended(void **state)
+TEST(test_dropped_while_extended)
 {
-    (void)state;
     for (uint64_t budget = 1; budget < 120; budget += 3) {
         bry_index *index = segmented(0.1, 2, 30);
         stock all = {20};
@@ -220,9 +217,8 @@ static void assert_forged(const bry_buffer *image, unsigned level, size_t offset
 
 /* Levels follow from the options: a small file with a large level would become a large object at
  * the next opening. */
-static void test_forged_levels(void **state)
+TEST(test_forged_levels)
 {
-    (void)state;
     for (unsigned how = 0; how < 4; how++) {
         bool larger = how / 2 != 0;
         bry_index *index = make((bry_index_options){

@@ -78,9 +78,8 @@ static bry_index *extending(subsets *all, double error)
     return index;
 }
 
-static void test_merged_while_segments_are_added(void **state)
+TEST(test_merged_while_segments_are_added)
 {
-    (void)state;
     for (int later = 0; later < 2; later++) {
         subsets all = {.n = 90};
         bry_index *index = extending(&all, 1e-6);
@@ -104,9 +103,8 @@ static void test_merged_while_segments_are_added(void **state)
 }
 
 /* An element that a unit answers for by chance is added: it must be there when chance has gone. */
-static void test_added_while_segments_are_added(void **state)
+TEST(test_added_while_segments_are_added)
 {
-    (void)state;
     subsets all = {.n = 199};
     bry_index *index = extending(&all, 0.3);
     uint32_t by_chance = 0;
@@ -136,9 +134,8 @@ static void test_added_while_segments_are_added(void **state)
 }
 
 /* The same while the unit is rebuilt elsewhere, because many of its elements are stale. */
-static void test_added_while_rebuilt(void **state)
+TEST(test_added_while_rebuilt)
 {
-    (void)state;
     subsets all = {.n = 199};
     bry_index *index = make((bry_index_options){
         .units = 4, .unit_capacity = 200, .error = 0.3, .stale = 0.5, .dba.group = 8});
@@ -167,9 +164,8 @@ static void test_added_while_rebuilt(void **state)
 }
 
 /* Units are merged, filled and dropped while their groups are put side by side. */
-static void test_changed_while_side_by_side(void **state)
+TEST(test_changed_while_side_by_side)
 {
-    (void)state;
     subsets all = {.n = 90};
     bry_index *index = make((bry_index_options){.units = 32, .unit_capacity = 400, .error = 1e-6});
     const bry__dba *dba = index->elements;

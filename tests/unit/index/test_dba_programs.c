@@ -471,9 +471,8 @@ static void program(bry_index_options options, uint64_t seed)
     end(pair);
 }
 
-static void test_tighter(void **state)
+TEST(test_tighter)
 {
-    (void)state;
     for (uint32_t i = 0; i < 8; i++)
         program((bry_index_options){.units = 4 + 4 * i,
                                     .unit_capacity = i % 3 ? 30 : 200,
@@ -483,9 +482,8 @@ static void test_tighter(void **state)
                 100 + i);
 }
 
-static void test_larger(void **state)
+TEST(test_larger)
 {
-    (void)state;
     for (uint32_t i = 0; i < 6; i++)
         program((bry_index_options){.units = 4 + 4 * i,
                                     .unit_capacity = 10,
@@ -498,9 +496,8 @@ static void test_larger(void **state)
 }
 
 /* Many small units, few elements: groups as wide as they come to be on their own. */
-static void test_automatic_widths(void **state)
+TEST(test_automatic_widths)
 {
-    (void)state;
     enum { UNITS = 2500 };
     bry_index_options options = {.struct_size = sizeof options,
                                  .engine = BRY_ENGINE_DBA,
@@ -567,9 +564,8 @@ static void test_automatic_widths(void **state)
     bry_index_destroy(index);
 }
 
-static void test_uncontrolled(void **state)
+TEST(test_uncontrolled)
 {
-    (void)state;
     for (uint32_t i = 0; i < 4; i++)
         program((bry_index_options){.units = 20,
                                     .unit_capacity = 25,
@@ -613,9 +609,8 @@ static void run_same(twin *pair)
     }
 }
 
-static void test_widths_and_kernels_agree(void **state)
+TEST(test_widths_and_kernels_agree)
 {
-    (void)state;
     enum { ASKED = 10000 };
     bry_buffer first = BRY_BUFFER;
     uint32_t *expected = calloc(ASKED, sizeof *expected);

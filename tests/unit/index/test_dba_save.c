@@ -122,9 +122,8 @@ static bool same(const bry_index *index, void *elements, const bry_buffer *image
     return equal;
 }
 
-static void test_save_and_load(void **state)
+TEST(test_save_and_load)
 {
-    (void)state;
     static const uint32_t widths[] = {0, 1, 8, 64, 512};
     for (int i = 0; i < 10; i++) {
         bry_index *index =
@@ -140,9 +139,8 @@ static void test_save_and_load(void **state)
 }
 
 /* Each rule by itself. Offsets are those of doc/format.md, from the first frame's payload on. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     enum { DBA = BRY__HEADER_BYTES + 16, LEVELS = DBA + 16, LEVEL = 24 };
     bry_index *index = busy((bry_index_options){.dba.segmented = true});
     const bry__dba *dba = index->elements;
@@ -199,9 +197,8 @@ static void test_refused(void **state)
 }
 
 /* Counts that the bits do not bear out. */
-static void test_refused_counts(void **state)
+TEST(test_refused_counts)
 {
-    (void)state;
     bry_index *index = busy((bry_index_options){.dba.segmented = true});
     bry_buffer image = written(index, false);
     static const struct {
@@ -262,9 +259,8 @@ static bry_status load_part(void *elements, const bry__index_part *part, const b
     return status;
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     bry_index *index = busy((bry_index_options){.dba.group = 16});
     bry_buffer whole = written(index, false), head = written(index, true);
     void *read = NULL;
@@ -304,9 +300,8 @@ static void test_parts(void **state)
 }
 
 /* A stamp changes when the unit does, and does not when it only moves. */
-static void test_stamps(void **state)
+TEST(test_stamps)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){.units = 40, .unit_capacity = 20, .error = 1e-6});
     uint64_t left = 1;
     fill(index, 40, 10);
@@ -343,9 +338,8 @@ static void test_stamps(void **state)
 
 /* All work that growing makes, with every allocation failing once: nothing is lost, and what was
  * begun goes on. */
-static void test_steps_without_memory(void **state)
+TEST(test_steps_without_memory)
 {
-    (void)state;
     uint64_t failures = 0;
     for (int kind = 0; kind < 4; kind++) {
         uint64_t n = 12;
@@ -395,9 +389,8 @@ static void test_steps_without_memory(void **state)
     assert_true(failures > 20);
 }
 
-static void test_install_without_memory(void **state)
+TEST(test_install_without_memory)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry_index_options options = {

@@ -4,9 +4,8 @@
 
 #include <stdlib.h>
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     bry_index_shape shape = {.struct_size = sizeof shape, .units = 5};
     const struct {
         bry_index_options options;
@@ -67,9 +66,8 @@ static void test_options(void **state)
     bry_index_destroy(NULL);
 }
 
-static void test_units(void **state)
+TEST(test_units)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 8, 100);
         uint32_t units[8];
@@ -110,9 +108,8 @@ static void test_units(void **state)
 }
 
 /* Numbers of dropped units come back when all have been used, and none that is in use does. */
-static void test_numbers_run_out(void **state)
+TEST(test_numbers_run_out)
 {
-    (void)state;
     bry_index *index = exact(BRY_ENGINE_COMPACT, 8, 100);
     open_unit(index, 0);
     add(index, 1, 0);
@@ -139,9 +136,8 @@ static void test_numbers_run_out(void **state)
     bry_index_destroy(index);
 }
 
-static void test_newest(void **state)
+TEST(test_newest)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 8, 3);
         uint32_t went = 99;
@@ -175,9 +171,8 @@ static void test_newest(void **state)
     }
 }
 
-static void test_capacity(void **state)
+TEST(test_capacity)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++)
         for (int fixed = 0; fixed < 2; fixed++) {
             bry_index *index = make((bry_index_options){.engine = index_engines[e],
@@ -228,9 +223,8 @@ static void test_capacity(void **state)
 }
 
 /* Batches put every element where single calls do, repeats and all. */
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     enum { N = 700 };
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *one = exact(index_engines[e], 8, 60), *many = exact(index_engines[e], 8, 60);
@@ -273,9 +267,8 @@ static void test_batches(void **state)
 
 /* An element in every one of many units: all are named, the newest first, however short the
  * array. */
-static void test_everywhere(void **state)
+TEST(test_everywhere)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         enum { UNITS = 3000 };
         bry_index *index = exact(index_engines[e], UNITS, 4);
@@ -309,9 +302,8 @@ static void test_everywhere(void **state)
     }
 }
 
-static void test_delete(void **state)
+TEST(test_delete)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bool deletes = index_engines[e] == BRY_ENGINE_COMPACT;
         bry_index *index = exact(index_engines[e], 8, 100);
@@ -342,9 +334,8 @@ static void test_delete(void **state)
 }
 
 /* Dropping is at once for answers; memory comes back in steps, and with later changes. */
-static void test_drop_reclaims(void **state)
+TEST(test_drop_reclaims)
 {
-    (void)state;
     for (int by_steps = 0; by_steps < 2; by_steps++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -385,9 +376,8 @@ static void test_drop_reclaims(void **state)
     }
 }
 
-static void test_merge_units(void **state)
+TEST(test_merge_units)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 8, 100);
         for (uint64_t i = 0; i < 4; i++)
@@ -419,9 +409,8 @@ static void test_merge_units(void **state)
     }
 }
 
-static void test_clone_and_like(void **state)
+TEST(test_clone_and_like)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 8, 50), *copy = NULL;
         add_many(index, 0, 120, BRY_INDEX_NEWEST);
@@ -445,9 +434,8 @@ static void test_clone_and_like(void **state)
 }
 
 /* Many units: slots of 17 bits, with elements in each. */
-static void test_many_units(void **state)
+TEST(test_many_units)
 {
-    (void)state;
     enum { UNITS = 70000 };
     bry_index *index = exact(BRY_ENGINE_COMPACT, UNITS, 4);
     for (uint32_t i = 0; i < UNITS; i++) {
@@ -465,9 +453,8 @@ static void test_many_units(void **state)
 
 /* Past the planned number of units compact keeps its promise by further tables, and gives them back
  * when units go. */
-static void test_growth(void **state)
+TEST(test_growth)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 500, .error = 0.01});
     for (uint64_t i = 0; i < 40; i++) {
         add_many(index, 1000 * i, 500, open_unit(index, i));

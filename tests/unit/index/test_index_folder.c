@@ -42,9 +42,8 @@ static size_t created(const recording_io *fs)
     return n;
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         recording_io fs;
         recording_init(&fs);
@@ -71,9 +70,8 @@ static void test_round_trip(void **state)
 }
 
 /* A large index of which little changes: little is written. */
-static void test_only_what_changed(void **state)
+TEST(test_only_what_changed)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         recording_io fs;
         recording_init(&fs);
@@ -159,9 +157,8 @@ static void check_crash(void *context, const crash_state *state)
     bry_index_destroy(found);
 }
 
-static void test_crashes(void **state)
+TEST(test_crashes)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         static recording_io fs;
         recording_init(&fs);
@@ -188,9 +185,8 @@ static void test_crashes(void **state)
 }
 
 /* Every call of the file system fails once, and all after it: the folder holds one of the two. */
-static void test_failing_io(void **state)
+TEST(test_failing_io)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++)
         for (int keep = 0; keep < 2; keep++) {
             bry_index *old = exact(index_engines[e], 4, 60);
@@ -237,9 +233,8 @@ static void test_failing_io(void **state)
         }
 }
 
-static void test_failing_load(void **state)
+TEST(test_failing_load)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         static recording_io fs;
         recording_init(&fs);
@@ -282,9 +277,8 @@ static void test_failing_load(void **state)
 /* ---- what does not belong there ------------------------------------------------------------ */
 
 /* Damage in any file of the folder is noticed. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         static recording_io fs;
         recording_init(&fs);
@@ -334,9 +328,8 @@ static void test_damage(void **state)
 }
 
 /* A part of an earlier state, or of another index, in place of the one that is named. */
-static void test_exchanged_parts(void **state)
+TEST(test_exchanged_parts)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         static recording_io fs;
         recording_init(&fs);
@@ -367,9 +360,8 @@ static void test_exchanged_parts(void **state)
     }
 }
 
-static void test_mismatch_and_ceiling(void **state)
+TEST(test_mismatch_and_ceiling)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         static recording_io fs;
         recording_init(&fs);
@@ -411,9 +403,8 @@ static void test_mismatch_and_ceiling(void **state)
 
 /* ---- a real folder ------------------------------------------------------------------------- */
 
-static void test_real_folder(void **state)
+TEST(test_real_folder)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         char base[] = "index-folder-XXXXXX", path[64];
         assert_non_null(mkdtemp(base));

@@ -17,9 +17,8 @@ static bry_index_options small(bry_engine engine, failing_allocator *memory)
                                .allocator = &memory->allocator};
 }
 
-static void test_plan_is_what_create_allocates(void **state)
+TEST(test_plan_is_what_create_allocates)
 {
-    (void)state;
     static const uint32_t units[] = {1, 64, 5000};
     static const uint64_t capacities[] = {1, 1000, 65536};
     static const double errors[] = {0.1, 1e-3, 1e-6};
@@ -45,9 +44,8 @@ static void test_plan_is_what_create_allocates(void **state)
 }
 
 /* With all units full: what plan foretells, give or take an eighth. */
-static void test_plan_at_capacity(void **state)
+TEST(test_plan_at_capacity)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -66,9 +64,8 @@ static void test_plan_at_capacity(void **state)
 }
 
 /* The bounds that index.h states for plans, when no work is waiting. */
-static void test_plan_is_as_good_as_stated(void **state)
+TEST(test_plan_is_as_good_as_stated)
 {
-    (void)state;
     static const struct {
         uint64_t capacity;
         double within;
@@ -117,9 +114,8 @@ static bry_index *busy(bry_index_options options)
 }
 
 /* An index in a folder, loaded with every allocation failing once. */
-static void test_load_folder_failing(void **state)
+TEST(test_load_folder_failing)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -147,9 +143,8 @@ static void test_load_folder_failing(void **state)
 }
 
 /* Without memory, clearing still leaves no unit; and dropping works as always. */
-static void test_clear_and_drop_without_memory(void **state)
+TEST(test_clear_and_drop_without_memory)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         failing_allocator memory;
         failing_allocator_init(&memory);

@@ -180,9 +180,8 @@ static void run(uint64_t seed, bool fixed, const char *folder)
     bry_index_destroy(kept);
 }
 
-static void test_kept_in_between(void **state)
+TEST(test_kept_in_between)
 {
-    (void)state;
     char folder[] = "index-same-XXXXXX";
     assert_non_null(mkdtemp(folder));
     for (uint64_t seed = 0; seed < 6; seed++)
@@ -191,9 +190,8 @@ static void test_kept_in_between(void **state)
 }
 
 /* Additional steps in an index that has nothing to fold change nothing. */
-static void test_steps_do_not_show(void **state)
+TEST(test_steps_do_not_show)
 {
-    (void)state;
     generator numbers = {5}, choices = {6};
     bry_index *index = exact(BRY_ENGINE_COMPACT, 100, 400), *stepped;
     assert_int_equal(bry_index_clone(index, NULL, &stepped), BRY_OK);
@@ -215,9 +213,8 @@ static void test_steps_do_not_show(void **state)
 /* ---- short of memory ----------------------------------------------------------------------- */
 
 /* Whatever fails for lack of memory has changed nothing, and is repeated with enough. */
-static void test_short_of_memory(void **state)
+TEST(test_short_of_memory)
 {
-    (void)state;
     for (uint64_t seed = 20; seed < 23; seed++) {
         generator numbers = {seed}, choices = {seed + 1000};
         failing_allocator memory;
@@ -268,9 +265,8 @@ static void test_short_of_memory(void **state)
 }
 
 /* Emptied without memory for a new table, it is as one that was emptied with. */
-static void test_clear_without_memory(void **state)
+TEST(test_clear_without_memory)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry_index_options options = {
@@ -300,9 +296,8 @@ static void test_clear_without_memory(void **state)
 /* ---- folding ------------------------------------------------------------------------------- */
 
 /* An index that has shrunk gets back to one table in steps, equal ones in equal steps. */
-static void test_fold(void **state)
+TEST(test_fold)
 {
-    (void)state;
     bry_index *index = exact(BRY_ENGINE_COMPACT, 1, 4000), *kept;
     for (uint32_t i = 0; i < 40; i++) {
         uint32_t unit = open_unit(index, i);
@@ -338,9 +333,8 @@ static void test_fold(void **state)
 
 /* A step without memory has folded nothing, and one that succeeds has folded what it always does:
  * reclaiming, which may fail or not, is not seen. */
-static void test_fold_without_memory(void **state)
+TEST(test_fold_without_memory)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry_index *index = exact(BRY_ENGINE_COMPACT, 1, 4000), *poor;
@@ -381,9 +375,8 @@ static void test_fold_without_memory(void **state)
 
 /* Units that come and go take turns with the slots: values are slots when nothing is dead, so that
  * saving copies. */
-static void test_slots_take_turns(void **state)
+TEST(test_slots_take_turns)
 {
-    (void)state;
     bry_index *index = exact(BRY_ENGINE_COMPACT, 20, 100);
     for (uint32_t i = 0; i < 300; i++) {
         add_many(index, 100 * (uint64_t)i, 100, open_unit(index, i));
@@ -412,9 +405,8 @@ static unsigned parts_newer(const char *folder, unsigned generation)
 }
 
 /* One addition touches one part, and reclaiming none. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     enum { UNITS = 30, SIZE = 10000 };
     char folder[] = "index-parts-XXXXXX";
     assert_non_null(mkdtemp(folder));
@@ -464,9 +456,8 @@ static void assert_lie(const bry_index *index, const char *frame, size_t at, uin
     bry_buffer_free(&bytes);
 }
 
-static void test_lies(void **state)
+TEST(test_lies)
 {
-    (void)state;
     enum { AT_SLOT = 0, AT_ELEMENTS = 32, RECORD = 56, AT_VALUE_BITS = 16 };
     bry_index *index = exact(BRY_ENGINE_COMPACT, 4, 100);
     for (uint32_t i = 0; i < 3; i++)
@@ -484,9 +475,8 @@ static void test_lies(void **state)
 
 /* ---- openings that are taken back ---------------------------------------------------------- */
 
-static void test_unopen(void **state)
+TEST(test_unopen)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 8, 100);
         add_many(index, 0, 50, open_unit(index, 1));

@@ -52,9 +52,8 @@ static bry_index *busy(bry_engine engine)
     return index;
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = make((bry_index_options){.engine = index_engines[e], .fixed = true});
         void *loaded;
@@ -83,9 +82,8 @@ static void forge64(bry_buffer *bytes, size_t at, uint64_t value)
 }
 
 /* Each with its own refusal. */
-static void test_lies(void **state)
+TEST(test_lies)
 {
-    (void)state;
     static const struct {
         size_t at;
         bool wide;
@@ -157,9 +155,8 @@ static bry_status refuse(void *opaque, const void *bytes, size_t len)
     return (*left)-- ? BRY_OK : BRY_E_STOPPED;
 }
 
-static void test_sink_refuses_a_unit(void **state)
+TEST(test_sink_refuses_a_unit)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]);
         for (uint64_t i = 0; i < 10; i++) {
@@ -173,9 +170,8 @@ static void test_sink_refuses_a_unit(void **state)
 
 /* ---- units --------------------------------------------------------------------------------- */
 
-static void test_ship(void **state)
+TEST(test_ship)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]), *apart = NULL;
         uint32_t unit = 77, numbers[2];
@@ -211,9 +207,8 @@ static void test_ship(void **state)
 }
 
 /* Whatever is wrong with a unit, the index is as it was. */
-static void test_ship_refused(void **state)
+TEST(test_ship_refused)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = busy(index_engines[e]), *before = NULL;
         assert_int_equal(bry_index_clone(index, NULL, &before), BRY_OK);
@@ -258,9 +253,8 @@ static void test_ship_refused(void **state)
 }
 
 /* Fingerprints cannot be made longer: past what the error allows, compact refuses units. */
-static void test_ship_past_the_error(void **state)
+TEST(test_ship_past_the_error)
 {
-    (void)state;
     bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 100, .error = 0.01});
     bry_index_options options = index_like(index);
     bry_status status = BRY_OK;
@@ -298,9 +292,8 @@ static void test_ship_past_the_error(void **state)
 }
 
 /* A record that leads far into the tables is claimed before they grow. */
-static void test_claimed_first(void **state)
+TEST(test_claimed_first)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 6, 70);
         void *loaded;
@@ -323,9 +316,8 @@ static void test_claimed_first(void **state)
 }
 
 /* Numbers that no index comes to by itself: each is refused, or harmless from then on. */
-static void test_forged_numbers(void **state)
+TEST(test_forged_numbers)
 {
-    (void)state;
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bool compact = index_engines[e] == BRY_ENGINE_COMPACT;
         bry_index *index = exact(index_engines[e], 6, 70);

@@ -90,9 +90,8 @@ static uint64_t bytes_of(const bry__dictionary *dictionary)
     return bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
 }
 
-static void test_codes(void **state)
+TEST(test_codes)
 {
-    (void)state;
     for (int e = 0; e < 4; e++) {
         bry__map_engine engine = engine_number(e);
         unsigned n = e < 2 ? MANY : 300; /* a secondary that knows nothing is slow */
@@ -124,9 +123,8 @@ static void test_codes(void **state)
 }
 
 /* Many values in one call get the codes that single calls give them. */
-static void test_many_at_once(void **state)
+TEST(test_many_at_once)
 {
-    (void)state;
     enum { N = 5000, LARGEST = 60 };
     static bry_map_value values[N];
     static unsigned char text[N][LARGEST];
@@ -160,9 +158,8 @@ static void test_many_at_once(void **state)
     }
 }
 
-static void test_many_without_memory(void **state)
+TEST(test_many_without_memory)
 {
-    (void)state;
     enum { N = 3000 };
     static bry_map_value values[N];
     static unsigned char text[N][4];
@@ -196,9 +193,8 @@ static void test_many_without_memory(void **state)
     assert_true(failed > 3);
 }
 
-static void test_going_back(void **state)
+TEST(test_going_back)
 {
-    (void)state;
     for (int e = 0; e < 4; e++) {
         bry__map_engine engine = engine_number(e);
         failing_allocator memory;
@@ -225,9 +221,8 @@ static void test_going_back(void **state)
 }
 
 /* compact alone: codes that no key has are given again, the smallest first, and taken back too. */
-static void test_free_codes(void **state)
+TEST(test_free_codes)
 {
-    (void)state;
     bry__map_engine engine = engine_number(0);
     failing_allocator memory;
     bry__dictionary dictionary;
@@ -283,9 +278,8 @@ static uint64_t pairs_of(const bry__dictionary *dictionary)
 }
 
 /* The empty string goes and comes back as others do. */
-static void test_free_empty(void **state)
+TEST(test_free_empty)
 {
-    (void)state;
     bry__map_engine engine = engine_number(0);
     failing_allocator memory;
     bry__dictionary dictionary;
@@ -311,9 +305,8 @@ static void test_free_empty(void **state)
 }
 
 /* Values come and go in any order: codes are the smallest that are free, and gaps are bounded. */
-static void test_churn(void **state)
+TEST(test_churn)
 {
-    (void)state;
     enum { LIVE = 3000, ROUNDS = 30000 };
     static uint32_t code[LIVE];
     static unsigned number[LIVE];
@@ -352,9 +345,8 @@ static void test_churn(void **state)
     assert_int_equal(memory.now, 0);
 }
 
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         bry__map_engine engine = engine_number(e);
         failing_allocator memory;

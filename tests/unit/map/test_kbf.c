@@ -94,9 +94,8 @@ static bry_hash key(uint64_t i)
 
 /* ---- single keys --------------------------------------------------------------------------- */
 
-static void test_one_key(void **state)
+TEST(test_one_key)
 {
-    (void)state;
     bry__kbf kbf = make(&gf14, 5, 100);
     uint32_t code = 7;
     assert_int_equal(bry__kbf_get(&kbf, key(1), 16383, &code), BRY_ABSENT);
@@ -121,9 +120,8 @@ static void test_one_key(void **state)
     bry__kbf_free(&kbf, &heap);
 }
 
-static void test_masks_differ(void **state)
+TEST(test_masks_differ)
 {
-    (void)state;
     uint32_t first = 0;
     unsigned equal = 0;
     for (uint64_t i = 0; i < 200; i++) {
@@ -140,9 +138,8 @@ static void test_masks_differ(void **state)
 }
 
 /* Cells of two keys each: told apart by two such cells, and never by one. */
-static void test_decoding_from_pairs(void **state)
+TEST(test_decoding_from_pairs)
 {
-    (void)state;
     uint32_t a = bry__gf_encode(&gf14, 11), b = bry__gf_encode(&gf14, 12),
              c = bry__gf_encode(&gf14, 13), d = bry__gf_encode(&gf14, 14), code = 99;
     uint32_t cells[3] = {(a ^ b) << 3 | 2, (a ^ c) << 3 | 2, (a ^ b ^ d) << 3 | 3};
@@ -175,9 +172,8 @@ static void test_decoding_from_pairs(void **state)
 }
 
 /* A triple decides between two candidates where it can hold one of them only. */
-static void test_decoding_with_triples(void **state)
+TEST(test_decoding_with_triples)
 {
-    (void)state;
     generator numbers = {3};
     unsigned decided = 0, trials = 20000;
     for (unsigned i = 0; i < trials; i++) {
@@ -285,18 +281,16 @@ static void random_program(const bry__gf *gf, unsigned hashes, uint64_t segment,
     bry__kbf_free(&kbf, &heap);
 }
 
-static void test_random_programs(void **state)
+TEST(test_random_programs)
 {
-    (void)state;
     random_program(&gf14, 7, 900, 1); /* about a key a cell */
     random_program(&gf8, 7, 900, 2);
     random_program(&gf8, 10, 1500, 3);
     random_program(&gf14, 32, 3000, 4);
 }
 
-static void test_crowded_cells_stick(void **state)
+TEST(test_crowded_cells_stick)
 {
-    (void)state;
     bry__kbf kbf = make(&gf8, 3, 4);
     uint32_t stuck[20];
     for (uint64_t i = 0; i < 20; i++) {
@@ -345,9 +339,8 @@ static void add(bry__kbf *into, const bry__kbf *from, unsigned shift)
 
 /* (a + b) + c, a + (c + b), and one table that got everything: the same cells. Also where counters
  * saturate on the way. */
-static void test_merge_is_commutative_and_associative(void **state)
+TEST(test_merge_is_commutative_and_associative)
 {
-    (void)state;
     for (uint64_t segment = 64; segment <= 4096; segment *= 8) {
         bry__kbf a = filled(segment, 0, 900), b = filled(segment, 1000, 500),
                  c = filled(segment, 2000, 700), all = filled(segment, 0, 900);
@@ -379,9 +372,8 @@ static void test_merge_is_commutative_and_associative(void **state)
 }
 
 /* A folded table is the table that half as many cells would have given. */
-static void test_fold_lands_where_the_hash_does(void **state)
+TEST(test_fold_lands_where_the_hash_does)
 {
-    (void)state;
     bry__kbf large = filled(7 * 1024, 0, 1500);
     for (unsigned shift = 1; shift <= 10; shift++) {
         bry__kbf small = filled((uint64_t)7 * 1024 >> shift, 0, 1500),
@@ -395,9 +387,8 @@ static void test_fold_lands_where_the_hash_does(void **state)
 }
 
 /* The same over several pieces, where not all are there. */
-static void test_many_pieces(void **state)
+TEST(test_many_pieces)
 {
-    (void)state;
     uint64_t segment = 700000; /* six segments, a little over 1025 pieces */
     bry__kbf large = make(&gf14, 6, segment), small = make(&gf14, 6, segment / 2);
     assert_int_equal(large.cells.count, 1026);
@@ -415,9 +406,8 @@ static void test_many_pieces(void **state)
         bry__kbf_free(every[i], &heap);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__kbf from = filled(700000, 0, 50), like = from, into;
@@ -441,9 +431,8 @@ static void test_no_memory(void **state)
 }
 
 /* What bry__kbf_check() refuses. */
-static void test_check_sees_what_is_wrong(void **state)
+TEST(test_check_sees_what_is_wrong)
 {
-    (void)state;
     bry__kbf kbf = make(&gf14, 6, 500);
     bry_hash hash = key(1);
     insert(&kbf, hash, 5);

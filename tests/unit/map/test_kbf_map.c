@@ -5,9 +5,8 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static void test_plan_is_what_create_does(void **state)
+TEST(test_plan_is_what_create_does)
 {
-    (void)state;
     for (int fixed = 0; fixed <= 1; fixed++)
         for (int digits = 1; digits <= 8; digits++)
             for (uint64_t capacity = 1; capacity < 1000000; capacity = capacity * 13 + 1) {
@@ -42,9 +41,8 @@ static void test_plan_is_what_create_does(void **state)
             }
 }
 
-static void test_options_out_of_range(void **state)
+TEST(test_options_out_of_range)
 {
-    (void)state;
     bry_map_shape shape = BRY_MAP_SHAPE;
     bry_map_options options = options_of(1000, 0.01, false);
     options.values = 16384;
@@ -74,9 +72,8 @@ static void test_options_out_of_range(void **state)
 }
 
 /* k = round(log2 1/p), m = n·ln(1/p)/ln²2, up to what rounding to foldable segments adds. */
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     bry_map_options options = options_of(1000000, 1e-3, true);
     bry_map_shape shape = BRY_MAP_SHAPE;
     options.kbf.layout = BRY_MAP_PAPER;
@@ -122,9 +119,8 @@ static many *make_many(void)
     return all;
 }
 
-static void test_growth_keeps_the_promise(void **state)
+TEST(test_growth_keeps_the_promise)
 {
-    (void)state;
     many *all = make_many();
     bry__kbf_map *map = make(options_of(1000, 0.01, false));
     for (size_t done = 0; done < MANY; done += 3000)
@@ -173,9 +169,8 @@ static void test_growth_keeps_the_promise(void **state)
  * Setting looks first, and so meets false positives: such a key changes a code that is not its own,
  * and its neighbours pay. All of that together stays within the promise.
  */
-static void test_setting_keeps_the_promise(void **state)
+TEST(test_setting_keeps_the_promise)
 {
-    (void)state;
     many *all = make_many();
     bry__kbf_map *map = make(options_of(1000, 0.01, false));
     for (size_t done = 0; done < MANY; done += 3000)
@@ -195,9 +190,8 @@ static void test_setting_keeps_the_promise(void **state)
     engine->destroy(map);
 }
 
-static void test_deletes_compact(void **state)
+TEST(test_deletes_compact)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(1000, 0.001, false));
     insert(map, 0, 3000);
     unsigned before = map->tables, most = before, after_half = 0;
@@ -222,9 +216,8 @@ static void test_deletes_compact(void **state)
     engine->destroy(map);
 }
 
-static void test_fixed_is_full(void **state)
+TEST(test_fixed_is_full)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(100, 0.001, true));
     insert(map, 0, 98);
     bry_buffer image = image_of(map);
@@ -253,9 +246,8 @@ static void test_fixed_is_full(void **state)
 /* ---- unsure -------------------------------------------------------------------------------- */
 
 /* A key inserted twice with different codes cannot be told; nothing touches it any more. */
-static void test_unsure_keys_are_left_alone(void **state)
+TEST(test_unsure_keys_are_left_alone)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(1000, 0.001, false));
     insert(map, 0, 500);
     bry_hash twice[2] = {key(3), key(3)};
@@ -296,9 +288,8 @@ static void test_unsure_keys_are_left_alone(void **state)
 
 /* The same where the two are in different tables, also with the same code: look-ups and changes
  * agree that it cannot be told. */
-static void test_unsure_across_tables(void **state)
+TEST(test_unsure_across_tables)
 {
-    (void)state;
     for (uint32_t differ = 0; differ <= 1; differ++) {
         bry__kbf_map *map = make(options_of(20, 1e-6, false));
         insert(map, 0, 20);
@@ -327,9 +318,8 @@ static void test_unsure_across_tables(void **state)
     }
 }
 
-static void test_remove_refuses_what_it_can_see(void **state)
+TEST(test_remove_refuses_what_it_can_see)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(1000, 0.001, false));
     insert(map, 0, 1000);
     bry_buffer image = image_of(map);
@@ -353,9 +343,8 @@ static bool matches(void *context, uint32_t code)
     return code == *(uint32_t *)context;
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(CODES, 1e-2, true));
     for (uint32_t i = 0; i < CODES; i++)
         assert_int_equal(engine->add_beside(map, key(i), i), BRY_OK);
@@ -381,9 +370,8 @@ static void test_find(void **state)
 
 /* ---- whole maps ---------------------------------------------------------------------------- */
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
-    (void)state;
     bry_map_options options = options_of(3000, 0.001, false);
     void *part[3], *sum[2];
     for (uint64_t i = 0; i < 3; i++) {
@@ -431,9 +419,8 @@ static void test_merge(void **state)
     engine->destroy(rest);
 }
 
-static void test_merge_refused(void **state)
+TEST(test_merge_refused)
 {
-    (void)state;
     bry__kbf_map *into = make(options_of(1000, 0.001, true)),
                  *other = make(options_of(2000, 0.001, true)),
                  *like = make(options_of(1000, 0.001, true));
@@ -449,9 +436,8 @@ static void test_merge_refused(void **state)
     engine->destroy(like);
 }
 
-static void test_compress(void **state)
+TEST(test_compress)
 {
-    (void)state;
     for (int fixed = 0; fixed <= 1; fixed++) {
         bry_map_options options = options_of(40000, 0.001, fixed);
         bry__kbf_map *map = make(options);
@@ -494,9 +480,8 @@ static void test_compress(void **state)
 }
 
 /* Several tables, of which deletes leave little, become one small one. */
-static void test_compress_merges_tables(void **state)
+TEST(test_compress_merges_tables)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(5000, 0.01, false));
     insert(map, 0, 30000);
     assert_true(map->tables >= 3);
@@ -519,9 +504,8 @@ static void test_compress_merges_tables(void **state)
 
 /* Compressing may make a further table as small as the first, with more room in it. The first is
  * the map's shape, and stays when keys go and tables become one again. */
-static void test_the_first_table_stays(void **state)
+TEST(test_the_first_table_stays)
 {
-    (void)state;
     unsigned met = 0;
     for (uint32_t n = 2; n < 40; n++) {
         bry_map_options options = options_of(1, 0.01, false), before = options, after = options;
@@ -548,9 +532,8 @@ static void test_the_first_table_stays(void **state)
 
 /* What was loaded may have cells without items, which the next deletion clears. One that finds
  * nothing leaves even those. */
-static void test_deleting_nothing_changes_nothing(void **state)
+TEST(test_deleting_nothing_changes_nothing)
 {
-    (void)state;
     bry__kbf_map *map = make(options_of(10, 0.01, false));
     insert(map, 0, 40);
     bry__kbf *last = &map->table[map->tables - 1];

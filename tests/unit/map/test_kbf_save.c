@@ -25,9 +25,8 @@ static bry_status load(const bry_map_options *options, const bry_buffer *image, 
     return status;
 }
 
-static void test_save_and_load(void **state)
+TEST(test_save_and_load)
 {
-    (void)state;
     bry_map_options options = options_of(1000, 0.001, false);
     for (uint64_t n = 0; n <= 6000; n += 1500) {
         bry__kbf_map *map = make(options);
@@ -46,9 +45,8 @@ static void test_save_and_load(void **state)
 }
 
 /* Tables of another map than the one whose options they come with. */
-static void test_other_options(void **state)
+TEST(test_other_options)
 {
-    (void)state;
     bry_map_options options = options_of(30, 0.1, false);
     bry__kbf_map *map = make(options);
     insert(map, 0, 70);
@@ -90,9 +88,8 @@ static bry_status load_forged(const bry_map_options *options, const bry_buffer *
 }
 
 /* A few bytes under right checksums do not make a map that takes far more than its options say. */
-static void test_forged_sizes(void **state)
+TEST(test_forged_sizes)
 {
-    (void)state;
     enum { SEGMENT = 0, CAPACITY = 8, ERROR = 24 };
     bry_map_options options = options_of(30, 0.1, false);
     bry__kbf_map *map = make(options);
@@ -140,9 +137,8 @@ static bry_status load_with_hashes(const bry_map_options *options, const bry_buf
 }
 
 /* Nor does another number of hashes, with which every table to come would have to be larger. */
-static void test_forged_hashes(void **state)
+TEST(test_forged_hashes)
 {
-    (void)state;
     bry_map_options planned = options_of(6, 1e-6, false), exact = planned;
     exact.kbf.cells = 1188;
     exact.kbf.hashes = 27;
@@ -163,9 +159,8 @@ static void test_forged_hashes(void **state)
 }
 
 /* Of tables that deletions have emptied one is kept, and no other is loaded. */
-static void test_empty_tables(void **state)
+TEST(test_empty_tables)
 {
-    (void)state;
     bry_map_options options = options_of(30, 0.1, false);
     bry__kbf_map *map = make(options);
     enum { N = 700 };

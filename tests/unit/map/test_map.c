@@ -26,9 +26,8 @@ static bry_status status_of(bry_map_options options)
     return status;
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     bry_map_options defaults = BRY_MAP_OPTIONS;
     bry_map *map = NULL;
     assert_int_equal(bry_map_create(NULL, &map), BRY_OK);
@@ -87,9 +86,8 @@ static void test_options(void **state)
     assert_int_equal(bry_map_plan(&defaults, &shape), BRY_E_RANGE);
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         bry_map *map = make(exact(map_engines[e], 100));
         bry_answer was = BRY_UNSURE;
@@ -139,9 +137,8 @@ static void test_calls(void **state)
     }
 }
 
-static void test_values_too_long(void **state)
+TEST(test_values_too_long)
 {
-    (void)state;
     static unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
     generator_fill(&(generator){5}, bytes, sizeof bytes);
     for (int e = 0; e < 2; e++) {
@@ -170,9 +167,8 @@ static void test_values_too_long(void **state)
     }
 }
 
-static void test_integers(void **state)
+TEST(test_integers)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         unsigned most = e == 0 ? 32 : 13;
         for (unsigned bits = 1; bits <= most; bits++) {
@@ -200,9 +196,8 @@ static void test_integers(void **state)
     }
 }
 
-static void test_more_values_than_codes(void **state)
+TEST(test_more_values_than_codes)
 {
-    (void)state;
     bry_map_options options = exact(BRY_ENGINE_KBF, 2000);
     options.values = 200; /* rounded up to 255 */
     bry_map *map = make(options);
@@ -231,9 +226,8 @@ static void test_more_values_than_codes(void **state)
 }
 
 /* Values that come and go: their codes are used again, and memory does not grow without end. */
-static void test_codes_come_back(void **state)
+TEST(test_codes_come_back)
 {
-    (void)state;
     bry_map *map = make(exact(BRY_ENGINE_COMPACT, 1000));
     uint64_t most = 0;
     for (uint64_t i = 0; i < 50000; i++) {
@@ -255,9 +249,8 @@ static void test_codes_come_back(void **state)
     bry_map_destroy(map);
 }
 
-static void test_fixed_is_full_at_capacity(void **state)
+TEST(test_fixed_is_full_at_capacity)
 {
-    (void)state;
     enum { N = 300 };
     bry_hash hashes[N + 1];
     bry_map_value values[N + 1];
@@ -295,9 +288,8 @@ static void test_fixed_is_full_at_capacity(void **state)
 
 /* ---- merges --------------------------------------------------------------------------------- */
 
-static void test_unlike_maps_do_not_merge(void **state)
+TEST(test_unlike_maps_do_not_merge)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         bry_map_options options = exact(map_engines[e], 1000);
         bry_map *map = make(options);
@@ -345,9 +337,8 @@ static void test_unlike_maps_do_not_merge(void **state)
 /* Three maps, merged in different orders; with compact their dictionaries number values
  * differently.
  */
-static void test_order_of_merges(void **state)
+TEST(test_order_of_merges)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         bry_map *first = make(exact(map_engines[e], 3000));
         for (uint64_t i = 0; i < 60 && e == 1; i++) /* one order of codes for all */
@@ -379,9 +370,8 @@ static void test_order_of_merges(void **state)
 }
 
 /* A map that is merged to itself stays as it is: kbf refuses, for each key would be there twice. */
-static void test_merge_with_itself(void **state)
+TEST(test_merge_with_itself)
 {
-    (void)state;
     for (int e = 0; e < 2; e++)
         for (uint32_t bits = 0; bits <= 8; bits += 8) {
             bry_map *map = make((bry_map_options){
@@ -405,9 +395,8 @@ static void test_merge_with_itself(void **state)
 }
 
 /* compact: the merged map's value wins, in whichever table of a grown map either has the key. */
-static void test_merged_values_win(void **state)
+TEST(test_merged_values_win)
 {
-    (void)state;
     bry_map *a = make(exact(BRY_ENGINE_COMPACT, 500)), *b = make(exact(BRY_ENGINE_COMPACT, 500));
     set_many(a, 0, 900, 7); /* keys 500 to 899 are in its second table */
     for (uint64_t i = 100; i < 600; i++)
@@ -434,9 +423,8 @@ static void test_merged_values_win(void **state)
     bry_map_destroy(b);
 }
 
-static void test_compress_range(void **state)
+TEST(test_compress_range)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         bry_map *map = make(exact(map_engines[e], 1000));
         set_many(map, 0, 100, 5);

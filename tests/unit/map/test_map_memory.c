@@ -15,9 +15,8 @@ static bry_map_options small(bry_engine engine, failing_allocator *memory)
                              .allocator = &memory->allocator};
 }
 
-static void test_plan_is_what_create_allocates(void **state)
+TEST(test_plan_is_what_create_allocates)
 {
-    (void)state;
     static const uint64_t capacities[] = {1, 10, 1000, 100000, 3000000};
     static const double errors[] = {0.1, 1e-3, 1e-6};
     for (int e = 0; e < 2; e++)
@@ -46,9 +45,8 @@ static void test_plan_is_what_create_allocates(void **state)
 }
 
 /* At capacity, with the values planned for: what plan foretells, give or take an eighth. */
-static void test_plan_at_capacity(void **state)
+TEST(test_plan_at_capacity)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -71,9 +69,8 @@ static void test_plan_at_capacity(void **state)
 }
 
 /* Clearing, deleting and removing never fail, whatever the allocator says. */
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -109,9 +106,8 @@ static void test_without_memory(void **state)
  * compact, with hashes that all lead to one segment, so that it spills: a batch then works on a
  * copy, and is all or nothing there too.
  */
-static void test_batch_on_spilled_segment(void **state)
+TEST(test_batch_on_spilled_segment)
 {
-    (void)state;
     enum { N = 2600 };
     static bry_hash hashes[N];
     static bry_map_value values[N];
@@ -154,9 +150,8 @@ static void test_batch_on_spilled_segment(void **state)
  * A map that grows, every key with a value of its own: no single call takes much memory, and so
  * none moves or reads all that is there. Values that are replaced come back all the same.
  */
-static void test_growth_in_steps(void **state)
+TEST(test_growth_in_steps)
 {
-    (void)state;
     enum { N = 150000, MOST = 300 << 10 };
     failing_allocator memory;
     failing_allocator_init(&memory);

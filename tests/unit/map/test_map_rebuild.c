@@ -104,9 +104,8 @@ static void assert_loads(const bry_map *map)
     bry_buffer_free(&bytes);
 }
 
-static void test_ghosts_and_rebuild(void **state)
+TEST(test_ghosts_and_rebuild)
 {
-    (void)state;
     for (uint32_t bits = 0; bits <= 8; bits += 8) {
         failing_allocator memory;
         bry_map *map = make_map(BRY_ENGINE_KBF, bits, &memory);
@@ -137,9 +136,8 @@ static void test_ghosts_and_rebuild(void **state)
 
 /* What the header says of a map that is planned for its live keys at an error of 0.001, and of a
  * fixed one with room for a fifth more. */
-static void test_drift(void **state)
+TEST(test_drift)
 {
-    (void)state;
     static const struct {
         uint64_t turns, least, most; /* counted too many, in thousandths of the live keys */
     } at[] = {{20, 5, 20}, {120, 70, 115}, {400, 360, 450}};
@@ -173,9 +171,8 @@ static void test_drift(void **state)
 }
 
 /* Ghosts are no more than the keys there are, and go with them. */
-static void test_ghosts_go(void **state)
+TEST(test_ghosts_go)
 {
-    (void)state;
     failing_allocator memory;
     bry_map *map = make_map(BRY_ENGINE_KBF, 8, &memory);
     for (uint64_t i = 0; i < 3; i++)
@@ -189,9 +186,8 @@ static void test_ghosts_go(void **state)
     bry_map_destroy(map);
 }
 
-static void test_rebuild_compact(void **state)
+TEST(test_rebuild_compact)
 {
-    (void)state;
     for (uint32_t bits = 0; bits <= 8; bits += 8) {
         failing_allocator memory;
         bry_map *map = make_map(BRY_ENGINE_COMPACT, bits, &memory);
@@ -214,9 +210,8 @@ static void test_rebuild_compact(void **state)
 }
 
 /* A map that was compressed and made anew grows by what it is then, and what it saves loads. */
-static void test_compressed_and_rebuilt(void **state)
+TEST(test_compressed_and_rebuilt)
 {
-    (void)state;
     bry_map *map = make((bry_map_options){.engine = BRY_ENGINE_KBF,
                                           .capacity = 100000,
                                           .error = 1e-6,
@@ -235,9 +230,8 @@ static void test_compressed_and_rebuilt(void **state)
 }
 
 /* What fails leaves the map as it was. */
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         failing_allocator memory;
         bry_map *map = make_map(map_engines[e], 0, &memory);

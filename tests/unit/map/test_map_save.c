@@ -60,9 +60,8 @@ static void assert_refused(forgery *file, const char *problem)
         assert_string_equal(load.problem, problem);
 }
 
-static void test_forged_numbers(void **state)
+TEST(test_forged_numbers)
 {
-    (void)state;
     static const struct {
         unsigned at, bytes;
         uint64_t value;
@@ -113,9 +112,8 @@ static void test_forged_numbers(void **state)
     }
 }
 
-static void test_forged_values(void **state)
+TEST(test_forged_values)
 {
-    (void)state;
     static forgery file;
     for (int e = 0; e < 2; e++) {
         bry_map *map = make((bry_map_options){.engine = map_engines[e], .error = 1e-9});
@@ -162,9 +160,8 @@ static void test_forged_values(void **state)
 }
 
 /* A folded kbf map is merged by one made like it, which plans for less error than the first did. */
-static void test_merged_after_compress(void **state)
+TEST(test_merged_after_compress)
 {
-    (void)state;
     bry_map_options options = BRY_MAP_OPTIONS;
     options.engine = BRY_ENGINE_KBF;
     options.capacity = 1024;

@@ -43,9 +43,8 @@ static void assert_seen(unsigned least, unsigned most)
     memset(seen, 0, sizeof seen);
 }
 
-static void test_every_entry_once(void **state)
+TEST(test_every_entry_once)
 {
-    (void)state;
     static const uint64_t capacities[] = {10, 3000, KEYS}, budgets[] = {0, 1, 97, 5000, UINT64_MAX};
     for (int c = 0; c < 3; c++) {
         bry_map *map = make(growing(capacities[c]));
@@ -75,9 +74,8 @@ static void test_every_entry_once(void **state)
 }
 
 /* Segments split, fold and spill meanwhile; tables open. */
-static void test_once_while_the_map_changes(void **state)
+TEST(test_once_while_the_map_changes)
 {
-    (void)state;
     for (unsigned kind = 0; kind < 4; kind++) {
         bry_map *map = make(growing(kind % 2 ? 300 : KEYS));
         set_keys(map, 0, kind < 2 ? KEYS : KEYS + CHURN);
@@ -99,9 +97,8 @@ static void test_once_while_the_map_changes(void **state)
 }
 
 /* The cursor goes on in a copy. */
-static void test_in_a_copy(void **state)
+TEST(test_in_a_copy)
 {
-    (void)state;
     bry_map *map = make(growing(1000)), *copy;
     set_keys(map, 0, KEYS);
     uint64_t cursor = 0;
@@ -124,9 +121,8 @@ static void test_in_a_copy(void **state)
 }
 
 /* Folding moves entries to older tables, and closes the newest. */
-static void test_while_it_is_compressed(void **state)
+TEST(test_while_it_is_compressed)
 {
-    (void)state;
     bry_map *map = make(growing(KEYS * 2));
     set_keys(map, KEYS, KEYS + CHURN);
     set_keys(map, 0, KEYS); /* in the second table */
@@ -145,9 +141,8 @@ static void test_while_it_is_compressed(void **state)
 }
 
 /* So many in one segment that some are in the overflow. */
-static void test_spilled(void **state)
+TEST(test_spilled)
 {
-    (void)state;
     enum { CROWD = 5000 };
     bry_map_options options = growing(100000);
     options.fixed = true;
@@ -213,9 +208,8 @@ static void assert_swept(const bry_map *map)
     assert_int_equal(stats.values, VALUES / 3 * 2); /* nobody has the others any more */
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     bry_map *map = make((bry_map_options){.capacity = 500, .error = 1e-9});
     set_many(map, 0, TEXTS, VALUES);
     uint64_t cursor = 0, judged = 0, bytes = stats_of(map).bytes_main;
@@ -234,9 +228,8 @@ static void test_values(void **state)
 }
 
 /* Every allocation fails once. The cursor stands where it failed, and the rest is done. */
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry_map *full =
@@ -280,9 +273,8 @@ static bry_map_verdict wrong(void *opaque, bry_map_value value, bry_map_value *c
     return *(bry_map_verdict *)opaque;
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     bry_map *kbf = make((bry_map_options){.engine = BRY_ENGINE_KBF, .value_bits = 4});
     bry_map *map = make((bry_map_options){.value_bits = 4});
     uint64_t cursor = 0;

@@ -64,18 +64,16 @@ static void replace_in_turn(uint64_t keys)
     finish(map, &memory);
 }
 
-static void test_replaced(void **state)
+TEST(test_replaced)
 {
-    (void)state;
     replace_in_turn(1);
     replace_in_turn(2);
     replace_in_turn(17);
 }
 
 /* Keys are deleted, or all get the same short value: memory goes as they do. */
-static void test_taken_from_all(void **state)
+TEST(test_taken_from_all)
 {
-    (void)state;
     for (int shared = 0; shared < 2; shared++) {
         failing_allocator memory;
         bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
@@ -97,9 +95,8 @@ static void test_taken_from_all(void **state)
 }
 
 /* Few values under many keys: they stay, however often keys change, and stay right. */
-static void test_shared(void **state)
+TEST(test_shared)
 {
-    (void)state;
     enum { KEYS = 3000, SHARED = 5 };
     failing_allocator memory;
     bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
@@ -141,9 +138,8 @@ static bry_map *reload(bry_map *map)
     return again;
 }
 
-static void test_same_after_loading(void **state)
+TEST(test_same_after_loading)
 {
-    (void)state;
     for (int e = 0; e < 2; e++) {
         bry_map_options options = {.engine = map_engines[e], .capacity = 1000, .error = 1e-9};
         bry_map *plain = make(options), *loaded = make(options);
@@ -197,9 +193,8 @@ static void assert_saved(const bry_map *map, const bry_buffer *before)
 }
 
 /* A value that is refused changes nothing. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     enum { BATCH = 100 }; /* more than fit on the stack */
     static const unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
     bry_map_value too_long = bry_map_value_bytes(bytes, sizeof bytes), values[BATCH];
@@ -231,9 +226,8 @@ static void test_refused(void **state)
 }
 
 /* Values go without memory. */
-static void test_goes_without_memory(void **state)
+TEST(test_goes_without_memory)
 {
-    (void)state;
     failing_allocator memory;
     bry_map *map = make_small(BRY_ENGINE_COMPACT, &memory);
     for (uint64_t i = 0; i < VALUES; i++)
@@ -256,9 +250,8 @@ static void test_goes_without_memory(void **state)
 }
 
 /* A batch may give a new value to a key and another one to the same key. */
-static void test_new_value_is_replaced(void **state)
+TEST(test_new_value_is_replaced)
 {
-    (void)state;
     enum { BATCH = 40000 };
     bry_hash *hashes = malloc(BATCH * sizeof *hashes);
     bry_map_value *values = malloc(BATCH * sizeof *values);
@@ -283,9 +276,8 @@ static void test_new_value_is_replaced(void **state)
 /* ---- kbf ---- */
 
 /* The last deletion gives the values back, where they take much memory or many codes. */
-static void test_emptied(void **state)
+TEST(test_emptied)
 {
-    (void)state;
     for (int by_pair = 0; by_pair < 2; by_pair++) {
         failing_allocator memory;
         bry_map *map = make_small(BRY_ENGINE_KBF, &memory);
@@ -311,9 +303,8 @@ static void test_emptied(void **state)
 
 /* Many codes: a map that is empty now and then never runs out of them, also where it is not empty
  * at the time when it would. */
-static void test_emptied_before_codes_run_out(void **state)
+TEST(test_emptied_before_codes_run_out)
 {
-    (void)state;
     failing_allocator memory;
     bry_map *map = make_small(BRY_ENGINE_KBF, &memory);
     for (uint64_t i = 0; i < 20000; i += 100) {
@@ -331,9 +322,8 @@ static void test_emptied_before_codes_run_out(void **state)
 
 /* Few short values stay, so that maps made alike can be merged after one was empty; compressing one
  * that is empty drops them. */
-static void test_emptied_keeps_few(void **state)
+TEST(test_emptied_keeps_few)
 {
-    (void)state;
     failing_allocator memory;
     bry_map *map = make_small(BRY_ENGINE_KBF, &memory), *like = NULL;
     set_many(map, 0, 100, 10);
@@ -355,9 +345,8 @@ static void test_emptied_keeps_few(void **state)
 }
 
 /* Deleting what is not there, from a map that is empty, drops nothing. */
-static void test_empty_stays(void **state)
+TEST(test_empty_stays)
 {
-    (void)state;
     failing_allocator memory;
     bry_map *map = make_small(BRY_ENGINE_KBF, &memory), *like = NULL;
     for (uint64_t i = 0; i < 3; i++)

@@ -69,9 +69,8 @@ static void for_each_kernel(each_kernel *run, uint64_t seed)
 
 /* ---- fields ---- */
 
-static void test_fields(void **state)
+TEST(test_fields)
 {
-    (void)state;
     generator numbers = {1};
     for (size_t len = 8; len <= 24; len++) {
         for (unsigned bits = 0; bits <= BRY__FIELD_MAX; bits++) {
@@ -92,9 +91,8 @@ static void test_fields(void **state)
     }
 }
 
-static void test_select(void **state)
+TEST(test_select)
 {
-    (void)state;
     generator numbers = {2};
     for (int round = 0; round < 3000; round++) {
         uint64_t word = generator_next(&numbers);
@@ -109,9 +107,8 @@ static void test_select(void **state)
     }
 }
 
-static void test_bits64(void **state)
+TEST(test_bits64)
 {
-    (void)state;
     generator numbers = {3};
     for (uint64_t at = 0; at < 64; at++) {
         size_t len = (size_t)(at / 8) + 8 + (at % 8 != 0);
@@ -187,21 +184,18 @@ static void large_moves(const bry__kernel *kernel, generator *numbers)
     }
 }
 
-static void test_small_moves(void **state)
+TEST(test_small_moves)
 {
-    (void)state;
     for_each_kernel(small_moves, 10);
 }
 
-static void test_middle_moves(void **state)
+TEST(test_middle_moves)
 {
-    (void)state;
     for_each_kernel(middle_moves, 11);
 }
 
-static void test_large_moves(void **state)
+TEST(test_large_moves)
 {
-    (void)state;
     for_each_kernel(large_moves, 12);
 }
 
@@ -259,9 +253,8 @@ static void runs(const bry__kernel *kernel, generator *numbers)
     }
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
-    (void)state;
     for_each_kernel(runs, 20);
 }
 

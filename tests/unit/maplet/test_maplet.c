@@ -52,9 +52,8 @@ static void put(bry__maplet *maplet, uint64_t from, uint64_t to, uint32_t mask)
 
 /* ---- options ---- */
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     static const bry__maplet_options wrong[] = {
         {0, 0.01, 8, false},
         {((uint64_t)1 << 40) + 1, 0.01, 8, false},
@@ -91,9 +90,8 @@ static void test_options(void **state)
     assert_int_equal(bry__maplet_range(&right), (((uint64_t)1 << 40) * 4000 + 2) / 3);
 }
 
-static void test_plan(void **state)
+TEST(test_plan)
 {
-    (void)state;
     static const bry__maplet_options shapes[] = {{20000, 0.01, 0, false},
                                                  {30000, 1e-3, 12, true},
                                                  {100000, 1e-6, 16, false},
@@ -117,9 +115,8 @@ static void test_plan(void **state)
 
 /* ---- statuses ---- */
 
-static void test_full_when_fixed(void **state)
+TEST(test_full_when_fixed)
 {
-    (void)state;
     bry__maplet maplet;
     start(&maplet, 500, 1e-6, 8, true);
     put(&maplet, 0, 500, 255);
@@ -151,9 +148,8 @@ static void test_full_when_fixed(void **state)
     finish(&maplet);
 }
 
-static void test_values_too_wide(void **state)
+TEST(test_values_too_wide)
 {
-    (void)state;
     for (unsigned bits = 0; bits < 32; bits += 5) {
         bry__maplet maplet;
         start(&maplet, 100, 0.01, bits, false);
@@ -186,9 +182,8 @@ static void test_values_too_wide(void **state)
 }
 
 /* Segments are rewritten one by one as they get wider values; all answers stay. */
-static void test_widen_gradually(void **state)
+TEST(test_widen_gradually)
 {
-    (void)state;
     bry__maplet maplet;
     start(&maplet, 40000, 1e-9, 4, false);
     put(&maplet, 0, 40000, 15);
@@ -248,9 +243,8 @@ static void compare_batches(const bry__maplet *maplet, uint64_t keys, size_t n)
     free(has);
 }
 
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     bry__maplet maplet;
     start(&maplet, 100, 0.02, 9, false);
     for (uint64_t n = 0; n < 30000; n += 1 + n) { /* three tables */
@@ -268,9 +262,8 @@ static void test_batches(void **state)
 }
 
 /* The same key several times in one batch: as one after the other. */
-static void test_upserts_in_order(void **state)
+TEST(test_upserts_in_order)
 {
-    (void)state;
     bry__maplet one, many;
     start(&one, 300, 0.01, 16, false);
     make(&many, 300, 0.01, 16, false);
@@ -302,9 +295,8 @@ static void test_upserts_in_order(void **state)
 
 /* ---- the chain ---- */
 
-static void test_past_capacity(void **state)
+TEST(test_past_capacity)
 {
-    (void)state;
     bry__maplet maplet;
     start(&maplet, 500, 0.01, 20, false);
     for (uint64_t i = 0; i < 40000; i++) {
@@ -348,9 +340,8 @@ static void test_past_capacity(void **state)
 }
 
 /* Fingerprints cannot get longer than 62 bits. */
-static void test_end_of_the_chain(void **state)
+TEST(test_end_of_the_chain)
 {
-    (void)state;
     bry__maplet maplet;
     start(&maplet, 4000, 1e-12, 8, false);
     maplet.chain.tables = 2; /* or it would be a million */
@@ -370,9 +361,8 @@ static void test_end_of_the_chain(void **state)
 
 /* ---- whole maplets ---- */
 
-static void test_clear_and_clone(void **state)
+TEST(test_clear_and_clone)
 {
-    (void)state;
     bry__maplet maplet, copy;
     start(&maplet, 1000, 0.01, 10, false);
     put(&maplet, 0, 5000, 1023);
@@ -394,9 +384,8 @@ static void test_clear_and_clone(void **state)
     finish(&maplet);
 }
 
-static void test_merge_halves(void **state)
+TEST(test_merge_halves)
 {
-    (void)state;
     bry__maplet all, odd, even;
     start(&all, 8000, 1e-3, 16, false);
     make(&odd, 8000, 1e-3, 16, false);
@@ -422,9 +411,8 @@ static void test_merge_halves(void **state)
 }
 
 /* What is merged in wins, as if upserted. */
-static void test_merge_replacing(void **state)
+TEST(test_merge_replacing)
 {
-    (void)state;
     bry__maplet into, from, upserted;
     start(&into, 8000, 1e-6, 16, false);
     make(&from, 8000, 1e-6, 16, false);
@@ -452,9 +440,8 @@ static void refuse_merge(bry__maplet *into, const bry__maplet *from, bry_status 
     bry_buffer_free(&before);
 }
 
-static void test_merges_refused(void **state)
+TEST(test_merges_refused)
 {
-    (void)state;
     bry__maplet into, from;
     static const bry__maplet_options others[] = {
         {5001, 1e-3, 8, false}, {5000, 2e-3, 8, false}, {5000, 1e-3, 8, true}};
@@ -490,9 +477,8 @@ static void test_merges_refused(void **state)
     finish(&into);
 }
 
-static void test_merge_of_fixed(void **state)
+TEST(test_merge_of_fixed)
 {
-    (void)state;
     bry__maplet into, from;
     start(&into, 1000, 1e-3, 8, true);
     make(&from, 1000, 1e-3, 8, true);
@@ -515,9 +501,8 @@ static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
 }
 
 /* Over a chain, in steps, while folding goes on at the same time. */
-static void test_sweep_while_folding(void **state)
+TEST(test_sweep_while_folding)
 {
-    (void)state;
     for (unsigned seed = 0; seed < 10; seed++) {
         bry__maplet maplet;
         start(&maplet, 4000, 0.001, 12, false);
@@ -550,9 +535,8 @@ static bool drop_most(void *context, uint64_t fingerprint, uint32_t value)
 
 /* A sweep that leaves little folds many segments as it goes, and still looks at each entry a few
  * times only. */
-static void test_sweep_of_most_entries(void **state)
+TEST(test_sweep_of_most_entries)
 {
-    (void)state;
     enum { N = 60000 };
     bry__maplet maplet;
     start(&maplet, N, 1e-9, 3, false);
@@ -569,9 +553,8 @@ static void test_sweep_of_most_entries(void **state)
 /* ---- instruction sets ---- */
 
 /* Thousands of operations of all kinds on each: the saved bytes are the same. */
-static void test_instruction_sets_agree(void **state)
+TEST(test_instruction_sets_agree)
 {
-    (void)state;
     bry__isa before = bry__kernels()->isa;
     bry_buffer first = BRY_BUFFER;
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {

@@ -124,9 +124,8 @@ static bry_status replace(trial *given)
 }
 
 /* Growth of segments, of the directory, of the chain. */
-static void test_insert(void **state)
+TEST(test_insert)
 {
-    (void)state;
     start(1000, 0);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 2500; i++)
@@ -137,9 +136,8 @@ static void test_insert(void **state)
     finish();
 }
 
-static void test_upsert(void **state)
+TEST(test_upsert)
 {
-    (void)state;
     start(600, 0);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 1500; i++)
@@ -148,9 +146,8 @@ static void test_upsert(void **state)
     finish();
 }
 
-static void test_crowd(void **state)
+TEST(test_crowd)
 {
-    (void)state;
     start(5000, 500);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 1200; i++)
@@ -161,9 +158,8 @@ static void test_crowd(void **state)
     finish();
 }
 
-static void test_widening(void **state)
+TEST(test_widening)
 {
-    (void)state;
     start(5000, 4000);
     for (uint32_t i = 0; i < 20; i++)
         assert_int_equal(bry__maplet_add(&maplet, key(1), i), BRY_OK);
@@ -176,9 +172,8 @@ static void test_widening(void **state)
 }
 
 /* Removing gives memory back where it can and works where it cannot. */
-static void test_remove(void **state)
+TEST(test_remove)
 {
-    (void)state;
     start(1000, 6000);
     memory.fail_at = 1;
     memory.keep_failing = true;
@@ -222,9 +217,8 @@ static bry_status upsert_n(trial *given)
     return status;
 }
 
-static void test_upsert_n(void **state)
+TEST(test_upsert_n)
 {
-    (void)state;
     for (unsigned round = 0; round < 3; round++) {
         start(200, round * 190); /* round 2: the batch fills the first table and a second */
         for (unsigned i = 0; i < BATCH_SIZE; i++) {
@@ -263,9 +257,8 @@ static bry_status remap(trial *given)
     return bry__maplet_remap(&maplet, wider, NULL);
 }
 
-static void test_remap(void **state)
+TEST(test_remap)
 {
-    (void)state;
     for (unsigned kind = 0; kind < 4; kind++) { /* a chain, an overflow, both, neither */
         start(kind % 2 ? 500 : 5000, 1400);
         for (uint32_t i = 0; i < (kind / 2 ? 600u : 0); i++)
@@ -289,9 +282,8 @@ static bry_status sweep(trial *given)
     return bry__maplet_sweep(&maplet, drop_even, NULL, 400, &given->finished);
 }
 
-static void test_sweep(void **state)
+TEST(test_sweep)
 {
-    (void)state;
     start(700, 2500);
     for (uint32_t i = 0; i < 300; i++)
         assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
@@ -324,9 +316,8 @@ static bry_status fold(trial *given)
     return status;
 }
 
-static void test_fold(void **state)
+TEST(test_fold)
 {
-    (void)state;
     start(500, 1500);
     for (uint64_t i = 0; i < 1050; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i & 255), BRY_PRESENT);
@@ -392,9 +383,8 @@ static bry_status clear(trial *given)
     return BRY_OK;
 }
 
-static void test_making(void **state)
+TEST(test_making)
 {
-    (void)state;
     start(400, 1500);
     for (uint32_t i = 0; i < 700; i++)
         assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
@@ -406,9 +396,8 @@ static void test_making(void **state)
     finish();
 }
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
-    (void)state;
     for (unsigned mode = 0; mode < 2; mode++) {
         failing_allocator_init(&memory);
         make(&maplet, 1000);

@@ -18,9 +18,8 @@ static const uint64_t capacities[] = {
 static const double errors[] = {0.5, 0.1, 1e-3, 1e-6, 1e-9, 1e-12};
 
 /* Full to the last entry of the last table, the errors sum up to no more than the promise. */
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof capacities / sizeof *capacities; i++)
         for (unsigned j = 0; j < sizeof errors / sizeof *errors; j++) {
             bry__chain chain;
@@ -44,9 +43,8 @@ static void test_shares(void **state)
 }
 
 /* The examples that growth once ended early for. */
-static void test_growth_goes_on(void **state)
+TEST(test_growth_goes_on)
 {
-    (void)state;
     assert_int_equal(plan(100, 1e-3, false).most, BRY__CHAIN_MOST);
     assert_true(plan(1000, 1e-9, false).most > 90000000);
     assert_int_equal(plan(1, 0.01, false).most, BRY__CHAIN_MOST);
@@ -58,9 +56,8 @@ static void test_growth_goes_on(void **state)
 }
 
 /* Without merges: the first table with room, until there is none. */
-static void test_place(void **state)
+TEST(test_place)
 {
-    (void)state;
     bry__chain chain = plan(10, 0.01, false);
     uint64_t n[BRY__MAPLET_TABLES] = {0};
     for (uint64_t i = 0; i < 3000; i++) {
@@ -85,9 +82,8 @@ static void test_place(void **state)
 }
 
 /* After merges tables hold any numbers within the promise. What is placed then keeps it. */
-static void test_place_after_merges(void **state)
+TEST(test_place_after_merges)
 {
-    (void)state;
     generator numbers = {1};
     for (unsigned round = 0; round < 2000; round++) {
         bry__chain chain = plan(1 + generator_below(&numbers, 5000), errors[round % 4], false);

@@ -70,9 +70,8 @@ static const struct {
               {40, 3, 700, 20}, {30000, 12, 30000, 0}, {20000, 0, 90000, 9000}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-static void test_there_and_back(void **state)
+TEST(test_there_and_back)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         bry__maplet maplet, loaded;
         make(&maplet, shapes[i].capacity, shapes[i].value_bits, shapes[i].n, shapes[i].crowd, NULL);
@@ -121,9 +120,8 @@ static void test_there_and_back(void **state)
 }
 
 /* The largest value is one like any other, also in a segment that is written anew. */
-static void test_largest_value(void **state)
+TEST(test_largest_value)
 {
-    (void)state;
     bry__maplet maplet, loaded;
     make(&maplet, 1000, 32, 0, 0, NULL);
     for (uint64_t i = 0; i < 600; i++)
@@ -142,9 +140,8 @@ static void test_largest_value(void **state)
 }
 
 /* A ceiling is kept to: memory never passes it by more than the frame that is being read. */
-static void test_ceiling(void **state)
+TEST(test_ceiling)
 {
-    (void)state;
     bry__maplet maplet, loaded;
     make(&maplet, 30000, 12, 60000, 3000, NULL);
     bry_buffer saved = maplet_saved(&maplet);
@@ -180,9 +177,8 @@ static bry_status try_bytes(const unsigned char *bytes, size_t len, bry__maplet 
     return status;
 }
 
-static void test_every_truncation_and_flip(void **state)
+TEST(test_every_truncation_and_flip)
 {
-    (void)state;
     bry__maplet maplet, loaded;
     make(&maplet, 40, 6, 100, 12, NULL);
     bry_buffer saved = maplet_saved(&maplet);
@@ -226,9 +222,8 @@ static unsigned accept_forged(const unsigned char *bytes, size_t len)
     return 1;
 }
 
-static void test_every_forged_flip(void **state)
+TEST(test_every_forged_flip)
 {
-    (void)state;
     unsigned accepted = 0, tried = 0;
     for (unsigned shape = 0; shape < 3; shape++) {
         bry__maplet maplet;
@@ -251,9 +246,8 @@ static void test_every_forged_flip(void **state)
 }
 
 /* Several bytes at once, numbers that are far too large among them. */
-static void test_forged_at_random(void **state)
+TEST(test_forged_at_random)
 {
-    (void)state;
     static const unsigned char extremes[] = {0, 1, 0x7f, 0x80, 0xff};
     generator numbers = {9};
     for (unsigned shape = 3; shape < 7; shape++) {

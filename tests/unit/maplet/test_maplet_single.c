@@ -61,9 +61,8 @@ static uint64_t digest(const bry__maplet *maplet)
     return sum;
 }
 
-static void test_take_back(void **state)
+TEST(test_take_back)
 {
-    (void)state;
     static bry__single_step steps[N];
     static uint64_t keys[N];
     failing_allocator memory;
@@ -99,9 +98,8 @@ static void test_take_back(void **state)
 }
 
 /* Wider values while the others are taken; the width comes back when their entries are gone. */
-static void test_widths(void **state)
+TEST(test_widths)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__maplet maplet = make(&memory);
@@ -123,9 +121,8 @@ static void test_widths(void **state)
 }
 
 /* Values that still have entries are not given out again, also where all below a limit are taken. */
-static void test_late(void **state)
+TEST(test_late)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__maplet maplet = make(&memory);
@@ -144,9 +141,8 @@ static void test_late(void **state)
     bry__maplet_free(&maplet);
 }
 
-static void test_aside(void **state)
+TEST(test_aside)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__maplet maplet = make(&memory);
@@ -187,9 +183,8 @@ static bool is_larger(void *context, uint32_t a, uint32_t b)
 }
 
 /* Of two the live entries, with their names, once per fingerprint; nothing half done. */
-static void test_unite(void **state)
+TEST(test_unite)
 {
-    (void)state;
     static const uint32_t values[16] = {
         [0] = BRY__NOT_KEPT, [1] = 1, [2] = BRY__NOT_KEPT, [3] = 5, [4] = BRY__NOT_KEPT};
     failing_allocator memory;

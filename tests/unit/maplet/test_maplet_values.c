@@ -77,9 +77,8 @@ static void finish(bry__maplet *maplet)
     assert_int_equal(bry__values_dead(maplet), 0);
 }
 
-static void test_kill(void **state)
+TEST(test_kill)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__maplet maplet = make(2000, &memory.allocator);
@@ -120,9 +119,8 @@ static void test_kill(void **state)
 }
 
 /* A value without entries is free at once, and so is one whose last entry was deleted before. */
-static void test_free_at_once(void **state)
+TEST(test_free_at_once)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__maplet maplet = make(100, &memory.allocator);
@@ -138,9 +136,8 @@ static void test_free_at_once(void **state)
 }
 
 /* Crowds of one fingerprint, of which some die: in the segment, in the overflow. */
-static void test_crowds(void **state)
+TEST(test_crowds)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     for (unsigned seed = 0; seed < 20; seed++) {
@@ -209,9 +206,8 @@ static void assert_same(const bry__maplet *a, const bry__maplet *b)
 }
 
 /* Folding takes the same entries, whatever was reclaimed, and all or none. */
-static void test_fold(void **state)
+TEST(test_fold)
 {
-    (void)state;
     failing_allocator memory, other;
     failing_allocator_init(&memory);
     failing_allocator_init(&other);
@@ -272,9 +268,8 @@ static void test_fold(void **state)
 }
 
 /* Merging two values, clones, and a list of fingerprints that is added whole or not at all. */
-static void test_whole(void **state)
+TEST(test_whole)
 {
-    (void)state;
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry__maplet maplet = make(500, &memory.allocator), copy;
@@ -326,9 +321,8 @@ static void test_whole(void **state)
 
 /* Lists that are sorted in give what their fingerprints give one by one; equal ones too, crowds of
  * them, and beside dead entries. */
-static void test_sorted_lists(void **state)
+TEST(test_sorted_lists)
 {
-    (void)state;
     bry_allocator allocator = bry__allocator_or_default(NULL);
     enum { LIST = 3000 };
     static uint64_t list[LIST];

@@ -132,9 +132,8 @@ static pair_of some_entry(uint64_t fingerprints, uint64_t values)
     return (pair_of){f, v % 7 ? v : UINT32_MAX - v};
 }
 
-static void test_random_changes(void **state)
+TEST(test_random_changes)
 {
-    (void)state;
     static const uint64_t fingerprints[] = {1, 3, 50, 1000, UINT64_C(1) << 62};
     static const uint64_t values[] = {1, 2, 300, UINT32_MAX};
     for (unsigned shape = 0; shape < 20; shape++) {
@@ -163,9 +162,8 @@ static void test_random_changes(void **state)
 }
 
 /* In order, against it, and from both ends: splits at the edges of chunks. */
-static void test_in_order(void **state)
+TEST(test_in_order)
 {
-    (void)state;
     for (unsigned way = 0; way < 6; way++) {
         start(way);
         for (uint32_t i = 0; i < 3000; i++) {
@@ -184,9 +182,8 @@ static void test_in_order(void **state)
     }
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     start(0);
     compare_all();
     compare_find((pair_of){0, 0});
@@ -197,9 +194,8 @@ static void test_empty(void **state)
     finish();
 }
 
-static void test_clone(void **state)
+TEST(test_clone)
 {
-    (void)state;
     start(3);
     for (unsigned i = 0; i < 2000; i++) {
         insert(some_entry(100, 1000));
@@ -224,9 +220,8 @@ static void test_clone(void **state)
     finish();
 }
 
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-    (void)state;
     start(4);
     unsigned refused = 0;
     while (it.n < 3000) {

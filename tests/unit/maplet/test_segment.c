@@ -206,17 +206,15 @@ enum { WIDTHS = sizeof widths / sizeof widths[0] };
 
 /* Every number of bits that u can have, with each width of values; so remainders of 1 to 56 bits.
  */
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     for (unsigned bits = 9; bits <= 62; bits++)
         for (unsigned w = 0; w < WIDTHS; w++)
             run((UINT64_C(1) << bits) - 1, widths[w], 0, 40 + bits * 3, 300, bits * 100 + w);
 }
 
-static void test_ranges_that_are_no_powers(void **state)
+TEST(test_ranges_that_are_no_powers)
 {
-    (void)state;
     generator numbers = {5};
     for (unsigned i = 0; i < 150; i++) {
         unsigned bits = 9 + (unsigned)generator_below(&numbers, 53);
@@ -226,9 +224,8 @@ static void test_ranges_that_are_no_powers(void **state)
 }
 
 /* Up to as many as a segment takes; remainders of one bit with more entries than quotients. */
-static void test_full_segments(void **state)
+TEST(test_full_segments)
 {
-    (void)state;
     static const struct {
         uint64_t u_most;
         unsigned value_bits, u_kinds;
@@ -245,9 +242,8 @@ static void test_full_segments(void **state)
 }
 
 /* The same operations on every instruction set leave the same bytes. */
-static void test_instruction_sets_agree(void **state)
+TEST(test_instruction_sets_agree)
 {
-    (void)state;
     bry__isa before = bry__kernels()->isa;
     static beside first, other;
     for (unsigned w = 0; w < WIDTHS; w++) {
@@ -275,9 +271,8 @@ static void test_instruction_sets_agree(void **state)
     bry__kernel_force(before);
 }
 
-static void test_builder(void **state)
+TEST(test_builder)
 {
-    (void)state;
     static beside it;
     static const unsigned counts[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 384, 1000, 2047, 2048};
     for (unsigned i = 0; i < sizeof counts / sizeof counts[0] * 4; i++) {
@@ -311,9 +306,8 @@ static void test_builder(void **state)
     }
 }
 
-static void test_widen(void **state)
+TEST(test_widen)
 {
-    (void)state;
     static beside it;
     for (unsigned from = 0; from < 32; from += 3) {
         for (unsigned to = from; to <= 32; to += 5) {
@@ -348,9 +342,8 @@ static void test_widen(void **state)
     }
 }
 
-static void test_clone(void **state)
+TEST(test_clone)
 {
-    (void)state;
     static beside it, copy;
     for (unsigned n = 0; n < 700; n += 1 + n / 2) {
         start(&it, 1 << 20, 9, n);
@@ -382,9 +375,8 @@ static void test_clone(void **state)
 }
 
 /* Without memory an insertion changes nothing, and a removal works nevertheless. */
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-    (void)state;
     static beside it;
     start(&it, UINT64_C(1) << 33, 12, 9);
     unsigned refused = 0;
@@ -421,9 +413,8 @@ static void test_without_memory(void **state)
 }
 
 /* A segment that has lost most entries is not much larger than one that never had them. */
-static void test_memory_comes_back(void **state)
+TEST(test_memory_comes_back)
 {
-    (void)state;
     static beside it;
     start(&it, (1 << 14) - 1, 0, 12);
     while (it.n < 2000)
@@ -437,9 +428,8 @@ static void test_memory_comes_back(void **state)
     finish(&it);
 }
 
-static void test_plan(void **state)
+TEST(test_plan)
 {
-    (void)state;
     static beside it;
     for (unsigned n = 100; n <= 2000; n += 380) {
         double bytes = 0, planned = 0;
@@ -495,9 +485,8 @@ static void flip_every_bit(beside *it)
         assert_true(passed > 0); /* else the comparison says little */
 }
 
-static void test_every_flip(void **state)
+TEST(test_every_flip)
 {
-    (void)state;
     static beside it;
     for (unsigned i = 0; i < 60; i++) {
         start(&it, (UINT64_C(1) << (9 + i % 5 * 13)) + 5 * i, widths[i % WIDTHS], i);
@@ -532,9 +521,8 @@ static void assert_consistent(const bry__segment *segment, uint64_t u_most, uint
 
 /* The numbers beside the block, as a file might have them. A block never has fewer bytes than its
  * steps say: that is for whoever reads it to see to. */
-static void test_wrong_numbers(void **state)
+TEST(test_wrong_numbers)
 {
-    (void)state;
     static beside it;
     unsigned rejected = 0, tried = 0;
     for (unsigned i = 0; i < 24; i++) {
@@ -588,9 +576,8 @@ static void test_wrong_numbers(void **state)
 }
 
 /* Rubbish of the right size. */
-static void test_rubbish(void **state)
+TEST(test_rubbish)
 {
-    (void)state;
     generator numbers = {77};
     for (unsigned i = 0; i < 20000; i++) {
         unsigned bits = 9 + (unsigned)generator_below(&numbers, 54);

@@ -74,9 +74,8 @@ static unsigned pick(unsigned *number, unsigned of)
     return digit;
 }
 
-static void test_entries(void **state)
+TEST(test_entries)
 {
-    (void)state;
     generator numbers = {1};
     static const unsigned widths[] = {0, 1, 5, 8, 13, 31, 32};
     for (unsigned i = 0; i < LENGTH(counts) * LENGTH(ranges) * LENGTH(widths); i++) {
@@ -136,9 +135,8 @@ static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, nami
     return done;
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     generator numbers = {2};
     static const unsigned widths[] = {2, 5, 10}, gone[] = {0, 5, 50, 100};
     static const naming how[] = {SAME, HIGHER, DISORDER};

@@ -121,9 +121,8 @@ static void fill(generator *numbers, uint64_t n)
 /* ---- crowds ---- */
 
 /* Up to 40 values of one fingerprint, put and taken in all kinds of order. */
-static void test_small_crowds(void **state)
+TEST(test_small_crowds)
 {
-    (void)state;
     generator numbers = {1};
     for (unsigned round = 0; round < 120; round++) {
         start(UINT64_C(1) << (12 + round % 40), 20);
@@ -152,9 +151,8 @@ static void test_small_crowds(void **state)
     }
 }
 
-static void test_ten_thousand_values(void **state)
+TEST(test_ten_thousand_values)
 {
-    (void)state;
     enum { CROWD = 10000 };
     static uint32_t values[CROWD];
     generator numbers = {2};
@@ -275,9 +273,8 @@ static void spill(unsigned shift, uint64_t low)
     finish();
 }
 
-static void test_spilled_segments(void **state)
+TEST(test_spilled_segments)
 {
-    (void)state;
     spill(8, 5); /* all in one run: slow, and right */
     spill(16, 0);
     spill(16, 1);
@@ -287,9 +284,8 @@ static void test_spilled_segments(void **state)
 }
 
 /* As small as ranges get: segments cannot be split any more, and entries are many. */
-static void test_smallest_range(void **state)
+TEST(test_smallest_range)
 {
-    (void)state;
     start(BRY__TABLE_MIN_RANGE, 8);
     generator numbers = {4};
     static uint8_t count[BRY__TABLE_MIN_RANGE];
@@ -331,9 +327,8 @@ static double overhead(const measured *at, uint64_t range, unsigned value_bits)
 
 /* Grows to 400,000 entries and shrinks back. From 100,000 on, at every moment, an entry takes at
  * most 1.25 times what it takes at the moment when this engine is at its densest. */
-static void test_bytes_at_every_size(void **state)
+TEST(test_bytes_at_every_size)
 {
-    (void)state;
     enum { MOST = 400000, LEAST = 100000, STEPS = 2000 };
     static const struct {
         uint64_t range;
@@ -427,9 +422,8 @@ static uint64_t count_odd(void)
 
 /* While steps go on, the table grows, shrinks, gets crowds and loses them, always of even values:
  * in the end no odd one is left, and every even one is. */
-static void test_sweep_while_the_table_changes(void **state)
+TEST(test_sweep_while_the_table_changes)
 {
-    (void)state;
     static uint64_t added[100000];
     for (unsigned kind = 0; kind < 6; kind++) {
         generator numbers = {kind};
@@ -469,9 +463,8 @@ static void test_sweep_while_the_table_changes(void **state)
 }
 
 /* Removing from a crowd pulls others out of the overflow, to where the sweep has been already. */
-static void test_sweep_while_a_crowd_is_pulled_in(void **state)
+TEST(test_sweep_while_a_crowd_is_pulled_in)
 {
-    (void)state;
     start(UINT64_C(1) << 40, 16);
     generator numbers = {9};
     for (unsigned i = 0; i < 30000; i++)
@@ -497,9 +490,8 @@ static void test_sweep_while_a_crowd_is_pulled_in(void **state)
 }
 
 /* The largest value there can be, in the overflow: the sweep gets past it. */
-static void test_sweep_of_the_largest_values(void **state)
+TEST(test_sweep_of_the_largest_values)
 {
-    (void)state;
     start(UINT64_C(1) << 40, 32);
     for (unsigned i = 0; i < 30; i++) {
         put(7, UINT32_MAX);
@@ -524,9 +516,8 @@ static void test_sweep_of_the_largest_values(void **state)
 }
 
 /* A step looks at about as many entries as it was told, also in the overflow. */
-static void test_steps_of_a_sweep(void **state)
+TEST(test_steps_of_a_sweep)
 {
-    (void)state;
     start(UINT64_C(1) << 36, 16);
     generator numbers = {8};
     fill(&numbers, 30000);
@@ -573,9 +564,8 @@ static uint32_t halved(void *context, uint32_t value)
     return value / 2;
 }
 
-static void test_remap(void **state)
+TEST(test_remap)
 {
-    (void)state;
     static uint32_t values[3000];
     for (unsigned crowd = 0; crowd <= 3000; crowd += 1500) {
         start(UINT64_C(1) << 33, 8);
@@ -616,9 +606,8 @@ static void test_remap(void **state)
 
 /* Half of all allocations fail for a while: what is refused leaves the table as it was, the others
  * are there; splits that were put off are made up for. */
-static void test_growth_catches_up(void **state)
+TEST(test_growth_catches_up)
 {
-    (void)state;
     start(UINT64_C(1) << 34, 10);
     generator numbers = {10};
     uint64_t refused = 0, n = 0;
@@ -652,9 +641,8 @@ static void test_growth_catches_up(void **state)
     finish();
 }
 
-static void test_clone_fails_cleanly(void **state)
+TEST(test_clone_fails_cleanly)
 {
-    (void)state;
     start(UINT64_C(1) << 34, 10);
     generator numbers = {11};
     fill(&numbers, 5000);

@@ -66,9 +66,8 @@ static void crowd(size_t n, uint64_t below, bool spill)
     assert_int_equal(memory.now, 0);
 }
 
-static void test_pages(void **state)
+TEST(test_pages)
 {
-    (void)state;
     for (size_t n = 0; n < 40; n++)
         for (int spill = 0; spill < 2; spill++) {
             crowd(n, 1 << 20, spill);

@@ -121,9 +121,8 @@ static const struct {
 } shapes[] = {{0, 0, 0}, {1, 1, 0}, {500, 0, 0}, {900, 40, 0}, {2000, 60, 2500}, {300, 300, 4500}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-static void test_histories(void **state)
+TEST(test_histories)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         bry__maplet one, other;
         failing_allocator memory;
@@ -149,9 +148,8 @@ static uint32_t name_of(uint32_t value)
     return value < 2048 ? 2047 - value : BRY__NO_NAME;
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         bry__maplet all, some;
         bry_allocator memory = bry__allocator_or_default(NULL);
@@ -248,9 +246,8 @@ static const char *load_parts(bry__maplet *maplet, const bry_buffer *bytes, cons
     return problem;
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     bry_buffer bytes[PARTS], after[PARTS];
     uint64_t stamp[PARTS][2], stamp_after[PARTS][2], id[PARTS], id_after[PARTS];
     bry__maplet maplet, loaded;

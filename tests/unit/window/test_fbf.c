@@ -15,9 +15,8 @@ static uint64_t operations = 60000;
 
 /* ---- shapes -------------------------------------------------------------------------------- */
 
-static void test_plan_is_what_is_used(void **state)
+TEST(test_plan_is_what_is_used)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 8000, 80000, 0.001);
         options.fixed = m > 0; /* Algorithm 3 adapts to the first second, in which nothing comes */
@@ -59,9 +58,8 @@ static void test_plan_is_what_is_used(void **state)
     assert_true((double)shape.bytes * 8 / 1e6 >= 30 && (double)shape.bytes * 8 / 1e6 <= 36);
 }
 
-static void test_exact_shape(void **state)
+TEST(test_exact_shape)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 10000, 300, 0.01);
         options.generations = 2;
@@ -210,9 +208,8 @@ static void run_program(bry_window_options options, uint64_t seed, uint64_t coun
     free(known.time);
 }
 
-static void test_programs(void **state)
+TEST(test_programs)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 20000, 500, 0.001);
         run_program(options, 10, operations);
@@ -237,9 +234,8 @@ static void test_programs(void **state)
 }
 
 /* A jump of any length costs no more than the cells of one window: this would not end otherwise. */
-static void test_far_jumps(void **state)
+TEST(test_far_jumps)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 1000, 100, 0.001);
         options.generations = 64;
@@ -265,9 +261,8 @@ static double by_formula(double m, double k, double l)
 }
 
 /* Eq. 4.3 on the thesis's own example, and Eq. 4.1 for any filter of it. */
-static void test_equations(void **state)
+TEST(test_equations)
 {
-    (void)state;
     double once = by_formula(6250, 5, 150), twice = by_formula(6250, 5, 300);
     double simple = 1 - (1 - once) * (1 - twice) * (1 - once);
     double optimized = 1 - (1 - once) * (1 - twice * once) * (1 - once);
@@ -293,9 +288,8 @@ static void test_equations(void **state)
 }
 
 /* Filters that err often: a question about later errs as the row will then, refresh by refresh. */
-static void test_questions_ahead_of_a_refresh(void **state)
+TEST(test_questions_ahead_of_a_refresh)
 {
-    (void)state;
     for (int m = 1; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 4000, 100, 0.3);
         options.generations = 4;
@@ -324,9 +318,8 @@ static void test_questions_ahead_of_a_refresh(void **state)
  * The growth trap. When Algorithm 3 doubles the row, elements that only the oldest filter has must
  * be found as before: filters appended behind it are empty.
  */
-static void test_growth_forgets_nothing(void **state)
+TEST(test_growth_forgets_nothing)
 {
-    (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_PAPER, 22000, 0, 1e-3);
     options.generations = 2;
     options.fbf.bits = 6250;
@@ -364,9 +357,8 @@ static void test_growth_forgets_nothing(void **state)
 }
 
 /* As Fig. 6.6: three filters and 11 s; a load that rises and subsides, twice. */
-static void test_adaptation_follows_the_load(void **state)
+TEST(test_adaptation_follows_the_load)
 {
-    (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_PAPER, 22000, 0, 1e-3);
     options.generations = 2;
     options.fbf.bits = 6250;
@@ -403,9 +395,8 @@ static void test_adaptation_follows_the_load(void **state)
 
 /* ---- load, ceiling, refresh ---------------------------------------------------------------- */
 
-static void test_limits_follow_the_load(void **state)
+TEST(test_limits_follow_the_load)
 {
-    (void)state;
     bry_window *window = make(fbf_options(BRY_WINDOW_IMPROVED, 60000, 6000, 0.001));
     uint64_t next = 0, now = 60000, peak = 0, calm = 0;
     for (; now < 300000; now += 10) { /* 0.1 a ms, as planned; a hundredfold for 20 s */
@@ -433,9 +424,8 @@ static void test_limits_follow_the_load(void **state)
 }
 
 /* A period that ended early goes a window later, not with the next cell. */
-static void test_early_ends_go_on_time(void **state)
+TEST(test_early_ends_go_on_time)
 {
-    (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 1000, 100, 0.001);
     options.generations = 1;
     bry_window *window = make(options);
@@ -458,9 +448,8 @@ static void test_early_ends_go_on_time(void **state)
     bry_window_destroy(window);
 }
 
-static void test_ceiling(void **state)
+TEST(test_ceiling)
 {
-    (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 10000, 4000, 0.001);
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
@@ -525,9 +514,8 @@ static void test_ceiling(void **state)
     bry_window_destroy(window);
 }
 
-static void test_refresh(void **state)
+TEST(test_refresh)
 {
-    (void)state;
     for (int m = 0; m < 3; m++)
         for (int refresh = 0; refresh < 2; refresh++) {
             bry_window_options options = fbf_options(modes[m], 10000, 1000, 1e-6);
@@ -556,9 +544,8 @@ static void test_refresh(void **state)
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
-static void test_merge_of_rows(void **state)
+TEST(test_merge_of_rows)
 {
-    (void)state;
     for (int m = 0; m < 3; m++) {
         bry_window_options options = fbf_options(modes[m], 8000, 8000, 1e-6);
         options.fixed = m > 0; /* or Algorithm 3 tells the rows apart */

@@ -57,9 +57,8 @@ static void look(sights *seen, const bry__fbf *was, const bry__fbf *is)
     seen->around += is->count > was->count && is->count > is->row && was->count <= was->row;
 }
 
-static void test_a_jump_is_its_seconds(void **state)
+TEST(test_a_jump_is_its_seconds)
 {
-    (void)state;
     generator from = {5};
     sights seen = {0, 0, 0};
     for (int round = 0; round < 100; round++) {
@@ -93,9 +92,8 @@ static void test_a_jump_is_its_seconds(void **state)
 }
 
 /* Second by second these would take 10¹² steps. */
-static void test_long_windows(void **state)
+TEST(test_long_windows)
 {
-    (void)state;
     generator from = {6};
     uint64_t resizes = 0;
     for (int round = 0; round < 100; round++) {

@@ -3,9 +3,8 @@
 #include "support/job_calls.h"
 
 /* A batch that the ceiling refuses half way leaves no bit behind. */
-static void test_refused_batch(void **state)
+TEST(test_refused_batch)
 {
-    (void)state;
     static bry_hash hashes[20000];
     for (uint64_t i = 0; i < 20000; i++)
         hashes[i] = key(i);
@@ -38,9 +37,8 @@ static bry_window *loaded(const bry_buffer *image)
 }
 
 /* Rows that are far over their load, of tiny filters, and merged over and over: all are loaded. */
-static void test_frames_of_full_rows(void **state)
+TEST(test_frames_of_full_rows)
 {
-    (void)state;
     static const uint64_t bits[] = {1, 8, 64, 700, 5000};
     for (int m = 0; m < 3; m++)
         for (int b = 0; b < 5; b++)
@@ -94,9 +92,8 @@ static void assert_loads_and_agrees(const bry_window *window)
 
 /* The shorter row has in its own period what the longer one had in the period before: the same
  * bits, in the filter where the two rows meet, for another reason. */
-static void test_merge_of_the_same_in_other_periods(void **state)
+TEST(test_merge_of_the_same_in_other_periods)
 {
-    (void)state;
     for (int m = 0; m < 3; m++)
         for (uint64_t n = 1; n < 60; n += 29) {
             bry_window_options options = fbf_options(modes[m], 8000, 800, 1e-3);
@@ -132,9 +129,8 @@ static void test_merge_of_the_same_in_other_periods(void **state)
 /* A period that was full ended at its last element, in the two rows not at the same time; so there
  * is a moment at which one has forgotten it and the other has not. Both kept the bits in the filter
  * after it. */
-static void test_merge_when_one_forgot_sooner(void **state)
+TEST(test_merge_when_one_forgot_sooner)
 {
-    (void)state;
     bry_window_options options = fbf_options(BRY_WINDOW_IMPROVED, 8000, 80, 1e-3);
     bry_window *a = make(options), *b = make(options);
     uint64_t limit = row_of(a)->present->limit;

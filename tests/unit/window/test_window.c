@@ -24,9 +24,8 @@ static bry_status status_of(bry_window_options options)
     return status;
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     bry_window *window = NULL;
     assert_int_equal(bry_window_create(NULL, &window), BRY_OK);
     bry_window_options like = window_like(window);
@@ -118,9 +117,8 @@ static void test_options(void **state)
 }
 
 /* With the least ceiling there is, elements are taken, now and after time has gone on. */
-static void test_least_ceiling(void **state)
+TEST(test_least_ceiling)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++)
         for (int refuse = 0; refuse < 2; refuse++) {
             bry_window_options options = options_of(&window_kinds[k]);
@@ -145,9 +143,8 @@ static void test_least_ceiling(void **state)
         }
 }
 
-static void test_plan(void **state)
+TEST(test_plan)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = options_of(&window_kinds[k]);
         options.capacity = 100000;
@@ -177,9 +174,8 @@ static void test_plan(void **state)
 
 /* ---- remembering and forgetting ------------------------------------------------------------ */
 
-static void test_promise(void **state)
+TEST(test_promise)
 {
-    (void)state;
     static const uint64_t windows[] = {1, 10, 999, 60000};
     static const uint32_t generations[] = {1, 3, 8, 13, 100};
     for (size_t k = 0; k < WINDOW_KINDS; k++)
@@ -204,9 +200,8 @@ static void test_promise(void **state)
             }
 }
 
-static void test_adding_again(void **state)
+TEST(test_adding_again)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++)
         for (int refresh = 0; refresh < 2; refresh++) {
             bry_window_options options = exact(&window_kinds[k], 1000, 100);
@@ -225,9 +220,8 @@ static void test_adding_again(void **state)
         }
 }
 
-static void test_forget(void **state)
+TEST(test_forget)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window *window = make(exact(&window_kinds[k], 1000, 100));
         bry_answer was = BRY_UNSURE;
@@ -256,9 +250,8 @@ static void test_forget(void **state)
     }
 }
 
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     enum { N = 300 };
     bry_hash hashes[N];
     uint8_t was[N], answers[N];
@@ -292,9 +285,8 @@ static void test_batches(void **state)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-static void test_clock_steps_back(void **state)
+TEST(test_clock_steps_back)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], 1000, 100);
         bry_window *window = make(options);
@@ -315,9 +307,8 @@ static void test_clock_steps_back(void **state)
     }
 }
 
-static void test_start_and_skew(void **state)
+TEST(test_start_and_skew)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], 1000, 100);
         options.max_skew = 300;
@@ -352,9 +343,8 @@ static void test_start_and_skew(void **state)
     }
 }
 
-static void test_end_of_the_range(void **state)
+TEST(test_end_of_the_range)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], UINT64_C(1) << 52, 100);
         bry_window *window = make(options);
@@ -383,9 +373,8 @@ static void test_end_of_the_range(void **state)
 }
 
 /* Advancing in steps leaves the same window as advancing at once, whatever the steps. */
-static void test_advancing_in_steps(void **state)
+TEST(test_advancing_in_steps)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++)
         for (uint64_t seed = 1; seed <= 40; seed++) {
             generator numbers = {seed};
@@ -421,9 +410,8 @@ static void test_advancing_in_steps(void **state)
 /* ---- load ---------------------------------------------------------------------------------- */
 
 /* A hundred times the load for a while: within the error throughout, and memory comes back. */
-static void test_burst(void **state)
+TEST(test_burst)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         if (!window_kinds[k].keeps_error)
             continue;
@@ -453,9 +441,8 @@ static void test_burst(void **state)
     }
 }
 
-static void test_refusing(void **state)
+TEST(test_refusing)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         if (!window_kinds[k].keeps_error)
             continue; /* it takes seconds to follow the load */
@@ -499,9 +486,8 @@ static void test_refusing(void **state)
 }
 
 /* Steady load under a ceiling that holds it: never refused, and never above the ceiling. */
-static void test_ceiling_in_steady_state(void **state)
+TEST(test_ceiling_in_steady_state)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         if (!window_kinds[k].keeps_error)
             continue;

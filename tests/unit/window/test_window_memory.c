@@ -17,9 +17,8 @@ static bry_window_options small(const window_kind *kind, failing_allocator *memo
     return options;
 }
 
-static void test_plan_is_what_create_allocates(void **state)
+TEST(test_plan_is_what_create_allocates)
 {
-    (void)state;
     static const uint64_t capacities[] = {1, 10, 1000, 100000, 3000000};
     static const double errors[] = {0.1, 1e-3, 1e-6};
     static const uint32_t generations[] = {1, 8, 500};
@@ -46,9 +45,8 @@ static void test_plan_is_what_create_allocates(void **state)
 }
 
 /* At the worst moment of a steady load: what plan foretells, give or take an eighth. */
-static void test_plan_at_capacity(void **state)
+TEST(test_plan_at_capacity)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         if (!window_kinds[k].keeps_error)
             continue; /* as published, what it takes depends on how it adapts */
@@ -73,9 +71,8 @@ static void test_plan_at_capacity(void **state)
 }
 
 /* Clearing never fails, nor does advancing over everything; compact forgets without memory. */
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
@@ -115,9 +112,8 @@ static void test_without_memory(void **state)
  * byte, whatever is refused later included; and forgetting takes no memory then. With levels that
  * open and close, expired entries in the way, jumps over a generation and over all, and a ceiling.
  */
-static void test_taken_back(void **state)
+TEST(test_taken_back)
 {
-    (void)state;
     for (int with_ceiling = 0; with_ceiling < 2; with_ceiling++) {
         failing_allocator memory, other_memory;
         failing_allocator_init(&memory);
@@ -166,9 +162,8 @@ static void test_taken_back(void **state)
  * compact, with hashes that all lead to one segment, so that it spills: a batch is all or nothing
  * then too, and copies nothing; frames hold such windows as well.
  */
-static void test_batch_on_spilled_segment(void **state)
+TEST(test_batch_on_spilled_segment)
 {
-    (void)state;
     enum { N = 2600 };
     static bry_hash hashes[N];
     failing_allocator memory;
@@ -231,9 +226,8 @@ static void test_batch_on_spilled_segment(void **state)
 
 /* What was asked for and is new: with any allocation failing it is not added, and nothing is
  * changed. */
-static void test_failing_to_add_new(void **state)
+TEST(test_failing_to_add_new)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         failing_allocator memory;
         failing_allocator_init(&memory);

@@ -28,9 +28,8 @@ static bry_window *busy(const window_kind *kind, uint64_t capacity)
 }
 
 /* Before the first change, and when all has expired. */
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window *window = make(options_of(&window_kinds[k]));
         void *loaded;
@@ -84,9 +83,8 @@ static void assert_refused(forgery *file, const char *problem)
 
 /* A window at the least ceiling loads also where structures are a little larger than they were
  * where it was made. */
-static void test_ceiling_of_another_build(void **state)
+TEST(test_ceiling_of_another_build)
 {
-    (void)state;
     static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++)
         for (int given = 0; given < 2; given++) {
@@ -113,9 +111,8 @@ static void test_ceiling_of_another_build(void **state)
 }
 
 /* Filters that grew without a ceiling do not fit below one. */
-static void test_filters_above_the_ceiling(void **state)
+TEST(test_filters_above_the_ceiling)
 {
-    (void)state;
     static forgery file;
     bry_window_options options = options_of(&window_kinds[1]);
     options.window = 10000;
@@ -134,9 +131,8 @@ static void test_filters_above_the_ceiling(void **state)
     bry_window_destroy(window);
 }
 
-static void test_forged_numbers(void **state)
+TEST(test_forged_numbers)
 {
-    (void)state;
     static const char out_of_range[] = "the window's options are out of range";
     static const struct {
         unsigned at, bytes;
@@ -182,9 +178,8 @@ static void test_forged_numbers(void **state)
 }
 
 /* compact: counts, groups and entries that do not belong together. */
-static void test_forged_entries(void **state)
+TEST(test_forged_entries)
 {
-    (void)state;
     static forgery file;
     bry_window_options options = options_of(&window_kinds[0]);
     options.window = 1000;
@@ -245,9 +240,8 @@ static void test_forged_entries(void **state)
 }
 
 /* fbf: filters of any size that a few bytes tell of, which the next element would allocate. */
-static void test_forged_filters(void **state)
+TEST(test_forged_filters)
 {
-    (void)state;
     static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = options_of(&window_kinds[k]);
@@ -284,9 +278,8 @@ static void test_forged_filters(void **state)
 }
 
 /* A paper's next refresh is due after its time, by t at most. */
-static void test_forged_due(void **state)
+TEST(test_forged_due)
 {
-    (void)state;
     static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         if (window_kinds[k].mode == BRY_WINDOW_IMPROVED)
@@ -307,9 +300,8 @@ static void test_forged_due(void **state)
 }
 
 /* A row whose last refresh was before time 0, and one that counts the elements of a cell. */
-static void test_forged_start(void **state)
+TEST(test_forged_start)
 {
-    (void)state;
     static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         if (window_kinds[k].mode == BRY_WINDOW_IMPROVED)

@@ -5,9 +5,8 @@
 
 #include <stdlib.h>
 
-static void test_clone_and_clear(void **state)
+TEST(test_clone_and_clear)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         uint64_t capacity = window_kinds[k].keeps_error ? 20 : 2000;
         bry_window *window = make(exact(&window_kinds[k], 1000, capacity)), *copy = NULL;
@@ -36,9 +35,8 @@ static void test_clone_and_clear(void **state)
 
 /* To ask, and then to add what is new or else to move the time, is to add: the same bytes, at a
  * load that fills several levels, with jumps of time over some of the window and over all. */
-static void test_asked_before_added(void **state)
+TEST(test_asked_before_added)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], 1000, 50);
         bry_window *added = make(options), *asked = make(options);
@@ -73,9 +71,8 @@ static void test_asked_before_added(void **state)
     }
 }
 
-static void test_merge(void **state)
+TEST(test_merge)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], 1000, 300);
         options.start = 10000;
@@ -140,9 +137,8 @@ static void test_merge(void **state)
 }
 
 /* compact: entries cannot be given longer fingerprints, so the error decides. */
-static void test_merge_past_the_error(void **state)
+TEST(test_merge_past_the_error)
 {
-    (void)state;
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = BRY_ENGINE_COMPACT;
     options.capacity = 5000;
@@ -173,9 +169,8 @@ static void test_merge_past_the_error(void **state)
 }
 
 /* A window that has grown fits an empty one of its kind, and the two are equal then. */
-static void test_merge_into_an_empty_one(void **state)
+TEST(test_merge_into_an_empty_one)
 {
-    (void)state;
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = BRY_ENGINE_COMPACT;
     options.capacity = 100;
@@ -198,9 +193,8 @@ static void test_merge_into_an_empty_one(void **state)
     }
 }
 
-static void test_looking_in(void **state)
+TEST(test_looking_in)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], 1000, 1000);
         options.generations = 10;
@@ -265,9 +259,8 @@ static void counted_free(void *opaque, void *block, size_t size)
 
 /* However long the pause was, the change after it gives back a few blocks, and those that follow
  * the rest; and what has not been given back is not remembered. */
-static void test_pauses_in_steps(void **state)
+TEST(test_pauses_in_steps)
 {
-    (void)state;
     enum { N = 3000000, STEP = 3000, BLOCKS = 6000 };
     static const uint64_t pauses[][3] = {
         {3000, 3000, 3000},
@@ -310,9 +303,8 @@ static void test_pauses_in_steps(void **state)
 }
 
 /* The same for engine fbf: wide filters, of which a few elements reach nearly all pieces. */
-static void test_filters_freed_in_steps(void **state)
+TEST(test_filters_freed_in_steps)
 {
-    (void)state;
     enum { N = 600, MOST = 1100 };
     frees counted = {0};
     bry_allocator allocator = {counted_alloc, counted_free, &counted};
@@ -342,9 +334,8 @@ static void test_filters_freed_in_steps(void **state)
 }
 
 /* Periods of a millisecond at the last times there are: generation 2^64 - 1 has none after it. */
-static void test_end_of_time(void **state)
+TEST(test_end_of_time)
 {
-    (void)state;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = options_of(&window_kinds[k]);
         options.window = 3;
