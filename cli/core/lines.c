@@ -83,10 +83,11 @@ bry_status cli_lines_next(cli_lines *lines, cli_text *line)
 /* Sums of at most 255 in single bytes, which compilers turn into vector instructions. */
 static uint64_t count_ends(const char *bytes, size_t len, char end)
 {
+    const size_t most = (size_t)255 * COLUMNS;
     uint64_t count = 0;
-    for (size_t from = 0; from < len; from += 255 * COLUMNS) {
+    for (size_t from = 0; from < len; from += most) {
         unsigned char column[COLUMNS] = {0};
-        size_t stop = len - from < 255 * COLUMNS ? len : from + 255 * COLUMNS, at = from;
+        size_t stop = len - from < most ? len : from + most, at = from;
         for (; stop - at >= COLUMNS; at += COLUMNS)
             for (size_t i = 0; i < COLUMNS; i++)
                 column[i] += bytes[at + i] == end;

@@ -238,7 +238,6 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
     return bry__struct_write(info, &known, sizeof known);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): a callee writes to it */
 size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room)
 {
     bry__index_found found = {&index->slots, units, room, 0};
@@ -306,7 +305,6 @@ bry_answer bry_index_unit_has(const bry_index *index, bry_hash hash, uint32_t un
     return index->engine->holds(index->elements, slot, hash);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): a callee writes to it */
 size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t *units, size_t room)
 {
     bry__index_found found = {&index->slots, units, room, 0};
@@ -314,7 +312,6 @@ size_t bry_index_locate(const bry_index *index, bry_hash hash, uint32_t *units, 
     return bry__index_found_end(&found);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): a callee writes to it */
 void bry_index_locate_n(const bry_index *index, const bry_hash *hashes, size_t n, uint32_t *units,
                         size_t room, size_t *totals)
 {
