@@ -1,9 +1,10 @@
 /*
- * The engine compact: the fingerprint of each key in a maplet, with values of no bits.
+ * The engine compact: a maplet that holds the fingerprint of each key, with values of 0 bits.
  *
- * A fingerprint stands there once: adding looks first, in all tables. So the count is that of
- * fingerprints, and deleting one takes every key out that has it. A fixed filter has one table; one
- * that grows has a bit more an entry, and further tables past its capacity.
+ * Each fingerprint is stored once, as adding looks in all tables first. So the count is the number
+ * of fingerprints, and deleting a key also deletes all others with the same fingerprint. A fixed
+ * filter has one table. One that grows takes a bit more per entry, and opens tables beyond its
+ * capacity.
  */
 #include "filter/filter_engine.h"
 
@@ -11,17 +12,17 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static bry__maplet_options maplet_options(const bry_filter_options *options)
+static bry__maplet_options compact_filter_maplet_options(const bry_filter_options *options)
 {
     return (bry__maplet_options){
         .capacity = options->capacity, .error = options->error, .fixed = options->fixed};
 }
 
-static bry_status plan(const bry_filter_options *options, bry_filter_shape *shape)
+static bry_status compact_filter_plan(const bry_filter_options *options, bry_filter_shape *shape)
 {
     if (options->bloom.bits || options->bloom.hashes)
         return BRY_E_UNSUPPORTED;
-    bry__maplet_options maplet = maplet_options(options);
+    bry__maplet_options maplet = compact_filter_maplet_options(options);
     uint64_t range = bry__maplet_range(&maplet);
     if (range == 0)
         return BRY_E_RANGE;
@@ -33,52 +34,53 @@ static bry_status plan(const bry_filter_options *options, bry_filter_shape *shap
     return BRY_OK;
 }
 
-static bry_status init(bry_filter *filter, const bry_filter_options *options)
+static bry_status compact_filter_init(bry_filter *filter, const bry_filter_options *options)
 {
-    bry__maplet_options maplet = maplet_options(options);
+    bry__maplet_options maplet = compact_filter_maplet_options(options);
     return bry__maplet_init(&filter->compact, &maplet, &filter->allocator);
 }
 
-static void free_table(bry_filter *filter)
+static void compact_filter_free_table(bry_filter *filter)
 {
     bry__maplet_free(&filter->compact);
 }
 
-static bry_status clone(const bry_filter *filter, bry_filter *copy)
+static bry_status compact_filter_clone(const bry_filter *filter, bry_filter *copy)
 {
     return bry__maplet_clone(&filter->compact, &copy->compact, &copy->allocator);
 }
 
-static void clear(bry_filter *filter)
+static void compact_filter_clear(bry_filter *filter)
 {
     bry__maplet_clear(&filter->compact);
     filter->items = 0;
 }
 
-static bool is_fixed(const bry_filter *filter)
+static bool compact_filter_is_fixed(const bry_filter *filter)
 {
     return filter->compact.options.fixed;
 }
 
-static void like(const bry_filter *filter, bry_filter_options *options)
+static void compact_filter_like(const bry_filter *filter, bry_filter_options *options)
 {
     options->fixed = filter->compact.options.fixed;
 }
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
-static bool has(const bry_filter *filter, bry_hash hash)
+static bool compact_filter_has(const bry_filter *filter, bry_hash hash)
 {
     uint32_t value;
     return bry__maplet_get(&filter->compact, hash, &value) == BRY_PRESENT;
 }
 
-static void has_n(const bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *answers)
+static void compact_filter_has_n(const bry_filter *filter, const bry_hash *hashes, size_t n,
+                                 uint8_t *answers)
 {
     bry__maplet_has_n(&filter->compact, hashes, n, answers);
 }
 
-static bry_status add(bry_filter *filter, bry_hash hash, bool *was)
+static bry_status compact_filter_add(bry_filter *filter, bry_hash hash, bool *was)
 {
     bry_answer answer;
     bry_status status = bry__maplet_upsert(&filter->compact, hash, 0, &answer, NULL);
@@ -89,14 +91,15 @@ static bry_status add(bry_filter *filter, bry_hash hash, bool *was)
     return BRY_OK;
 }
 
-static bry_status add_n(bry_filter *filter, const bry_hash *hashes, size_t n, uint8_t *was)
+static bry_status compact_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
+                                       uint8_t *was)
 {
     bry_status status = bry__maplet_upsert_n(&filter->compact, hashes, NULL, n, NULL, was);
     filter->items = bry__maplet_count(&filter->compact);
     return status;
 }
 
-static bool del(bry_filter *filter, bry_hash hash)
+static bool compact_filter_del(bry_filter *filter, bry_hash hash)
 {
     bool there = bry__maplet_del(&filter->compact, hash) > 0;
     filter->items = bry__maplet_count(&filter->compact);
@@ -105,7 +108,7 @@ static bool del(bry_filter *filter, bry_hash hash)
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
-static bry_status merge(bry_filter *into, const bry_filter *from)
+static bry_status compact_filter_merge(bry_filter *into, const bry_filter *from)
 {
     bry_status status =
         bry__maplet_merge(&into->compact, &from->compact, BRY__MERGE_KEEP, NULL, NULL);
@@ -113,38 +116,38 @@ static bry_status merge(bry_filter *into, const bry_filter *from)
     return status;
 }
 
-/* ---- telling, keeping ---------------------------------------------------------------------- */
+/* ---- statistics, saving -------------------------------------------------------------------- */
 
-static uint64_t bytes(const bry_filter *filter)
+static uint64_t compact_filter_bytes(const bry_filter *filter)
 {
     return bry__maplet_bytes(&filter->compact);
 }
 
-static void stats(const bry_filter *filter, bry_filter_stats *stats)
+static void compact_filter_stats(const bry_filter *filter, bry_filter_stats *stats)
 {
     const bry__maplet *maplet = &filter->compact;
-    stats->bits = bytes(filter) * 8;
+    stats->bits = compact_filter_bytes(filter) * 8;
     stats->fill = (double)filter->items / bry__maplet_planned(maplet);
     stats->estimated_error = bry__maplet_error_now(maplet);
     stats->tables = maplet->tables;
 }
 
-static void numbers(const bry_filter *filter, bry__filter_numbers *numbers)
+static void compact_filter_numbers(const bry_filter *filter, bry__filter_numbers *numbers)
 {
     (void)filter;
     *numbers = (bry__filter_numbers){0};
 }
 
-static void write(const bry_filter *filter, bry__frame_writer *writer)
+static void compact_filter_write(const bry_filter *filter, bry__frame_writer *writer)
 {
     bry__maplet_write(&filter->compact, writer);
 }
 
-static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
-                       bry__frame_reader *reader)
+static bry_status compact_filter_read(bry_filter *filter, const bry__filter_numbers *numbers,
+                                      bry__frame_reader *reader)
 {
     if (numbers->hashes != 0 || numbers->blocks != 0 || numbers->pieces != 0)
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "numbers that compact does not have");
+        return bry__frame_reader_bad(reader, "numbers of a Bloom filter in a compact one");
     bry__maplet read;
     static const bry__entry_visit visit = {.single = true}; /* adding looks first */
     bry_status status = bry__maplet_read(&read, reader, &filter->allocator, &visit);
@@ -152,10 +155,9 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
         return status;
     if (read.options.capacity != filter->capacity || read.options.error != filter->error ||
         read.options.value_bits != 0 || read.options.fixed > BRY__FIXED)
-        status = bry__frame_reader_fail(reader, BRY_E_BADDATA, "the maplet is of another filter");
+        status = bry__frame_reader_bad(reader, "the maplet does not match the filter");
     else if (bry__maplet_count(&read) != filter->items)
-        status = bry__frame_reader_fail(reader, BRY_E_BADDATA,
-                                        "the entries do not agree with the number of items");
+        status = bry__frame_reader_bad(reader, "the number of entries does not match the items");
     else
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK)
@@ -167,22 +169,22 @@ static bry_status read(bry_filter *filter, const bry__filter_numbers *numbers,
 
 const bry__filter_engine bry__compact_filter_engine = {
     .engine = BRY_ENGINE_COMPACT,
-    .plan = plan,
-    .init = init,
-    .free = free_table,
-    .clone = clone,
-    .clear = clear,
-    .is_fixed = is_fixed,
-    .like = like,
-    .has = has,
-    .has_n = has_n,
-    .add = add,
-    .add_n = add_n,
-    .del = del,
-    .merge = merge,
-    .bytes = bytes,
-    .stats = stats,
-    .numbers = numbers,
-    .write = write,
-    .read = read,
+    .plan = compact_filter_plan,
+    .init = compact_filter_init,
+    .free = compact_filter_free_table,
+    .clone = compact_filter_clone,
+    .clear = compact_filter_clear,
+    .is_fixed = compact_filter_is_fixed,
+    .like = compact_filter_like,
+    .has = compact_filter_has,
+    .has_n = compact_filter_has_n,
+    .add = compact_filter_add,
+    .add_n = compact_filter_add_n,
+    .del = compact_filter_del,
+    .merge = compact_filter_merge,
+    .bytes = compact_filter_bytes,
+    .stats = compact_filter_stats,
+    .numbers = compact_filter_numbers,
+    .write = compact_filter_write,
+    .read = compact_filter_read,
 };

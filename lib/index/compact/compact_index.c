@@ -1,38 +1,39 @@
 /*
- * The engine compact: a maplet from an element's fingerprint to the slots of the units that hold
- * it.
+ * The engine compact: a maplet from the fingerprint of an element to the slots of the units that
+ * hold it.
  *
  *   locate(x):   fingerprint of x ──► maplet: all values ──► those in use ──► slots ──► units
  *
- * On fingerprints it is exact. An element that no unit holds has another's fingerprint with
- * probability n / range, at most the error up to the planned n = units × unit_capacity; beyond
- * that the maplet adds tables whose errors fall so that the sum stays within. A fixed index has one
- * table, and does without the bit an element that room for further ones costs.
+ * The maplet is exact on fingerprints. An element that no unit holds has the fingerprint of
+ * another with probability n / range. This is at most the error up to the planned n = units ×
+ * unit_capacity. Beyond that the maplet adds tables with smaller errors, so that their sum stays
+ * within the error. A fixed index has one table, and saves the bit per element that room for more
+ * tables costs.
  *
- * An element in many units has many values. The maplet keeps eight of them beside each other and
- * any number in its overflow, so an element may well be in every unit.
+ * An element in many units has many values. The maplet stores up to eight next to each other and
+ * any number in its overflow, so an element may be in every unit.
  *
- * A value takes as many bits as the units that there are need, not more: the maplet widens its
- * segments one by one as they are touched.
+ * A value takes as many bits as the number of units needs: the maplet widens its segments one by
+ * one as they are touched.
  *
- * A unit's slot is its number, modulo the power of two that has room for all units there are, or the
- * next one that no other unit has: so units that come and go take turns with the slots, which need
- * no more bits than they must. The unit's value is the same number, unless entries of a unit that
- * was dropped still carry that: they go in steps (maplet_values.h), and by the time that a slot is
- * used again they have usually gone; else another free value is taken. Slots, and how many entries
- * each table has, decide everything that an index answers, takes and saves; values, and how far
- * reclaiming has come, decide nothing.
+ * The slot of a unit is its number modulo the least power of two that has room for all units, or
+ * the next free slot. So units that come and go reuse the slots, which take few bits. The value of
+ * a unit is the number of its slot, unless entries of a dropped unit still have that value. Those
+ * are reclaimed in steps (maplet_values.h) and have usually gone when the slot is used again; if
+ * not, the unit gets another free value. What an index answers, accepts and saves depends on the
+ * slots and on the number of entries in each table alone, never on the values or on the state of
+ * reclaiming.
  *
- * Merging two units gives the entries of one the other's value. Where both held the same element
- * there are two equal entries then, which are one candidate, and which a deletion takes out both.
+ * Merging two units gives the entries of one the value of the other. If both held the same element,
+ * there are two equal entries then: they are one candidate, and a deletion removes both.
  */
 #include "index/compact/compact_index.h"
 
 #include <string.h>
 
-#define FOLD_COST 16u /* entries looked at that moving one is worth */
+#define FOLD_COST 16u /* moving an entry costs as much as looking at this many */
 
-static unsigned bits_for(uint64_t values)
+static unsigned compact_index_bits_for(uint64_t values)
 {
     unsigned bits = 0;
     while (values > (uint64_t)1 << bits)
@@ -50,12 +51,12 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options)
                                  .fixed = options->fixed};
 }
 
-static uint64_t bytes_empty(void)
+static uint64_t compact_index_bytes_empty(void)
 {
     return sizeof(bry__compact_index) + sizeof(bry__values) + bry__maplet_bytes_empty();
 }
 
-static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
+static bry_status compact_index_plan(const bry_index_options *options, bry_index_shape *shape)
 {
     if (options->dba.group || options->dba.segmented || options->dba.control != BRY_INDEX_TIGHTER ||
         options->dba.factor || options->dba.unit_bits || options->dba.hashes)
@@ -63,7 +64,7 @@ static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
     if (options->unit_capacity > BRY_CAPACITY_MAX / options->units)
         return BRY_E_RANGE;
     bry__maplet_options maplet = bry__compact_index_maplet(options);
-    maplet.value_bits = bits_for(options->units);
+    maplet.value_bits = compact_index_bits_for(options->units);
     uint64_t range = bry__maplet_range(&maplet);
     if (range == 0)
         return BRY_E_RANGE;
@@ -74,9 +75,10 @@ static bry_status plan(const bry_index_options *options, bry_index_shape *shape)
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .unit_error = (double)options->unit_capacity / (double)range,
         .error = (double)maplet.capacity / (double)range,
-        .bytes = bytes_empty() + options->units * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
+        .bytes = compact_index_bytes_empty() +
+                 options->units * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
                  bry__maplet_bytes_empty() + bry__maplet_plan_bytes(&maplet, maplet.capacity),
-        .bytes_empty = bytes_empty(),
+        .bytes_empty = compact_index_bytes_empty(),
     };
     return BRY_OK;
 }
@@ -89,8 +91,8 @@ bry__compact_index *bry__compact_index_make(uint64_t unit_capacity, const bry__m
     return index;
 }
 
-static bry_status create(const bry_index_options *options, const bry_allocator *allocator,
-                         void **self)
+static bry_status compact_index_create(const bry_index_options *options,
+                                       const bry_allocator *allocator, void **self)
 {
     bry__maplet_options wanted = bry__compact_index_maplet(options);
     bry__maplet maplet;
@@ -119,7 +121,7 @@ void bry__compact_index_destroy(void *self)
     bry__free(&allocator, index, sizeof *index);
 }
 
-static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
+static bry_status compact_index_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__compact_index *index = self;
     size_t size = index->room * sizeof *index->value;
@@ -141,7 +143,7 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
     return BRY_OK;
 }
 
-static void clear(void *self)
+static void compact_index_clear(void *self)
 {
     bry__compact_index *index = self;
     bry__maplet *maplet = &index->maplet;
@@ -152,16 +154,16 @@ static void clear(void *self)
     index->room = index->units = 0;
 }
 
-static void like(const void *self, bry_index_options *options)
+static void compact_index_like(const void *self, bry_index_options *options)
 {
     (void)self;
-    (void)options; /* units, their capacity and the error are the shape, and do not change */
+    (void)options; /* units, their capacity and the error never change */
 }
 
 /* ---- units --------------------------------------------------------------------------------- */
 
-/* The room that there is when that slot is to be among the others. */
-static uint32_t room_for(const bry__compact_index *index, uint32_t slot)
+/* Number of slots to allocate so that there is one with this number. */
+static uint32_t compact_index_room_for(const bry__compact_index *index, uint32_t slot)
 {
     uint32_t room = index->room ? index->room : 16;
     while (room <= slot)
@@ -169,11 +171,11 @@ static uint32_t room_for(const bry__compact_index *index, uint32_t slot)
     return slot < index->room ? index->room : room;
 }
 
-static bry_status reach(bry__compact_index *index, uint32_t slot)
+static bry_status compact_index_grow_slots(bry__compact_index *index, uint32_t slot)
 {
     if (slot < index->room)
         return BRY_OK;
-    uint32_t room = room_for(index, slot);
+    uint32_t room = compact_index_room_for(index, slot);
     uint32_t *value = bry__alloc(&index->maplet.allocator, room * sizeof *value);
     if (!value)
         return BRY_E_NOMEM;
@@ -189,13 +191,13 @@ static bry_status reach(bry__compact_index *index, uint32_t slot)
 uint64_t bry__compact_index_use_bytes(const bry__compact_index *index, uint32_t slot,
                                       uint32_t value)
 {
-    return (uint64_t)(room_for(index, slot) - index->room) * sizeof *index->value +
+    return (uint64_t)(compact_index_room_for(index, slot) - index->room) * sizeof *index->value +
            bry__values_use_bytes(&index->maplet, value);
 }
 
 bry_status bry__compact_index_use(bry__compact_index *index, uint32_t slot, uint32_t value)
 {
-    bry_status status = reach(index, slot);
+    bry_status status = compact_index_grow_slots(index, slot);
     if (status == BRY_OK)
         status = bry__values_use(&index->maplet, value, slot);
     if (status == BRY_OK) {
@@ -205,10 +207,11 @@ bry_status bry__compact_index_use(bry__compact_index *index, uint32_t slot, uint
     return status;
 }
 
-static uint32_t next_slot(const void *self, uint32_t number)
+static uint32_t compact_index_next_slot(const void *self, uint32_t number)
 {
     const bry__compact_index *index = self;
-    uint32_t slots = (uint32_t)1 << bits_for((uint64_t)index->units + 1), slot = number % slots;
+    uint32_t slots = (uint32_t)1 << compact_index_bits_for((uint64_t)index->units + 1),
+             slot = number % slots;
     while (slot < index->room && index->value[slot] != BRY__NO_NAME)
         slot = (slot + 1) % slots;
     return slot;
@@ -217,11 +220,11 @@ static uint32_t next_slot(const void *self, uint32_t number)
 bry_status bry__compact_index_open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity)
 {
     bry__compact_index *index = self;
-    uint32_t free = next_slot(index, number), value;
+    uint32_t free = compact_index_next_slot(index, number), value;
     if (free >= BRY_INDEX_UNITS_MAX)
         return BRY_E_FULL;
     while ((value = bry__values_find_free(&index->maplet, free, BRY__INDEX_SLOTS)) ==
-           BRY__INDEX_SLOTS) { /* all others wait to be reclaimed: now, then */
+           BRY__INDEX_SLOTS) { /* all values have entries to be reclaimed: do it now */
         bry_status status = bry__values_reclaim(&index->maplet, UINT64_MAX);
         if (status != BRY_OK)
             return status;
@@ -234,7 +237,7 @@ bry_status bry__compact_index_open(void *self, uint32_t number, uint32_t *slot, 
     return BRY_OK;
 }
 
-static void free_slot(bry__compact_index *index, uint32_t slot)
+static void compact_index_free_slot(bry__compact_index *index, uint32_t slot)
 {
     index->value[slot] = BRY__NO_NAME;
     index->units--;
@@ -245,20 +248,20 @@ void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements)
     bry__compact_index *index = self;
     (void)elements;
     bry__values_kill(&index->maplet, index->value[slot]);
-    free_slot(index, slot);
+    compact_index_free_slot(index, slot);
 }
 
-static bry_status merge_units(void *self, uint32_t into, uint32_t from)
+static bry_status compact_index_merge_units(void *self, uint32_t into, uint32_t from)
 {
     bry__compact_index *index = self;
     bry_status status = bry__values_merge(&index->maplet, index->value[into], index->value[from]);
     if (status == BRY_OK)
-        free_slot(index, from);
+        compact_index_free_slot(index, from);
     return status;
 }
 
-static void unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
-                      bry_index_unit *info)
+static void compact_index_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
+                                    bry_index_unit *info)
 {
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     uint64_t count = bry__maplet_count(maplet);
@@ -269,14 +272,15 @@ static void unit_info(const void *self, const bry__index_slots *slots, uint32_t 
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-static bry_answer holds(const void *self, uint32_t slot, bry_hash hash)
+static bry_answer compact_index_holds(const void *self, uint32_t slot, bry_hash hash)
 {
     const bry__compact_index *index = self;
     return bry__values_has(&index->maplet, hash, index->value[slot]) ? BRY_PRESENT : BRY_ABSENT;
 }
 
-/* Takes out again those that were absent. */
-static void undo_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, const uint8_t *was)
+/* Removes the elements that were absent before. */
+static void compact_index_undo_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n,
+                                 const uint8_t *was)
 {
     bry__compact_index *index = self;
     while (n-- > 0)
@@ -285,26 +289,27 @@ static void undo_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, 
     bry__maplet_close_empty(&index->maplet);
 }
 
-/* For what it fetches into the cache. */
-static void fetch(const bry__maplet *maplet, const bry_hash *hashes, size_t n)
+/* Looks the first elements up, to have their segments in the cache. */
+static void compact_index_prefetch(const bry__maplet *maplet, const bry_hash *hashes, size_t n)
 {
     uint8_t answers[BRY__INDEX_BATCH];
     bry__maplet_has_n(maplet, hashes, n < BRY__INDEX_BATCH ? n : BRY__INDEX_BATCH, answers);
 }
 
-static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n, uint8_t *was)
+static bry_status compact_index_add_n(void *self, uint32_t slot, const bry_hash *hashes, size_t n,
+                                      uint8_t *was)
 {
     bry__compact_index *index = self;
     bry__maplet *maplet = &index->maplet;
     for (size_t i = 0; i < n; i++) {
         if (n > 1 && i % BRY__INDEX_BATCH == 0)
-            fetch(maplet, hashes + i, n - i);
-        uint8_t answer = (uint8_t)holds(self, slot, hashes[i]);
+            compact_index_prefetch(maplet, hashes + i, n - i);
+        uint8_t answer = (uint8_t)compact_index_holds(self, slot, hashes[i]);
         if (answer == BRY_ABSENT) {
             bry__values_reclaim_along(maplet);
             bry_status status = bry__maplet_add(maplet, hashes[i], index->value[slot]);
             if (status != BRY_OK) {
-                undo_n(self, slot, hashes, i, was);
+                compact_index_undo_n(self, slot, hashes, i, was);
                 return status;
             }
         }
@@ -313,7 +318,7 @@ static bry_status add_n(void *self, uint32_t slot, const bry_hash *hashes, size_
     return BRY_OK;
 }
 
-static uint64_t del(void *self, uint32_t slot, bry_hash hash)
+static uint64_t compact_index_del(void *self, uint32_t slot, bry_hash hash)
 {
     bry__compact_index *index = self;
     uint64_t removed = 0;
@@ -322,66 +327,68 @@ static uint64_t del(void *self, uint32_t slot, bry_hash hash)
     return removed;
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- looking up ---------------------------------------------------------------------------- */
 
-static bool add_found(void *context, uint32_t slot)
+static bool compact_index_add_found(void *context, uint32_t slot)
 {
     bry__index_found_add(context, slot);
     return true;
 }
 
-static void locate(const void *self, bry_hash hash, bry__index_found *found)
+static void compact_index_locate(const void *self, bry_hash hash, bry__index_found *found)
 {
     const bry__compact_index *index = self;
-    bry__values_each(&index->maplet, hash, add_found, found);
+    bry__values_each(&index->maplet, hash, compact_index_add_found, found);
 }
 
-static void locate_n(const void *self, const bry_hash *hashes, size_t n, bry__index_found *found)
+static void compact_index_locate_n(const void *self, const bry_hash *hashes, size_t n,
+                                   bry__index_found *found)
 {
     const bry__compact_index *index = self;
     uint8_t answers[BRY__INDEX_BATCH];
     bry__maplet_has_n(&index->maplet, hashes, n, answers);
     for (size_t i = 0; i < n; i++)
         if (answers[i] == BRY_PRESENT)
-            locate(self, hashes[i], &found[i]);
+            compact_index_locate(self, hashes[i], &found[i]);
 }
 
-static bool is_enough(void *context, uint32_t slot)
+static bool compact_index_stop(void *context, uint32_t slot)
 {
     (void)context;
     (void)slot;
     return false;
 }
 
-static bry_answer has(const void *self, bry_hash hash)
+static bry_answer compact_index_has(const void *self, bry_hash hash)
 {
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     uint32_t value;
     if (bry__values_dead(maplet) == 0)
         return bry__maplet_get(maplet, hash, &value);
-    return bry__values_each(maplet, hash, is_enough, NULL) ? BRY_PRESENT : BRY_ABSENT;
+    return bry__values_each(maplet, hash, compact_index_stop, NULL) ? BRY_PRESENT : BRY_ABSENT;
 }
 
-static void has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t *answers)
+static void compact_index_has_n(const void *self, const bry_hash *hashes, size_t n,
+                                uint8_t *answers)
 {
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     bool dead = bry__values_dead(maplet) > 0;
     bry__maplet_has_n(maplet, hashes, n, answers);
     for (size_t i = 0; i < n && dead; i++)
         if (answers[i] == BRY_PRESENT)
-            answers[i] = (uint8_t)has(self, hashes[i]);
+            answers[i] = (uint8_t)compact_index_has(self, hashes[i]);
 }
 
 /* ---- work that can wait -------------------------------------------------------------------- */
 
-/* Entries that are to be looked at or moved still. */
-static uint64_t waiting(const bry__maplet *maplet)
+/* Entries still to be looked at or moved. */
+static uint64_t compact_index_waiting(const bry__maplet *maplet)
 {
     return bry__values_waiting(maplet) + bry__maplet_foldable(maplet);
 }
 
-/* Reclaims with about so much work. */
-static bry_status reclaim(bry__maplet *maplet, uint64_t budget)
+/* Reclaims; looks at about `budget` entries. */
+static bry_status compact_index_reclaim(bry__maplet *maplet, uint64_t budget)
 {
     enum { PORTION = 4096 };
     bry_status status = BRY_OK;
@@ -394,36 +401,38 @@ static bry_status reclaim(bry__maplet *maplet, uint64_t budget)
 }
 
 /*
- * Reclaiming is not to be seen, and may be repeated. Folding can be seen in what is saved: it is all
- * or nothing, and how much is folded depends on the budget alone, so that indexes which are the same
- * and take the same steps stay the same. Where there is something to fold, the status says whether
- * it was: one who repeats steps elsewhere has to know.
+ * Reclaiming changes nothing that a caller can see, and may be repeated. Folding changes what is
+ * saved: it is all or nothing, and how much is folded depends on the budget alone, so that equal
+ * indexes that take the same steps stay equal. If there is something to fold, the status says
+ * whether it was folded: a caller that repeats the steps elsewhere has to know.
  */
-static bry_status step(void *self, bry__index_slots *slots, const bry_index_supplier *supplier,
-                       uint64_t budget, uint64_t *left)
+static bry_status compact_index_step(void *self, bry__index_slots *slots,
+                                     const bry_index_supplier *supplier, uint64_t budget,
+                                     uint64_t *left)
 {
     bry__maplet *maplet = &((bry__compact_index *)self)->maplet;
     uint64_t most = budget / FOLD_COST + (budget > 0);
     bool folds = bry__maplet_foldable(maplet) > 0;
     (void)slots;
     (void)supplier;
-    bry_status folded = bry__maplet_fold(maplet, most), reclaimed = reclaim(maplet, budget);
+    bry_status folded = bry__maplet_fold(maplet, most),
+               reclaimed = compact_index_reclaim(maplet, budget);
     if (folded != BRY_OK)
-        folded = bry__maplet_fold(maplet, most); /* now that there is more memory */
-    *left = waiting(maplet);
+        folded = bry__maplet_fold(maplet, most); /* reclaiming may have freed memory */
+    *left = compact_index_waiting(maplet);
     return folds ? folded : reclaimed;
 }
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
-static uint64_t bytes(const void *self)
+static uint64_t compact_index_bytes(const void *self)
 {
     const bry__compact_index *index = self;
     return sizeof *index + index->room * sizeof *index->value + bry__maplet_bytes(&index->maplet);
 }
 
-/* The error with n entries, those that are missing placed as they will be. */
-static double error_of(const bry__maplet *maplet, uint64_t n)
+/* The error with n entries, after the missing ones went where they will be placed. */
+static double compact_index_error_at(const bry__maplet *maplet, uint64_t n)
 {
     const bry__chain *chain = &maplet->chain;
     uint64_t counts[BRY__MAPLET_TABLES], count = bry__maplet_count(maplet);
@@ -432,7 +441,7 @@ static double error_of(const bry__maplet *maplet, uint64_t n)
         unsigned i = bry__chain_place(chain, counts);
         here = n - count;
         if (i == chain->tables)
-            i--; /* they will not be taken */
+            i--; /* these will be refused */
         else if (here > chain->capacity[i] - counts[i])
             here = chain->capacity[i] - counts[i];
         counts[i] += here;
@@ -440,7 +449,8 @@ static double error_of(const bry__maplet *maplet, uint64_t n)
     return bry__chain_error(chain, counts);
 }
 
-static void stats(const void *self, const bry__index_slots *slots, bry_index_stats *stats)
+static void compact_index_stats(const void *self, const bry__index_slots *slots,
+                                bry_index_stats *stats)
 {
     const bry__compact_index *index = self;
     const bry__maplet *maplet = &index->maplet;
@@ -455,38 +465,38 @@ static void stats(const void *self, const bry__index_slots *slots, bry_index_sta
     stats->fill = (double)count / room;
     stats->promised_error = maplet->options.error;
     stats->estimated_error = bry__maplet_error_now(maplet);
-    stats->full_error = error_of(maplet, slots->capacity);
-    if (stats->full_error < stats->estimated_error) /* by rounding */
+    stats->full_error = compact_index_error_at(maplet, slots->capacity);
+    if (stats->full_error < stats->estimated_error) /* rounding */
         stats->full_error = stats->estimated_error;
-    stats->waiting = waiting(maplet);
+    stats->waiting = compact_index_waiting(maplet);
     stats->dropped = bry__values_dead(maplet);
 }
 
 const bry__index_engine bry__compact_index_engine = {
     .engine = BRY_ENGINE_COMPACT,
     .deletes = true,
-    .plan = plan,
-    .create = create,
+    .plan = compact_index_plan,
+    .create = compact_index_create,
     .destroy = bry__compact_index_destroy,
-    .clone = clone,
-    .clear = clear,
-    .like = like,
-    .next_slot = next_slot,
+    .clone = compact_index_clone,
+    .clear = compact_index_clear,
+    .like = compact_index_like,
+    .next_slot = compact_index_next_slot,
     .open = bry__compact_index_open,
     .drop = bry__compact_index_drop,
-    .merge_units = merge_units,
-    .unit_info = unit_info,
-    .holds = holds,
-    .add_n = add_n,
-    .undo_n = undo_n,
-    .del = del,
-    .has = has,
-    .has_n = has_n,
-    .locate = locate,
-    .locate_n = locate_n,
-    .step = step,
-    .bytes = bytes,
-    .stats = stats,
+    .merge_units = compact_index_merge_units,
+    .unit_info = compact_index_unit_info,
+    .holds = compact_index_holds,
+    .add_n = compact_index_add_n,
+    .undo_n = compact_index_undo_n,
+    .del = compact_index_del,
+    .has = compact_index_has,
+    .has_n = compact_index_has_n,
+    .locate = compact_index_locate,
+    .locate_n = compact_index_locate_n,
+    .step = compact_index_step,
+    .bytes = compact_index_bytes,
+    .stats = compact_index_stats,
     .write = bry__compact_index_write,
     .read = bry__compact_index_read,
     .begin_parts = bry__compact_index_begin_parts,

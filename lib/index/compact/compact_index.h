@@ -1,4 +1,4 @@
-/* The engine compact's inside, shared by compact_index.c (operations), compact_index_keep.c and
+/* Internals of the engine compact, shared by compact_index.c (operations), compact_index_keep.c and
  * compact_index_unit.c (frames). */
 #ifndef BRY_INDEX_COMPACT_INDEX_H
 #define BRY_INDEX_COMPACT_INDEX_H
@@ -7,26 +7,27 @@
 #include "maplet/maplet_values.h"
 
 typedef struct bry__compact_index {
-    bry__maplet maplet; /* fingerprint → value; the name of a value is the unit's slot */
+    bry__maplet maplet; /* fingerprint → value; a value is named for the unit's slot */
     uint64_t unit_capacity;
     uint32_t *value; /* of each slot; BRY__NO_NAME: no unit */
-    uint32_t room; /* slots from here on have no unit */
-    uint32_t units; /* that there are */
-    /* while parts are read */
+    uint32_t room; /* number of slots allocated */
+    uint32_t units; /* slots with a unit */
+    /* Only while parts are read. */
     bry__maplet_reading *reading;
     bry__entry_visit visit;
 } bry__compact_index;
 
 /* ---- compact_index.c ------------------------------------------------------------------------- */
 
-/* The maplet that these options ask for; value bits are added as values come. */
+/* Options of the maplet for these options. Value bits are added as units are opened. */
 bry__maplet_options bry__compact_index_maplet(const bry_index_options *options);
 
-/* An instance without entries or slots around a maplet, which it takes over. NULL: no memory. */
+/* An index without units that takes ownership of the maplet. NULL: out of memory. */
 bry__compact_index *bry__compact_index_make(uint64_t unit_capacity, const bry__maplet *maplet);
 void bry__compact_index_destroy(void *self);
 
-/* Gives a slot a value that is free, and the bytes that this would allocate. BRY_E_NOMEM. */
+/* Gives the slot a free value; the second function returns the bytes that this allocates.
+ * BRY_E_NOMEM. */
 bry_status bry__compact_index_use(bry__compact_index *index, uint32_t slot, uint32_t value);
 uint64_t bry__compact_index_use_bytes(const bry__compact_index *index, uint32_t slot,
                                       uint32_t value);

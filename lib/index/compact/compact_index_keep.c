@@ -1,15 +1,15 @@
 /*
- * The engine compact as frames: the maplet, with slots for values and without entries of dropped
- * units. Whole, or in parts. What is written follows from the units, their slots and the entries of
- * each table: equal indexes are equal bytes.
+ * Saves and loads the engine compact, whole or in parts. The frames are those of the maplet, with
+ * slots as values and without the entries of dropped units. The bytes depend only on the units,
+ * their slots and the entries of each table: equal indexes give equal bytes.
  */
 #include "index/compact/compact_index.h"
 
 #include "frame/frame.h"
 
-static bry_status no_memory(bry__frame_reader *reader)
+static bry_status compact_index_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the units");
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -63,17 +63,17 @@ void bry__compact_index_write_part(const void *self, void *saving, uint64_t plac
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static const char *count_entry(void *context, unsigned table, uint32_t value)
+static const char *compact_index_count_entry(void *context, unsigned table, uint32_t value)
 {
     (void)table;
-    return bry__values_count_loaded(context, value) ? NULL : "an entry is of no unit";
+    return bry__values_count_loaded(context, value) ? NULL : "an entry has no unit";
 }
 
-/* An instance whose slots have their units, and whose maplet is still to come. NULL: reader->status
- * says why. */
-static bry__compact_index *read_shell(const bry_index_options *options,
-                                      const bry__index_slots *slots, bry__frame_reader *reader,
-                                      const bry_allocator *allocator)
+/* An index that has its units but not yet the maplet. NULL: failed, with reader->status. */
+static bry__compact_index *compact_index_read_shell(const bry_index_options *options,
+                                                    const bry__index_slots *slots,
+                                                    bry__frame_reader *reader,
+                                                    const bry_allocator *allocator)
 {
     bry__maplet none = {.allocator = *allocator, .tables = 0};
     bry__compact_index *made = NULL;
@@ -81,7 +81,7 @@ static bry__compact_index *read_shell(const bry_index_options *options,
         return NULL;
     made = bry__compact_index_make(options->unit_capacity, &none);
     if (!made) {
-        no_memory(reader);
+        compact_index_no_memory(reader);
         return NULL;
     }
     bry_status status = bry__values_begin(&made->maplet);
@@ -89,7 +89,7 @@ static bry__compact_index *read_shell(const bry_index_options *options,
         if (slots->slot[i].order == 0)
             continue;
         if (i >= BRY_INDEX_UNITS_MAX) {
-            bry__frame_reader_fail(reader, BRY_E_BADDATA, "a unit's slot is out of range");
+            bry__frame_reader_bad(reader, "a unit's slot is out of range");
             break;
         }
         if (bry__frame_reader_claim(reader, bry__compact_index_use_bytes(made, i, i)) != BRY_OK)
@@ -99,18 +99,20 @@ static bry__compact_index *read_shell(const bry_index_options *options,
     if (status == BRY_OK)
         status = bry__values_open_table(&made->maplet, 0);
     if (status == BRY_E_NOMEM)
-        no_memory(reader);
+        compact_index_no_memory(reader);
     if (reader->status == BRY_OK) {
-        made->visit = (bry__entry_visit){.value = count_entry, .context = &made->maplet};
+        made->visit =
+            (bry__entry_visit){.value = compact_index_count_entry, .context = &made->maplet};
         return made;
     }
     bry__compact_index_destroy(made);
     return NULL;
 }
 
-/* Whether the maplet is the one that these options and units ask for. */
-static bool is_asked_for(const bry__compact_index *index, const bry__maplet_options *options,
-                         const bry_index_options *given)
+/* True if the maplet has the options that the index and its units need. */
+static bool compact_index_matches(const bry__compact_index *index,
+                                  const bry__maplet_options *options,
+                                  const bry_index_options *given)
 {
     bry__maplet_options wanted = bry__compact_index_maplet(given);
     return options->capacity == wanted.capacity && options->error == wanted.error &&
@@ -118,18 +120,19 @@ static bool is_asked_for(const bry__compact_index *index, const bry__maplet_opti
            options->value_bits == bry__values_name_bits(&index->maplet);
 }
 
-static const char of_another[] = "the maplet is of another index";
+static const char wrong_maplet[] = "the maplet does not match the index";
 
-/* Takes over a maplet that was read, and sees that every unit has as many entries as it says. */
-static bry_status take_maplet(bry__compact_index *index, bry__maplet *read,
-                              const bry__index_slots *slots, const char **problem)
+/* Takes ownership of a maplet that was read. Checks that every unit has as many entries as its
+ * record says. */
+static bry_status compact_index_take_maplet(bry__compact_index *index, bry__maplet *read,
+                                            const bry__index_slots *slots, const char **problem)
 {
     bry_status status = bry__values_adopt(&index->maplet, read);
-    *problem = status == BRY_OK ? NULL : "no memory for the units";
+    *problem = status == BRY_OK ? NULL : "not enough memory for the units";
     for (uint32_t i = 0; i < slots->room && !*problem; i++)
         if (slots->slot[i].order != 0 &&
             bry__values_entries(&index->maplet, index->value[i]) != slots->slot[i].elements)
-            *problem = "a unit does not have as many elements as it says";
+            *problem = "a unit has the wrong number of elements";
     if (status == BRY_OK && *problem)
         status = BRY_E_BADDATA;
     return status;
@@ -139,16 +142,16 @@ bry_status bry__compact_index_read(const bry_index_options *options, const bry__
                                    bry__frame_reader *reader, const bry_allocator *allocator,
                                    void **self)
 {
-    bry__compact_index *index = read_shell(options, slots, reader, allocator);
+    bry__compact_index *index = compact_index_read_shell(options, slots, reader, allocator);
     if (!index)
         return reader->status;
     bry__maplet maplet;
     bry_status status = bry__maplet_read(&maplet, reader, allocator, &index->visit);
     if (status == BRY_OK) {
-        const char *problem = of_another;
+        const char *problem = wrong_maplet;
         status = BRY_E_BADDATA;
-        if (is_asked_for(index, &maplet.options, options))
-            status = take_maplet(index, &maplet, slots, &problem);
+        if (compact_index_matches(index, &maplet.options, options))
+            status = compact_index_take_maplet(index, &maplet, slots, &problem);
         else
             bry__maplet_free(&maplet);
         if (problem)
@@ -165,14 +168,14 @@ bry_status bry__compact_index_read_head(const bry_index_options *options,
                                         const bry__index_slots *slots, bry__frame_reader *reader,
                                         const bry_allocator *allocator, void **self)
 {
-    bry__compact_index *index = read_shell(options, slots, reader, allocator);
+    bry__compact_index *index = compact_index_read_shell(options, slots, reader, allocator);
     if (!index)
         return reader->status;
     bry_status status =
         bry__maplet_reading_begin(&index->reading, reader, allocator, &index->visit);
     if (status == BRY_OK &&
-        !is_asked_for(index, bry__maplet_reading_options(index->reading), options))
-        status = bry__frame_reader_fail(reader, BRY_E_BADDATA, of_another);
+        !compact_index_matches(index, bry__maplet_reading_options(index->reading), options))
+        status = bry__frame_reader_bad(reader, wrong_maplet);
     if (status == BRY_OK)
         *self = index;
     else
@@ -195,5 +198,5 @@ bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slot
     bry__maplet maplet;
     index->reading = NULL;
     *problem = bry__maplet_reading_end(reading, &maplet);
-    return *problem ? BRY_E_BADDATA : take_maplet(index, &maplet, slots, problem);
+    return *problem ? BRY_E_BADDATA : compact_index_take_maplet(index, &maplet, slots, problem);
 }

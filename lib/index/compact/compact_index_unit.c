@@ -1,4 +1,4 @@
-/* One unit of engine compact as frames: its fingerprints, table by table and in order. */
+/* Saves and installs one unit of the engine compact: its fingerprints, table by table, sorted. */
 #include "index/compact/compact_index.h"
 
 #include "common/endian.h"
@@ -16,40 +16,35 @@ enum { /* the frame CUNI */
        UNIT_SIZE = 8 + 8 * BRY__MAPLET_TABLES
 };
 
-enum { /* the frame FPRS: a table's number, u64, and fingerprints of it in as many bytes as needed
-        */
+enum { /* the frame FPRS: a table's number (u64), then fingerprints in as many bytes as needed */
        LIST_HEAD = 8,
-       LIST_MOST = 1024, /* fingerprints in a frame */
+       LIST_MOST = 1024, /* fingerprints per frame */
        LIST_SIZE = LIST_HEAD + 8 * LIST_MOST
 };
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
+static bry_status compact_unit_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
 }
 
-static bry_status no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the units");
-}
-
-/* Bytes that a fingerprint of table i takes. */
-static unsigned width_of(const bry__maplet *maplet, unsigned i)
+/* Bytes per fingerprint in table i. */
+static unsigned fingerprint_width(const bry__maplet *maplet, unsigned i)
 {
     uint64_t most = bry__chain_range(&maplet->chain, i) - 1;
     return (64 - (unsigned)__builtin_clzll(most) + 7) / 8;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_fingerprints(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-static void write_list(const bry__maplet *maplet, unsigned table, const uint64_t *fingerprints,
-                       uint64_t n, bry__frame_writer *writer)
+static void compact_unit_write_list(const bry__maplet *maplet, unsigned table,
+                                    const uint64_t *fingerprints, uint64_t n,
+                                    bry__frame_writer *writer)
 {
-    unsigned width = width_of(maplet, table);
+    unsigned width = fingerprint_width(maplet, table);
     for (uint64_t done = 0; done < n;) {
         uint64_t end = n - done < LIST_MOST ? n : done + LIST_MOST;
         unsigned char head[LIST_HEAD], bytes[8];
@@ -63,8 +58,8 @@ static void write_list(const bry__maplet *maplet, unsigned table, const uint64_t
     }
 }
 
-/* The unit's fingerprints, in the order of the tables, and in each of them rising. */
-static void list_all(const bry__maplet *maplet, uint32_t value, uint64_t *fingerprints)
+/* The unit's fingerprints in the order of the tables, ascending in each of them. */
+static void compact_unit_list(const bry__maplet *maplet, uint32_t value, uint64_t *fingerprints)
 {
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint;
@@ -74,7 +69,7 @@ static void list_all(const bry__maplet *maplet, uint32_t value, uint64_t *finger
             fingerprints[n++] = fingerprint;
     for (unsigned i = 0; i < maplet->tables; i++) {
         uint64_t n = maplet->values->count[i][value];
-        qsort(fingerprints, (size_t)n, sizeof *fingerprints, compare);
+        qsort(fingerprints, (size_t)n, sizeof *fingerprints, compare_fingerprints);
         fingerprints += n;
     }
 }
@@ -85,7 +80,7 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_w
     const bry__maplet *maplet = &index->maplet;
     uint32_t value = index->value[slot];
     uint64_t sum = bry__values_entries(maplet, value), at = 0;
-    bry_allocator allocator = bry__allocator_or_default(NULL); /* the index does not change */
+    bry_allocator allocator = bry__allocator_or_default(NULL); /* the index is read-only here */
     unsigned char numbers[UNIT_SIZE] = {0};
     uint64_t *fingerprints = bry__alloc_buffer(&allocator, (size_t)sum * sizeof *fingerprints + 1);
     if (!fingerprints) {
@@ -93,40 +88,41 @@ void bry__compact_index_write_unit(const void *self, uint32_t slot, bry__frame_w
             writer->status = BRY_E_NOMEM;
         return;
     }
-    list_all(maplet, value, fingerprints);
+    compact_unit_list(maplet, value, fingerprints);
     bry__store64(numbers + AT_RANGE, maplet->chain.range);
     for (unsigned i = 0; i < BRY__MAPLET_TABLES && i < maplet->tables; i++)
         bry__store64(numbers + AT_ENTRIES + 8 * (size_t)i, maplet->values->count[i][value]);
     bry__frame_writer_write(writer, UNIT, numbers, sizeof numbers);
     for (unsigned i = 0; i < maplet->tables; i++) {
-        write_list(maplet, i, fingerprints + at, maplet->values->count[i][value], writer);
+        compact_unit_write_list(maplet, i, fingerprints + at, maplet->values->count[i][value],
+                                writer);
         at += maplet->values->count[i][value];
     }
     bry__free(&allocator, fingerprints, (size_t)sum * sizeof *fingerprints + 1);
 }
 
-/* The fingerprints that a unit brings to one table. */
+/* The fingerprints of a unit for one table. */
 typedef struct arrival_list {
     uint64_t *fingerprint;
     uint64_t n, room;
-    uint64_t most; /* as the frame CUNI says */
+    uint64_t most; /* number in the frame CUNI */
 } arrival_list;
 
-/* What a unit brings: all of it is read before the first entry is put in. */
+/* A unit to be installed. All of it is read before the first entry is added. */
 typedef struct arrival {
     arrival_list list[BRY__MAPLET_TABLES];
     uint64_t sum, done;
 } arrival;
 
-static void free_arrival(arrival *unit, const bry_allocator *allocator)
+static void compact_unit_free(arrival *unit, const bry_allocator *allocator)
 {
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
         bry__free(allocator, unit->list[i].fingerprint,
                   unit->list[i].room * sizeof *unit->list[i].fingerprint);
 }
 
-/* Whether the promise holds with them. */
-static bool fits(const bry__maplet *maplet, const arrival *unit)
+/* True if the index keeps its error with the new entries. */
+static bool compact_unit_fits(const bry__maplet *maplet, const arrival *unit)
 {
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);
@@ -137,8 +133,8 @@ static bool fits(const bry__maplet *maplet, const arrival *unit)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status more_room(arrival_list *list, uint64_t n, bry__frame_reader *reader,
-                            const bry_allocator *allocator)
+static bry_status compact_unit_more_room(arrival_list *list, uint64_t n, bry__frame_reader *reader,
+                                         const bry_allocator *allocator)
 {
     if (n <= list->room)
         return BRY_OK;
@@ -152,7 +148,7 @@ static bry_status more_room(arrival_list *list, uint64_t n, bry__frame_reader *r
         return status;
     uint64_t *larger = bry__alloc(allocator, room * sizeof *larger);
     if (!larger)
-        return no_memory(reader);
+        return compact_unit_no_memory(reader);
     if (list->n)
         memcpy(larger, list->fingerprint, list->n * sizeof *larger);
     bry__free(allocator, list->fingerprint, list->room * sizeof *larger);
@@ -161,19 +157,19 @@ static bry_status more_room(arrival_list *list, uint64_t n, bry__frame_reader *r
     return BRY_OK;
 }
 
-/* Takes the fingerprints of a frame. */
-static bry_status read_list(const bry__maplet *maplet, bry__frame_reader *reader,
-                            const unsigned char *bytes, size_t length, arrival *unit)
+/* Reads the fingerprints of one frame. */
+static bry_status compact_unit_read_list(const bry__maplet *maplet, bry__frame_reader *reader,
+                                         const unsigned char *bytes, size_t length, arrival *unit)
 {
     uint64_t table = bry__load64(bytes);
     if (table >= BRY__MAPLET_TABLES || unit->list[table].most == 0)
-        return bad(reader, "a fingerprint is of no table");
+        return bry__frame_reader_bad(reader, "a fingerprint has no table");
     arrival_list *list = &unit->list[table];
-    unsigned width = width_of(maplet, (unsigned)table);
+    unsigned width = fingerprint_width(maplet, (unsigned)table);
     uint64_t n = (length - LIST_HEAD) / width;
     if ((length - LIST_HEAD) % width != 0 || n > list->most - list->n)
-        return bad(reader, "more fingerprints than the unit has");
-    bry_status status = more_room(list, list->n + n, reader, &maplet->allocator);
+        return bry__frame_reader_bad(reader, "more fingerprints than the unit has");
+    bry_status status = compact_unit_more_room(list, list->n + n, reader, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     for (size_t at = LIST_HEAD; at < length; at += width) {
@@ -181,17 +177,18 @@ static bry_status read_list(const bry__maplet *maplet, bry__frame_reader *reader
         for (unsigned i = 0; i < width; i++)
             fingerprint |= (uint64_t)bytes[at + i] << (8 * i);
         if (fingerprint >= bry__chain_range(&maplet->chain, table))
-            return bad(reader, "a fingerprint is out of range");
+            return bry__frame_reader_bad(reader, "a fingerprint is out of range");
         if (list->n > 0 && fingerprint < list->fingerprint[list->n - 1])
-            return bad(reader, "the fingerprints are out of order");
+            return bry__frame_reader_bad(reader, "the fingerprints are out of order");
         list->fingerprint[list->n++] = fingerprint;
     }
     unit->done += n;
     return BRY_OK;
 }
 
-/* All lists, and the end of the stream. */
-static bry_status read_lists(const bry__maplet *maplet, bry__frame_reader *reader, arrival *unit)
+/* Reads all lists and the end of the stream. */
+static bry_status compact_unit_read_lists(const bry__maplet *maplet, bry__frame_reader *reader,
+                                          arrival *unit)
 {
     unsigned char bytes[LIST_SIZE];
     bry_status status = BRY_OK;
@@ -200,18 +197,18 @@ static bry_status read_lists(const bry__maplet *maplet, bry__frame_reader *reade
         status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && (frame.type != FINGERPRINTS || frame.length <= LIST_HEAD ||
                                  frame.length > sizeof bytes))
-            status = bad(reader, "fingerprints are missing");
+            status = bry__frame_reader_bad(reader, "fingerprints are missing");
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, bytes, frame.length);
         if (status == BRY_OK)
-            status = read_list(maplet, reader, bytes, frame.length, unit);
+            status = compact_unit_read_list(maplet, reader, bytes, frame.length, unit);
     }
     return status == BRY_OK ? bry__frame_reader_end(reader) : status;
 }
 
-/* The frame CUNI; whether it fits the maplet and the record. */
-static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
-                               bry__frame_reader *reader, arrival *unit)
+/* Reads the frame CUNI and checks that it matches the maplet and the record. */
+static bry_status compact_unit_read_head(const bry__maplet *maplet, uint64_t elements,
+                                         bry__frame_reader *reader, arrival *unit)
 {
     unsigned char numbers[UNIT_SIZE];
     bry_status status = bry__frame_reader_read_frame(reader, UNIT, numbers, sizeof numbers);
@@ -219,24 +216,24 @@ static bry_status read_arrival(const bry__maplet *maplet, uint64_t elements,
         return status;
     if (bry__load64(numbers + AT_RANGE) != maplet->chain.range)
         return bry__frame_reader_fail(reader, BRY_E_MISMATCH,
-                                      "the unit was made for an index of another shape");
+                                      "the unit belongs to an index of another shape");
     for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++) {
         uint64_t n = bry__load64(numbers + AT_ENTRIES + 8 * (size_t)i);
         if (n > elements - unit->sum || (n > 0 && i >= maplet->chain.tables))
-            return bad(reader, "the unit does not have as many elements as it says");
+            return bry__frame_reader_bad(reader, "the unit has the wrong number of elements");
         unit->list[i].most = n;
         unit->sum += n;
     }
     if (unit->sum != elements)
-        return bad(reader, "the unit does not have as many elements as it says");
+        return bry__frame_reader_bad(reader, "the unit has the wrong number of elements");
     return BRY_OK;
 }
 
 /* ---- installing ---------------------------------------------------------------------------- */
 
-/* Opens a unit with all entries; none, where memory is short. */
-static bry_status put_lists(bry__compact_index *index, uint32_t number, const arrival *unit,
-                            uint32_t *slot)
+/* Opens a unit with all entries; on failure there is no unit. */
+static bry_status compact_unit_put_lists(bry__compact_index *index, uint32_t number,
+                                         const arrival *unit, uint32_t *slot)
 {
     bry__fingerprints lists[BRY__MAPLET_TABLES];
     uint64_t capacity;
@@ -259,17 +256,16 @@ bry_status bry__compact_index_install(void *self, uint32_t number, const bry__in
 {
     bry__compact_index *index = self;
     arrival unit = {.sum = 0};
-    bry_status status = read_arrival(&index->maplet, record->elements, reader, &unit);
+    bry_status status = compact_unit_read_head(&index->maplet, record->elements, reader, &unit);
     if (status == BRY_OK)
-        status = read_lists(&index->maplet, reader, &unit);
-    if (status == BRY_OK && !fits(&index->maplet, &unit))
-        status = bry__frame_reader_fail(reader, BRY_E_FULL,
-                                        "more entries than the promised error allows");
+        status = compact_unit_read_lists(&index->maplet, reader, &unit);
+    if (status == BRY_OK && !compact_unit_fits(&index->maplet, &unit))
+        status = bry__frame_reader_fail(reader, BRY_E_FULL, "more entries than the error allows");
     if (status == BRY_OK) {
-        status = put_lists(index, number, &unit, slot);
+        status = compact_unit_put_lists(index, number, &unit, slot);
         if (status != BRY_OK)
-            bry__frame_reader_fail(reader, status, "no room for a further unit");
+            bry__frame_reader_fail(reader, status, "no room for another unit");
     }
-    free_arrival(&unit, &index->maplet.allocator);
+    compact_unit_free(&unit, &index->maplet.allocator);
     return status;
 }

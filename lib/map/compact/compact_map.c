@@ -1,16 +1,17 @@
 /*
- * The engine compact: a fingerprint and a code for each key, in a maplet.
+ * The engine compact: a maplet that holds a fingerprint and a code for each key.
  *
- * The maplet can keep several values under one fingerprint; a map keeps one. So of two keys with
- * the same fingerprint the later takes over, and that is all that can go wrong: an absent key has a
- * present one's fingerprint with probability n / range, at most the error, and so has a present key
- * another's, in which case one of the two is answered with the other's value.
+ * A maplet can hold several values per fingerprint; a map holds one. If two keys have the same
+ * fingerprint, the later one replaces the earlier one. Nothing else can go wrong: an absent key
+ * has the fingerprint of a present one with probability n / range, which is at most the error. A
+ * present key shares its fingerprint with the same probability; one of the two then gets the
+ * other's value.
  *
- * Codes are as wide as the codes that are assigned need, not more. The maplet widens its segments
- * one by one, so that the hundredth value costs no rewriting of ten million keys at once.
+ * Codes take as many bits as the largest one needs. The maplet widens its segments one by one, so
+ * that a new value never rewrites ten million keys at once.
  *
- * The dictionary keeps its values' codes in an instance of its own, through add(), find() and
- * take(), in which a fingerprint has as many codes as values share it.
+ * The dictionary keeps the codes of its values in a map of its own, through add_beside(), find()
+ * and del_beside(). There, a fingerprint has one code for each value that shares it.
  */
 #include "map/compact/compact_map.h"
 
@@ -21,7 +22,7 @@
 #define MAX_CODE_BITS 32u
 #define SMALL_BATCH 64u
 
-static unsigned bits_for(uint64_t codes)
+static unsigned compact_map_bits_for(uint64_t codes)
 {
     unsigned bits = 0;
     while (bits < MAX_CODE_BITS && codes > (uint64_t)1 << bits)
@@ -29,16 +30,17 @@ static unsigned bits_for(uint64_t codes)
     return bits;
 }
 
-void bry__compact_widen(bry__compact_map *map, uint64_t codes)
+void bry__compact_map_widen(bry__compact_map *map, uint64_t codes)
 {
-    unsigned bits = bits_for(codes);
+    unsigned bits = compact_map_bits_for(codes);
     if (bits > map->maplet.options.value_bits)
         bry__maplet_widen(&map->maplet, bits);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static bry__maplet_options maplet_options(const bry_map_options *options, unsigned value_bits)
+static bry__maplet_options compact_map_maplet_options(const bry_map_options *options,
+                                                      unsigned value_bits)
 {
     return (bry__maplet_options){.capacity = options->capacity,
                                  .error = options->error,
@@ -46,14 +48,15 @@ static bry__maplet_options maplet_options(const bry_map_options *options, unsign
                                  .fixed = options->fixed};
 }
 
-static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
+static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape *shape)
 {
     if (options->kbf.layout != BRY_MAP_TUNED || options->kbf.cells || options->kbf.hashes)
         return BRY_E_UNSUPPORTED;
     if (options->value_bits > MAX_CODE_BITS || options->values > UINT32_MAX)
         return BRY_E_RANGE;
-    unsigned bits = options->value_bits ? options->value_bits : bits_for(options->values);
-    bry__maplet_options maplet = maplet_options(options, bits);
+    unsigned bits =
+        options->value_bits ? options->value_bits : compact_map_bits_for(options->values);
+    bry__maplet_options maplet = compact_map_maplet_options(options, bits);
     uint64_t range = bry__maplet_range(&maplet);
     if (range == 0)
         return BRY_E_RANGE;
@@ -72,13 +75,13 @@ static bry_status plan(const bry_map_options *options, bry_map_shape *shape)
     return BRY_OK;
 }
 
-static bry_status create(const bry_map_options *options, const bry_allocator *allocator,
-                         void **self)
+static bry_status compact_map_create(const bry_map_options *options, const bry_allocator *allocator,
+                                     void **self)
 {
     bry__compact_map *map = bry__alloc(allocator, sizeof *map);
     if (!map)
         return BRY_E_NOMEM;
-    bry__maplet_options maplet = maplet_options(options, options->value_bits);
+    bry__maplet_options maplet = compact_map_maplet_options(options, options->value_bits);
     bry_status status = bry__maplet_init(&map->maplet, &maplet, allocator);
     if (status != BRY_OK) {
         bry__free(allocator, map, sizeof *map);
@@ -88,7 +91,7 @@ static bry_status create(const bry_map_options *options, const bry_allocator *al
     return BRY_OK;
 }
 
-static void destroy(void *self)
+static void compact_map_destroy(void *self)
 {
     bry__compact_map *map = self;
     bry_allocator allocator = map->maplet.allocator;
@@ -96,7 +99,7 @@ static void destroy(void *self)
     bry__free(&allocator, map, sizeof *map);
 }
 
-static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
+static bry_status compact_map_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
     const bry__compact_map *map = self;
     bry__compact_map *made = bry__alloc(allocator, sizeof *made);
@@ -111,115 +114,117 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
     return BRY_OK;
 }
 
-static void clear(void *self)
+static void compact_map_clear(void *self)
 {
     bry__maplet_clear(&((bry__compact_map *)self)->maplet);
 }
 
-static void like(const void *self, bry_map_options *options)
+static void compact_map_like(const void *self, bry_map_options *options)
 {
     (void)self;
-    (void)options; /* capacity and error are the shape, and do not change */
+    (void)options; /* capacity and error never change */
 }
 
-static uint64_t items(const void *self)
+static uint64_t compact_map_items(const void *self)
 {
     return bry__maplet_count(&((const bry__compact_map *)self)->maplet);
 }
 
-static uint64_t bytes(const void *self)
+static uint64_t compact_map_bytes(const void *self)
 {
     return sizeof(bry__compact_map) + bry__maplet_bytes(&((const bry__compact_map *)self)->maplet);
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- looking up ---------------------------------------------------------------------------- */
 
-static bry_answer get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
+static bry_answer compact_map_get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
 {
     (void)codes;
     return bry__maplet_get(&((const bry__compact_map *)self)->maplet, hash, code);
 }
 
-static void get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
-                  uint32_t *codes_out, uint8_t *answers)
+static void compact_map_get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
+                              uint32_t *codes_out, uint8_t *answers)
 {
     (void)codes;
     bry__maplet_get_n(&((const bry__compact_map *)self)->maplet, hashes, n, codes_out, answers);
 }
 
-static bry_answer find(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
-                       void *context, uint32_t *code)
+static bry_answer compact_map_find(const void *self, bry_hash hash, uint64_t codes,
+                                   bry__map_match *match, void *context, uint32_t *code)
 {
     (void)codes;
     return bry__maplet_find(&((const bry__compact_map *)self)->maplet, hash, match, context, code);
 }
 
-static bool is_blank(const void *self)
+static bool compact_map_is_blank(const void *self)
 {
-    return items(self) == 0;
+    return compact_map_items(self) == 0;
 }
 
-/* ---- codes that keys carry ------------------------------------------------------------------ */
+/* ---- codes in use -------------------------------------------------------------------------- */
 
-static void watch(void *self, bry__map_carried *carried, void *context)
+static void compact_map_watch(void *self, bry__map_carried *carried, void *context)
 {
     bry__compact_map *map = self;
     map->carried = carried;
     map->context = context;
 }
 
-static void tell(const bry__compact_map *map, uint32_t code, bool got)
+static void compact_map_report(const bry__compact_map *map, uint32_t code, bool got)
 {
     if (map->carried)
         map->carried(map->context, code, got);
 }
 
-static void recount(const void *self)
+static void compact_map_recount(const void *self)
 {
     const bry__compact_map *map = self;
     bry__maplet_cursor cursor = {0};
     uint64_t fingerprint;
     uint32_t code;
     while (bry__maplet_next(&map->maplet, &cursor, &fingerprint, &code))
-        tell(map, code, true);
+        compact_map_report(map, code, true);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* What the keys got and lost. */
-static void tell_all(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
-                     const uint32_t *old, const uint8_t *was)
+/* Reports the codes that the keys gained and lost. */
+static void compact_map_report_n(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
+                                 const uint32_t *old, const uint8_t *was)
 {
     for (size_t i = 0; i < n; i++)
-        tell(map, codes_in[i], true);
+        compact_map_report(map, codes_in[i], true);
     for (size_t i = 0; i < n; i++)
         if (was[i] == BRY_PRESENT)
-            tell(map, old[i], false);
+            compact_map_report(map, old[i], false);
 }
 
-/* Codes below `codes` get room, unless the keys cannot be set after all. */
-static bry_status upsert(bry__compact_map *map, const bry_hash *hashes, const uint32_t *codes_in,
-                         size_t n, uint64_t codes, uint32_t *old, uint8_t *was)
+/* Sets the keys, with room for codes below `codes`. On failure the width is as before. */
+static bry_status compact_map_upsert(bry__compact_map *map, const bry_hash *hashes,
+                                     const uint32_t *codes_in, size_t n, uint64_t codes,
+                                     uint32_t *old, uint8_t *was)
 {
     unsigned bits = map->maplet.options.value_bits;
-    bry__compact_widen(map, codes);
+    bry__compact_map_widen(map, codes);
     bry_status status = bry__maplet_upsert_n(&map->maplet, hashes, codes_in, n, old, was);
     if (status == BRY_OK)
-        tell_all(map, codes_in, n, old, was);
+        compact_map_report_n(map, codes_in, n, old, was);
     else
         bry__maplet_narrow(&map->maplet, bits);
     return status;
 }
 
-static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
-                        uint64_t codes, uint8_t *was)
+static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
+                                    size_t n, uint64_t codes, uint8_t *was)
 {
     bry__compact_map *map = self;
     const bry_allocator *allocator = &map->maplet.allocator;
     uint32_t small_old[SMALL_BATCH];
     uint8_t small_was[SMALL_BATCH];
     if (n <= SMALL_BATCH) {
-        bry_status status = upsert(map, hashes, codes_in, n, codes, small_old, small_was);
+        bry_status status =
+            compact_map_upsert(map, hashes, codes_in, n, codes, small_old, small_was);
         if (status == BRY_OK && was)
             memcpy(was, small_was, n);
         return status;
@@ -230,7 +235,7 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
     uint8_t *answers = bry__alloc_buffer(allocator, n);
     bry_status status = BRY_E_NOMEM;
     if (old && answers)
-        status = upsert(map, hashes, codes_in, n, codes, old, answers);
+        status = compact_map_upsert(map, hashes, codes_in, n, codes, old, answers);
     if (status == BRY_OK && was)
         memcpy(was, answers, n);
     bry__free(allocator, old, n * sizeof *old);
@@ -238,19 +243,21 @@ static bry_status set_n(void *self, const bry_hash *hashes, const uint32_t *code
     return status;
 }
 
-/* All that the key has: after a merge, an older table may hold a value that a newer one hides. */
-static bool del_all(bry__compact_map *map, bry_hash hash)
+/* Deletes every entry of the key: after a merge, an older table may hold one that a newer one
+ * hides. */
+static bool compact_map_del_all(bry__compact_map *map, bry_hash hash)
 {
     bool deleted = false;
     uint32_t code;
     while (bry__maplet_take(&map->maplet, hash, &code) == BRY_PRESENT) {
-        tell(map, code, false);
+        compact_map_report(map, code, false);
         deleted = true;
     }
     return deleted;
 }
 
-static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes, uint8_t *was)
+static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes,
+                                    uint8_t *was)
 {
     bry__compact_map *map = self;
     uint32_t found[SMALL_BATCH];
@@ -260,52 +267,54 @@ static bry_status del_n(void *self, const bry_hash *hashes, size_t n, uint64_t c
         if (i % SMALL_BATCH == 0 && n > 1)
             bry__maplet_get_n(&map->maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH,
                               found, answers);
-        bool removed = del_all(map, hashes[i]);
+        bool removed = compact_map_del_all(map, hashes[i]);
         if (was)
             was[i] = removed ? BRY_PRESENT : BRY_ABSENT;
     }
     return BRY_OK;
 }
 
-static bry_status update(void *self, bry_hash hash, uint32_t code, uint64_t codes, bry_answer *was)
+static bry_status compact_map_update(void *self, bry_hash hash, uint32_t code, uint64_t codes,
+                                     bry_answer *was)
 {
     bry__compact_map *map = self;
     uint32_t before;
     uint8_t answer = (uint8_t)bry__maplet_get(&map->maplet, hash, &before);
-    bry_status status =
-        answer == BRY_PRESENT ? upsert(map, &hash, &code, 1, codes, &before, &answer) : BRY_OK;
+    bry_status status = answer == BRY_PRESENT
+                            ? compact_map_upsert(map, &hash, &code, 1, codes, &before, &answer)
+                            : BRY_OK;
     if (status == BRY_OK)
         *was = (bry_answer)answer;
     return status;
 }
 
-static bry_answer del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+static bry_answer compact_map_del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     bry__compact_map *map = self;
     uint32_t before;
     (void)codes;
     if (bry__maplet_get(&map->maplet, hash, &before) != BRY_PRESENT || before != code)
         return BRY_ABSENT;
-    del_all(map, hash);
+    compact_map_del_all(map, hash);
     return BRY_PRESENT;
 }
 
-static bry_status add_beside(void *self, bry_hash hash, uint32_t code)
+static bry_status compact_map_add_beside(void *self, bry_hash hash, uint32_t code)
 {
     bry__compact_map *map = self;
-    bry__compact_widen(map, (uint64_t)code + 1);
+    bry__compact_map_widen(map, (uint64_t)code + 1);
     return bry__maplet_add(&map->maplet, hash, code);
 }
 
-static void del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
+static void compact_map_del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     (void)codes;
     bry__maplet_del_value(&((bry__compact_map *)self)->maplet, hash, code);
 }
 
-/* ---- telling, keeping ---------------------------------------------------------------------- */
+/* ---- statistics, saving -------------------------------------------------------------------- */
 
-static void stats(const void *self, uint64_t codes, bry_map_stats *stats)
+static void compact_map_stats(const void *self, uint64_t codes, bry_map_stats *stats)
 {
     const bry__maplet *maplet = &((const bry__compact_map *)self)->maplet;
     (void)codes;
@@ -317,49 +326,49 @@ static void stats(const void *self, uint64_t codes, bry_map_stats *stats)
     stats->estimated.incorrect = shared / 2;
 }
 
-static void write(const void *self, struct bry__frame_writer *writer)
+static void compact_map_write(const void *self, struct bry__frame_writer *writer)
 {
     bry__maplet_write(&((const bry__compact_map *)self)->maplet, writer);
 }
 
-static const char *check_code(void *context, unsigned table, uint32_t code)
+static const char *compact_map_check_code(void *context, unsigned table, uint32_t code)
 {
     const uint64_t *codes = context;
     (void)table;
-    return code < *codes ? NULL : "a key has a code that no value has";
+    return code < *codes ? NULL : "a key has a code without a value";
 }
 
-/* What a map demands of a maplet's options; or NULL. */
-static const char *problem_with(const bry__maplet *maplet, const bry_map_options *options)
+/* NULL if the maplet matches the map's options. */
+static const char *compact_map_mismatch(const bry__maplet *maplet, const bry_map_options *options)
 {
     if (maplet->options.capacity != options->capacity || maplet->options.error != options->error ||
         maplet->options.fixed != options->fixed)
-        return "the table was made with other options than the map";
+        return "the table's options do not match the map";
     if (options->value_bits && maplet->options.value_bits != options->value_bits)
-        return "the codes have another width than the map's values";
+        return "the width of the codes does not match the map";
     return NULL;
 }
 
-static bry_status read(const bry_map_options *options, uint64_t codes,
-                       struct bry__frame_reader *reader, const bry_allocator *allocator,
-                       void **self)
+static bry_status compact_map_read(const bry_map_options *options, uint64_t codes,
+                                   struct bry__frame_reader *reader, const bry_allocator *allocator,
+                                   void **self)
 {
     bry_status status = bry__frame_reader_claim(reader, sizeof(bry__compact_map));
     if (status != BRY_OK)
         return status;
     bry__compact_map *map = bry__alloc(allocator, sizeof *map);
     if (!map)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the map");
-    bry__entry_visit visit = {.value = check_code, .context = &codes, .single = true};
+        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the map");
+    bry__entry_visit visit = {.value = compact_map_check_code, .context = &codes, .single = true};
     status = bry__maplet_read(&map->maplet, reader, allocator, &visit);
     if (status != BRY_OK) {
         bry__free(allocator, map, sizeof *map);
         return status;
     }
-    const char *problem = problem_with(&map->maplet, options);
+    const char *problem = compact_map_mismatch(&map->maplet, options);
     if (problem) {
-        destroy(map);
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+        compact_map_destroy(map);
+        return bry__frame_reader_bad(reader, problem);
     }
     *self = map;
     return BRY_OK;
@@ -367,31 +376,31 @@ static bry_status read(const bry_map_options *options, uint64_t codes,
 
 const bry__map_engine bry__compact_map_engine = {
     .engine = BRY_ENGINE_COMPACT,
-    .plan = plan,
-    .create = create,
-    .destroy = destroy,
-    .clone = clone,
-    .clear = clear,
-    .like = like,
-    .items = items,
-    .bytes = bytes,
-    .get = get,
-    .get_n = get_n,
-    .find = find,
-    .is_blank = is_blank,
-    .watch = watch,
-    .recount = recount,
-    .set_n = set_n,
-    .del_n = del_n,
-    .update = update,
-    .del_pair = del_pair,
-    .add_beside = add_beside,
-    .del_beside = del_beside,
-    .merge = bry__compact_merge,
+    .plan = compact_map_plan,
+    .create = compact_map_create,
+    .destroy = compact_map_destroy,
+    .clone = compact_map_clone,
+    .clear = compact_map_clear,
+    .like = compact_map_like,
+    .items = compact_map_items,
+    .bytes = compact_map_bytes,
+    .get = compact_map_get,
+    .get_n = compact_map_get_n,
+    .find = compact_map_find,
+    .is_blank = compact_map_is_blank,
+    .watch = compact_map_watch,
+    .recount = compact_map_recount,
+    .set_n = compact_map_set_n,
+    .del_n = compact_map_del_n,
+    .update = compact_map_update,
+    .del_pair = compact_map_del_pair,
+    .add_beside = compact_map_add_beside,
+    .del_beside = compact_map_del_beside,
+    .merge = bry__compact_map_merge,
     .recodes = true,
-    .compress = bry__compact_compress,
-    .sweep = bry__compact_sweep,
-    .stats = stats,
-    .write = write,
-    .read = read,
+    .compress = bry__compact_map_compress,
+    .sweep = bry__compact_map_sweep,
+    .stats = compact_map_stats,
+    .write = compact_map_write,
+    .read = compact_map_read,
 };

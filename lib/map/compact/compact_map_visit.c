@@ -1,4 +1,4 @@
-/* The engine compact's part of a sweep by value. */
+/* Sweeps of the engine compact: each entry is kept, changed or deleted by its value. */
 #include "map/compact/compact_map.h"
 
 #include "maplet/maplet_visit.h"
@@ -9,13 +9,14 @@ typedef struct sweeping {
     void *context;
 } sweeping;
 
-static bry_status judge(void *context, uint32_t code, bry__verdict *verdict, uint32_t *to)
+static bry_status compact_map_judge(void *context, uint32_t code, bry__verdict *verdict,
+                                    uint32_t *to)
 {
     const sweeping *sweep = context;
     bry_map_verdict found = BRY_MAP_KEEP;
     bry_status status = sweep->judged(sweep->context, code, &found, to);
     if (status == BRY_OK && found == BRY_MAP_CHANGE) {
-        bry__compact_widen(sweep->map, (uint64_t)*to + 1);
+        bry__compact_map_widen(sweep->map, (uint64_t)*to + 1);
         *verdict = BRY__CHANGE;
     } else if (status == BRY_OK && found == BRY_MAP_DEL) {
         *verdict = BRY__DROP;
@@ -23,7 +24,7 @@ static bry_status judge(void *context, uint32_t code, bry__verdict *verdict, uin
     return status;
 }
 
-static void done(void *context, uint32_t code, bry__verdict verdict, uint32_t to)
+static void compact_map_judged(void *context, uint32_t code, bry__verdict verdict, uint32_t to)
 {
     const bry__compact_map *map = ((const sweeping *)context)->map;
     if (!map->carried)
@@ -33,10 +34,10 @@ static void done(void *context, uint32_t code, bry__verdict verdict, uint32_t to
     map->carried(map->context, code, false);
 }
 
-bry_status bry__compact_sweep(void *self, bry__map_judged *judged, void *context, uint64_t budget,
-                              uint64_t *cursor)
+bry_status bry__compact_map_sweep(void *self, bry__map_judged *judged, void *context,
+                                  uint64_t budget, uint64_t *cursor)
 {
     sweeping sweep = {self, judged, context};
-    bry__visitor visitor = {judge, done, &sweep};
+    bry__visitor visitor = {compact_map_judge, compact_map_judged, &sweep};
     return bry__maplet_visit(&sweep.map->maplet, &visitor, budget, cursor);
 }

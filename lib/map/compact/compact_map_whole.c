@@ -1,35 +1,36 @@
-/* Merging two compact maps, and folding one that has shrunk. */
+/* Merges compact maps, and folds one that has shrunk into its first table. */
 #include "map/compact/compact_map.h"
 
 typedef struct recoding {
     const uint32_t *code;
 } recoding;
 
-static uint32_t recoded(void *context, uint32_t code)
+static uint32_t compact_map_recode(void *context, uint32_t code)
 {
     return ((const recoding *)context)->code[code];
 }
 
-bry_status bry__compact_merge(void *into, const void *from, const uint32_t *recode, uint64_t codes)
+bry_status bry__compact_map_merge(void *into, const void *from, const uint32_t *recode,
+                                  uint64_t codes)
 {
     bry__compact_map *to = into;
     const bry__compact_map *other = from;
     recoding table = {recode};
     unsigned bits = to->maplet.options.value_bits;
-    bry__compact_widen(to, codes);
+    bry__compact_map_widen(to, codes);
     bry_status status = bry__maplet_merge(&to->maplet, &other->maplet, BRY__MERGE_REPLACE,
-                                          recode ? recoded : NULL, &table);
+                                          recode ? compact_map_recode : NULL, &table);
     if (status != BRY_OK)
         bry__maplet_narrow(&to->maplet, bits);
     return status;
 }
 
-bry_status bry__compact_compress(void *self, double max_error, uint64_t codes)
+bry_status bry__compact_map_compress(void *self, double max_error, uint64_t codes)
 {
     bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
     (void)codes;
     uint64_t n = bry__maplet_count(maplet);
-    double shared = (double)n / (double)maplet->chain.range; /* when all are in the first table */
+    double shared = (double)n / (double)maplet->chain.range; /* if all are in the first table */
     bool fits = n <= maplet->options.capacity && 1.5 * shared <= max_error;
     bry_status status = fits ? bry__maplet_fold_all(maplet) : BRY_OK;
     if (status == BRY_OK)

@@ -1,5 +1,5 @@
 /*
- * The engine compact: a fingerprint and the number of a generation for each element.
+ * The engine compact: a maplet with a fingerprint and the number of a generation for each element.
  *
  *             ├───────────── window ─────────────┤
  *   ──┬───────┬───────┬───────┬───────┬───────┬──┴────> time, cut into generations on a grid of
@@ -7,34 +7,34 @@
  *   ──┴───────┴───────┴───────┴───────┴───────┴───────
  *     gone      still remembered …      now ─────^
  *
- * An element is remembered while now < end of its generation + window. So time alone makes entries
- * expire; what has expired answers nothing, and is reclaimed in steps (compact_window_time.c). What the
- * window does depends only on the entries that are remembered, never on how far reclaiming has
- * come: that is how replicas and replays agree, and frames hold the former alone.
+ * An element is remembered while now < end of its generation + window. So entries expire by time
+ * alone. Look-ups ignore expired entries, and they are reclaimed in steps (compact_window_time.c).
+ * The behaviour of a window depends only on the remembered entries, never on the state of
+ * reclaiming: so replicas and replays agree. Only remembered entries are saved.
  *
- * Entries are those of a maplet with one entry per fingerprint in each table (maplet_single.h). A
- * generation gets a value of the maplet with its first element, and when it expires the value dies
- * (maplet_values.h). The value's name, which is what frames have, is the generation's number modulo
- * 2^b, with at least two more names than there are live generations. The value is the same number
- * where it is free. Where reclaiming is so late that no value below 2^b is free, a wider one does
- * meanwhile: so a change takes no longer after a pause of any length. (In small windows what has
- * expired is reclaimed at once instead.)
+ * The maplet has one entry per fingerprint in each table (maplet_single.h). A generation gets a
+ * value of the maplet with its first element, and the value dies when the generation expires
+ * (maplet_values.h). The name of the value, which is what frames contain, is the generation's
+ * number modulo 2^b, where there are at least two more names than live generations. The value
+ * equals its name if that is free. If reclaiming is so late that no value below 2^b is free, a
+ * wider one is used meanwhile: so a change takes no longer after a pause of any length. (Small
+ * windows reclaim all that has expired at once instead.)
  *
- * Bits an element, at the worst point of a generation (just before the oldest goes), for G parts of
- * a window:
+ * Bits per element at the worst point of a generation (just before the oldest expires), for a
+ * window of G parts:
  *
  *      (1 + 1/G) · (log2(4/3 / error) + 2.7 + b),     b = ceil(log2(G + 3))
  *
- * G = 13 is the least for errors from 10^-2 to 10^-5: 18.3 bits at 10^-3.
+ * G = 13 gives the minimum for errors from 10^-2 to 10^-5: 18.3 bits at 10^-3.
  *
- * The first table is planned for all that lives at that point, at 3/4 of the error. What comes
- * beyond goes to further ones with longer fingerprints (maplet_plan.c): the error stays within the
- * target at any rate. New elements go to the first table with room, so when the load falls the
- * further ones expire, and are put aside as soon as nothing in them is remembered.
+ * The first table is planned for all elements that are live at that point, with 3/4 of the error.
+ * Elements beyond that go to more tables with longer fingerprints (maplet_plan.c): the error stays
+ * within the target at any rate of new elements. New elements go to the first table with room. So
+ * when the load falls, the entries of the other tables expire, and a table is put aside as soon as
+ * nothing in it is remembered.
  *
- * A batch is all or nothing: what each element did is noted, and taken back in reverse order. That
- * never needs memory: an entry that came is removed, and a number that was replaced is put back in
- * its place.
+ * A batch is all or nothing: the changes of each element are logged, and undone in reverse order on
+ * failure. That never needs memory: an added entry is removed, and a replaced value is put back.
  */
 #include "window/compact/compact_window.h"
 #include "window/window_engine.h"
@@ -43,18 +43,18 @@
 #include "frame/frame.h"
 
 #define SMALL_BATCH BRY__SINGLE_BATCH
-#define SMALL_WINDOW 16384u /* entries that are reclaimed at once: some hundred microseconds */
+#define SMALL_WINDOW 16384u /* up to this many entries are reclaimed at once, in some 100 µs */
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-static bry_status plan(const bry_window_options *options, bry_window_shape *shape)
+static bry_status compact_window_plan(const bry_window_options *options, bry_window_shape *shape)
 {
     if (options->fbf.mode != BRY_WINDOW_IMPROVED || options->fbf.bits || options->fbf.hashes ||
         (options->max_bytes && !options->refuse))
         return BRY_E_UNSUPPORTED;
     bry__compact_shape inside;
     bry__maplet_options maplet;
-    bry_status status = bry__compact_shape_of(options, &inside, &maplet);
+    bry_status status = bry__compact_window_shape_of(options, &inside, &maplet);
     if (status != BRY_OK)
         return status;
     uint64_t range = bry__maplet_range(&maplet), capacity = maplet.capacity;
@@ -67,28 +67,28 @@ static bry_status plan(const bry_window_options *options, bry_window_shape *shap
             (uint32_t)(inside.window / inside.length + (inside.window % inside.length != 0) + 1),
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .error = (double)capacity / (double)range,
-        .bytes = sizeof(bry__compact_window) + bry__compact_plan_bytes(&maplet, capacity),
+        .bytes = sizeof(bry__compact_window) + bry__compact_window_plan_bytes(&maplet, capacity),
         .bytes_empty = sizeof(bry__compact_window),
-        .bytes_least = bry__compact_bytes_least(&maplet),
+        .bytes_least = bry__compact_window_bytes_least(&maplet),
     };
     return BRY_OK;
 }
 
-static uint64_t bytes_first(const bry_window_options *options)
+static uint64_t compact_window_bytes_first(const bry_window_options *options)
 {
     bry__compact_shape shape;
     bry__maplet_options maplet;
-    return bry__compact_shape_of(options, &shape, &maplet) == BRY_OK
-               ? bry__compact_bytes_first(&maplet)
+    return bry__compact_window_shape_of(options, &shape, &maplet) == BRY_OK
+               ? bry__compact_window_bytes_first(&maplet)
                : 0;
 }
 
-static bry_status create(const bry_window_options *options, const bry_allocator *allocator,
-                         void **self)
+static bry_status compact_window_create(const bry_window_options *options,
+                                        const bry_allocator *allocator, void **self)
 {
     bry__compact_shape shape;
     bry__maplet_options maplet;
-    bry_status status = bry__compact_shape_of(options, &shape, &maplet);
+    bry_status status = bry__compact_window_shape_of(options, &shape, &maplet);
     if (status != BRY_OK)
         return status;
     bry__compact_window *window = bry__alloc(allocator, sizeof *window);
@@ -104,7 +104,7 @@ static bry_status create(const bry_window_options *options, const bry_allocator 
     return BRY_OK;
 }
 
-static void clear(void *self)
+static void compact_window_clear(void *self)
 {
     bry__compact_window *window = self;
     bry__maplet_free(&window->maplet);
@@ -112,15 +112,16 @@ static void clear(void *self)
     window->value = BRY__NO_NAME;
 }
 
-static void destroy(void *self)
+static void compact_window_destroy(void *self)
 {
     bry__compact_window *window = self;
     bry_allocator allocator = window->maplet.allocator;
-    clear(window);
+    compact_window_clear(window);
     bry__free(&allocator, window, sizeof *window);
 }
 
-static bry_status clone(const void *self, const bry_allocator *allocator, void **copy)
+static bry_status compact_window_clone(const void *self, const bry_allocator *allocator,
+                                       void **copy)
 {
     const bry__compact_window *window = self;
     bry__compact_window *made = bry__alloc(allocator, sizeof *made);
@@ -137,16 +138,17 @@ static bry_status clone(const void *self, const bry_allocator *allocator, void *
     return BRY_OK;
 }
 
-static void like(const void *self, bry_window_options *options)
+static void compact_window_like(const void *self, bry_window_options *options)
 {
     (void)self;
-    (void)options; /* the options are the shape */
+    (void)options; /* the options never change */
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- looking up ---------------------------------------------------------------------------- */
 
-/* The oldest age that is remembered at `now`; false: none is. */
-static bool oldest_age(const bry__compact_window *window, uint64_t now, uint64_t *age)
+/* The age of the oldest generation remembered at `now`; false if none is. */
+static bool compact_window_oldest_age(const bry__compact_window *window, uint64_t now,
+                                      uint64_t *age)
 {
     uint64_t oldest = bry__window_oldest(&window->shape, now);
     if (oldest < window->oldest)
@@ -155,53 +157,56 @@ static bool oldest_age(const bry__compact_window *window, uint64_t now, uint64_t
     return oldest <= window->newest;
 }
 
-/* Whether a value stands for a generation of at most this age. */
-static inline bool is_recent(const bry__compact_window *window, uint32_t value, uint64_t most)
+/* True if the value's generation is at most this old. */
+static inline bool compact_window_is_recent(const bry__compact_window *window, uint32_t value,
+                                            uint64_t most)
 {
     uint32_t name = window->maplet.values->name[value];
     return name != BRY__NO_NAME && bry__window_age(window, name) <= most;
 }
 
-static bry_answer has(const void *self, bry_hash hash, uint64_t now)
+static bry_answer compact_window_has(const void *self, bry_hash hash, uint64_t now)
 {
     const bry__compact_window *window = self;
     uint64_t most;
     uint32_t value;
-    if (oldest_age(window, now, &most))
+    if (compact_window_oldest_age(window, now, &most))
         for (unsigned i = 0; i < window->maplet.tables; i++)
-            if (bry__single_get(&window->maplet, i, hash, &value) && is_recent(window, value, most))
+            if (bry__single_get(&window->maplet, i, hash, &value) &&
+                compact_window_is_recent(window, value, most))
                 return BRY_PRESENT;
     return BRY_ABSENT;
 }
 
-static void has_some(const bry__compact_window *window, const bry_hash *hashes, size_t n,
-                     uint64_t most, uint8_t *answers)
+static void compact_window_has_some(const bry__compact_window *window, const bry_hash *hashes,
+                                    size_t n, uint64_t most, uint8_t *answers)
 {
     for (unsigned i = 0; i < window->maplet.tables; i++) {
         uint32_t values[SMALL_BATCH];
         uint8_t found[SMALL_BATCH];
         bry__single_get_n(&window->maplet, i, hashes, n, values, found);
         for (size_t j = 0; j < n; j++)
-            if (found[j] && is_recent(window, values[j], most))
+            if (found[j] && compact_window_is_recent(window, values[j], most))
                 answers[j] = BRY_PRESENT;
     }
 }
 
-static void has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
-                  uint8_t *answers)
+static void compact_window_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
+                                 uint8_t *answers)
 {
     const bry__compact_window *window = self;
     uint64_t most;
     for (size_t i = 0; i < n; i++)
         answers[i] = BRY_ABSENT;
-    bool any = oldest_age(window, now, &most);
+    bool any = compact_window_oldest_age(window, now, &most);
     for (size_t done = 0; any && done < n; done += SMALL_BATCH)
-        has_some(window, hashes + done, n - done < SMALL_BATCH ? n - done : SMALL_BATCH, most,
-                 answers + done);
+        compact_window_has_some(window, hashes + done,
+                                n - done < SMALL_BATCH ? n - done : SMALL_BATCH, most,
+                                answers + done);
 }
 
-/* Wherever it may be, and where it would go. */
-static void fetch_for_add(const void *self, bry_hash hash)
+/* Prefetches the places where the element may be and where it would be added. */
+static void compact_window_prefetch(const void *self, bry_hash hash)
 {
     const bry__compact_window *window = self;
     bry__single_prefetch(&window->maplet, hash, bry__maplet_place(&window->maplet));
@@ -209,14 +214,14 @@ static void fetch_for_add(const void *self, bry_hash hash)
 
 /* ---- adding -------------------------------------------------------------------------------- */
 
-/* Where an element is remembered. */
+/* Where an element was found. */
 typedef struct found {
     bool any;
-    unsigned table; /* the first one; */
-    uint32_t dead; /* a bit for each table before it with an entry that is not remembered */
+    unsigned table; /* the first one that remembers it */
+    uint32_t dead; /* bit mask of the tables before it with an expired entry */
 } found;
 
-static found find(const bry__maplet *maplet, bry_hash hash)
+static found compact_window_find(const bry__maplet *maplet, bry_hash hash)
 {
     found result = {0};
     for (unsigned i = 0; i < maplet->tables; i++) {
@@ -233,9 +238,9 @@ static found find(const bry__maplet *maplet, bry_hash hash)
     return result;
 }
 
-/* Gives an element the newest generation. `maybe` as bry__single_put() says. */
-static bry_status put(bry__compact_window *window, unsigned table, bry_hash hash, bool maybe,
-                      bry__single_step *step)
+/* Gives an element the newest generation. `maybe` as for bry__single_put(). */
+static bry_status compact_window_put(bry__compact_window *window, unsigned table, bry_hash hash,
+                                     bool maybe, bry__single_step *step)
 {
     bry_status status = bry__window_reach_value(window);
     return status == BRY_OK
@@ -243,65 +248,69 @@ static bry_status put(bry__compact_window *window, unsigned table, bry_hash hash
                : status;
 }
 
-/* One element. It fails with nothing changed. */
-static bry_status add_one(bry__compact_window *window, bry_hash hash, bry_answer *was,
-                          bry__single_step *step)
+/* Adds one element. Changes nothing on failure. */
+static bry_status compact_window_add_one(bry__compact_window *window, bry_hash hash,
+                                         bry_answer *was, bry__single_step *step)
 {
     unsigned table;
     step->did = BRY__PUT_NOTHING;
-    found there = find(&window->maplet, hash);
+    found there = compact_window_find(&window->maplet, hash);
     *was = there.any ? BRY_PRESENT : BRY_ABSENT;
     if (*was == BRY_ABSENT) {
-        bry_status status = bry__compact_place(window, &table);
-        return status == BRY_OK ? put(window, table, hash, there.dead >> table & 1, step) : status;
+        bry_status status = bry__compact_window_place(window, &table);
+        return status == BRY_OK
+                   ? compact_window_put(window, table, hash, there.dead >> table & 1, step)
+                   : status;
     }
     if (!window->shape.refresh)
         return BRY_OK;
-    /* Where a table before has room again it moves there: the entry behind is left to expire. */
-    if (there.table == 0 || bry__compact_place(window, &table) != BRY_OK || table > there.table)
+    /* If an earlier table has room again, it moves there: the old entry is left to expire. */
+    if (there.table == 0 || bry__compact_window_place(window, &table) != BRY_OK ||
+        table > there.table)
         table = there.table;
-    return put(window, table, hash, true, step);
+    return compact_window_put(window, table, hash, true, step);
 }
 
-static bry_status add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
+static bry_status compact_window_add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
     bry__changing change;
-    bry_status status = bry__change_begin(window, now, true, &change);
+    bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
     bry_answer answer;
     bry__single_step unused;
-    status = bry__change_end(window, &change, add_one(window, hash, &answer, &unused), 1, now);
+    status = bry__compact_window_end(
+        window, &change, compact_window_add_one(window, hash, &answer, &unused), 1, now);
     if (status == BRY_OK)
         *was = answer;
     return status;
 }
 
-static bry_status add_new(void *self, bry_hash hash, uint64_t now)
+static bry_status compact_window_add_new(void *self, bry_hash hash, uint64_t now)
 {
     bry__compact_window *window = self;
     bry__changing change;
-    bry_status status = bry__change_begin(window, now, true, &change);
+    bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
     bry__single_step unused;
     unsigned table;
-    status = bry__compact_place(window, &table);
+    status = bry__compact_window_place(window, &table);
     if (status == BRY_OK)
-        status = put(window, table, hash, true, &unused);
-    return bry__change_end(window, &change, status, 1, now);
+        status = compact_window_put(window, table, hash, true, &unused);
+    return bry__compact_window_end(window, &change, status, 1, now);
 }
 
-/* What each element of a batch did and was. */
+/* For each element of a batch: what it changed, and whether it was present. */
 typedef struct batch_log {
     bry__single_step *did;
     uint8_t *was;
 } batch_log;
 
-/* All elements, or none. */
-static bry_status add_all(bry__compact_window *window, const bry_hash *hashes, size_t n,
-                          const batch_log *log)
+/* Adds all elements, or none. */
+static bry_status compact_window_add_all(bry__compact_window *window, const bry_hash *hashes,
+                                         size_t n, const batch_log *log)
 {
     bry__maplet *maplet = &window->maplet;
     unsigned tables = maplet->tables;
@@ -311,7 +320,7 @@ static bry_status add_all(bry__compact_window *window, const bry_hash *hashes, s
         if (i % SMALL_BATCH == 0)
             bry__maplet_prefetch_n(maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH);
         bry_answer was;
-        status = add_one(window, hashes[i], &was, &log->did[i]);
+        status = compact_window_add_one(window, hashes[i], &was, &log->did[i]);
         if (status != BRY_OK)
             break;
         log->was[i] = (uint8_t)was;
@@ -325,18 +334,19 @@ static bry_status add_all(bry__compact_window *window, const bry_hash *hashes, s
     return status;
 }
 
-static bry_status add_logged(bry__compact_window *window, const bry_hash *hashes, size_t n,
-                             uint64_t now, const batch_log *log)
+static bry_status compact_window_add_logged(bry__compact_window *window, const bry_hash *hashes,
+                                            size_t n, uint64_t now, const batch_log *log)
 {
     bry__changing change;
-    bry_status status = bry__change_begin(window, now, true, &change);
+    bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
-    status = add_all(window, hashes, n, log);
-    return bry__change_end(window, &change, status, n, now);
+    status = compact_window_add_all(window, hashes, n, log);
+    return bry__compact_window_end(window, &change, status, n, now);
 }
 
-static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t now, uint8_t *was)
+static bry_status compact_window_add_n(void *self, const bry_hash *hashes, size_t n, uint64_t now,
+                                       uint8_t *was)
 {
     bry__compact_window *window = self;
     const bry_allocator allocator = window->maplet.allocator;
@@ -349,7 +359,8 @@ static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t n
         log.did = bry__alloc_buffer(&allocator, n * sizeof *log.did);
         log.was = bry__alloc_buffer(&allocator, n);
     }
-    bry_status status = log.did && log.was ? add_logged(window, hashes, n, now, &log) : BRY_E_NOMEM;
+    bry_status status =
+        log.did && log.was ? compact_window_add_logged(window, hashes, n, now, &log) : BRY_E_NOMEM;
     for (size_t i = 0; i < n && was && status == BRY_OK; i++)
         was[i] = log.was[i];
     if (n > SMALL_BATCH) {
@@ -361,36 +372,36 @@ static bry_status add_n(void *self, const bry_hash *hashes, size_t n, uint64_t n
 
 /* ---- other changes ------------------------------------------------------------------------- */
 
-static bry_status del(void *self, bry_hash hash, uint64_t now, bry_answer *was)
+static bry_status compact_window_del(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
     bry__changing change;
-    bry_status status = bry__change_begin(window, now, false, &change);
+    bry_status status = bry__compact_window_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
     *was = bry__single_del(&window->maplet, hash) ? BRY_PRESENT : BRY_ABSENT;
-    return bry__change_end(window, &change, BRY_OK, 0, now);
+    return bry__compact_window_end(window, &change, BRY_OK, 0, now);
 }
 
-static bry_status advance(void *self, uint64_t now)
+static bry_status compact_window_advance(void *self, uint64_t now)
 {
     bry__compact_window *window = self;
     bry__changing change;
-    bry_status status = bry__change_begin(window, now, false, &change);
-    return status == BRY_OK ? bry__change_end(window, &change, BRY_OK, 0, now) : status;
+    bry_status status = bry__compact_window_begin(window, now, false, &change);
+    return status == BRY_OK ? bry__compact_window_end(window, &change, BRY_OK, 0, now) : status;
 }
 
-static bry_status merge(void *self, const void *from, uint64_t now)
+static bry_status compact_window_merge(void *self, const void *from, uint64_t now)
 {
     bry__compact_window *window = self;
     bry__changing change;
     bry__maplet both;
-    bry_status status = bry__change_begin(window, now, true, &change);
+    bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
-    status = bry__compact_unite(window, from, &both);
+    status = bry__compact_window_unite(window, from, &both);
     if (status == BRY_OK &&
-        !(bry__maplet_keeps(&both) && bry__compact_keeps_ceiling(window, &both))) {
+        !(bry__maplet_keeps(&both) && bry__compact_window_keeps_ceiling(window, &both))) {
         bry__maplet_free(&both);
         status = BRY_E_FULL;
     }
@@ -400,30 +411,31 @@ static bry_status merge(void *self, const void *from, uint64_t now)
         window->value = bry__values_find_named(&both, bry__window_name(window, window->newest));
         window->allowance = 0;
     }
-    return bry__change_end(window, &change, status, 0, now);
+    return bry__compact_window_end(window, &change, status, 0, now);
 }
 
-/* ---- looking in ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
-static uint64_t items(const void *self)
+static uint64_t compact_window_items(const void *self)
 {
     const bry__compact_window *window = self;
     return bry__maplet_count(&window->maplet);
 }
 
-static uint64_t bytes(const void *self)
+static uint64_t compact_window_bytes(const void *self)
 {
-    return bry__compact_bytes(self);
+    return bry__compact_window_bytes(self);
 }
 
-static size_t generations(const void *self, uint64_t now, bry_window_generation *generations,
-                          size_t generation_size, size_t room)
+static size_t compact_window_generations(const void *self, uint64_t now,
+                                         bry_window_generation *generations, size_t generation_size,
+                                         size_t room)
 {
     const bry__compact_window *window = self;
     const bry__maplet *maplet = &window->maplet;
     uint64_t live = bry__maplet_count(maplet), length = window->shape.length;
     size_t n = (size_t)(window->newest - window->oldest + 1);
-    (void)now; /* T, which is where the window stands */
+    (void)now; /* equals the window's time */
     for (size_t i = 0; i < n && i < room; i++) {
         uint64_t number = window->newest - i, begin_at = number * length, items = 0;
         uint32_t value = bry__values_find_named(maplet, bry__window_name(window, number));
@@ -441,39 +453,39 @@ static size_t generations(const void *self, uint64_t now, bry_window_generation 
     return n;
 }
 
-static void stats(const void *self, uint64_t now, bry_window_stats *stats)
+static void compact_window_stats(const void *self, uint64_t now, bry_window_stats *stats)
 {
     const bry__compact_window *window = self;
     stats->covered = now - window->oldest * window->shape.length;
     stats->items = bry__maplet_count(&window->maplet);
     stats->generations = (uint32_t)(window->newest - window->oldest + 1);
     stats->estimated_error = stats->predicted_error = bry__maplet_error_now(&window->maplet);
-    stats->at_ceiling = bry__compact_at_ceiling(window);
-    stats->bytes = bry__compact_bytes(window);
+    stats->at_ceiling = bry__compact_window_at_ceiling(window);
+    stats->bytes = bry__compact_window_bytes(window);
 }
 
 const bry__window_engine bry__compact_window_engine = {
     .engine = BRY_ENGINE_COMPACT,
-    .plan = plan,
-    .bytes_first = bytes_first,
-    .create = create,
-    .destroy = destroy,
-    .clone = clone,
-    .clear = clear,
-    .like = like,
-    .has = has,
-    .has_n = has_n,
-    .fetch = fetch_for_add,
-    .add = add,
-    .add_new = add_new,
-    .add_n = add_n,
-    .del = del,
-    .advance = advance,
-    .merge = merge,
-    .items = items,
-    .bytes = bytes,
-    .generations = generations,
-    .stats = stats,
+    .plan = compact_window_plan,
+    .bytes_first = compact_window_bytes_first,
+    .create = compact_window_create,
+    .destroy = compact_window_destroy,
+    .clone = compact_window_clone,
+    .clear = compact_window_clear,
+    .like = compact_window_like,
+    .has = compact_window_has,
+    .has_n = compact_window_has_n,
+    .fetch = compact_window_prefetch,
+    .add = compact_window_add,
+    .add_new = compact_window_add_new,
+    .add_n = compact_window_add_n,
+    .del = compact_window_del,
+    .advance = compact_window_advance,
+    .merge = compact_window_merge,
+    .items = compact_window_items,
+    .bytes = compact_window_bytes,
+    .generations = compact_window_generations,
+    .stats = compact_window_stats,
     .write = bry__compact_window_write,
     .read = bry__compact_window_read,
 };

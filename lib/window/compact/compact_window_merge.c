@@ -1,10 +1,11 @@
-/* Merging compact windows. Entries keep their table, for a fingerprint cannot be made longer; of
- * two with the same fingerprint there the later generation stays. */
+/* Merges compact windows. Entries stay in their table, as a fingerprint cannot be made longer. If
+ * two have the same fingerprint there, the later generation wins. */
 #include "window/compact/compact_window.h"
 
-/* What the values of a window become where only generations from the oldest of `into` on count:
- * their names. NULL: no memory. */
-static uint32_t *names_of(const bry__compact_window *into, const bry__compact_window *from)
+/* The name for each value of `from`, or BRY__NOT_KEPT if its generation is too old for `into`.
+ * NULL: out of memory. */
+static uint32_t *compact_window_names(const bry__compact_window *into,
+                                      const bry__compact_window *from)
 {
     const bry__values *values = from->maplet.values;
     uint32_t room = values ? values->room : 0;
@@ -18,8 +19,8 @@ static uint32_t *names_of(const bry__compact_window *into, const bry__compact_wi
     return names;
 }
 
-static void free_names(uint32_t *names, const bry__compact_window *into,
-                       const bry__compact_window *from)
+static void compact_window_free_names(uint32_t *names, const bry__compact_window *into,
+                                      const bry__compact_window *from)
 {
     const bry__values *values = from->maplet.values;
     bry__free(&into->maplet.allocator, names, (values ? values->room : 0) * sizeof *names);
@@ -29,22 +30,23 @@ typedef struct ages {
     const bry__compact_window *window;
 } ages;
 
-static bool is_later(void *context, uint32_t own, uint32_t other)
+static bool compact_window_is_later(void *context, uint32_t own, uint32_t other)
 {
     const bry__compact_window *window = ((const ages *)context)->window;
     return bry__window_age(window, other) < bry__window_age(window, own);
 }
 
-bry_status bry__compact_unite(const bry__compact_window *window, const bry__compact_window *from,
-                              bry__maplet *made)
+bry_status bry__compact_window_unite(const bry__compact_window *window,
+                                     const bry__compact_window *from, bry__maplet *made)
 {
-    uint32_t *own = names_of(window, window), *others = names_of(window, from);
+    uint32_t *own = compact_window_names(window, window),
+             *others = compact_window_names(window, from);
     ages by = {window};
     bry__single_source a = {&window->maplet, own}, b = {&from->maplet, others};
-    bry_status status = own && others
-                            ? bry__single_unite(made, &a, &b, window->shape.bits, is_later, &by)
-                            : BRY_E_NOMEM;
-    free_names(own, window, window);
-    free_names(others, window, from);
+    bry_status status = own && others ? bry__single_unite(made, &a, &b, window->shape.bits,
+                                                          compact_window_is_later, &by)
+                                      : BRY_E_NOMEM;
+    compact_window_free_names(own, window, window);
+    compact_window_free_names(others, window, from);
     return status;
 }

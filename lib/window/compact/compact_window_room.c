@@ -1,13 +1,13 @@
-/* What a compact window takes: its shape, and where a new entry goes under the ceiling. */
+/* The shape of a compact window, its bytes, and the table for a new entry under the ceiling. */
 #include "hash/derive.h"
 #include "window/compact/compact_window.h"
 
-/* Names that must be free beside those of live generations, so that a value is mostly its name:
- * reclaiming may take so long. */
+/* Names beyond those of live generations. Reclaiming may take this many generations before a value
+ * has to differ from its name. */
 #define SPARE 2u
 
-bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact_shape *shape,
-                                 bry__maplet_options *maplet)
+bry_status bry__compact_window_shape_of(const bry_window_options *options,
+                                        bry__compact_shape *shape, bry__maplet_options *maplet)
 {
     uint64_t window = options->window, parts = options->generations;
     uint64_t length = window / parts + (window % parts != 0);
@@ -15,7 +15,7 @@ bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact
     unsigned bits = 1;
     while ((uint64_t)1 << bits < live + SPARE)
         bits++;
-    /* Elements of window and one generation more are there at the worst moment. */
+    /* At the worst moment there are the elements of the window and of one more generation. */
     bry__u128 more = ((bry__u128)options->capacity * length + window - 1) / window;
     *shape = (bry__compact_shape){
         .window = window,
@@ -35,18 +35,18 @@ bry_status bry__compact_shape_of(const bry_window_options *options, bry__compact
     return bry__maplet_plan(maplet, &chain) ? BRY_OK : BRY_E_RANGE;
 }
 
-uint64_t bry__compact_bytes(const bry__compact_window *window)
+uint64_t bry__compact_window_bytes(const bry__compact_window *window)
 {
     return sizeof *window + bry__maplet_bytes(&window->maplet) + bry__aside_bytes(window->aside);
 }
 
 /* ---- the ceiling --------------------------------------------------------------------------- */
 
-/* What so many entries in each table are expected to take. */
-static double plan_bytes(const bry__chain *chain, unsigned bits, const uint64_t *n)
+/* Expected bytes with n[i] entries in table i. */
+static double compact_window_planned(const bry__chain *chain, unsigned bits, const uint64_t *n)
 {
     double bytes = 0;
-    unsigned tables = 0; /* up to the last that holds something */
+    unsigned tables = 0; /* up to the last one that is not empty */
     for (unsigned i = chain->tables; i-- > 0;) {
         if (tables == 0 && n[i] > 0)
             tables = i + 1;
@@ -56,63 +56,66 @@ static double plan_bytes(const bry__chain *chain, unsigned bits, const uint64_t 
     return tables > 0 ? bytes + (double)bry__values_plan_bytes((uint32_t)1 << bits, tables) : 0;
 }
 
-/* The most that tables take which are planned to take this many bytes. */
-static uint64_t at_most(double planned)
+/* Upper bound of the bytes, if the tables are planned to take this many. */
+static uint64_t compact_window_most(double planned)
 {
     return sizeof(bry__compact_window) + (uint64_t)(planned * 1.04) + 1024;
 }
 
-uint64_t bry__compact_plan_bytes(const bry__maplet_options *maplet, uint64_t n)
+uint64_t bry__compact_window_plan_bytes(const bry__maplet_options *maplet, uint64_t n)
 {
     bry__chain chain;
     uint64_t counts[BRY__MAPLET_TABLES] = {n};
     return bry__maplet_plan(maplet, &chain)
-               ? (uint64_t)plan_bytes(&chain, maplet->value_bits, counts)
+               ? (uint64_t)compact_window_planned(&chain, maplet->value_bits, counts)
                : 0;
 }
 
-uint64_t bry__compact_bytes_first(const bry__maplet_options *maplet)
+uint64_t bry__compact_window_bytes_first(const bry__maplet_options *maplet)
 {
-    return sizeof(bry__compact_window) + bry__compact_plan_bytes(maplet, 1) +
+    return sizeof(bry__compact_window) + bry__compact_window_plan_bytes(maplet, 1) +
            bry__maplet_bytes_step();
 }
 
-uint64_t bry__compact_bytes_least(const bry__maplet_options *maplet)
+uint64_t bry__compact_window_bytes_least(const bry__maplet_options *maplet)
 {
-    return at_most((double)bry__compact_plan_bytes(maplet, 1));
+    return compact_window_most((double)bry__compact_window_plan_bytes(maplet, 1));
 }
 
-/* What so many live entries take at most. It depends on those alone, not on what is still to be
- * reclaimed: so the same elements are refused everywhere. */
-static uint64_t bytes_at_most(const bry__compact_window *window, const uint64_t *n)
+/* Upper bound of the bytes with n[i] live entries in table i. It does not depend on what is still
+ * to be reclaimed: so replicas refuse the same elements. */
+static uint64_t compact_window_most_bytes(const bry__compact_window *window, const uint64_t *n)
 {
-    return at_most(plan_bytes(&window->maplet.chain, window->shape.bits, n));
+    return compact_window_most(
+        compact_window_planned(&window->maplet.chain, window->shape.bits, n));
 }
 
-/* The same with one more in this table, if there is such a table. */
-static uint64_t bytes_with(const bry__compact_window *window, unsigned table)
+/* The same with one more entry in this table, if it exists. */
+static uint64_t compact_window_bytes_with(const bry__compact_window *window, unsigned table)
 {
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(&window->maplet, n);
     if (table < window->maplet.chain.tables)
         n[table]++;
-    return bytes_at_most(window, n);
+    return compact_window_most_bytes(window, n);
 }
 
-bool bry__compact_keeps_ceiling(const bry__compact_window *window, const bry__maplet *maplet)
+bool bry__compact_window_keeps_ceiling(const bry__compact_window *window, const bry__maplet *maplet)
 {
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);
-    return window->shape.max_bytes == 0 || bytes_at_most(window, n) <= window->shape.max_bytes;
+    return window->shape.max_bytes == 0 ||
+           compact_window_most_bytes(window, n) <= window->shape.max_bytes;
 }
 
-bool bry__compact_at_ceiling(const bry__compact_window *window)
+bool bry__compact_window_at_ceiling(const bry__compact_window *window)
 {
     return window->shape.max_bytes &&
-           bytes_with(window, bry__maplet_place(&window->maplet)) > window->shape.max_bytes;
+           compact_window_bytes_with(window, bry__maplet_place(&window->maplet)) >
+               window->shape.max_bytes;
 }
 
-static bool is_under_ceiling(bry__compact_window *window, unsigned table)
+static bool compact_window_is_under_ceiling(bry__compact_window *window, unsigned table)
 {
     if (window->shape.max_bytes == 0)
         return true;
@@ -121,19 +124,19 @@ static bool is_under_ceiling(bry__compact_window *window, unsigned table)
         window->allowance--;
         return true;
     }
-    uint64_t bytes = bytes_with(window, table), most = window->shape.max_bytes;
+    uint64_t bytes = compact_window_bytes_with(window, table), most = window->shape.max_bytes;
     if (bytes > most)
         return false;
-    /* No entry takes 64 bytes, but now and then one brings a piece of the directory. */
+    /* An entry takes less than 64 bytes, but some add a piece of the directory. */
     uint64_t steps = 8192 + bytes / 512;
     window->allowance = most - bytes > steps ? (most - bytes - steps) / 64 : 0;
     return true;
 }
 
-bry_status bry__compact_place(bry__compact_window *window, unsigned *table)
+bry_status bry__compact_window_place(bry__compact_window *window, unsigned *table)
 {
     unsigned i = bry__maplet_place(&window->maplet);
-    if (i == window->maplet.chain.tables || !is_under_ceiling(window, i))
+    if (i == window->maplet.chain.tables || !compact_window_is_under_ceiling(window, i))
         return BRY_E_FULL;
     *table = i;
     return BRY_OK;

@@ -1,7 +1,7 @@
 /*
- * A compact window as frames: those of its maplet, with the names of generations for values. What
- * is not remembered any more is not written, so windows that were given the same changes have the
- * same bytes, however far reclaiming has come.
+ * Saves and loads a compact window. The frames are those of its maplet, with names of generations
+ * as values. Expired entries are not written, so windows with the same changes have the same
+ * bytes, whatever the state of reclaiming.
  */
 #include "frame/frame.h"
 #include "window/compact/compact_window.h"
@@ -9,10 +9,10 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* A maplet that there is, and has no entries. */
-static void write_empty(const bry__compact_window *window, bry__frame_writer *writer)
+/* Writes a maplet without entries. */
+static void compact_window_write_empty(const bry__compact_window *window, bry__frame_writer *writer)
 {
-    /* Not from the window's allocator: one that has no memory left can be saved. */
+    /* Not the window's allocator: a window whose allocator is exhausted can be saved. */
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__maplet_options options = window->maplet.options;
     bry__maplet empty;
@@ -30,28 +30,28 @@ void bry__compact_window_write(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_window *window = self;
     if (bry__maplet_count(&window->maplet) == 0)
-        write_empty(window, writer);
+        compact_window_write_empty(window, writer);
     else
         bry__maplet_write(&window->maplet, writer);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status no_memory(bry__frame_reader *reader)
+static bry_status compact_window_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the window");
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the window");
 }
 
-static const char *count_entry(void *context, unsigned table, uint32_t value)
+static const char *compact_window_count_entry(void *context, unsigned table, uint32_t value)
 {
     (void)table;
     return bry__values_count_loaded(context, value)
                ? NULL
-               : "an entry of a generation that is not remembered";
+               : "an entry has a generation that is not remembered";
 }
 
-/* A value for every generation that is remembered, which is its name. */
-static bry_status use_values(bry__compact_window *window)
+/* Gives every remembered generation its name as the value. */
+static bry_status compact_window_use_values(bry__compact_window *window)
 {
     bry__maplet *maplet = &window->maplet;
     bry_status status = bry__single_begin(maplet);
@@ -64,30 +64,32 @@ static bry_status use_values(bry__compact_window *window)
     return status == BRY_OK ? bry__values_open_table(maplet, 0) : status;
 }
 
-static bool is_asked_for(const bry__maplet_options *read, const bry__maplet_options *wanted)
+static bool compact_window_matches(const bry__maplet_options *read,
+                                   const bry__maplet_options *wanted)
 {
     return read->capacity == wanted->capacity && read->error == wanted->error &&
            read->fixed == wanted->fixed && read->value_bits == wanted->value_bits;
 }
 
-static bry_status read_maplet(bry__compact_window *window, bry__frame_reader *reader)
+static bry_status compact_window_read_maplet(bry__compact_window *window, bry__frame_reader *reader)
 {
     bry__maplet *maplet = &window->maplet, read;
     bry__maplet_options wanted = maplet->options;
-    bry__entry_visit visit = {.value = count_entry, .context = maplet, .single = true};
+    bry__entry_visit visit = {
+        .value = compact_window_count_entry, .context = maplet, .single = true};
     bry_status status = bry__frame_reader_claim(
         reader, bry__values_plan_bytes((uint32_t)1 << window->shape.bits, 1));
     if (status != BRY_OK)
         return status;
-    if (use_values(window) != BRY_OK)
-        return no_memory(reader);
+    if (compact_window_use_values(window) != BRY_OK)
+        return compact_window_no_memory(reader);
     status = bry__maplet_read(&read, reader, &maplet->allocator, &visit);
     if (status != BRY_OK)
         return status;
     if (bry__values_adopt(maplet, &read) != BRY_OK)
-        return no_memory(reader);
-    if (!is_asked_for(&read.options, &wanted))
-        return bry__frame_reader_fail(reader, BRY_E_BADDATA, "the maplet is of another window");
+        return compact_window_no_memory(reader);
+    if (!compact_window_matches(&read.options, &wanted))
+        return bry__frame_reader_bad(reader, "the maplet does not match the window");
     if (bry__maplet_count(maplet) == 0) {
         bry__maplet_free(maplet);
         window->value = BRY__NO_NAME;
@@ -106,8 +108,8 @@ bry_status bry__compact_window_read(const bry_window_options *options, uint64_t 
     if (status != BRY_OK)
         return status;
     if (bry__compact_window_engine.create(&stored, allocator, &made) != BRY_OK)
-        return no_memory(reader);
-    status = read_maplet(made, reader);
+        return compact_window_no_memory(reader);
+    status = compact_window_read_maplet(made, reader);
     if (status == BRY_OK)
         *self = made;
     else

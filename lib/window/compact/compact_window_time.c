@@ -1,29 +1,29 @@
 /*
- * Time in a compact window: generations that expire and begin, how a change that fails is taken
- * back, and reclaiming.
+ * Time in a compact window: generations begin and expire, a failed change is undone, and expired
+ * entries are reclaimed.
  *
- * What has expired answers nothing any more and is in nobody's way, so it is reclaimed in steps, as
- * changes come, and may be late. An element that is added pays for looking at twice as many entries
- * as there are of each generation: at a steady rate that ends a round over all tables in half a
- * generation, and gives back two entries for each one added. Time pays too, so that memory comes
- * down when few elements come. Neither makes a single change long: beyond what its own elements pay
- * for it looks at MOST entries, and a round then takes longer. Tables in which nothing is
- * remembered are put aside, and freed some groups at a time.
+ * Expired entries are ignored by look-ups, so they are reclaimed in steps, as changes come, and
+ * that may be late. Each added element makes the window look at two entries per generation. At a
+ * steady rate this completes a round over all tables in half a generation, and reclaims two
+ * entries for each one added. Passing time adds work too, so that memory is freed when few
+ * elements are added. Neither makes a single change long: beyond the work for its own elements it
+ * looks at MOST entries, and a round then takes longer. Tables in which nothing is remembered are
+ * put aside, and freed a few groups at a time.
  */
 #include "window/compact/compact_window.h"
 
-#define STEP 384u /* entries: whole segments are swept */
-/* What one change does at most, besides what its own elements pay for: about a millisecond. */
-#define MOST 32768u /* entries looked at, */
-#define GROUPS 16u /* and groups of segments freed, of 4 MB or so */
-/* The same above the ceiling. */
+#define STEP 384u /* entries; less is not worth it, as whole segments are swept */
+/* Work limit of one change, in addition to that for its own elements: about a millisecond. */
+#define MOST 32768u /* entries looked at */
+#define GROUPS 16u /* groups of segments freed, about 4 MB */
+/* The same limits above the ceiling. */
 #define CROWDED 131072u
 #define CROWDED_GROUPS 48u
 
 /* ---- generations --------------------------------------------------------------------------- */
 
-/* Room for one more. */
-static bry_status grow_list(bry__changing *change, const bry_allocator *allocator)
+/* Makes room for one more expired value. */
+static bry_status compact_window_grow_expired(bry__changing *change, const bry_allocator *allocator)
 {
     if (change->n < change->room)
         return BRY_OK;
@@ -40,15 +40,16 @@ static bry_status grow_list(bry__changing *change, const bry_allocator *allocato
     return BRY_OK;
 }
 
-static void free_list(bry__changing *change, const bry_allocator *allocator)
+static void compact_window_free_expired(bry__changing *change, const bry_allocator *allocator)
 {
     if (change->expired != change->few)
         bry__free(allocator, change->expired, change->room * sizeof *change->expired);
 }
 
-/* The values of generations before `oldest` die; where `noted`, so that they can be revived. */
-static bry_status expire(bry__compact_window *window, uint64_t oldest, bool noted,
-                         bry__changing *change)
+/* Kills the values of generations before `oldest`. If `noted`, lists them in `change`, to be
+ * revived on failure. */
+static bry_status compact_window_expire(bry__compact_window *window, uint64_t oldest, bool noted,
+                                        bry__changing *change)
 {
     bry__maplet *maplet = &window->maplet;
     const bry__values *values = maplet->values;
@@ -57,7 +58,7 @@ static bry_status expire(bry__compact_window *window, uint64_t oldest, bool note
         if (name == BRY__NO_NAME ||
             (oldest <= window->newest && bry__window_age(window, name) <= window->newest - oldest))
             continue;
-        if (noted && grow_list(change, &maplet->allocator) != BRY_OK)
+        if (noted && compact_window_grow_expired(change, &maplet->allocator) != BRY_OK)
             return BRY_E_NOMEM;
         if (noted)
             change->expired[change->n++] = (bry__expired){value, name};
@@ -66,8 +67,8 @@ static bry_status expire(bry__compact_window *window, uint64_t oldest, bool note
     return BRY_OK;
 }
 
-/* All tables, in which nothing is remembered; they stay where memory is short. */
-static bool put_aside(bry__compact_window *window)
+/* Puts all tables aside if nothing is remembered. They stay if memory is short. */
+static bool compact_window_put_aside(bry__compact_window *window)
 {
     bry__maplet *maplet = &window->maplet;
     if (maplet->tables == 0 || bry__maplet_count(maplet) > 0 ||
@@ -96,7 +97,7 @@ bry_status bry__window_reach_value(bry__compact_window *window)
         (void)bry__single_reclaim_all(maplet);
         value = bry__values_find_free(maplet, name, names);
     }
-    if (value == names) /* reclaiming is late: wider values do it meanwhile */
+    if (value == names) /* reclaiming is late: use a wider value meanwhile */
         value = bry__values_find_free(maplet, names, BRY__NO_NAME);
     else
         bry__values_narrow(maplet, window->shape.bits);
@@ -108,8 +109,8 @@ bry_status bry__window_reach_value(bry__compact_window *window)
 
 /* ---- reclaiming ---------------------------------------------------------------------------- */
 
-/* What is due for the time since it was last reckoned; a part of an entry stays due. */
-static uint64_t due_for_time(bry__compact_window *window, uint64_t now)
+/* Entries due for the time since the last call. If that is less than one, the time is kept. */
+static uint64_t compact_window_due_for_time(bry__compact_window *window, uint64_t now)
 {
     uint64_t time = now - window->paid_at, length = window->shape.length;
     double share = time < length ? (double)time / (double)length : 1;
@@ -119,8 +120,8 @@ static uint64_t due_for_time(bry__compact_window *window, uint64_t now)
     return entries;
 }
 
-/* A part of what is due. */
-static void sweep(bry__compact_window *window, uint64_t added, uint64_t now)
+/* Does a part of the reclaiming that is due. */
+static void compact_window_sweep(bry__compact_window *window, uint64_t added, uint64_t now)
 {
     uint64_t for_added = 2 * (window->newest - window->oldest + 1) * added;
     if (!window->sweeping) {
@@ -128,16 +129,16 @@ static void sweep(bry__compact_window *window, uint64_t added, uint64_t now)
         window->debt = 0;
         window->paid_at = now;
     }
-    window->debt += for_added + due_for_time(window, now);
+    window->debt += for_added + compact_window_due_for_time(window, now);
     if (window->debt < STEP)
         return;
     uint64_t most = MOST + for_added;
     (void)bry__values_reclaim(&window->maplet, window->debt < most ? window->debt : most);
-    window->debt = 0; /* without memory: later */
+    window->debt = 0; /* if memory was short: later */
 }
 
-/* Above the ceiling: all, or as much as a change may take. */
-static void reclaim_now(bry__compact_window *window)
+/* Above the ceiling: reclaims all, or as much as a change may. */
+static void compact_window_reclaim_now(bry__compact_window *window)
 {
     bry__aside_free_some(&window->aside, CROWDED_GROUPS);
     if (bry__values_waiting(&window->maplet) <= window->small)
@@ -146,25 +147,25 @@ static void reclaim_now(bry__compact_window *window)
         (void)bry__values_reclaim(&window->maplet, CROWDED);
 }
 
-/* After a change at `now` that added so many elements: a part of the work that is due. */
-static void reclaim(bry__compact_window *window, uint64_t added, uint64_t now)
+/* Does a part of the work that is due, after a change at `now` that added `added` elements. */
+static void compact_window_reclaim(bry__compact_window *window, uint64_t added, uint64_t now)
 {
     bry__maplet *maplet = &window->maplet;
-    put_aside(window);
+    compact_window_put_aside(window);
     bry__aside_put_dead(&window->aside, maplet);
     bry__aside_free_some(&window->aside, GROUPS);
     if (bry__values_dead(maplet) == 0)
         window->sweeping = false;
-    else if (window->shape.max_bytes && bry__compact_bytes(window) > window->shape.max_bytes)
-        reclaim_now(window);
+    else if (window->shape.max_bytes && bry__compact_window_bytes(window) > window->shape.max_bytes)
+        compact_window_reclaim_now(window);
     else
-        sweep(window, added, now);
+        compact_window_sweep(window, added, now);
 }
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-/* Takes back what has expired and begun. */
-static void undo(bry__compact_window *window, const bry__changing *change)
+/* Moves time back: revives what has expired. */
+static void compact_window_undo(bry__compact_window *window, const bry__changing *change)
 {
     bry__maplet *maplet = &window->maplet;
     if (change->put_aside)
@@ -178,8 +179,8 @@ static void undo(bry__compact_window *window, const bry__changing *change)
     window->value = change->value;
 }
 
-bry_status bry__change_begin(bry__compact_window *window, uint64_t now, bool fails,
-                             bry__changing *change)
+bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, bool fails,
+                                     bry__changing *change)
 {
     uint64_t newest = bry__window_newest(&window->shape, now);
     uint64_t oldest = bry__window_oldest(&window->shape, now);
@@ -193,32 +194,32 @@ bry_status bry__change_begin(bry__compact_window *window, uint64_t now, bool fai
     change->expired = change->few;
     change->n = 0;
     change->room = BRY__EXPIRED_FEW;
-    bry_status status = expire(window, oldest, fails, change);
+    bry_status status = compact_window_expire(window, oldest, fails, change);
     if (status != BRY_OK) {
-        undo(window, change);
-        free_list(change, &window->maplet.allocator);
+        compact_window_undo(window, change);
+        compact_window_free_expired(change, &window->maplet.allocator);
         return status;
     }
     if (newest != window->newest)
         window->value = BRY__NO_NAME;
     window->newest = newest;
     window->oldest = oldest;
-    change->put_aside = put_aside(window);
+    change->put_aside = compact_window_put_aside(window);
     return BRY_OK;
 }
 
-bry_status bry__change_end(bry__compact_window *window, bry__changing *change, bry_status status,
-                           uint64_t added, uint64_t now)
+bry_status bry__compact_window_end(bry__compact_window *window, bry__changing *change,
+                                   bry_status status, uint64_t added, uint64_t now)
 {
     if (status != BRY_OK && change->moved)
-        undo(window, change);
+        compact_window_undo(window, change);
     if (change->moved)
-        free_list(change, &window->maplet.allocator);
-    if (window->maplet.tables == 0) { /* nothing was added after all */
+        compact_window_free_expired(change, &window->maplet.allocator);
+    if (window->maplet.tables == 0) { /* nothing was added */
         bry__maplet_free(&window->maplet);
         window->value = BRY__NO_NAME;
     }
     if (status == BRY_OK)
-        reclaim(window, added, now);
+        compact_window_reclaim(window, added, now);
     return status;
 }

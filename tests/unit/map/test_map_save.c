@@ -103,7 +103,7 @@ TEST(test_forged_numbers)
         if (compact) {
             forge(&file, map);
             bry__store64(file.bytes + NUMBERS_AT + 8, 201); /* not the table's capacity */
-            assert_refused(&file, "the table was made with other options than the map");
+            assert_refused(&file, "the table's options do not match the map");
             forge(&file, map);
             bry__store32(file.bytes + NUMBERS_AT + 4, 2); /* the papers' layout */
             assert_refused(&file, "the map's options are out of range");

@@ -201,7 +201,7 @@ TEST(test_forged_entries)
     assert_refused(&file, NULL);
     forge(&file, window);
     bry__store64(maplet, bry__load64(maplet) - 1); /* the capacity; fingerprints are as long */
-    assert_refused(&file, "the maplet is of another window");
+    assert_refused(&file, "the maplet does not match the window");
     forge(&file, window);
     bry__store64(maplet + TABLES, 2);
     assert_refused(&file, "the maplet's options are out of range");
@@ -235,7 +235,7 @@ TEST(test_forged_entries)
     /* The same entries a little later, when some have expired. */
     forge(&file, window);
     bry__store64(file.bytes + NUMBERS_AT + 72, NOW + 1250);
-    assert_refused(&file, "an entry of a generation that is not remembered");
+    assert_refused(&file, "an entry has a generation that is not remembered");
     bry_window_destroy(window);
 }
 
