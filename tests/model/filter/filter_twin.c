@@ -1,4 +1,5 @@
 #include "model/filter/filter_twin.h"
+#include "common/endian.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,8 +129,8 @@ void filter_twin_merged_items(const filter_twin *a, const filter_twin *b, uint64
 
 void filter_twin_unite(filter_twin *into, const filter_twin *from)
 {
-    for (uint64_t i = 0; i < into->blocks * 64; i++)
-        into->bits[i] |= from->bits[i];
+    for (uint64_t i = 0; i < into->blocks * 64; i += 8)
+        bry__store64(into->bits + i, bry__load64(into->bits + i) | bry__load64(from->bits + i));
 }
 
 double filter_twin_error(const filter_twin *twin)
