@@ -18,7 +18,7 @@ void bry__items_plan(bry__item_sort *sort, size_t n, unsigned bits)
 }
 
 /* From how many there are of each to where each one's begin; the largest number. */
-static size_t sum_up(size_t *place, size_t n)
+static size_t items_sum_up(size_t *place, size_t n)
 {
     size_t sum = 0, most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -32,12 +32,12 @@ static size_t sum_up(size_t *place, size_t n)
 
 size_t bry__items_places(bry__item_sort *sort)
 {
-    return sum_up(sort->place, sort->buckets);
+    return items_sum_up(sort->place, sort->buckets);
 }
 
 /* Sorts by the lowest passes · digit bits, by one digit after the other from the lowest up. */
-static void sort_bucket(bry__item *items, bry__item *spare, size_t n, unsigned passes,
-                        unsigned digit)
+static void items_sort_bucket(bry__item *items, bry__item *spare, size_t n, unsigned passes,
+                              unsigned digit)
 {
     size_t place[PASSES_MOST][DIGITS], mask = ((size_t)1 << digit) - 1;
     for (unsigned p = 0; p < passes; p++)
@@ -47,7 +47,7 @@ static void sort_bucket(bry__item *items, bry__item *spare, size_t n, unsigned p
             place[p][items[i].key >> (p * digit) & mask]++;
     bry__item *from = items, *to = spare;
     for (unsigned p = 0; p < passes; p++) {
-        sum_up(place[p], mask + 1);
+        items_sum_up(place[p], mask + 1);
         for (size_t i = 0; i < n; i++)
             to[place[p][from[i].key >> (p * digit) & mask]++] = from[i];
         bry__item *swap = from;
@@ -64,7 +64,7 @@ void bry__items_sort(const bry__item_sort *sort, bry__item *items, bry__item *sp
     unsigned digit = passes ? (sort->low + passes - 1) / passes : 0;
     for (size_t b = 0, from = 0; b < sort->buckets; from = sort->place[b++])
         if (sort->place[b] - from > 1)
-            sort_bucket(items + from, spare, sort->place[b] - from, passes, digit);
+            items_sort_bucket(items + from, spare, sort->place[b] - from, passes, digit);
 }
 
 void bry__items_arrange(bry__item *items, bry__item *to, size_t n, unsigned bits)

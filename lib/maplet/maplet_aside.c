@@ -2,7 +2,7 @@
  * takes long however large they are. */
 #include "maplet/maplet_single.h"
 
-static bry_status put(bry__aside **list, const bry__maplet *maplet)
+static bry_status aside_put(bry__aside **list, const bry__maplet *maplet)
 {
     bry__aside *made = bry__alloc(&maplet->allocator, sizeof *made);
     if (!made)
@@ -15,7 +15,7 @@ static bry_status put(bry__aside **list, const bry__maplet *maplet)
 
 bry_status bry__aside_put(bry__aside **list, bry__maplet *maplet)
 {
-    bry_status status = put(list, maplet);
+    bry_status status = aside_put(list, maplet);
     if (status != BRY_OK)
         return status;
     maplet->tables = 0;
@@ -40,7 +40,7 @@ void bry__aside_put_dead(bry__aside **list, bry__maplet *maplet)
         alone.tables = 1;
         alone.table[0] = maplet->table[last];
         alone.values = NULL;
-        if (put(list, &alone) != BRY_OK)
+        if (aside_put(list, &alone) != BRY_OK)
             return;
         maplet->tables--;
         bry__values_close_table(maplet, last);

@@ -11,8 +11,8 @@
 
 #define BATCH BRY__TABLE_BATCH
 
-static void fingerprints_of(const bry__table *table, const bry_hash *hashes, size_t n,
-                            uint64_t *fingerprints)
+static void maplet_fingerprints(const bry__table *table, const bry_hash *hashes, size_t n,
+                                uint64_t *fingerprints)
 {
     for (size_t i = 0; i < n; i++)
         fingerprints[i] = bry__fingerprint(hashes[i], table->range);
@@ -22,14 +22,14 @@ void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, s
 {
     uint64_t fingerprints[BATCH];
     for (unsigned t = maplet->tables; t-- > 0;) {
-        fingerprints_of(maplet->table[t], hashes, n, fingerprints);
+        maplet_fingerprints(maplet->table[t], hashes, n, fingerprints);
         bry__table_prefetch_n(maplet->table[t], fingerprints, n);
     }
 }
 
 /* Asks a table for those of up to BATCH keys that are not answered yet. */
-static void ask_older(const bry__table *table, const bry_hash *hashes, size_t n, uint32_t *values,
-                      uint8_t *answers)
+static void maplet_get_older(const bry__table *table, const bry_hash *hashes, size_t n,
+                             uint32_t *values, uint8_t *answers)
 {
     uint64_t fingerprints[BATCH];
     uint32_t found[BATCH];
@@ -57,10 +57,10 @@ void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         memset(answers + done, BRY_ABSENT, here);
-        fingerprints_of(maplet->table[newest], hashes + done, here, fingerprints);
+        maplet_fingerprints(maplet->table[newest], hashes + done, here, fingerprints);
         bry__table_get_n(maplet->table[newest], fingerprints, here, values + done, answers + done);
         for (unsigned t = newest; t-- > 0;)
-            ask_older(maplet->table[t], hashes + done, here, values + done, answers + done);
+            maplet_get_older(maplet->table[t], hashes + done, here, values + done, answers + done);
     }
 }
 
@@ -100,40 +100,43 @@ typedef struct upserting {
     uint8_t *was; /* BRY_UNSURE: not done */
 } upserting;
 
-static uint32_t value_of(const upserting *batch, size_t i)
+static uint32_t upserting_value(const upserting *batch, size_t i)
 {
     return batch->values ? batch->values[i] : 0;
 }
 
-static bry_status upsert_one(bry__maplet *maplet, const upserting *batch, size_t i)
+static bry_status maplet_upsert_one(bry__maplet *maplet, const upserting *batch, size_t i)
 {
     bry_answer was;
-    bry_status status = bry__maplet_upsert(maplet, batch->hashes[i], value_of(batch, i), &was,
-                                           batch->old ? &batch->old[i] : NULL);
+    bry_status status = bry__maplet_upsert(maplet, batch->hashes[i], upserting_value(batch, i),
+                                           &was, batch->old ? &batch->old[i] : NULL);
     if (status == BRY_OK)
         batch->was[i] = (uint8_t)was;
     return status;
 }
 
-static bry_status upsert_singly(bry__maplet *maplet, const upserting *batch, size_t from, size_t to)
+static bry_status maplet_upsert_singly(bry__maplet *maplet, const upserting *batch, size_t from,
+                                       size_t to)
 {
     bry_status status = BRY_OK;
     for (size_t i = from; i < to && status == BRY_OK; i++) {
         if ((i - from) % BATCH == 0 && to - from > 1)
             bry__maplet_prefetch_n(maplet, batch->hashes + i, to - i < BATCH ? to - i : BATCH);
-        status = upsert_one(maplet, batch, i);
+        status = maplet_upsert_one(maplet, batch, i);
     }
     return status;
 }
 
 /* Takes back what was done, last first. Needs no memory: a key that was added is deleted, and a
  * value that was replaced is put back in its place, which is wide enough since it was there. */
-static void take_back(bry__maplet *maplet, const upserting *batch, size_t n, unsigned tables)
+static void maplet_undo_upserts(bry__maplet *maplet, const upserting *batch, size_t n,
+                                unsigned tables)
 {
     while (n-- > 0) {
         if (batch->was[n] == BRY_ABSENT)
-            bry__maplet_del_value(maplet, batch->hashes[n], value_of(batch, n));
-        else if (batch->was[n] == BRY_PRESENT && batch->old && batch->old[n] != value_of(batch, n))
+            bry__maplet_del_value(maplet, batch->hashes[n], upserting_value(batch, n));
+        else if (batch->was[n] == BRY_PRESENT && batch->old &&
+                 batch->old[n] != upserting_value(batch, n))
             bry__maplet_upsert(maplet, batch->hashes[n], batch->old[n], NULL, NULL);
     }
     while (maplet->tables > tables)
@@ -148,7 +151,7 @@ bool bry__maplet_is_bulk(const bry__table *table, uint64_t n)
 
 /* How many of the next n keys can be sorted into one table, the newest; 0: none, or it is not worth
  * it. *room is how many may be added before another table's turn comes. */
-static size_t sortable(const bry__maplet *maplet, size_t n, size_t *room)
+static size_t maplet_sortable(const bry__maplet *maplet, size_t n, size_t *room)
 {
     uint64_t counts[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, counts);
@@ -166,7 +169,8 @@ static size_t sortable(const bry__maplet *maplet, size_t n, size_t *room)
 }
 
 /* was[i] = whether a table before the newest has the key. */
-static void find_older(const bry__maplet *maplet, const bry_hash *hashes, size_t n, uint8_t *was)
+static void maplet_find_older(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
+                              uint8_t *was)
 {
     uint64_t fingerprints[BATCH];
     uint32_t values[BATCH];
@@ -174,7 +178,7 @@ static void find_older(const bry__maplet *maplet, const bry_hash *hashes, size_t
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         for (unsigned t = maplet->tables - 1; t-- > 0;) {
-            fingerprints_of(maplet->table[t], hashes + done, here, fingerprints);
+            maplet_fingerprints(maplet->table[t], hashes + done, here, fingerprints);
             bry__table_get_n(maplet->table[t], fingerprints, here, values, was + done);
         }
     }
@@ -186,7 +190,8 @@ static void find_older(const bry__maplet *maplet, const bry_hash *hashes, size_t
  * are known to an older table, and replace the value there, or none is. The former are left to
  * single calls, the others become the newest table's in the order of their fingerprints.
  */
-static bry_status sort_into(bry__maplet *maplet, const upserting *batch, size_t from, size_t n)
+static bry_status maplet_sort_into(bry__maplet *maplet, const upserting *batch, size_t from,
+                                   size_t n)
 {
     bry__table *table = maplet->table[maplet->tables - 1], made;
     bry__upserts many = {.hashes = batch->hashes + from,
@@ -194,7 +199,7 @@ static bry_status sort_into(bry__maplet *maplet, const upserting *batch, size_t 
                          .n = n,
                          .old = batch->old ? batch->old + from : NULL,
                          .was = batch->was + from};
-    find_older(maplet, many.hashes, n, many.was);
+    maplet_find_older(maplet, many.hashes, n, many.was);
     for (size_t i = 0; i < n; i++) {
         many.absent += many.was[i] == BRY_ABSENT;
         if (many.was[i] != BRY_ABSENT)
@@ -209,12 +214,13 @@ static bry_status sort_into(bry__maplet *maplet, const upserting *batch, size_t 
     *table = made;
     for (size_t i = 0; i < n && status == BRY_OK && many.absent < n; i++)
         if (many.was[i] == BRY_UNSURE)
-            status = upsert_one(maplet, batch, from + i);
+            status = maplet_upsert_one(maplet, batch, from + i);
     return status;
 }
 
 /* The same; without memory for it, key by key. */
-static bry_status upsert_sorted(bry__maplet *maplet, const upserting *batch, size_t from, size_t n)
+static bry_status maplet_upsert_sorted(bry__maplet *maplet, const upserting *batch, size_t from,
+                                       size_t n)
 {
     uint64_t counts[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, counts);
@@ -222,34 +228,34 @@ static bry_status upsert_sorted(bry__maplet *maplet, const upserting *batch, siz
                             ? BRY_OK
                             : bry__maplet_open_table(maplet);
     if (status == BRY_OK)
-        status = sort_into(maplet, batch, from, n);
+        status = maplet_sort_into(maplet, batch, from, n);
     if (status == BRY_E_NOMEM && batch->was[from] == BRY_UNSURE)
-        status = upsert_singly(maplet, batch, from, from + n);
+        status = maplet_upsert_singly(maplet, batch, from, from + n);
     return status;
 }
 
-static bry_status upsert_all(bry__maplet *maplet, const upserting *batch, size_t n)
+static bry_status maplet_upsert_all(bry__maplet *maplet, const upserting *batch, size_t n)
 {
     unsigned tables = maplet->tables;
     bry_status status = BRY_OK;
     memset(batch->was, BRY_UNSURE, n);
     for (size_t done = 0; done < n && status == BRY_OK;) {
-        size_t room = n, here = n < SORTED_LEAST ? 0 : sortable(maplet, n - done, &room);
+        size_t room = n, here = n < SORTED_LEAST ? 0 : maplet_sortable(maplet, n - done, &room);
         if (here > 0) {
-            status = upsert_sorted(maplet, batch, done, here);
+            status = maplet_upsert_sorted(maplet, batch, done, here);
         } else {
             here = room < n - done ? room : n - done;
-            status = upsert_singly(maplet, batch, done, done + here);
+            status = maplet_upsert_singly(maplet, batch, done, done + here);
         }
         done += here;
     }
     if (status != BRY_OK)
-        take_back(maplet, batch, n, tables);
+        maplet_undo_upserts(maplet, batch, n, tables);
     return status;
 }
 
-static bry_status upsert_many(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
-                              size_t n, uint32_t *old, uint8_t *was)
+static bry_status maplet_upsert_many(bry__maplet *maplet, const bry_hash *hashes,
+                                     const uint32_t *values, size_t n, uint32_t *old, uint8_t *was)
 {
     uint32_t small_old[BATCH];
     uint8_t small_was[BATCH];
@@ -266,7 +272,7 @@ static bry_status upsert_many(bry__maplet *maplet, const bry_hash *hashes, const
     if (large)
         batch.was = bry__alloc_buffer(allocator, n);
     bry_status status =
-        batch.was && (batch.old || !needs_old) ? upsert_all(maplet, &batch, n) : BRY_E_NOMEM;
+        batch.was && (batch.old || !needs_old) ? maplet_upsert_all(maplet, &batch, n) : BRY_E_NOMEM;
     if (status == BRY_OK && was)
         memcpy(was, batch.was, n);
     if (large && needs_old)
@@ -280,7 +286,7 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
                                 size_t n, uint32_t *old, uint8_t *was)
 {
     if (n != 1)
-        return upsert_many(maplet, hashes, values, n, old, was);
+        return maplet_upsert_many(maplet, hashes, values, n, old, was);
     bry_answer answer; /* one needs no log */
     uint32_t before = 0;
     bry_status status = bry__maplet_upsert(maplet, *hashes, values ? *values : 0, &answer, &before);

@@ -12,7 +12,7 @@
 /* The table that the newest one can be folded into; `newest` itself: none. Where a merge has
  * brought a table more than it is planned for, the others need the error that longer fingerprints
  * save. */
-static unsigned target_of(const bry__maplet *maplet, unsigned newest)
+static unsigned fold_target(const bry__maplet *maplet, unsigned newest)
 {
     unsigned to = 0;
     for (unsigned i = 0; i <= newest; i++)
@@ -27,7 +27,7 @@ static unsigned target_of(const bry__maplet *maplet, unsigned newest)
 uint64_t bry__maplet_foldable(const bry__maplet *maplet)
 {
     unsigned newest = bry__maplet_live_tables(maplet) - 1;
-    return target_of(maplet, newest) < newest ? bry__maplet_live(maplet, newest) : 0;
+    return fold_target(maplet, newest) < newest ? bry__maplet_live(maplet, newest) : 0;
 }
 
 void bry__maplet_close_empty(bry__maplet *maplet)
@@ -38,7 +38,7 @@ void bry__maplet_close_empty(bry__maplet *maplet)
 
 /* A sweep that is under way begins anew: entries move to where it may have been already. Those that
  * are reclaimed by value are not moved. */
-static void sweep_anew(bry__maplet *maplet)
+static void fold_restart_sweep(bry__maplet *maplet)
 {
     bool sweeping = false;
     for (unsigned i = 0; i < maplet->tables && !maplet->values; i++) {
@@ -61,14 +61,14 @@ typedef struct folding {
     uint64_t n;
 } folding;
 
-static bool is_dead(void *context, uint64_t fingerprint, uint32_t value)
+static bool fold_is_dead(void *context, uint64_t fingerprint, uint32_t value)
 {
     const folding *fold = context;
     (void)fingerprint;
     return fold->maplet->values && fold->maplet->values->name[value] == BRY__NO_NAME;
 }
 
-static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
+static void fold_note_gone(void *context, uint64_t fingerprint, uint32_t value)
 {
     const folding *fold = context;
     (void)fingerprint;
@@ -77,7 +77,7 @@ static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
 }
 
 /* The first groups with entries, of about `most` entries altogether. */
-static bry__groups first_groups(folding *fold, uint64_t most)
+static bry__groups fold_first_groups(folding *fold, uint64_t most)
 {
     const uint64_t least =
         512; /* entries of a group, on average: at least, and not twice as many */
@@ -86,7 +86,7 @@ static bry__groups first_groups(folding *fold, uint64_t most)
     bry__groups groups = {.bits = 0};
     while (n >> groups.bits >= 2 * least)
         groups.bits++;
-    groups.first = bry__table_first_group(newest, groups.bits, is_dead, fold);
+    groups.first = bry__table_first_group(newest, groups.bits, fold_is_dead, fold);
     count = most / (n >> groups.bits);
     groups.end = groups.first + (count > 1 ? count : 1);
     if (groups.end > (uint64_t)1 << groups.bits)
@@ -95,7 +95,7 @@ static bry__groups first_groups(folding *fold, uint64_t most)
 }
 
 /* Puts them into the earlier table; none, where memory is short. */
-static bry_status put_all(const folding *fold)
+static bry_status fold_put_all(const folding *fold)
 {
     bry__maplet *maplet = fold->maplet;
     bry__table *to = maplet->table[fold->to];
@@ -123,17 +123,17 @@ bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most)
         return BRY_OK;
     folding fold = {.maplet = maplet, .from = bry__maplet_live_tables(maplet) - 1};
     bry__table *from = maplet->table[fold.from];
-    fold.to = target_of(maplet, fold.from);
-    bry__groups groups = first_groups(&fold, most);
-    uint64_t n = bry__table_gather(from, &groups, is_dead, &fold, NULL);
+    fold.to = fold_target(maplet, fold.from);
+    bry__groups groups = fold_first_groups(&fold, most);
+    uint64_t n = bry__table_gather(from, &groups, fold_is_dead, &fold, NULL);
     fold.entry = bry__alloc(&maplet->allocator, n * sizeof *fold.entry);
     if (!fold.entry)
         return BRY_E_NOMEM;
-    fold.n = bry__table_gather(from, &groups, is_dead, &fold, fold.entry);
-    sweep_anew(maplet);
-    bry_status status = put_all(&fold);
+    fold.n = bry__table_gather(from, &groups, fold_is_dead, &fold, fold.entry);
+    fold_restart_sweep(maplet);
+    bry_status status = fold_put_all(&fold);
     if (status == BRY_OK)
-        bry__table_clear_groups(from, &groups, fold.entry, fold.n, note_gone, &fold,
+        bry__table_clear_groups(from, &groups, fold.entry, fold.n, fold_note_gone, &fold,
                                 &maplet->allocator);
     bry__free(&maplet->allocator, fold.entry, n * sizeof *fold.entry);
     bry__maplet_close_empty(maplet);

@@ -48,7 +48,7 @@ static const uint8_t growth[BRY__MAPLET_TABLES] = {0, 6, 10, 14, 18, 22, 26, 30,
 static const uint8_t extra[BRY__MAPLET_TABLES] = {0, 4, 4, 3, 4, 9, 9, 9, 9, 9, 9};
 
 /* Plans the next table. False: it is the last one. */
-static bool add_table(bry__chain *chain)
+static bool chain_add_table(bry__chain *chain)
 {
     unsigned i = chain->tables, shift = (unsigned)growth[i] + extra[i];
     double left = LAST_SHARE * chain->error - bry__chain_error(chain, chain->capacity);
@@ -77,7 +77,7 @@ bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fi
     bool more = !fixed;
     for (chain->most = capacity; more && chain->most < BRY__CHAIN_MOST;) {
         unsigned before = chain->tables;
-        more = add_table(chain) && chain->tables < BRY__MAPLET_TABLES;
+        more = chain_add_table(chain) && chain->tables < BRY__MAPLET_TABLES;
         if (chain->tables > before)
             chain->most += chain->capacity[before];
     }
@@ -95,7 +95,7 @@ double bry__chain_error(const bry__chain *chain, const uint64_t *n)
 }
 
 /* Whether the promise holds when all tables from `from` on are full: E(from) <= error. */
-static bool holds_from(const bry__chain *chain, const uint64_t *n, unsigned from)
+static bool chain_holds_from(const bry__chain *chain, const uint64_t *n, unsigned from)
 {
     double error = 0;
     for (unsigned i = 0; i < chain->tables; i++) {
@@ -105,7 +105,7 @@ static bool holds_from(const bry__chain *chain, const uint64_t *n, unsigned from
     return error <= chain->error * (1 + 1e-9); /* ranges are rounded */
 }
 
-static bool is_as_planned(const bry__chain *chain, const uint64_t *n)
+static bool chain_is_as_planned(const bry__chain *chain, const uint64_t *n)
 {
     for (unsigned i = 0; i < chain->tables; i++)
         if (n[i] > chain->capacity[i])
@@ -113,7 +113,7 @@ static bool is_as_planned(const bry__chain *chain, const uint64_t *n)
     return true;
 }
 
-static uint64_t sum_of(const bry__chain *chain, const uint64_t *n)
+static uint64_t chain_sum(const bry__chain *chain, const uint64_t *n)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < chain->tables; i++)
@@ -124,10 +124,10 @@ static uint64_t sum_of(const bry__chain *chain, const uint64_t *n)
 unsigned bry__chain_place(const bry__chain *chain, const uint64_t *n)
 {
     unsigned i = 0;
-    if (sum_of(chain, n) >= chain->most)
+    if (chain_sum(chain, n) >= chain->most)
         return chain->tables;
-    if (!is_as_planned(chain, n))
-        while (i < chain->tables && !holds_from(chain, n, i))
+    if (!chain_is_as_planned(chain, n))
+        while (i < chain->tables && !chain_holds_from(chain, n, i))
             i++;
     while (i < chain->tables && n[i] >= chain->capacity[i])
         i++;
@@ -143,18 +143,18 @@ uint64_t bry__chain_room(const bry__chain *chain, const uint64_t *n)
     unsigned i = bry__chain_place(chain, n);
     if (i == chain->tables)
         return 0;
-    uint64_t room = chain->capacity[i] - n[i], left = chain->most - sum_of(chain, n);
-    if (!is_as_planned(chain, n) && !holds_from(chain, n, i))
+    uint64_t room = chain->capacity[i] - n[i], left = chain->most - chain_sum(chain, n);
+    if (!chain_is_as_planned(chain, n) && !chain_holds_from(chain, n, i))
         return 1; /* the last table, entry by entry */
     return room < left ? room : left;
 }
 
 bool bry__chain_keeps(const bry__chain *chain, const uint64_t *n)
 {
-    if (sum_of(chain, n) > chain->most)
+    if (chain_sum(chain, n) > chain->most)
         return false;
     for (unsigned i = chain->tables; i < BRY__MAPLET_TABLES; i++)
         if (n[i] > 0)
             return false;
-    return holds_from(chain, n, chain->tables);
+    return chain_holds_from(chain, n, chain->tables);
 }

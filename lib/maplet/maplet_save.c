@@ -40,7 +40,7 @@ struct bry__maplet_saving {
 };
 
 /* Whether every entry of the table is written with its value as it is. */
-static bool is_plain(const bry__values *values, unsigned table)
+static bool maplet_save_is_plain(const bry__values *values, unsigned table)
 {
     for (uint32_t i = 0; i < values->room; i++)
         if (values->name[i] != i && values->count[table][i] > 0)
@@ -49,7 +49,7 @@ static bool is_plain(const bry__values *values, unsigned table)
 }
 
 /* Whether the names in use rise with their values. */
-static bool is_rising(const bry__values *values)
+static bool maplet_save_is_rising(const bry__values *values)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < values->room; i++) {
@@ -85,9 +85,9 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
     bry_status status = bry__table_output_begin(&made->output);
     for (unsigned i = 0; i < made->tables && status == BRY_OK; i++) {
         bry__table_source source = {.table = maplet->table[i]};
-        if (maplet->values && !is_plain(maplet->values, i)) {
+        if (maplet->values && !maplet_save_is_plain(maplet->values, i)) {
             source.name = maplet->values->name; /* BRY__NO_NAME is BRY__NOT_KEPT */
-            source.rising = is_rising(maplet->values);
+            source.rising = maplet_save_is_rising(maplet->values);
         }
         status = bry__table_saving_begin(&made->table[i], &source, 1, bry__maplet_live(maplet, i),
                                          made->value_bits);
@@ -116,7 +116,7 @@ void bry__maplet_save_head(const bry__maplet_saving *saving, bry__frame_writer *
     bry__frame_writer_write(writer, OPTIONS, bytes, (size_t)(counts - bytes));
 }
 
-static void fail_writer(bry__frame_writer *writer, bry_status status)
+static void maplet_save_fail(bry__frame_writer *writer, bry_status status)
 {
     if (writer->status == BRY_OK)
         writer->status = status;
@@ -137,7 +137,7 @@ void bry__maplet_write(const bry__maplet *maplet, bry__frame_writer *writer)
         }
         bry__maplet_saving_end(saving);
     }
-    fail_writer(writer, status);
+    maplet_save_fail(writer, status);
 }
 
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
@@ -150,55 +150,55 @@ bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
 
 /* ---- writing parts ------------------------------------------------------------------------- */
 
-static uint64_t ranges_of(uint64_t segments)
+static uint64_t table_part_ranges(uint64_t segments)
 {
     return (segments + SEGMENTS_A_PART - 1) / SEGMENTS_A_PART;
 }
 
-static uint64_t parts_of(const bry__table_saving *table)
+static uint64_t table_parts(const bry__table_saving *table)
 {
-    return ranges_of(table->shape.segments) + (table->crowded > 0);
+    return table_part_ranges(table->shape.segments) + (table->crowded > 0);
 }
 
 uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving)
 {
     uint64_t parts = 0;
     for (unsigned i = 0; i < saving->tables; i++)
-        parts += parts_of(&saving->table[i]);
+        parts += table_parts(&saving->table[i]);
     return parts;
 }
 
 uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part)
 {
     unsigned i = 0;
-    for (; part >= parts_of(&saving->table[i]); i++)
-        part -= parts_of(&saving->table[i]);
-    bool crowds = part == ranges_of(saving->table[i].shape.segments);
+    for (; part >= table_parts(&saving->table[i]); i++)
+        part -= table_parts(&saving->table[i]);
+    bool crowds = part == table_part_ranges(saving->table[i].shape.segments);
     return (uint64_t)i << TABLE_SHIFT | (crowds ? CROWDS_PART : part);
 }
 
 /* The segments of a range end before the next range, or with the table. */
-static uint64_t range_end(const bry__table *table, uint64_t range)
+static uint64_t table_part_range_end(const bry__table *table, uint64_t range)
 {
     uint64_t end = (range + 1) * SEGMENTS_A_PART;
     return end < table->segments ? end : table->segments;
 }
 
-static bry_status encode_part(bry__maplet_saving *saving, uint64_t part)
+static bry_status maplet_save_encode_part(bry__maplet_saving *saving, uint64_t part)
 {
     uint64_t id = bry__maplet_part_id(saving, part), range = id & CROWDS_PART;
     bry__table_saving *table = &saving->table[id >> TABLE_SHIFT];
     if (range == CROWDS_PART)
         return bry__table_save_crowds(table, &saving->output);
-    return bry__table_save_segments(table, range * SEGMENTS_A_PART, range_end(&table->shape, range),
-                                    &saving->output);
+    return bry__table_save_segments(table, range * SEGMENTS_A_PART,
+                                    table_part_range_end(&table->shape, range), &saving->output);
 }
 
 bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uint64_t stamp[2])
 {
     saving->output.writer = NULL;
     memset(saving->output.stamp, 0, sizeof saving->output.stamp);
-    bry_status status = encode_part(saving, part);
+    bry_status status = maplet_save_encode_part(saving, part);
     memcpy(stamp, saving->output.stamp, sizeof saving->output.stamp);
     return status;
 }
@@ -206,7 +206,7 @@ bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uin
 void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part, bry__frame_writer *writer)
 {
     saving->output.writer = writer;
-    fail_writer(writer, encode_part(saving, part));
+    maplet_save_fail(writer, maplet_save_encode_part(saving, part));
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -219,12 +219,7 @@ struct bry__maplet_reading {
     bry__table_loading loading[BRY__MAPLET_TABLES];
 };
 
-static bry_status bad(bry__frame_reader *reader, const char *problem)
-{
-    return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-}
-
-static bry_status no_memory(bry__frame_reader *reader)
+static bry_status maplet_load_no_memory(bry__frame_reader *reader)
 {
     return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the entries");
 }
@@ -243,8 +238,8 @@ const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading
 }
 
 /* The next table of the maplet, without its entries. */
-static bry_status add_table(bry__maplet_reading *reading, const unsigned char *counts,
-                            const bry__entry_visit *visit, bry__frame_reader *reader)
+static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsigned char *counts,
+                                        const bry__entry_visit *visit, bry__frame_reader *reader)
 {
     bry__maplet *maplet = &reading->maplet;
     unsigned i = maplet->tables;
@@ -253,7 +248,7 @@ static bry_status add_table(bry__maplet_reading *reading, const unsigned char *c
         return status;
     bry__table *table = bry__alloc(&reading->allocator, sizeof *table);
     if (!table)
-        return no_memory(reader);
+        return maplet_load_no_memory(reader);
     maplet->table[maplet->tables++] = table;
     reading->loading[i] = (bry__table_loading){.table = table,
                                                .number = i,
@@ -264,31 +259,31 @@ static bry_status add_table(bry__maplet_reading *reading, const unsigned char *c
                                                .buffer = reading->buffer};
     const char *problem = bry__table_loading_begin(
         &reading->loading[i], bry__chain_range(&maplet->chain, i), maplet->options.value_bits);
-    return problem ? bad(reader, problem) : BRY_OK;
+    return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
 
 /* The frame MOPT; *size is how long it is. */
-static bry_status read_options(bry__frame_reader *reader, unsigned char bytes[OPTIONS_MOST],
-                               size_t *size)
+static bry_status maplet_load_options(bry__frame_reader *reader, unsigned char bytes[OPTIONS_MOST],
+                                      size_t *size)
 {
     bry__frame frame;
     bry_status status = bry__frame_reader_next(reader, &frame);
     if (status == BRY_OK && (frame.type != OPTIONS || frame.length < AT_COUNTS + COUNTS_SIZE ||
                              frame.length > OPTIONS_MOST))
-        status = bad(reader, "the maplet's options are missing");
+        status = bry__frame_reader_bad(reader, "the maplet's options are missing");
     if (status == BRY_OK)
         status = bry__frame_reader_read(reader, bytes, frame.length);
     *size = status == BRY_OK ? frame.length : 0;
     return status;
 }
 
-static bry_status read_head(bry__maplet_reading *reading, const bry__entry_visit *visit,
-                            bry__frame_reader *reader)
+static bry_status maplet_load_head(bry__maplet_reading *reading, const bry__entry_visit *visit,
+                                   bry__frame_reader *reader)
 {
     unsigned char bytes[OPTIONS_MOST];
     size_t size;
     bry__maplet *maplet = &reading->maplet;
-    bry_status status = read_options(reader, bytes, &size);
+    bry_status status = maplet_load_options(reader, bytes, &size);
     if (status != BRY_OK)
         return status;
     *maplet = (bry__maplet){.allocator = reading->allocator,
@@ -300,12 +295,12 @@ static bry_status read_head(bry__maplet_reading *reading, const bry__entry_visit
     if (!bry__maplet_plan(&maplet->options, &maplet->chain) ||
         maplet->options.fixed > BRY__ANY_LOAD || tables < 1 || tables > maplet->chain.tables ||
         size != AT_COUNTS + COUNTS_SIZE * tables)
-        return bad(reader, "the maplet's options are out of range");
+        return bry__frame_reader_bad(reader, "the maplet's options are out of range");
     const unsigned char *counts = bytes + AT_COUNTS;
     for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)
-        status = add_table(reading, counts, visit, reader);
+        status = maplet_load_add_table(reading, counts, visit, reader);
     if (status == BRY_OK && tables > 1 && reading->loading[tables - 1].n == 0)
-        status = bad(reader, "the last table has no entries");
+        status = bry__frame_reader_bad(reader, "the last table has no entries");
     return status;
 }
 
@@ -314,10 +309,11 @@ bry_status bry__maplet_reading_begin(bry__maplet_reading **reading, bry__frame_r
 {
     bry__maplet_reading *made = bry__alloc(allocator, sizeof *made);
     if (!made)
-        return no_memory(reader);
+        return maplet_load_no_memory(reader);
     made->allocator = *allocator;
     made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_BUFFER);
-    bry_status status = made->buffer ? read_head(made, visit, reader) : no_memory(reader);
+    bry_status status =
+        made->buffer ? maplet_load_head(made, visit, reader) : maplet_load_no_memory(reader);
     if (status == BRY_OK)
         *reading = made;
     else
@@ -325,7 +321,7 @@ bry_status bry__maplet_reading_begin(bry__maplet_reading **reading, bry__frame_r
     return status;
 }
 
-static bool is_complete(const bry__maplet_reading *reading, unsigned i)
+static bool maplet_load_is_complete(const bry__maplet_reading *reading, unsigned i)
 {
     return reading->loading[i].segment == reading->maplet.table[i]->segments;
 }
@@ -335,27 +331,27 @@ bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
 {
     uint64_t i = id >> TABLE_SHIFT, range = id & CROWDS_PART;
     if (i != reading->table || i >= reading->maplet.tables)
-        return bad(reader, "a part stands out of its place");
+        return bry__frame_reader_bad(reader, "a part stands out of its place");
     bry__table_loading *loading = &reading->loading[i];
     loading->reader = reader;
     bry_status status;
-    if (is_complete(reading, (unsigned)i)) {
+    if (maplet_load_is_complete(reading, (unsigned)i)) {
         if (range != CROWDS_PART)
-            return bad(reader, "a part stands out of its place");
+            return bry__frame_reader_bad(reader, "a part stands out of its place");
         status = bry__table_load_crowds(loading);
     } else {
-        if (range >= ranges_of(loading->table->segments) ||
+        if (range >= table_part_ranges(loading->table->segments) ||
             loading->segment != range * SEGMENTS_A_PART)
-            return bad(reader, "a part stands out of its place");
-        status = bry__table_load_segments(loading, range_end(loading->table, range));
-        if (!is_complete(reading, (unsigned)i) || loading->crowded > 0)
+            return bry__frame_reader_bad(reader, "a part stands out of its place");
+        status = bry__table_load_segments(loading, table_part_range_end(loading->table, range));
+        if (!maplet_load_is_complete(reading, (unsigned)i) || loading->crowded > 0)
             return status;
     }
     reading->table++;
     return status;
 }
 
-static const char *check_whole(const bry__maplet_reading *reading)
+static const char *maplet_load_check(const bry__maplet_reading *reading)
 {
     const bry__maplet *maplet = &reading->maplet;
     if (reading->table != maplet->tables)
@@ -370,7 +366,7 @@ static const char *check_whole(const bry__maplet_reading *reading)
 
 const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet)
 {
-    const char *problem = check_whole(reading);
+    const char *problem = maplet_load_check(reading);
     if (!problem) {
         *maplet = reading->maplet;
         reading->maplet.tables = 0;
@@ -399,7 +395,7 @@ bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
         return status;
     }
     const char *problem = bry__maplet_reading_end(reading, maplet);
-    return problem ? bad(reader, problem) : BRY_OK;
+    return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
 
 /* ---- streams of their own ------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash hash)
+static uint64_t single_fingerprint(const bry__maplet *maplet, unsigned i, bry_hash hash)
 {
     return bry__fingerprint(hash, maplet->table[i]->range);
 }
@@ -22,7 +22,7 @@ void bry__single_get_n(const bry__maplet *maplet, unsigned i, const bry_hash *ha
 void bry__single_prefetch(const bry__maplet *maplet, bry_hash hash, unsigned adding)
 {
     for (unsigned i = 0; i < maplet->tables; i++)
-        bry__table_prefetch(maplet->table[i], fingerprint_of(maplet, i, hash), i == adding);
+        bry__table_prefetch(maplet->table[i], single_fingerprint(maplet, i, hash), i == adding);
 }
 
 bry_status bry__single_begin(bry__maplet *maplet)
@@ -37,8 +37,8 @@ bry_status bry__single_begin(bry__maplet *maplet)
 /* ---- one key ------------------------------------------------------------------------------- */
 
 /* The same where the table is there. */
-static bry_status put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value, bool maybe,
-                      bry__single_step *step)
+static bry_status single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
+                             bool maybe, bry__single_step *step)
 {
     bry__table *table = maplet->table[i];
     bry__values *values = maplet->values;
@@ -72,7 +72,7 @@ bry_status bry__single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint3
     while (maplet->tables <= i && status == BRY_OK)
         status = bry__maplet_open_table(maplet);
     if (status == BRY_OK)
-        status = put(maplet, i, hash, value, maybe, step);
+        status = single_put(maplet, i, hash, value, maybe, step);
     while (status != BRY_OK && maplet->tables > tables)
         bry__maplet_close_table(maplet);
     return status;
@@ -103,7 +103,7 @@ bool bry__single_del(bry__maplet *maplet, bry_hash hash)
     bool any = false;
     for (unsigned i = 0; i < maplet->tables; i++) {
         uint32_t value;
-        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
+        uint64_t fingerprint = single_fingerprint(maplet, i, hash);
         if (!bry__table_get(maplet->table[i], fingerprint, &value) ||
             !bry__values_is_live(maplet, value))
             continue;
@@ -131,7 +131,7 @@ typedef struct uniting {
 } uniting;
 
 /* The entry that goes is not counted. */
-static bool pick_one(void *context, uint32_t a, uint32_t b)
+static bool single_pick(void *context, uint32_t a, uint32_t b)
 {
     const uniting *unite = context;
     bool other = unite->pick(unite->context, a, b);
@@ -140,7 +140,7 @@ static bool pick_one(void *context, uint32_t a, uint32_t b)
 }
 
 /* Whether no entry of the table changes its value or is left out. */
-static bool is_plain(const bry__single_source *source, unsigned i)
+static bool single_is_plain(const bry__single_source *source, unsigned i)
 {
     const bry__values *values = source->maplet->values;
     for (uint32_t value = 0; value < values->room; value++)
@@ -150,9 +150,9 @@ static bool is_plain(const bry__single_source *source, unsigned i)
 }
 
 /* Counts what will be taken of a source; its table, or an empty one. */
-static const bry__table *take_source(const bry__single_source *source, unsigned i,
-                                     const bry__table *empty, uint64_t *count,
-                                     const uint32_t **value)
+static const bry__table *single_take_source(const bry__single_source *source, unsigned i,
+                                            const bry__table *empty, uint64_t *count,
+                                            const uint32_t **value)
 {
     *value = NULL;
     if (i >= source->maplet->tables)
@@ -161,20 +161,20 @@ static const bry__table *take_source(const bry__single_source *source, unsigned 
     for (uint32_t v = 0; v < values->room; v++)
         if (source->value[v] != BRY__NOT_KEPT)
             count[source->value[v]] += values->count[i][v];
-    if (!is_plain(source, i))
+    if (!single_is_plain(source, i))
         *value = source->value;
     return source->maplet->table[i];
 }
 
 /* Table i of both in the place of an empty one. */
-static bry_status unite_table(bry__maplet *made, unsigned i, const bry__single_source *a,
-                              const bry__single_source *b, uniting *unite)
+static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__single_source *a,
+                                     const bry__single_source *b, uniting *unite)
 {
     bry__table empty = *made->table[i], united;
-    bry__unite_calls calls = {.pick = pick_one, .context = unite};
+    bry__unite_calls calls = {.pick = single_pick, .context = unite};
     unite->count = made->values->count[i];
-    const bry__table *in_a = take_source(a, i, &empty, unite->count, &calls.value[0]);
-    const bry__table *in_b = take_source(b, i, &empty, unite->count, &calls.value[1]);
+    const bry__table *in_a = single_take_source(a, i, &empty, unite->count, &calls.value[0]);
+    const bry__table *in_b = single_take_source(b, i, &empty, unite->count, &calls.value[1]);
     bry_status status =
         bry__table_unite(&united, in_a, in_b, BRY__MERGE_PICK, &calls, &made->allocator);
     if (status != BRY_OK)
@@ -188,7 +188,7 @@ static bry_status unite_table(bry__maplet *made, unsigned i, const bry__single_s
 }
 
 /* Begins to use what the values of a source become. */
-static bry_status use_values(bry__maplet *made, const bry__single_source *source)
+static bry_status single_use_values(bry__maplet *made, const bry__single_source *source)
 {
     bry_status status = BRY_OK;
     const bry__values *values = source->maplet->values;
@@ -209,14 +209,14 @@ bry_status bry__single_unite(bry__maplet *made, const bry__single_source *a,
     both.options.value_bits = value_bits;
     bry_status status = bry__single_begin(&both);
     if (status == BRY_OK)
-        status = use_values(&both, a);
+        status = single_use_values(&both, a);
     if (status == BRY_OK)
-        status = use_values(&both, b);
+        status = single_use_values(&both, b);
     uniting unite = {.pick = pick, .context = context};
     for (unsigned i = 0; i < tables && status == BRY_OK; i++) {
         status = bry__maplet_open_table(&both);
         if (status == BRY_OK)
-            status = unite_table(&both, i, a, b, &unite);
+            status = single_unite_table(&both, i, a, b, &unite);
     }
     if (status == BRY_OK)
         *made = both;

@@ -38,7 +38,7 @@ typedef struct visit {
     uint64_t room;
 } visit;
 
-static uint64_t reverse(uint64_t x)
+static uint64_t reverse_bits(uint64_t x)
 {
     x = (x >> 1 & UINT64_C(0x5555555555555555)) | (x & UINT64_C(0x5555555555555555)) << 1;
     x = (x >> 2 & UINT64_C(0x3333333333333333)) | (x & UINT64_C(0x3333333333333333)) << 2;
@@ -46,19 +46,19 @@ static uint64_t reverse(uint64_t x)
     return __builtin_bswap64(x);
 }
 
-static uint64_t place_of(uint64_t reversed)
+static uint64_t visit_place_of(uint64_t reversed)
 {
     return reversed >> (64 - PLACE_BITS);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_found(const void *a, const void *b)
 {
     uint64_t x = ((const found *)a)->reversed, y = ((const found *)b)->reversed;
     return (x > y) - (x < y);
 }
 
 /* The entries of segment i from this place on, to `to`; how many. */
-static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, found *to)
+static uint64_t visit_gather(const bry__table *table, uint64_t i, uint64_t place, found *to)
 {
     const bry__segment *segment = bry__table_segment(table, i);
     unsigned level = bry__table_level(table, i);
@@ -66,8 +66,8 @@ static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, foun
     bry__entry entry;
     uint64_t n = 0;
     while (bry__segment_next(segment, bry__table_u_most(table, i), &cursor, &entry)) {
-        uint64_t reversed = reverse(entry.u << level | i);
-        if (place_of(reversed) < place)
+        uint64_t reversed = reverse_bits(entry.u << level | i);
+        if (visit_place_of(reversed) < place)
             continue;
         to[n++] = (found){reversed, entry.value};
     }
@@ -76,8 +76,8 @@ static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, foun
     uint32_t value;
     while (segment->spilled &&
            bry__overflow_next(&table->overflow, &spilled, &fingerprint, &value)) {
-        uint64_t reversed = reverse(fingerprint);
-        if (bry__table_segment_of(table, fingerprint) != i || place_of(reversed) < place)
+        uint64_t reversed = reverse_bits(fingerprint);
+        if (bry__table_segment_of(table, fingerprint) != i || visit_place_of(reversed) < place)
             continue;
         to[n++] = (found){reversed, value};
     }
@@ -85,7 +85,7 @@ static uint64_t gather(const bry__table *table, uint64_t i, uint64_t place, foun
 }
 
 /* Makes room for n entries; what was in the buffer is lost. */
-static bool reserve(visit *v, uint64_t n)
+static bool visit_reserve(visit *v, uint64_t n)
 {
     const bry_allocator *allocator = &v->maplet->allocator;
     if (v->buffer && n <= v->room)
@@ -98,7 +98,7 @@ static bool reserve(visit *v, uint64_t n)
     return v->room != 0;
 }
 
-static bry_status visit_entry(const visit *v, bry__table *table, const found *entry)
+static bry_status maplet_visit_entry(const visit *v, bry__table *table, const found *entry)
 {
     const bry__visitor *visitor = v->visitor;
     const bry_allocator *allocator = &v->maplet->allocator;
@@ -106,35 +106,36 @@ static bry_status visit_entry(const visit *v, bry__table *table, const found *en
     uint32_t to = entry->value;
     bry_status status = visitor->judge(visitor->context, entry->value, &verdict, &to);
     if (status == BRY_OK && verdict == BRY__CHANGE)
-        status = bry__table_replace(table, reverse(entry->reversed), entry->value, to, allocator);
+        status =
+            bry__table_replace(table, reverse_bits(entry->reversed), entry->value, to, allocator);
     if (status != BRY_OK || verdict == BRY__KEEP)
         return status;
     if (verdict == BRY__DROP)
-        bry__table_del(table, reverse(entry->reversed), entry->value, allocator);
+        bry__table_del(table, reverse_bits(entry->reversed), entry->value, allocator);
     visitor->done(visitor->context, entry->value, verdict, to);
     return BRY_OK;
 }
 
 /* What is left of the segment at *place, which moves on. */
-static bry_status visit_segment(visit *v, bry__table *table, uint64_t *place)
+static bry_status maplet_visit_segment(visit *v, bry__table *table, uint64_t *place)
 {
-    uint64_t i = bry__table_segment_of(table, reverse(*place << (64 - PLACE_BITS)));
-    uint64_t end = place_of(reverse(i)) + (PLACES >> bry__table_level(table, i));
+    uint64_t i = bry__table_segment_of(table, reverse_bits(*place << (64 - PLACE_BITS)));
+    uint64_t end = visit_place_of(reverse_bits(i)) + (PLACES >> bry__table_level(table, i));
     const bry__segment *segment = bry__table_segment(table, i);
-    if (!reserve(v, segment->n + (segment->spilled ? table->overflow.n : 0)))
+    if (!visit_reserve(v, segment->n + (segment->spilled ? table->overflow.n : 0)))
         return BRY_E_NOMEM;
-    uint64_t n = gather(table, i, *place, v->buffer);
+    uint64_t n = visit_gather(table, i, *place, v->buffer);
     if (n > 1)
-        qsort(v->buffer, n, sizeof *v->buffer, compare);
+        qsort(v->buffer, n, sizeof *v->buffer, compare_found);
     v->left -= v->left > 0; /* segments without entries take time too */
     for (uint64_t e = 0; e < n; e++) {
-        uint64_t here = place_of(v->buffer[e].reversed);
+        uint64_t here = visit_place_of(v->buffer[e].reversed);
         if (here > *place && v->left == 0) {
             *place = here;
             return BRY_OK;
         }
         *place = here;
-        bry_status status = visit_entry(v, table, &v->buffer[e]);
+        bry_status status = maplet_visit_entry(v, table, &v->buffer[e]);
         if (status != BRY_OK)
             return status;
         v->left -= v->left > 0;
@@ -156,7 +157,7 @@ bry_status bry__maplet_visit(bry__maplet *maplet, const bry__visitor *visitor, u
     }
     bry_status status = BRY_OK;
     while (tables > 0 && v.left > 0 && status == BRY_OK) {
-        status = visit_segment(&v, maplet->table[tables - 1], &place);
+        status = maplet_visit_segment(&v, maplet->table[tables - 1], &place);
         if (place == PLACES) {
             tables--;
             place = 0;

@@ -20,7 +20,7 @@ typedef struct shifted {
     unsigned shift; /* from this table's fingerprints to the first's */
 } shifted;
 
-static bool drop_shifted(void *context, uint64_t fingerprint, uint32_t value)
+static bool maplet_drop_shifted(void *context, uint64_t fingerprint, uint32_t value)
 {
     const shifted *to_first = context;
     return to_first->drop(to_first->context, fingerprint >> to_first->shift, value);
@@ -37,7 +37,7 @@ bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context
         i = 0;
     shifted to_first = {drop, context, maplet->chain.shift[i]};
     bool table_done = false;
-    bry_status status = bry__table_sweep(maplet->table[i], drop_shifted, &to_first, budget,
+    bry_status status = bry__table_sweep(maplet->table[i], maplet_drop_shifted, &to_first, budget,
                                          &table_done, &maplet->allocator);
     if (status != BRY_OK)
         return status;
@@ -80,7 +80,7 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
     return BRY_OK;
 }
 
-static void set_value_bits(bry__maplet *maplet, unsigned value_bits)
+static void maplet_set_value_bits(bry__maplet *maplet, unsigned value_bits)
 {
     maplet->options.value_bits = value_bits;
     for (unsigned i = 0; i < maplet->tables; i++)
@@ -91,11 +91,12 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 {
     if (value_bits < maplet->options.value_bits || value_bits > 32)
         return BRY_E_RANGE;
-    set_value_bits(maplet, value_bits);
+    maplet_set_value_bits(maplet, value_bits);
     return BRY_OK;
 }
 
 void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits)
 {
-    set_value_bits(maplet, value_bits); /* segments that are wider stay so until they change */
+    maplet_set_value_bits(maplet,
+                          value_bits); /* segments that are wider stay so until they change */
 }

@@ -3,14 +3,15 @@
 #include <assert.h>
 #include <string.h>
 
-static bool below(const bry__chunk *chunk, unsigned i, uint64_t fingerprint, uint32_t value)
+static bool overflow_below(const bry__chunk *chunk, unsigned i, uint64_t fingerprint,
+                           uint32_t value)
 {
     return chunk->fingerprint[i] < fingerprint ||
            (chunk->fingerprint[i] == fingerprint && chunk->value[i] < value);
 }
 
-static void move_entries(bry__chunk *to, unsigned at, const bry__chunk *from, unsigned first,
-                         unsigned n)
+static void overflow_move_entries(bry__chunk *to, unsigned at, const bry__chunk *from,
+                                  unsigned first, unsigned n)
 {
     memmove(to->fingerprint + at, from->fingerprint + first, n * sizeof *to->fingerprint);
     memmove(to->value + at, from->value + first, n * sizeof *to->value);
@@ -59,7 +60,7 @@ bry__overflow_place bry__overflow_find(const bry__overflow *overflow, uint64_t f
     while (low < high) { /* the first chunk whose last entry is not below */
         size_t middle = low + (high - low) / 2;
         const bry__chunk *chunk = overflow->chunk[middle];
-        if (below(chunk, chunk->n - 1, fingerprint, value))
+        if (overflow_below(chunk, chunk->n - 1, fingerprint, value))
             low = middle + 1;
         else
             high = middle;
@@ -70,7 +71,7 @@ bry__overflow_place bry__overflow_find(const bry__overflow *overflow, uint64_t f
         unsigned first = 0, last = chunk->n;
         while (first < last) {
             unsigned middle = first + (last - first) / 2;
-            if (below(chunk, middle, fingerprint, value))
+            if (overflow_below(chunk, middle, fingerprint, value))
                 first = middle + 1;
             else
                 last = middle;
@@ -94,7 +95,8 @@ bool bry__overflow_next(const bry__overflow *overflow, bry__overflow_place *plac
 }
 
 /* A new chunk at index i of the list, with no entries yet. NULL: no memory, nothing changed. */
-static bry__chunk *open_chunk(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
+static bry__chunk *overflow_open_chunk(bry__overflow *overflow, size_t i,
+                                       const bry_allocator *allocator)
 {
     bry__chunk *chunk = bry__alloc(allocator, sizeof *chunk);
     if (!chunk)
@@ -119,7 +121,7 @@ static bry__chunk *open_chunk(bry__overflow *overflow, size_t i, const bry_alloc
     return chunk;
 }
 
-static void close_chunk(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
+static void overflow_close_chunk(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
 {
     bry__free(allocator, overflow->chunk[i], sizeof(bry__chunk));
     overflow->chunks--;
@@ -138,23 +140,23 @@ bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, u
         place.at = overflow->chunk[place.chunk]->n;
     }
     if (overflow->chunks == 0) {
-        if (!open_chunk(overflow, 0, allocator))
+        if (!overflow_open_chunk(overflow, 0, allocator))
             return BRY_E_NOMEM;
     } else if (overflow->chunk[place.chunk]->n == BRY__CHUNK_MAX) {
-        bry__chunk *upper = open_chunk(overflow, place.chunk + 1, allocator);
+        bry__chunk *upper = overflow_open_chunk(overflow, place.chunk + 1, allocator);
         if (!upper)
             return BRY_E_NOMEM;
         bry__chunk *lower = overflow->chunk[place.chunk];
         lower->n = BRY__CHUNK_MAX / 2;
         upper->n = BRY__CHUNK_MAX - lower->n;
-        move_entries(upper, 0, lower, lower->n, upper->n);
+        overflow_move_entries(upper, 0, lower, lower->n, upper->n);
         if (place.at > lower->n) {
             place.at -= lower->n;
             place.chunk++;
         }
     }
     bry__chunk *chunk = overflow->chunk[place.chunk];
-    move_entries(chunk, place.at + 1, chunk, place.at, chunk->n - place.at);
+    overflow_move_entries(chunk, place.at + 1, chunk, place.at, chunk->n - place.at);
     chunk->fingerprint[place.at] = fingerprint;
     chunk->value[place.at] = value;
     chunk->n++;
@@ -168,16 +170,16 @@ void bry__overflow_set(bry__overflow *overflow, bry__overflow_place place, uint3
 }
 
 /* Makes chunk i and the next into one if they fill at most half of it. */
-static bool join_chunks(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
+static bool overflow_join_chunks(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
 {
     if (i + 1 >= overflow->chunks)
         return false;
     bry__chunk *a = overflow->chunk[i], *b = overflow->chunk[i + 1];
     if (a->n + b->n > BRY__CHUNK_MAX / 2)
         return false;
-    move_entries(a, a->n, b, 0, b->n);
+    overflow_move_entries(a, a->n, b, 0, b->n);
     a->n += b->n;
-    close_chunk(overflow, i + 1, allocator);
+    overflow_close_chunk(overflow, i + 1, allocator);
     return true;
 }
 
@@ -187,14 +189,14 @@ void bry__overflow_remove(bry__overflow *overflow, bry__overflow_place place,
     bry__chunk *chunk = overflow->chunk[place.chunk];
     chunk->n--;
     overflow->n--;
-    move_entries(chunk, place.at, chunk, place.at + 1, chunk->n - place.at);
+    overflow_move_entries(chunk, place.at, chunk, place.at + 1, chunk->n - place.at);
     if (chunk->n == 0) {
-        close_chunk(overflow, place.chunk, allocator);
+        overflow_close_chunk(overflow, place.chunk, allocator);
         return;
     }
     /* Neighbours that together fill at most half a chunk become one: with the one before, or else
      * with the one behind. */
-    if (place.chunk > 0 && join_chunks(overflow, place.chunk - 1, allocator))
+    if (place.chunk > 0 && overflow_join_chunks(overflow, place.chunk - 1, allocator))
         return;
-    join_chunks(overflow, place.chunk, allocator);
+    overflow_join_chunks(overflow, place.chunk, allocator);
 }

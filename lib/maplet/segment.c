@@ -36,26 +36,26 @@
 
 /* ---- the layout ---------------------------------------------------------------------------- */
 
-static size_t front_bytes(unsigned n, unsigned quotients)
+static size_t segment_front_bytes(unsigned n, unsigned quotients)
 {
     return 2 * bry__samples_of(quotients) + ((size_t)quotients + n + 7) / 8;
 }
 
-static size_t slots_bytes(unsigned n, unsigned slot)
+static size_t segment_slots_bytes(unsigned n, unsigned slot)
 {
     return ((size_t)n * slot + 7) / 8;
 }
 
-static unsigned steps_for(unsigned n, unsigned quotients, unsigned slot)
+static unsigned segment_steps_for(unsigned n, unsigned quotients, unsigned slot)
 {
-    size_t front = front_bytes(n, quotients), slots = slots_bytes(n, slot);
+    size_t front = segment_front_bytes(n, quotients), slots = segment_slots_bytes(n, slot);
     if (slots < 8)
         slots = 8; /* reading the runs may pass their end by this much */
     return (unsigned)((front + slots + BRY__SEGMENT_STEP - 9) / BRY__SEGMENT_STEP);
 }
 
 /* The most remainder bits that leave at least n quotients. */
-static unsigned remainder_bits_for(unsigned n, uint64_t u_most)
+static unsigned segment_remainder_bits(unsigned n, uint64_t u_most)
 {
     uint64_t least = (n > MIN_QUOTIENTS ? n : MIN_QUOTIENTS) - 1;
     unsigned bits = 1; /* never none, so that a split finds the bit it goes by in the slots */
@@ -68,39 +68,41 @@ bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned
 {
     if (n == 0)
         return (bry__segment_layout){0};
-    unsigned remainder_bits = remainder_bits_for(n, u_most), slot = remainder_bits + value_bits;
+    unsigned remainder_bits = segment_remainder_bits(n, u_most), slot = remainder_bits + value_bits;
     unsigned quotients = (unsigned)(u_most >> remainder_bits) + 1;
-    return (bry__segment_layout){remainder_bits, steps_for(n, quotients, slot),
-                                 front_bytes(n, quotients), slots_bytes(n, slot)};
+    return (bry__segment_layout){remainder_bits, segment_steps_for(n, quotients, slot),
+                                 segment_front_bytes(n, quotients), segment_slots_bytes(n, slot)};
 }
 
-static uint64_t slot_at(const bry__segment *segment, unsigned index)
+static uint64_t segment_slot_at(const bry__segment *segment, unsigned index)
 {
     return 8 * (uint64_t)bry__segment_block(segment->steps) -
            (uint64_t)(index + 1) * bry__slot_bits(segment);
 }
 
-static uint64_t remainder_at(const bry__segment *segment, unsigned index)
+static uint64_t segment_remainder_at(const bry__segment *segment, unsigned index)
 {
-    return bry__field_get(segment->bytes, slot_at(segment, index), segment->remainder_bits);
+    return bry__field_get(segment->bytes, segment_slot_at(segment, index), segment->remainder_bits);
 }
 
 uint32_t bry__segment_value(const bry__segment *segment, unsigned index)
 {
-    return (uint32_t)bry__field_get(
-        segment->bytes, slot_at(segment, index) + segment->remainder_bits, segment->value_bits);
+    return (uint32_t)bry__field_get(segment->bytes,
+                                    segment_slot_at(segment, index) + segment->remainder_bits,
+                                    segment->value_bits);
 }
 
 void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t value)
 {
-    bry__field_put(segment->bytes, slot_at(segment, index) + segment->remainder_bits,
+    bry__field_put(segment->bytes, segment_slot_at(segment, index) + segment->remainder_bits,
                    segment->value_bits, value);
 }
 
 /* Remainder and value of a slot; one access where they fit one. */
-static void put_slot(bry__segment *segment, unsigned index, uint64_t remainder, uint32_t value)
+static void segment_put_slot(bry__segment *segment, unsigned index, uint64_t remainder,
+                             uint32_t value)
 {
-    uint64_t slot = slot_at(segment, index);
+    uint64_t slot = segment_slot_at(segment, index);
     unsigned bits = bry__slot_bits(segment), low = segment->remainder_bits;
     if (bits <= BRY__FIELD_MAX) {
         bry__field_put(segment->bytes, slot, bits, (uint64_t)value << low | remainder);
@@ -110,9 +112,9 @@ static void put_slot(bry__segment *segment, unsigned index, uint64_t remainder, 
     }
 }
 
-static uint64_t get_slot(const bry__segment *segment, unsigned index, uint32_t *value)
+static uint64_t segment_get_slot(const bry__segment *segment, unsigned index, uint32_t *value)
 {
-    uint64_t slot = slot_at(segment, index);
+    uint64_t slot = segment_slot_at(segment, index);
     unsigned bits = bry__slot_bits(segment), low = segment->remainder_bits;
     if (bits <= BRY__FIELD_MAX) {
         uint64_t both = bry__field_get(segment->bytes, slot, bits);
@@ -130,8 +132,8 @@ typedef struct bry__segment_run {
 } bry__segment_run;
 
 /* The entries of a quotient; their 1s begin at bit quotient + index of the runs. */
-static inline bry__segment_run run_of(const bry__segment *segment, unsigned quotients,
-                                      unsigned quotient)
+static inline bry__segment_run segment_run_of(const bry__segment *segment, unsigned quotients,
+                                              unsigned quotient)
 {
     unsigned block = quotient >> BRY__SAMPLED, start = block << BRY__SAMPLED;
     if (block)
@@ -152,12 +154,12 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
         return place;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    bry__segment_run run = run_of(segment, bry__quotients_of(segment, u_most), quotient);
+    bry__segment_run run = segment_run_of(segment, bry__quotients_of(segment, u_most), quotient);
     place.bit = (uint64_t)quotient + run.index;
     place.index = run.index;
     place.run = run.length;
     for (; place.run > 0; place.run--, place.index++, place.bit++) {
-        uint64_t here = remainder_at(segment, place.index);
+        uint64_t here = segment_remainder_at(segment, place.index);
         if (here > remainder)
             break;
         if (here == remainder && bry__segment_value(segment, place.index) >= value) {
@@ -168,13 +170,13 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     return place;
 }
 
-/* The same as pick(), where slots are too wide for one word. */
-static BRY__COLD bool pick_wide(const bry__segment *segment, uint64_t u, bry__segment_run run,
-                                uint32_t *value)
+/* The same as segment_pick(), where slots are too wide for one word. */
+static BRY__COLD bool segment_pick_wide(const bry__segment *segment, uint64_t u,
+                                        bry__segment_run run, uint32_t *value)
 {
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
     for (; run.length > 0; run.length--, run.index++) {
-        if (remainder_at(segment, run.index) == remainder) {
+        if (segment_remainder_at(segment, run.index) == remainder) {
             *value = bry__segment_value(segment, run.index);
             return true;
         }
@@ -183,12 +185,12 @@ static BRY__COLD bool pick_wide(const bry__segment *segment, uint64_t u, bry__se
 }
 
 /* The entry of a run that has this remainder. */
-static inline bool pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
-                        uint32_t *value)
+static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
+                                uint32_t *value)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     if (bits > BRY__FIELD_MAX)
-        return pick_wide(segment, u, run, value);
+        return segment_pick_wide(segment, u, run, value);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
     for (; run.length > 0; run.length--, end -= bits) {
         /* The word that ends with the slot's last byte, shifted so that it ends with the slot. */
@@ -212,12 +214,13 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     unsigned quotients = bry__quotients_of(segment, u_most);
     unsigned index = quotient * segment->n / quotients;
     __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
-    __builtin_prefetch(segment->bytes + (slot_at(segment, index) >> 3));
-    return pick(segment, u, run_of(segment, quotients, quotient), value);
+    __builtin_prefetch(segment->bytes + (segment_slot_at(segment, index) >> 3));
+    return segment_pick(segment, u, segment_run_of(segment, quotients, quotient), value);
 }
 
 /* About where the runs of a quotient are, and the sample before it. */
-BRY__PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most, uint64_t u)
+BRY__PREFETCHING void segment_prefetch_runs(const bry__segment *segment, uint64_t u_most,
+                                            uint64_t u)
 {
     if (!segment->bytes)
         return;
@@ -230,15 +233,16 @@ BRY__PREFETCHING void prefetch_runs(const bry__segment *segment, uint64_t u_most
     __builtin_prefetch(about + 12);
 }
 
-BRY__PREFETCHING bry__segment_run locate(const bry__segment *segment, uint64_t u_most, uint64_t u)
+BRY__PREFETCHING bry__segment_run segment_locate(const bry__segment *segment, uint64_t u_most,
+                                                 uint64_t u)
 {
     bry__segment_run run = {0};
     if (segment->bytes)
-        run = run_of(segment, bry__quotients_of(segment, u_most),
-                     (unsigned)(u >> segment->remainder_bits));
+        run = segment_run_of(segment, bry__quotients_of(segment, u_most),
+                             (unsigned)(u >> segment->remainder_bits));
     if (run.length) { /* it is read as the word that ends with it, which may begin a line before */
         const unsigned char *end =
-            segment->bytes + ((slot_at(segment, run.index) + bry__slot_bits(segment)) >> 3);
+            segment->bytes + ((segment_slot_at(segment, run.index) + bry__slot_bits(segment)) >> 3);
         __builtin_prefetch(end);
         __builtin_prefetch(end - 8);
     }
@@ -249,22 +253,22 @@ void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, u
 {
     bry__segment_run runs[BRY__SEGMENT_BATCH];
     for (size_t i = 0; i < n; i++)
-        prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
+        segment_prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
     for (size_t i = 0; i < n; i++)
-        runs[i] = locate(queries[i].segment, queries[i].u_most, queries[i].u);
+        runs[i] = segment_locate(queries[i].segment, queries[i].u_most, queries[i].u);
     for (size_t i = 0; i < n; i++)
         if (!answers[i])
-            answers[i] = pick(queries[i].segment, queries[i].u, runs[i], &values[i]);
+            answers[i] = segment_pick(queries[i].segment, queries[i].u, runs[i], &values[i]);
 }
 
 void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     if (!segment->bytes)
         return;
-    prefetch_runs(segment, u_most, u);
+    segment_prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
     unsigned index = quotient * segment->n / bry__quotients_of(segment, u_most); /* about */
-    const unsigned char *slot = segment->bytes + (slot_at(segment, index) >> 3);
+    const unsigned char *slot = segment->bytes + (segment_slot_at(segment, index) >> 3);
     __builtin_prefetch(slot - BRY__LINE / 2);
     __builtin_prefetch(slot + BRY__LINE / 2);
 }
@@ -273,11 +277,11 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
 {
     if (!segment->bytes)
         return;
-    prefetch_runs(segment, u_most, u);
+    segment_prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
     unsigned index = quotient * segment->n / bry__quotients_of(segment, u_most); /* about */
-    const unsigned char *from = segment->bytes + (slot_at(segment, segment->n) >> 3);
-    const unsigned char *to = segment->bytes + (slot_at(segment, index) >> 3);
+    const unsigned char *from = segment->bytes + (segment_slot_at(segment, segment->n) >> 3);
+    const unsigned char *to = segment->bytes + (segment_slot_at(segment, index) >> 3);
     for (; from <= to; from += BRY__LINE)
         __builtin_prefetch(from, 1);
 }
@@ -285,9 +289,9 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
 void bry__segment_prefetch_n(const bry__query *queries, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
+        segment_prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
     for (size_t i = 0; i < n; i++)
-        (void)locate(queries[i].segment, queries[i].u_most, queries[i].u);
+        (void)segment_locate(queries[i].segment, queries[i].u_most, queries[i].u);
 }
 
 unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place place)
@@ -296,14 +300,14 @@ unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place 
         return 0;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
     unsigned count = 1;
-    while (count < place.run && remainder_at(segment, place.index + count) == remainder)
+    while (count < place.run && segment_remainder_at(segment, place.index + count) == remainder)
         count++;
     return count;
 }
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-static unsigned char *alloc_steps(unsigned steps, const bry_allocator *allocator)
+static unsigned char *segment_alloc_steps(unsigned steps, const bry_allocator *allocator)
 {
     return bry__alloc(allocator, bry__segment_block(steps));
 }
@@ -321,7 +325,7 @@ void bry__segment_free(bry__segment *segment, const bry_allocator *allocator)
 
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
 {
-    unsigned remainder_bits = remainder_bits_for((unsigned)n, u_most);
+    unsigned remainder_bits = segment_remainder_bits((unsigned)n, u_most);
     unsigned quotients = (unsigned)(u_most >> remainder_bits) + 1;
     double bits = quotients + n + n * (remainder_bits + value_bits);
     /* Half of the last step is empty on average, and of the last bytes of runs and slots. */
@@ -336,7 +340,7 @@ bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_
                             .remainder_bits = (uint8_t)layout.remainder_bits,
                             .steps = (uint16_t)layout.steps};
     if (n > 0) {
-        segment.bytes = alloc_steps(segment.steps, allocator);
+        segment.bytes = segment_alloc_steps(segment.steps, allocator);
         if (!segment.bytes)
             return BRY_E_NOMEM;
     }
@@ -344,7 +348,7 @@ bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_
     return BRY_OK;
 }
 
-static void sample_up_to(bry__segment_builder *builder, size_t samples)
+static void segment_sample_up_to(bry__segment_builder *builder, size_t samples)
 {
     for (; builder->sampled < samples; builder->sampled++)
         bry__store16(builder->segment.bytes + 2 * (size_t)builder->sampled,
@@ -355,11 +359,12 @@ void bry__segment_append(bry__segment_builder *builder, bry__entry entry)
 {
     bry__segment *segment = &builder->segment;
     unsigned quotient = (unsigned)(entry.u >> segment->remainder_bits);
-    sample_up_to(builder, quotient >> BRY__SAMPLED);
+    segment_sample_up_to(builder, quotient >> BRY__SAMPLED);
     unsigned one = quotient + builder->done;
     bry__runs_of(segment, bry__quotients_of(segment, builder->u_most))[one >> 3] |=
         (unsigned char)(1u << (one & 7));
-    put_slot(segment, builder->done, entry.u & bry__low_bits(segment->remainder_bits), entry.value);
+    segment_put_slot(segment, builder->done, entry.u & bry__low_bits(segment->remainder_bits),
+                     entry.value);
     segment->n = (uint16_t)++builder->done;
 }
 
@@ -381,7 +386,7 @@ bry__segment bry__segment_end(bry__segment_builder *builder)
 {
     bry__segment *segment = &builder->segment;
     if (segment->bytes)
-        sample_up_to(builder, bry__samples_of(bry__quotients_of(segment, builder->u_most)));
+        segment_sample_up_to(builder, bry__samples_of(bry__quotients_of(segment, builder->u_most)));
     return *segment;
 }
 
@@ -400,16 +405,16 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
         cursor->bit += 64 - (cursor->bit & 7);
     }
     uint64_t quotient = cursor->bit - cursor->index;
-    entry->u =
-        quotient << segment->remainder_bits | get_slot(segment, cursor->index, &entry->value);
+    entry->u = quotient << segment->remainder_bits |
+               segment_get_slot(segment, cursor->index, &entry->value);
     cursor->bit++;
     cursor->index++;
     return true;
 }
 
-/* Slots that one word covers, `bits` wide; the last one ends at bit `end`, as in pick(). */
-static inline void read_narrow(const bry__segment *segment, const unsigned char *runs,
-                               uint64_t runs_end, bry__entry *to)
+/* Slots that one word covers, `bits` wide; the last one ends at bit `end`, as in segment_pick(). */
+static inline void segment_read_narrow(const bry__segment *segment, const unsigned char *runs,
+                                       uint64_t runs_end, bry__entry *to)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps), mask = bry__low_bits(low);
@@ -433,8 +438,8 @@ void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry 
     unsigned quotients = bry__quotients_of(segment, u_most);
     bry__segment_cursor cursor = {0};
     if (segment->n > 0 && bry__slot_bits(segment) <= BRY__FIELD_MAX)
-        read_narrow(segment, bry__runs_of(segment, quotients), (uint64_t)quotients + segment->n,
-                    to);
+        segment_read_narrow(segment, bry__runs_of(segment, quotients),
+                            (uint64_t)quotients + segment->n, to);
     else
         while (bry__segment_next(segment, u_most, &cursor, to))
             to++;
@@ -442,8 +447,8 @@ void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry 
 
 /* The same entries and one more, if there is one, in a new block with the layout that suits them.
  */
-static bry_status rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
-                          unsigned value_bits, const bry_allocator *allocator)
+static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
+                                  unsigned value_bits, const bry_allocator *allocator)
 {
     bry__segment_builder builder;
     bry_status status =
@@ -472,7 +477,7 @@ static bry_status rewrite(bry__segment *segment, uint64_t u_most, const bry__ent
 bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
                               const bry_allocator *allocator)
 {
-    return rewrite(segment, u_most, NULL, value_bits, allocator);
+    return segment_rewrite(segment, u_most, NULL, value_bits, allocator);
 }
 
 bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
@@ -480,7 +485,7 @@ bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
 {
     bry__segment made = *segment;
     if (segment->bytes) {
-        made.bytes = alloc_steps(segment->steps, allocator);
+        made.bytes = segment_alloc_steps(segment->steps, allocator);
         if (!made.bytes)
             return BRY_E_NOMEM;
         memcpy(made.bytes, segment->bytes, bry__segment_bytes(segment));
@@ -490,14 +495,14 @@ bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
 }
 
 /* Another block size for the same layout: the two ends are copied, the gap between them changes. */
-static bry_status resize(bry__segment *segment, unsigned quotients, unsigned steps,
-                         const bry_allocator *allocator)
+static bry_status segment_resize(bry__segment *segment, unsigned quotients, unsigned steps,
+                                 const bry_allocator *allocator)
 {
-    unsigned char *bytes = alloc_steps(steps, allocator);
+    unsigned char *bytes = segment_alloc_steps(steps, allocator);
     if (!bytes)
         return BRY_E_NOMEM;
-    size_t front = front_bytes(segment->n, quotients);
-    size_t slots = slots_bytes(segment->n, bry__slot_bits(segment));
+    size_t front = segment_front_bytes(segment->n, quotients);
+    size_t slots = segment_slots_bytes(segment->n, bry__slot_bits(segment));
     memcpy(bytes, segment->bytes, front);
     memcpy(bytes + bry__segment_block(steps) - slots,
            segment->bytes + bry__segment_bytes(segment) - slots, slots);
@@ -508,7 +513,8 @@ static bry_status resize(bry__segment *segment, unsigned quotients, unsigned ste
 }
 
 /* Adds `by` to every sample behind the quotient. */
-static void shift_samples(bry__segment *segment, unsigned quotients, uint64_t quotient, int by)
+static void segment_shift_samples(bry__segment *segment, unsigned quotients, uint64_t quotient,
+                                  int by)
 {
     size_t samples = bry__samples_of(quotients);
     for (size_t i = (size_t)(quotient >> BRY__SAMPLED); i < samples; i++) {
@@ -524,10 +530,10 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
     unsigned n = segment->n + 1u, quotients = bry__quotients_of(segment, u_most);
     if (!segment->bytes || !bry__segment_fits(segment, entry.value) ||
         (n > quotients && segment->remainder_bits > 1))
-        return rewrite(segment, u_most, &entry, value_bits, allocator);
-    unsigned slot = bry__slot_bits(segment), steps = steps_for(n, quotients, slot);
+        return segment_rewrite(segment, u_most, &entry, value_bits, allocator);
+    unsigned slot = bry__slot_bits(segment), steps = segment_steps_for(n, quotients, slot);
     if (steps > segment->steps) {
-        bry_status status = resize(segment, quotients, steps, allocator);
+        bry_status status = segment_resize(segment, quotients, steps, allocator);
         if (status != BRY_OK)
             return status;
     }
@@ -536,10 +542,11 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
     uint64_t end = 8 * (uint64_t)bry__segment_bytes(segment);
     kernel->bits_down(segment->bytes, end - (uint64_t)segment->n * slot,
                       end - (uint64_t)place.index * slot, slot);
-    put_slot(segment, place.index, entry.u & bry__low_bits(segment->remainder_bits), entry.value);
+    segment_put_slot(segment, place.index, entry.u & bry__low_bits(segment->remainder_bits),
+                     entry.value);
     kernel->bits_up(runs, place.bit, (uint64_t)quotients + segment->n, 1);
     runs[place.bit >> 3] |= (unsigned char)(1u << (place.bit & 7));
-    shift_samples(segment, quotients, entry.u >> segment->remainder_bits, 1);
+    segment_shift_samples(segment, quotients, entry.u >> segment->remainder_bits, 1);
     segment->n = (uint16_t)n;
     return BRY_OK;
 }
@@ -554,31 +561,32 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
     }
     const bry__kernel *kernel = bry__kernels();
     unsigned char *runs = bry__runs_of(segment, quotients);
-    uint64_t lowest = slot_at(segment, n), runs_end = (uint64_t)quotients + n;
-    kernel->bits_up(segment->bytes, lowest, slot_at(segment, place.index), bry__slot_bits(segment));
-    put_slot(segment, n, 0, 0);
+    uint64_t lowest = segment_slot_at(segment, n), runs_end = (uint64_t)quotients + n;
+    kernel->bits_up(segment->bytes, lowest, segment_slot_at(segment, place.index),
+                    bry__slot_bits(segment));
+    segment_put_slot(segment, n, 0, 0);
     kernel->bits_down(runs, place.bit + 1, runs_end + 1, 1);
     runs[runs_end >> 3] &= (unsigned char)~(1u << (runs_end & 7));
-    shift_samples(segment, quotients, u >> segment->remainder_bits, -1);
+    segment_shift_samples(segment, quotients, u >> segment->remainder_bits, -1);
     segment->n = (uint16_t)n;
 
     /* Giving memory back is worth a try, not an error; some slack keeps add-and-remove cheap. */
-    unsigned steps = steps_for(n, quotients, bry__slot_bits(segment));
+    unsigned steps = segment_steps_for(n, quotients, bry__slot_bits(segment));
     if (quotients > 4 * MIN_QUOTIENTS && n < quotients / 4)
-        (void)rewrite(segment, u_most, NULL, segment->value_bits, allocator);
+        (void)segment_rewrite(segment, u_most, NULL, segment->value_bits, allocator);
     else if (steps + 2 <= segment->steps)
-        (void)resize(segment, quotients, steps, allocator);
+        (void)segment_resize(segment, quotients, steps, allocator);
 }
 
 /* ---- checking ------------------------------------------------------------------------------ */
 
-static bool bit_at(const unsigned char *bytes, uint64_t i)
+static bool segment_bit_at(const unsigned char *bytes, uint64_t i)
 {
     return bytes[i >> 3] >> (i & 7) & 1;
 }
 
 /* The runs: n ones, and samples that agree. */
-static const char *check_runs(const bry__segment *segment, unsigned quotients)
+static const char *segment_check_runs(const bry__segment *segment, unsigned quotients)
 {
     const unsigned char *runs = bry__runs_of(segment, quotients);
     uint64_t end = (uint64_t)quotients + segment->n;
@@ -597,7 +605,7 @@ static const char *check_runs(const bry__segment *segment, unsigned quotients)
     }
     for (; sample < samples; sample++)
         agree = agree && bry__load16(segment->bytes + 2 * sample) == ones;
-    if (ones != segment->n || bit_at(runs, end - 1))
+    if (ones != segment->n || segment_bit_at(runs, end - 1))
         return "a segment's runs do not hold its entries";
     return agree ? NULL : "a segment's sample does not agree with its runs";
 }
@@ -617,14 +625,14 @@ const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_mo
     unsigned quotients = bry__quotients_of(segment, u_most), slot = bry__slot_bits(segment);
     if (segment->n > quotients && segment->remainder_bits > 1)
         return "a segment has too few quotients";
-    if (steps_for(segment->n, quotients, slot) > segment->steps)
+    if (segment_steps_for(segment->n, quotients, slot) > segment->steps)
         return "a segment is too small for its entries";
-    const char *problem = check_runs(segment, quotients);
+    const char *problem = segment_check_runs(segment, quotients);
     if (problem)
         return problem;
     uint64_t gap = 16 * bry__samples_of(quotients) + quotients + segment->n;
-    for (; gap < slot_at(segment, segment->n - 1u); gap++)
-        if (bit_at(segment->bytes, gap))
+    for (; gap < segment_slot_at(segment, segment->n - 1u); gap++)
+        if (segment_bit_at(segment->bytes, gap))
             return "a segment has bits outside its entries";
     return NULL;
 }

@@ -33,23 +33,23 @@
 #define TARGET 384u
 #define MIN_U_MOST 511u /* a segment is not split when its u would be limited to less */
 
-static unsigned bit_length(uint64_t x)
+static unsigned table_bit_length(uint64_t x)
 {
     return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
 }
 
-static void set_segments(bry__table *table, uint64_t segments)
+static void table_set_segments(bry__table *table, uint64_t segments)
 {
     assert(segments >= 1);
     table->segments = segments;
-    table->level = bit_length(segments) - 1;
+    table->level = table_bit_length(segments) - 1;
     table->split = segments - ((uint64_t)1 << table->level);
     table->u_most[0] = (table->range - 1) >> table->level;
     table->u_most[1] = table->u_most[0] >> 1;
 }
 
 /* Entries that are in segments. */
-static uint64_t dense(const bry__table *table)
+static uint64_t table_in_segments(const bry__table *table)
 {
     return table->n - table->overflow.n;
 }
@@ -69,7 +69,7 @@ uint64_t bry__table_segments_for(uint64_t range, uint64_t n)
 
 uint64_t bry__table_most_splits(const bry__table *table, uint64_t n)
 {
-    uint64_t segments = (dense(table) + n) / TARGET + 1;
+    uint64_t segments = (table_in_segments(table) + n) / TARGET + 1;
     return segments > table->segments ? segments - table->segments : 0;
 }
 
@@ -133,7 +133,7 @@ bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uin
     *table = (bry__table){.range = range, .value_bits = value_bits};
     if (segments < 1 || segments > range)
         return false;
-    set_segments(table, segments);
+    table_set_segments(table, segments);
     return table->u_most[table->split > 0] >= MIN_U_MOST;
 }
 
@@ -186,7 +186,7 @@ void bry__table_clear(bry__table *table, const bry_allocator *allocator)
     bry__overflow_free(&table->overflow, allocator);
     table->n = table->dead = table->block_bytes = 0;
     table->sweeping = false;
-    set_segments(table, 1);
+    table_set_segments(table, 1);
     bry__table_trim(table, allocator);
     bry__segment **small = table->group_room > 1 ? bry__alloc(allocator, sizeof *small) : NULL;
     if (small) { /* else it stays larger than it needs to be */
@@ -211,13 +211,13 @@ uint64_t bry__table_bytes_empty(void)
 uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
 {
     bry__table grown = {.range = range};
-    set_segments(&grown, n > TARGET ? (n + TARGET - 1) / TARGET : 1);
+    table_set_segments(&grown, n > TARGET ? (n + TARGET - 1) / TARGET : 1);
     double whole = (double)((uint64_t)1 << grown.level), split = (double)grown.split;
     double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_most[0], value_bits);
     double split_bytes =
         bry__segment_plan_bytes((double)n / whole / 2, grown.u_most[1], value_bits);
     uint64_t groups = (grown.segments + BRY__GROUP_SIZE - 1) / BRY__GROUP_SIZE;
-    uint64_t room = groups > 1 ? (uint64_t)1 << bit_length(groups - 1) : 1;
+    uint64_t room = groups > 1 ? (uint64_t)1 << table_bit_length(groups - 1) : 1;
     return groups * GROUP_BYTES + room * sizeof *grown.group +
            (uint64_t)((whole - split) * unsplit_bytes + 2 * split * split_bytes);
 }
@@ -232,14 +232,14 @@ void bry__table_count_step(bry__table *table, uint64_t moved)
 }
 
 /* A sweep that has passed segment i must come back to it. */
-static void revisit(bry__table *table, uint64_t i)
+static void table_sweep_again(bry__table *table, uint64_t i)
 {
     if (table->sweeping && i < table->sweep)
         table->sweep = i;
 }
 
 /* Splits the next segment. BRY_E_NOMEM: nothing changed. */
-static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
+static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
 {
     uint64_t low = table->split, high = table->segments;
     bry_status status = bry__table_reach(table, high, allocator);
@@ -277,16 +277,16 @@ static bry_status split(bry__table *table, uint64_t *moved, const bry_allocator 
         target[i]->spilled = spilled;
         table->block_bytes += bry__segment_bytes(target[i]);
     }
-    set_segments(table, high + 1);
+    table_set_segments(table, high + 1);
     return BRY_OK;
 }
 
 /* Folds the last segment back into the one that it was split from. Nothing changes on failure. */
-static bry_status fold(bry__table *table, const bry_allocator *allocator)
+static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
 {
     uint64_t high = table->segments - 1;
     bry__table after = *table;
-    set_segments(&after, high);
+    table_set_segments(&after, high);
     uint64_t low = after.split;
     bry__segment *a = bry__table_segment(table, low), *b = bry__table_segment(table, high);
     unsigned n = (unsigned)a->n + b->n;
@@ -321,8 +321,8 @@ static bry_status fold(bry__table *table, const bry_allocator *allocator)
     a->spilled = spilled;
     table->block_bytes += bry__segment_bytes(a);
     if (table->sweep <= high)
-        revisit(table, low);
-    set_segments(table, high);
+        table_sweep_again(table, low);
+    table_set_segments(table, high);
     bry__table_trim(table, allocator);
     bry__table_count_step(table, n);
     return BRY_OK;
@@ -330,12 +330,12 @@ static bry_status fold(bry__table *table, const bry_allocator *allocator)
 
 /* After an insertion: one split a time keeps up, two catch up when memory was short. It is not an
  * error when memory is short now: segments are a little fuller meanwhile. */
-static uint64_t grow(bry__table *table, const bry_allocator *allocator)
+static uint64_t table_grow(bry__table *table, const bry_allocator *allocator)
 {
     uint64_t moved = 0;
     for (unsigned i = 0; i < 2; i++) {
-        if (dense(table) <= TARGET * table->segments || table->u_most[1] < MIN_U_MOST ||
-            split(table, &moved, allocator) != BRY_OK)
+        if (table_in_segments(table) <= TARGET * table->segments || table->u_most[1] < MIN_U_MOST ||
+            table_split(table, &moved, allocator) != BRY_OK)
             break;
     }
     return moved;
@@ -343,21 +343,22 @@ static uint64_t grow(bry__table *table, const bry_allocator *allocator)
 
 bool bry__table_shrink(bry__table *table, const bry_allocator *allocator)
 {
-    return table->segments > 1 && dense(table) < TARGET * 3 / 4 * (table->segments - 1) &&
-           fold(table, allocator) == BRY_OK;
+    return table->segments > 1 &&
+           table_in_segments(table) < TARGET * 3 / 4 * (table->segments - 1) &&
+           table_fold(table, allocator) == BRY_OK;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* Whether the overflow may hold entries of a fingerprint of which the segment holds `count`. */
-static bool may_overflow(const bry__table *table, const bry__segment *segment, unsigned count)
+static bool table_may_overflow(const bry__table *table, const bry__segment *segment, unsigned count)
 {
     return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
 }
 
 /* The smallest value where the segment has spilled to the overflow. */
-static BRY__COLD bool get_spilled(const bry__table *table, uint64_t fingerprint, bry__spot at,
-                                  uint32_t *value)
+static BRY__COLD bool table_get_spilled(const bry__table *table, uint64_t fingerprint, bry__spot at,
+                                        uint32_t *value)
 {
     bool found = bry__segment_get(bry__table_segment(table, at.i), at.u_most, at.u, value);
     bry__overflow_place place = bry__overflow_find(&table->overflow, fingerprint, 0);
@@ -375,13 +376,13 @@ bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *val
     bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
     if (segment->spilled && table->overflow.n > 0)
-        return get_spilled(table, fingerprint, at, value);
+        return table_get_spilled(table, fingerprint, at, value);
     return bry__segment_get(segment, at.u_most, at.u, value);
 }
 
 /* Where each fingerprint is, its record on the way to the cache. */
-static void query_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
-                    bry__query *queries)
+static void table_query_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
+                          bry__query *queries)
 {
     for (size_t i = 0; i < n; i++) {
         bry__spot at = bry__table_spot(table, fingerprints[i]);
@@ -396,7 +397,7 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
     bry__query queries[BRY__TABLE_BATCH];
     if (n == 0)
         return;
-    query_n(table, fingerprints, n, queries);
+    table_query_n(table, fingerprints, n, queries);
     if (table->overflow.n == 0) {
         bry__segment_get_n(queries, n, values, answers);
         return;
@@ -422,13 +423,13 @@ void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints
     bry__query queries[BRY__TABLE_BATCH];
     if (n == 0)
         return;
-    query_n(table, fingerprints, n, queries);
+    table_query_n(table, fingerprints, n, queries);
     bry__segment_prefetch_n(queries, n);
 }
 
 /* Where (fingerprint, value) is in the overflow; false when it is not. */
-static bool find_beyond(const bry__table *table, uint64_t fingerprint, uint32_t value,
-                        bry__overflow_place *place)
+static bool table_find_overflow(const bry__table *table, uint64_t fingerprint, uint32_t value,
+                                bry__overflow_place *place)
 {
     *place = bry__overflow_find(&table->overflow, fingerprint, value);
     bry__overflow_place next = *place;
@@ -444,12 +445,12 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
     bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
     bry__overflow_place beyond;
     return (place.found && bry__segment_value(segment, place.index) == value) ||
-           find_beyond(table, fingerprint, value, &beyond);
+           table_find_overflow(table, fingerprint, value, &beyond);
 }
 
 /* Values that are not below `from`, of which `room` are stored and at most `most` counted. */
-static uint64_t list(const bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t *values,
-                     uint64_t room, uint64_t most)
+static uint64_t table_list_values(const bry__table *table, uint64_t fingerprint, uint32_t from,
+                                  uint32_t *values, uint64_t room, uint64_t most)
 {
     bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
@@ -459,7 +460,7 @@ static uint64_t list(const bry__table *table, uint64_t fingerprint, uint32_t fro
     uint32_t v = 0;
     bry__overflow_place beyond = {0};
     bool more = false;
-    if (may_overflow(table, segment, from == 0 ? count : BRY__CROWD)) {
+    if (table_may_overflow(table, segment, from == 0 ? count : BRY__CROWD)) {
         beyond = bry__overflow_find(&table->overflow, fingerprint, from);
         more = bry__overflow_next(&table->overflow, &beyond, &f, &v) && f == fingerprint;
     }
@@ -479,19 +480,19 @@ static uint64_t list(const bry__table *table, uint64_t fingerprint, uint32_t fro
 uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint32_t *values,
                             uint64_t room)
 {
-    return list(table, fingerprint, 0, values, room, UINT64_MAX);
+    return table_list_values(table, fingerprint, 0, values, room, UINT64_MAX);
 }
 
 uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
                              uint32_t *values, uint64_t room)
 {
-    return list(table, fingerprint, from, values, room, room + 1);
+    return table_list_values(table, fingerprint, from, values, room, room + 1);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /* Puts `value` among the sorted values of a full crowd, whose largest has left. */
-static void replace_largest(bry__segment *segment, unsigned index, uint32_t value)
+static void table_replace_largest(bry__segment *segment, unsigned index, uint32_t value)
 {
     unsigned i = index + BRY__CROWD - 1;
     for (; i > index; i--) {
@@ -503,8 +504,8 @@ static void replace_largest(bry__segment *segment, unsigned index, uint32_t valu
     bry__segment_set_value(segment, i, value);
 }
 
-static bry_status widen(bry__table *table, bry__segment *segment, uint64_t u_most,
-                        const bry_allocator *allocator)
+static bry_status table_widen_segment(bry__table *table, bry__segment *segment, uint64_t u_most,
+                                      const bry_allocator *allocator)
 {
     size_t before = bry__segment_bytes(segment);
     bry_status status = bry__segment_widen(segment, u_most, table->value_bits, allocator);
@@ -524,14 +525,14 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
     uint64_t moved = 0;
     if (count >= BRY__CROWD) {
         if (!bry__segment_fits(segment, value))
-            status = widen(table, segment, at.u_most, allocator);
+            status = table_widen_segment(table, segment, at.u_most, allocator);
         if (status != BRY_OK)
             return status;
         uint32_t largest = bry__segment_value(segment, place.index + BRY__CROWD - 1);
         status = bry__overflow_insert(&table->overflow, fingerprint,
                                       value < largest ? largest : value, allocator);
         if (status == BRY_OK && value < largest)
-            replace_largest(segment, place.index, value);
+            table_replace_largest(segment, place.index, value);
     } else if (segment->n >= BRY__SEGMENT_MAX) {
         status = bry__overflow_insert(&table->overflow, fingerprint, value, allocator);
         if (status == BRY_OK)
@@ -552,14 +553,14 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
     if (status != BRY_OK)
         return status;
     table->n++;
-    bry__table_count_step(table, moved + grow(table, allocator));
+    bry__table_count_step(table, moved + table_grow(table, allocator));
     return BRY_OK;
 }
 
 /* Removes an entry of the segment; the overflow's smallest of that fingerprint takes its place. */
-static void remove_from_segment(bry__table *table, bry__spot at, bry__segment *segment,
-                                bry__place place, uint64_t fingerprint,
-                                const bry_allocator *allocator)
+static void table_remove_from_segment(bry__table *table, bry__spot at, bry__segment *segment,
+                                      bry__place place, uint64_t fingerprint,
+                                      const bry_allocator *allocator)
 {
     if (table->overflow.n > 0) {
         bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
@@ -573,9 +574,9 @@ static void remove_from_segment(bry__table *table, bry__spot at, bry__segment *s
             unsigned last = first.index + BRY__CROWD - 1;
             for (unsigned i = place.index; i < last; i++)
                 bry__segment_set_value(segment, i, bry__segment_value(segment, i + 1));
-            replace_largest(segment, first.index, v);
+            table_replace_largest(segment, first.index, v);
             bry__overflow_remove(&table->overflow, smallest, allocator);
-            revisit(table, at.i);
+            table_sweep_again(table, at.i);
             return;
         }
     }
@@ -593,10 +594,10 @@ bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
     bry__segment_prefetch_change(segment, at.u_most, at.u);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
     if (place.found && bry__segment_value(segment, place.index) == value) {
-        remove_from_segment(table, at, segment, place, fingerprint, allocator);
+        table_remove_from_segment(table, at, segment, place, fingerprint, allocator);
     } else {
         bry__overflow_place there;
-        if (!find_beyond(table, fingerprint, value, &there))
+        if (!table_find_overflow(table, fingerprint, value, &there))
             return false;
         bry__overflow_remove(&table->overflow, there, allocator);
     }
@@ -614,14 +615,14 @@ bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
 }
 
 /* The same in place where the fingerprint has this entry alone; false where that cannot be. */
-static bool replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
+static bool table_replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
 {
     bry__spot at = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
     unsigned count = bry__segment_count(segment, at.u, place), beyond = 0;
     bry__overflow_place first = {0};
-    if (may_overflow(table, segment, count)) {
+    if (table_may_overflow(table, segment, count)) {
         uint64_t f;
         uint32_t v;
         first = bry__overflow_find(&table->overflow, fingerprint, 0);
@@ -641,7 +642,7 @@ static bool replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
 bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
                               const bry_allocator *allocator)
 {
-    if (replace_single(table, fingerprint, to))
+    if (table_replace_single(table, fingerprint, to))
         return BRY_OK;
     bry_status status = bry__table_add(table, fingerprint, to, allocator);
     if (status == BRY_OK)

@@ -10,12 +10,7 @@
 
 #include <string.h>
 
-static bry_status bad(const bry__table_loading *loading, const char *problem)
-{
-    return bry__frame_reader_fail(loading->reader, BRY_E_BADDATA, problem);
-}
-
-static bry_status no_memory(const bry__table_loading *loading)
+static bry_status table_load_no_memory(const bry__table_loading *loading)
 {
     return bry__frame_reader_fail(loading->reader, BRY_E_NOMEM, "no memory for the entries");
 }
@@ -32,15 +27,16 @@ const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range
 }
 
 /* The next frame, whole, in the buffer. */
-static bry_status read_frame(const bry__table_loading *loading, uint32_t type, const char *missing,
-                             size_t *size)
+static bry_status table_load_frame(const bry__table_loading *loading, uint32_t type,
+                                   const char *missing, size_t *size)
 {
     bry__frame frame;
     bry_status status = bry__frame_reader_next(loading->reader, &frame);
     if (status == BRY_OK && frame.type != type)
-        status = bad(loading, missing);
+        status = bry__frame_reader_bad(loading->reader, missing);
     if (status == BRY_OK && (frame.length == 0 || frame.length > BRY__TABLE_BUFFER))
-        status = bad(loading, "a frame has a size that none of its kind has");
+        status =
+            bry__frame_reader_bad(loading->reader, "a frame has a size that none of its kind has");
     if (status == BRY_OK)
         status = bry__frame_reader_read(loading->reader, loading->buffer, frame.length);
     *size = status == BRY_OK ? frame.length : 0;
@@ -49,14 +45,15 @@ static bry_status read_frame(const bry__table_loading *loading, uint32_t type, c
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
-static const char *visit(const bry__table_loading *loading, uint32_t value)
+static const char *table_load_visit(const bry__table_loading *loading, uint32_t value)
 {
     const bry__entry_visit *by = loading->visit;
     return by && by->value ? by->value(by->context, loading->number, value) : NULL;
 }
 
 /* Order, range and crowds of a record's entries; goes on from the record before. */
-static const char *check_entries(bry__table_loading *loading, const bry__segment *segment)
+static const char *table_load_check_entries(bry__table_loading *loading,
+                                            const bry__segment *segment)
 {
     uint64_t u_most = bry__table_u_most(loading->table, loading->segment);
     uint64_t u_limit = bry__table_u_limit(loading->table, loading->segment);
@@ -73,7 +70,7 @@ static const char *check_entries(bry__table_loading *loading, const bry__segment
         if (same > most)
             return "a fingerprint has more entries than it can have";
         last = entry;
-        problem = visit(loading, entry.value);
+        problem = table_load_visit(loading, entry.value);
     }
     if (last.u > u_limit && segment->n)
         return "a fingerprint is out of range";
@@ -82,31 +79,32 @@ static const char *check_entries(bry__table_loading *loading, const bry__segment
     return problem;
 }
 
-static bry_status add_outside(bry__table_loading *loading, uint64_t fingerprint, uint32_t value)
+static bry_status table_load_overflow(bry__table_loading *loading, uint64_t fingerprint,
+                                      uint32_t value)
 {
     bry__overflow *overflow = &loading->table->overflow;
     if (bry__overflow_insert(overflow, fingerprint, value, loading->allocator) != BRY_OK)
-        return no_memory(loading);
+        return table_load_no_memory(loading);
     loading->table->n++;
     return BRY_OK;
 }
 
-static bry_status claim_outside(const bry__table_loading *loading, uint64_t n)
+static bry_status table_load_claim_overflow(const bry__table_loading *loading, uint64_t n)
 {
     return bry__frame_reader_claim(loading->reader, n * sizeof(bry__chunk) * 2 / BRY__CHUNK_MAX);
 }
 
 /* What a segment has beyond the entries that it can hold in memory. */
-static bry_status spill(bry__table_loading *loading, const bry__segment *segment)
+static bry_status table_load_spill(bry__table_loading *loading, const bry__segment *segment)
 {
     uint64_t i = loading->segment;
     unsigned level = bry__table_level(loading->table, i);
     bry__segment_cursor cursor = {0};
     bry__entry entry;
-    bry_status status = claim_outside(loading, segment->n);
+    bry_status status = table_load_claim_overflow(loading, segment->n);
     while (status == BRY_OK &&
            bry__segment_next(segment, bry__table_u_most(loading->table, i), &cursor, &entry))
-        status = add_outside(loading, entry.u << level | i, entry.value);
+        status = table_load_overflow(loading, entry.u << level | i, entry.value);
     bry__table_segment(loading->table, i)->spilled = 1;
     return status;
 }
@@ -114,8 +112,9 @@ static bry_status spill(bry__table_loading *loading, const bry__segment *segment
 /* ---- segments ------------------------------------------------------------------------------ */
 
 /* A segment in memory from a record's block. */
-static bry_status make_segment(bry__table_loading *loading, const unsigned char *block, unsigned n,
-                               const bry__segment_layout *layout, bry__segment *made)
+static bry_status table_load_make_segment(bry__table_loading *loading, const unsigned char *block,
+                                          unsigned n, const bry__segment_layout *layout,
+                                          bry__segment *made)
 {
     size_t size = n ? bry__segment_block(layout->steps) : 0;
     bry_status status = bry__frame_reader_claim(loading->reader, size);
@@ -129,7 +128,7 @@ static bry_status make_segment(bry__table_loading *loading, const unsigned char 
         return BRY_OK;
     made->bytes = bry__alloc_buffer(loading->allocator, size);
     if (!made->bytes)
-        return no_memory(loading);
+        return table_load_no_memory(loading);
     memcpy(made->bytes, block, layout->front);
     memset(made->bytes + layout->front, 0, size - layout->front - layout->slots);
     memcpy(made->bytes + size - layout->slots, block + layout->front, layout->slots);
@@ -137,19 +136,19 @@ static bry_status make_segment(bry__table_loading *loading, const unsigned char 
 }
 
 /* The first record of a segment has it; the others are beyond it. */
-static bry_status take_segment(bry__table_loading *loading, bry__segment *made)
+static bry_status table_load_take_segment(bry__table_loading *loading, bry__segment *made)
 {
     bry__table *table = loading->table;
     const char *problem =
         bry__segment_check_layout(made, bry__table_u_most(table, loading->segment));
     if (!problem)
-        problem = check_entries(loading, made);
+        problem = table_load_check_entries(loading, made);
     if (problem) {
         bry__segment_free(made, loading->allocator);
-        return bad(loading, problem);
+        return bry__frame_reader_bad(loading->reader, problem);
     }
     if (loading->more) {
-        bry_status status = spill(loading, made);
+        bry_status status = table_load_spill(loading, made);
         bry__segment_free(made, loading->allocator);
         return status;
     }
@@ -160,21 +159,21 @@ static bry_status take_segment(bry__table_loading *loading, bry__segment *made)
 }
 
 /* The record at the beginning of `left` bytes; *used of them. */
-static bry_status read_record(bry__table_loading *loading, const unsigned char *record, size_t left,
-                              size_t *used)
+static bry_status table_load_record(bry__table_loading *loading, const unsigned char *record,
+                                    size_t left, size_t *used)
 {
     bry__table *table = loading->table;
     uint64_t i = loading->segment;
     if (left < BRY__RECORD_SIZE)
-        return bad(loading, "a segment's record is cut short");
+        return bry__frame_reader_bad(loading->reader, "a segment's record is cut short");
     unsigned n = bry__load16(record + BRY__AT_ENTRIES), more = bry__load16(record + BRY__AT_MORE);
     if (n > BRY__SEGMENT_MAX || more > 1 || (more && n < BRY__SEGMENT_MAX) ||
         (loading->more && n == 0))
-        return bad(loading, "a segment's record is wrong");
+        return bry__frame_reader_bad(loading->reader, "a segment's record is wrong");
     bry__segment_layout layout =
         bry__segment_layout_of(n, bry__table_u_most(table, i), table->value_bits);
     if (left - BRY__RECORD_SIZE < layout.front + layout.slots)
-        return bad(loading, "a segment's record is cut short");
+        return bry__frame_reader_bad(loading->reader, "a segment's record is cut short");
     if (i % BRY__GROUP_SIZE == 0 && !loading->more) {
         bry_status status =
             bry__frame_reader_claim(loading->reader, BRY__GROUP_SIZE * sizeof(bry__segment));
@@ -182,11 +181,12 @@ static bry_status read_record(bry__table_loading *loading, const unsigned char *
             return status;
     }
     if (bry__table_reach(table, i, loading->allocator) != BRY_OK)
-        return no_memory(loading);
+        return table_load_no_memory(loading);
     bry__segment made;
-    bry_status status = make_segment(loading, record + BRY__RECORD_SIZE, n, &layout, &made);
+    bry_status status =
+        table_load_make_segment(loading, record + BRY__RECORD_SIZE, n, &layout, &made);
     if (status == BRY_OK)
-        status = take_segment(loading, &made);
+        status = table_load_take_segment(loading, &made);
     loading->more = more;
     loading->segment += !more;
     *used = BRY__RECORD_SIZE + layout.front + layout.slots;
@@ -198,11 +198,11 @@ bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to)
     bry_status status = BRY_OK;
     while (loading->segment < to && status == BRY_OK) {
         size_t size;
-        status = read_frame(loading, BRY__SEGMENTS, "segments are missing", &size);
+        status = table_load_frame(loading, BRY__SEGMENTS, "segments are missing", &size);
         for (size_t at = 0, used = 0; at < size && status == BRY_OK; at += used) {
             if (loading->segment == to)
-                return bad(loading, "more segments than the table has");
-            status = read_record(loading, loading->buffer + at, size - at, &used);
+                return bry__frame_reader_bad(loading->reader, "more segments than the table has");
+            status = table_load_record(loading, loading->buffer + at, size - at, &used);
         }
     }
     return status;
@@ -211,8 +211,8 @@ bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to)
 /* ---- crowds -------------------------------------------------------------------------------- */
 
 /* Whether the segment has the smallest values of the fingerprint, as many as it can. */
-static const char *check_crowd(const bry__table_loading *loading, uint64_t fingerprint,
-                               uint32_t value)
+static const char *table_load_check_crowd(const bry__table_loading *loading, uint64_t fingerprint,
+                                          uint32_t value)
 {
     uint32_t least[BRY__CROWD];
     uint64_t count = bry__table_get_from(loading->table, fingerprint, 0, least, BRY__CROWD);
@@ -221,7 +221,7 @@ static const char *check_crowd(const bry__table_loading *loading, uint64_t finge
     return NULL;
 }
 
-static bry_status read_crowd(bry__table_loading *loading, const unsigned char *record)
+static bry_status table_load_crowd(bry__table_loading *loading, const unsigned char *record)
 {
     const bry__table *table = loading->table;
     uint64_t fingerprint = bry__load64(record);
@@ -229,15 +229,16 @@ static bry_status read_crowd(bry__table_loading *loading, const unsigned char *r
     bool again = loading->more && fingerprint == loading->last.u;
     if (fingerprint >= table->range || (uint64_t)value >> table->value_bits ||
         (loading->visit && loading->visit->single))
-        return bad(loading, "an entry of a crowd is out of range");
+        return bry__frame_reader_bad(loading->reader, "an entry of a crowd is out of range");
     if (loading->more && (fingerprint < loading->last.u || (again && value < loading->last.value)))
-        return bad(loading, "crowds are out of order");
-    const char *problem = again ? NULL : check_crowd(loading, fingerprint, value);
+        return bry__frame_reader_bad(loading->reader, "crowds are out of order");
+    const char *problem = again ? NULL : table_load_check_crowd(loading, fingerprint, value);
     if (!problem)
-        problem = visit(loading, value);
+        problem = table_load_visit(loading, value);
     loading->more = true;
     loading->last = (bry__entry){fingerprint, value};
-    return problem ? bad(loading, problem) : add_outside(loading, fingerprint, value);
+    return problem ? bry__frame_reader_bad(loading->reader, problem)
+                   : table_load_overflow(loading, fingerprint, value);
 }
 
 bry_status bry__table_load_crowds(bry__table_loading *loading)
@@ -247,15 +248,15 @@ bry_status bry__table_load_crowds(bry__table_loading *loading)
     loading->more = false;
     while (left > 0 && status == BRY_OK) {
         size_t size;
-        status = read_frame(loading, BRY__CROWDS, "crowds are missing", &size);
+        status = table_load_frame(loading, BRY__CROWDS, "crowds are missing", &size);
         if (status != BRY_OK)
             return status;
         if (size % BRY__CROWD_ENTRY != 0 || size / BRY__CROWD_ENTRY > left)
-            return bad(loading, "a frame of crowds has a wrong size");
+            return bry__frame_reader_bad(loading->reader, "a frame of crowds has a wrong size");
         left -= size / BRY__CROWD_ENTRY;
-        status = claim_outside(loading, size / BRY__CROWD_ENTRY);
+        status = table_load_claim_overflow(loading, size / BRY__CROWD_ENTRY);
         for (size_t at = 0; at < size && status == BRY_OK; at += BRY__CROWD_ENTRY)
-            status = read_crowd(loading, loading->buffer + at);
+            status = table_load_crowd(loading, loading->buffer + at);
     }
     loading->more = false;
     return status;

@@ -1,7 +1,7 @@
 /* What goes through all entries of a table: listing, sweeping, and changing every value. */
 #include "maplet/table.h"
 
-static uint64_t fingerprint_of(const bry__table *table, uint64_t segment, uint64_t u)
+static uint64_t table_fingerprint(const bry__table *table, uint64_t segment, uint64_t u)
 {
     return u << bry__table_level(table, segment) | segment;
 }
@@ -14,7 +14,7 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
         if (bry__segment_next(bry__table_segment(table, cursor->segment),
                               bry__table_u_most(table, cursor->segment), &cursor->in_segment,
                               &entry)) {
-            *fingerprint = fingerprint_of(table, cursor->segment, entry.u);
+            *fingerprint = table_fingerprint(table, cursor->segment, entry.u);
             *value = entry.value;
             return true;
         }
@@ -25,7 +25,7 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
 
 /* ---- sweeping ------------------------------------------------------------------------------ */
 
-static bool in_overflow(const bry__table *table, uint64_t fingerprint)
+static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)
 {
     bry__overflow_place place = bry__overflow_find(&table->overflow, fingerprint, 0);
     uint64_t f;
@@ -41,12 +41,12 @@ typedef struct sweeper {
     const bry_allocator *allocator;
 } sweeper;
 
-static bool drops(const sweeper *by, uint64_t fingerprint, uint32_t value)
+static bool sweeper_drops(const sweeper *by, uint64_t fingerprint, uint32_t value)
 {
     return by->drop(by->context, fingerprint, value);
 }
 
-static void tell(const sweeper *by, uint64_t fingerprint, uint32_t value)
+static void sweeper_report(const sweeper *by, uint64_t fingerprint, uint32_t value)
 {
     if (by->gone)
         by->gone(by->context, fingerprint, value);
@@ -54,25 +54,25 @@ static void tell(const sweeper *by, uint64_t fingerprint, uint32_t value)
 
 /* One entry whose fingerprint has more in the overflow: taking it pulls another into its place,
  * which must be looked at too. Returns whether there was one. */
-static bool drop_crowded(bry__table *table, uint64_t i, const sweeper *by, uint64_t *looked)
+static bool table_sweep_crowded(bry__table *table, uint64_t i, const sweeper *by, uint64_t *looked)
 {
     const bry__segment *segment = bry__table_segment(table, i);
     uint64_t u_most = bry__table_u_most(table, i);
     bry__segment_cursor cursor = {0};
     bry__entry entry;
     while (bry__segment_next(segment, u_most, &cursor, &entry)) {
-        uint64_t fingerprint = fingerprint_of(table, i, entry.u);
+        uint64_t fingerprint = table_fingerprint(table, i, entry.u);
         ++*looked;
-        if (!drops(by, fingerprint, entry.value) || !in_overflow(table, fingerprint))
+        if (!sweeper_drops(by, fingerprint, entry.value) || !table_in_overflow(table, fingerprint))
             continue;
         bry__table_take(table, fingerprint, entry.value, by->allocator);
-        tell(by, fingerprint, entry.value);
+        sweeper_report(by, fingerprint, entry.value);
         return true;
     }
     return false;
 }
 
-static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
+static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
 {
     bry__entry entries[BRY__SEGMENT_MAX];
     bry__segment *segment = bry__table_segment(table, i);
@@ -80,7 +80,7 @@ static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by
     unsigned n = segment->n, level = bry__table_level(table, i), kept = 0;
     bry__segment_read(segment, u_most, entries);
     for (unsigned at = 0; at < n; at++)
-        kept += !drops(by, entries[at].u << level | i, entries[at].value);
+        kept += !sweeper_drops(by, entries[at].u << level | i, entries[at].value);
     if (kept == n)
         return BRY_OK;
 
@@ -91,8 +91,8 @@ static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by
         return status;
     for (unsigned at = 0; at < n; at++) {
         uint64_t fingerprint = entries[at].u << level | i;
-        if (drops(by, fingerprint, entries[at].value))
-            tell(by, fingerprint, entries[at].value);
+        if (sweeper_drops(by, fingerprint, entries[at].value))
+            sweeper_report(by, fingerprint, entries[at].value);
         else
             bry__segment_append(&builder, entries[at]);
     }
@@ -109,7 +109,7 @@ static bry_status sweep_segment(bry__table *table, uint64_t i, const sweeper *by
 
 /* Goes on in the overflow; the key to go on with is one above what was looked at, so that any
  * number of equal entries is passed at once. Returns whether it reached the end. */
-static bool sweep_overflow(bry__table *table, const sweeper *by, uint64_t budget)
+static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t budget)
 {
     for (uint64_t looked = 0; looked < budget; looked++) {
         bry__overflow_place place =
@@ -119,10 +119,10 @@ static bool sweep_overflow(bry__table *table, const sweeper *by, uint64_t budget
         uint32_t value;
         if (!bry__overflow_next(&table->overflow, &next, &fingerprint, &value))
             return true;
-        if (drops(by, fingerprint, value)) {
+        if (sweeper_drops(by, fingerprint, value)) {
             bry__overflow_remove(&table->overflow, place, by->allocator);
             table->n--;
-            tell(by, fingerprint, value);
+            sweeper_report(by, fingerprint, value);
         } else {
             table->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
             table->sweep_value = value + 1;
@@ -144,10 +144,10 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
     while (table->sweep < table->segments && looked < budget) {
         uint64_t i = table->sweep;
         looked += bry__table_segment(table, i)->n + 1u;
-        while (table->overflow.n > 0 && drop_crowded(table, i, &by, &looked))
+        while (table->overflow.n > 0 && table_sweep_crowded(table, i, &by, &looked))
             if (looked >= budget) /* a crowd may be of any size: on with it in the next call */
                 return BRY_OK;
-        bry_status status = sweep_segment(table, i, &by);
+        bry_status status = table_sweep_segment(table, i, &by);
         if (status != BRY_OK)
             return status;
         table->sweep = i + 1;
@@ -156,14 +156,14 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
             /* Entries not seen yet were folded into a segment before: it is swept again at once, or
              * the way back would be gone for every fold. */
             looked += bry__table_segment(table, table->sweep)->n + 1u;
-            status = sweep_segment(table, table->sweep, &by);
+            status = table_sweep_segment(table, table->sweep, &by);
             if (status != BRY_OK)
                 return status;
             table->sweep = i + 1;
         }
     }
     if (table->sweep >= table->segments && looked < budget &&
-        sweep_overflow(table, &by, budget - looked)) {
+        table_sweep_overflow(table, &by, budget - looked)) {
         table->sweeping = false;
         *done = true;
     }
@@ -179,8 +179,8 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
 /* ---- changing values ----------------------------------------------------------------------- */
 
 /* Widens the segments whose new values would not fit; values themselves stay as they are. */
-static bry_status make_room(bry__table *table, bry__map_value *map, void *context,
-                            const bry_allocator *allocator)
+static bry_status table_widen_for_remap(bry__table *table, bry__map_value *map, void *context,
+                                        const bry_allocator *allocator)
 {
     for (uint64_t i = 0; i < table->segments; i++) {
         bry__segment *segment = bry__table_segment(table, i);
@@ -201,8 +201,8 @@ static bry_status make_room(bry__table *table, bry__map_value *map, void *contex
     return BRY_OK;
 }
 
-static void remap_segment(bry__segment *segment, uint64_t u_most, bry__map_value *map,
-                          void *context)
+static void table_remap_segment(bry__segment *segment, uint64_t u_most, bry__map_value *map,
+                                void *context)
 {
     bry__segment_cursor cursor = {0};
     bry__entry entry, last = {0};
@@ -224,8 +224,8 @@ static void remap_segment(bry__segment *segment, uint64_t u_most, bry__map_value
 }
 
 /* With an overflow, which values are a fingerprint's smallest may change: all go in again. */
-static bry_status remap_by_rebuilding(bry__table *table, bry__map_value *map, void *context,
-                                      const bry_allocator *allocator)
+static bry_status table_remap_by_rebuilding(bry__table *table, bry__map_value *map, void *context,
+                                            const bry_allocator *allocator)
 {
     bry__table made;
     bry_status status = bry__table_init(&made, table->range, table->value_bits, allocator);
@@ -252,9 +252,10 @@ bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *contex
                             const bry_allocator *allocator)
 {
     if (table->overflow.n > 0)
-        return remap_by_rebuilding(table, map, context, allocator);
-    bry_status status = make_room(table, map, context, allocator);
+        return table_remap_by_rebuilding(table, map, context, allocator);
+    bry_status status = table_widen_for_remap(table, map, context, allocator);
     for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++)
-        remap_segment(bry__table_segment(table, i), bry__table_u_most(table, i), map, context);
+        table_remap_segment(bry__table_segment(table, i), bry__table_u_most(table, i), map,
+                            context);
     return status;
 }
