@@ -249,7 +249,9 @@ static bry_status maplet_upsert_all(bry__maplet *maplet, const upserting *batch,
         }
         done += here;
     }
-    if (status != BRY_OK)
+    if (status == BRY_OK)
+        bry__maplet_close_empty(maplet); /* opened for keys that were all there */
+    else
         maplet_undo_upserts(maplet, batch, n, tables);
     return status;
 }

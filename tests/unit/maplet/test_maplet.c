@@ -293,6 +293,28 @@ TEST(test_upserts_in_order)
     finish(&one);
 }
 
+/* A batch of keys that are all there opens no table, and does not find a fixed maplet full. */
+TEST(test_upserts_of_known_keys)
+{
+    enum { N = 300 };
+    static bry_hash hashes[N];
+    static uint32_t values[N];
+    for (uint32_t i = 0; i < N; i++) {
+        hashes[i] = key(i);
+        values[i] = i;
+    }
+    for (int fixed = 0; fixed <= 1; fixed++) {
+        bry__maplet maplet;
+        start(&maplet, N, 1e-6, 16, fixed);
+        assert_int_equal(bry__maplet_upsert_n(&maplet, hashes, values, N, NULL, NULL), BRY_OK);
+        assert_int_equal(bry__maplet_count(&maplet), N);
+        assert_int_equal(maplet.tables, 1);
+        assert_int_equal(bry__maplet_upsert_n(&maplet, hashes, values, N, NULL, NULL), BRY_OK);
+        assert_int_equal(maplet.tables, 1);
+        finish(&maplet);
+    }
+}
+
 /* ---- the chain ---- */
 
 TEST(test_past_capacity)
@@ -609,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_widen_gradually),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_upserts_in_order),
+        cmocka_unit_test(test_upserts_of_known_keys),
         cmocka_unit_test(test_past_capacity),
         cmocka_unit_test(test_end_of_the_chain),
         cmocka_unit_test(test_clear_and_clone),
