@@ -110,8 +110,7 @@ static bool compact_filter_del(bry_filter *filter, bry_hash hash)
 
 static bry_status compact_filter_merge(bry_filter *into, const bry_filter *from)
 {
-    bry_status status =
-        bry__maplet_merge(&into->compact, &from->compact, BRY__MERGE_KEEP, NULL, NULL);
+    bry_status status = bry__maplet_merge(&into->compact, &from->compact, BRY__MERGE_KEEP, NULL);
     into->items = bry__maplet_count(&into->compact);
     return status;
 }

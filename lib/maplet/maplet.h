@@ -169,6 +169,9 @@ typedef struct bry__maplet_cursor {
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
                       uint32_t *value);
 
+/* Tells the value of each entry; a fifth of the time that a walk takes. */
+void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, void *context);
+
 /*
  * Removes the entries that `drop` says, in steps of about `budget` entries; fingerprints are the
  * first table's. *done as bry__table_sweep() says. BRY_E_NOMEM: nothing lost, call again.
@@ -201,13 +204,13 @@ void bry__maplet_close_empty(bry__maplet *maplet);
  * Adds the entries of `from`; both stay apart, and may be one. A fingerprint that both have in
  * tables of the same number is treated as the mode says. Of one that they have in different tables
  * KEEP leaves out the longer one of `from`, and REPLACE gives the value of `from` where it would be
- * hidden. `map` makes values of `from` into those of `into`, which must fit; NULL: they are the
- * same. BRY_E_MISMATCH: not of the same capacity, error and fixed. BRY_E_RANGE: without `map`,
+ * hidden. value[v] is what the value v of `from` becomes, which must fit; NULL: all stay as they
+ * are. BRY_E_MISMATCH: not of the same capacity, error and fixed. BRY_E_RANGE: without `value`,
  * values of `from` may be wider. BRY_E_FULL: more entries than the error allows, or than the
  * capacity where `into` is fixed. BRY_E_NOMEM. `into` is unchanged in all these cases.
  */
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
-                             bry__map_value *map, void *context);
+                             const uint32_t *value);
 
 /* Moves all entries into the first table; where a fingerprint then has two, the one that was found
  * stays. For maplets with one value to a fingerprint, and not more entries than the capacity.

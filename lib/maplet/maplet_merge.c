@@ -15,26 +15,13 @@
 
 typedef struct merging {
     const bry__maplet *from;
-    bry__map_value *map; /* values of `from` to those of `into`; NULL: they are the same */
-    void *context;
+    const uint32_t *value; /* what those of `from` become; NULL: they are the same */
     unsigned table; /* that is being made */
     bry__maplet *made; /* those before it */
 } merging;
 
-static uint32_t mapped(const merging *merge, uint32_t value)
-{
-    return merge->map ? merge->map(merge->context, value) : value;
-}
-
-static bool map_value(void *context, uint64_t fingerprint, uint32_t *value)
-{
-    (void)fingerprint;
-    *value = mapped(context, *value);
-    return true;
-}
-
 /* KEEP: an entry that an earlier table knows by a shorter fingerprint is not needed. */
-static bool map_unknown(void *context, uint64_t fingerprint, uint32_t *value)
+static bool is_unknown(void *context, uint64_t fingerprint, uint32_t *value)
 {
     const merging *merge = context;
     const bry__maplet *made = merge->made;
@@ -43,7 +30,8 @@ static bool map_unknown(void *context, uint64_t fingerprint, uint32_t *value)
         if (bry__table_get(made->table[i],
                            bry__chain_shorten(&made->chain, fingerprint, merge->table, i), &other))
             return false;
-    return map_value(context, fingerprint, value);
+    (void)value;
+    return true;
 }
 
 /* REPLACE: an entry of `into` that `from` has in an older table gets its value. */
@@ -56,7 +44,7 @@ static bool take_over(void *context, uint64_t fingerprint, uint32_t *value)
         if (bry__table_get(from->table[i],
                            bry__chain_shorten(&from->chain, fingerprint, merge->table, i),
                            &newer)) {
-            *value = mapped(merge, newer);
+            *value = merge->value ? merge->value[newer] : newer;
             break;
         }
     }
@@ -68,10 +56,9 @@ static bry_status merge_table(merging *merge, const bry__table *into, const bry_
 {
     bry__maplet *made = merge->made;
     bry__unite_calls calls = {
+        .value = {NULL, merge->value},
         .adapt = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? take_over : NULL,
-                  mode == BRY__MERGE_KEEP && merge->table > 0 ? map_unknown
-                  : merge->map                                ? map_value
-                                                              : NULL},
+                  mode == BRY__MERGE_KEEP && merge->table > 0 ? is_unknown : NULL},
         .context = merge};
     return bry__table_unite(made->table[merge->table], into, from, mode, &calls, &made->allocator);
 }
@@ -108,12 +95,12 @@ static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__mer
 }
 
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
-                             bry__map_value *map, void *context)
+                             const uint32_t *value)
 {
     if (into->options.capacity != from->options.capacity ||
         into->options.error != from->options.error || into->options.fixed != from->options.fixed)
         return BRY_E_MISMATCH;
-    if (!map && from->options.value_bits > into->options.value_bits)
+    if (!value && from->options.value_bits > into->options.value_bits)
         return BRY_E_RANGE;
     if (mode == BRY__MERGE_ALL && !fits(into, from))
         return BRY_E_FULL;
@@ -126,7 +113,7 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
         if (status != BRY_OK)
             break;
     }
-    merging merge = {.from = from, .map = map, .context = context, .made = &both};
+    merging merge = {.from = from, .value = value, .made = &both};
     if (status == BRY_OK)
         status = merge_tables(&merge, into, mode);
     if (status != BRY_OK) {

@@ -12,6 +12,12 @@ bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uin
     return false;
 }
 
+void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, void *context)
+{
+    for (unsigned i = 0; i < maplet->tables; i++)
+        bry__table_tell_values(maplet->table[i], tell, context);
+}
+
 /* ---- sweeping ------------------------------------------------------------------------------ */
 
 typedef struct shifted {

@@ -445,6 +445,20 @@ void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry 
             to++;
 }
 
+void bry__segment_values(const bry__segment *segment, uint32_t *to)
+{
+    unsigned bits = bry__slot_bits(segment);
+    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps);
+    if (segment->value_bits == 0) {
+        memset(to, 0, segment->n * sizeof *to);
+        return;
+    }
+    for (unsigned i = 0; i < segment->n; i++, end -= bits) /* a value is at the end of its slot */
+        to[i] =
+            (uint32_t)(bry__load64(segment->bytes + ((end + 7) >> 3) - 8) << (-(unsigned)end & 7) >>
+                       (64 - segment->value_bits));
+}
+
 /* The same entries and one more, if there is one, in a new block with the layout that suits them.
  */
 static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,

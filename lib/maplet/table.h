@@ -113,6 +113,10 @@ typedef struct bry__table_cursor {
 bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_t *fingerprint,
                      uint32_t *value);
 
+/* Tells the value of each entry. */
+typedef void bry__tell_value(void *context, uint32_t value);
+void bry__table_tell_values(const bry__table *table, bry__tell_value *tell, void *context);
+
 /*
  * Removes what `drop` says, about `budget` entries looked at in a call, going on where the last
  * call stopped; the table may change in between. *done when every entry that was there when the
@@ -215,7 +219,7 @@ uint64_t bry__table_segments_for(uint64_t range, uint64_t n);
 /* Removes all entries. Needs no memory. */
 void bry__table_clear(bry__table *table, const bry_allocator *allocator);
 
-/* ---- whole tables (table_build.c) ---------------------------------------------------------- */
+/* ---- whole tables (table_build.c, table_unite.c) ------------------------------------------- */
 
 /* What becomes of a fingerprint that both tables have. */
 typedef enum bry__merge_mode {
@@ -234,7 +238,7 @@ typedef bool bry__pick(void *context, uint32_t a, uint32_t b);
 typedef struct bry__unite_calls {
     const uint32_t *value[2]; /* of the entries of a, and of b: what each value becomes;
                                  BRY__NOT_KEPT: the entry is left out */
-    bry__adapt *adapt[2]; /* the same, asked for each entry, where `value` is NULL */
+    bry__adapt *adapt[2]; /* asked for each entry, after `value` */
     bry__pick *pick;
     void *context;
 } bry__unite_calls;

@@ -23,6 +23,21 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
     return bry__overflow_next(&table->overflow, &cursor->in_overflow, fingerprint, value);
 }
 
+void bry__table_tell_values(const bry__table *table, bry__tell_value *tell, void *context)
+{
+    uint32_t values[BRY__SEGMENT_MAX];
+    for (uint64_t i = 0; i < table->segments; i++) {
+        const bry__segment *segment = bry__table_segment(table, i);
+        bry__segment_values(segment, values);
+        for (unsigned at = 0; at < segment->n; at++)
+            tell(context, values[at]);
+    }
+    bry__overflow_place place = {0};
+    uint64_t fingerprint;
+    while (bry__overflow_next(&table->overflow, &place, &fingerprint, values))
+        tell(context, *values);
+}
+
 /* ---- sweeping ------------------------------------------------------------------------------ */
 
 static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)

@@ -146,11 +146,11 @@ TEST(test_merging_halves)
             make(&half[j], n, shapes[i].error, shapes[i].value_bits, false);
         put(&half[0], 0, n / 2);
         put(&half[1], n / 2, n);
-        assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+        assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL, NULL), BRY_OK);
         check_rates(&half[0], 0, n, shapes[i].asked, "two halves");
         bry__maplet_clear(&half[1]);
         put(&half[1], n, n + n * 3 / 10);
-        assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+        assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL, NULL), BRY_OK);
         check_rates(&half[0], 0, n + n * 3 / 10, shapes[i].asked, "and three tenths more");
         bry__maplet_free(&half[0]);
         bry__maplet_free(&half[1]);

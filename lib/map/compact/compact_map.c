@@ -177,14 +177,19 @@ static void compact_map_report(const bry__compact_map *map, uint32_t code, bool 
         map->carried(map->context, code, got);
 }
 
+typedef struct reporting {
+    const bry__compact_map *map;
+} reporting;
+
+static void compact_map_report_got(void *context, uint32_t code)
+{
+    compact_map_report(((const reporting *)context)->map, code, true);
+}
+
 static void compact_map_recount(const void *self)
 {
-    const bry__compact_map *map = self;
-    bry__maplet_cursor cursor = {0};
-    uint64_t fingerprint;
-    uint32_t code;
-    while (bry__maplet_next(&map->maplet, &cursor, &fingerprint, &code))
-        compact_map_report(map, code, true);
+    reporting to = {self};
+    bry__maplet_tell_values(&to.map->maplet, compact_map_report_got, &to);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */

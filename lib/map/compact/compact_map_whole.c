@@ -1,25 +1,14 @@
 /* Merges compact maps, and folds one that has shrunk into its first table. */
 #include "map/compact/compact_map.h"
 
-typedef struct recoding {
-    const uint32_t *code;
-} recoding;
-
-static uint32_t compact_map_recode(void *context, uint32_t code)
-{
-    return ((const recoding *)context)->code[code];
-}
-
 bry_status bry__compact_map_merge(void *into, const void *from, const uint32_t *recode,
                                   uint64_t codes)
 {
     bry__compact_map *to = into;
     const bry__compact_map *other = from;
-    recoding table = {recode};
     unsigned bits = to->maplet.options.value_bits;
     bry__compact_map_widen(to, codes);
-    bry_status status = bry__maplet_merge(&to->maplet, &other->maplet, BRY__MERGE_REPLACE,
-                                          recode ? compact_map_recode : NULL, &table);
+    bry_status status = bry__maplet_merge(&to->maplet, &other->maplet, BRY__MERGE_REPLACE, recode);
     if (status != BRY_OK)
         bry__maplet_narrow(&to->maplet, bits);
     return status;

@@ -515,10 +515,10 @@ static void do_merge(pair *both, model_reader *reader)
         side_turn_to_copy(both->isa);
         model_expect(reader,
                      bry__maplet_merge(&into->copy, from == into ? &into->copy : &from->maplet,
-                                       mode, NULL, NULL) == expected);
+                                       mode, NULL) == expected);
     }
     side_turn_to_maplet(both->isa);
-    bry_status status = bry__maplet_merge(&into->maplet, &from->maplet, mode, NULL, NULL);
+    bry_status status = bry__maplet_merge(&into->maplet, &from->maplet, mode, NULL);
     bool failed = out_of_memory(both, reader, status);
     model_expect(reader, failed || status == expected);
     if (status == BRY_OK) {

@@ -421,7 +421,7 @@ TEST(test_merge_halves)
         assert_int_equal(bry__maplet_add(i % 2 ? &odd : &even, key(1), i), BRY_OK);
     }
     bry_buffer from = maplet_saved(&even);
-    assert_int_equal(bry__maplet_merge(&odd, &even, BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&odd, &even, BRY__MERGE_ALL, NULL), BRY_OK);
     maplet_assert_saved(&even, &from);
     maplet_check(&odd);
     assert_int_equal(bry__maplet_count(&odd), 6100);
@@ -430,6 +430,59 @@ TEST(test_merge_halves)
     bry__maplet_free(&odd);
     bry__maplet_free(&even);
     finish(&all);
+}
+
+static void add_up(void *context, uint32_t value)
+{
+    *(uint64_t *)context += value;
+}
+
+/* The values are told as a walk gives them. */
+static void check_told(const bry__maplet *maplet)
+{
+    uint64_t told = 0, sum = 0, fingerprint;
+    bry__maplet_cursor cursor = {0};
+    uint32_t value;
+    while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
+        sum += value;
+    bry__maplet_tell_values(maplet, add_up, &told);
+    assert_int_equal(told, sum);
+}
+
+/* Tables of all sizes, so that segments of either side become one, two or many; with values that
+ * change, and slots that are narrow, without a value, or wider than a word. */
+TEST(test_merge_uneven)
+{
+    static const unsigned sizes[] = {0, 1, 300, 500, 1300, 9000}, bits[] = {0, 9, 32};
+    uint32_t plus_one[256];
+    for (uint32_t i = 0; i < 256; i++)
+        plus_one[i] = i + 1;
+    for (unsigned turn = 0; turn < 6 * 6 * 3; turn++) {
+        unsigned n = sizes[turn % 6], more = sizes[turn / 6 % 6], wide = bits[turn / 36];
+        bry__maplet into, from, both;
+        start(&into, 20000, wide == 32 ? 1e-9 : 1e-6, wide, false);
+        make(&from, 20000, wide == 32 ? 1e-9 : 1e-6, wide, false);
+        for (uint64_t i = 0; i < n; i++)
+            assert_int_equal(bry__maplet_upsert(&into, key(i), wide ? i & 511 : 0, NULL, NULL),
+                             BRY_OK);
+        assert_int_equal(bry__maplet_clone(&into, &both, &into.allocator), BRY_OK);
+        for (uint64_t i = n / 2; i < n / 2 + more; i++) {
+            uint32_t value = wide ? i & 255 : 0;
+            assert_int_equal(bry__maplet_upsert(&from, key(i), value, NULL, NULL), BRY_OK);
+            assert_int_equal(bry__maplet_upsert(&both, key(i), value + (wide > 0), NULL, NULL),
+                             BRY_OK);
+        }
+        assert_int_equal(
+            bry__maplet_merge(&into, &from, BRY__MERGE_REPLACE, wide ? plus_one : NULL), BRY_OK);
+        maplet_check(&into);
+        check_told(&into);
+        bry_buffer expected = maplet_saved(&both);
+        maplet_assert_saved(&into, &expected);
+        bry_buffer_free(&expected);
+        bry__maplet_free(&both);
+        bry__maplet_free(&from);
+        finish(&into);
+    }
 }
 
 /* What is merged in wins, as if upserted. */
@@ -445,7 +498,7 @@ TEST(test_merge_replacing)
         assert_int_equal(bry__maplet_upsert(&from, key(i), (uint32_t)i, NULL, NULL), BRY_OK);
         assert_int_equal(bry__maplet_upsert(&upserted, key(i), (uint32_t)i, NULL, NULL), BRY_OK);
     }
-    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_REPLACE, NULL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_REPLACE, NULL), BRY_OK);
     assert_int_equal(bry__maplet_count(&into), bry__maplet_count(&upserted));
     assert_int_equal(maplet_sum(&into, NULL), maplet_sum(&upserted, NULL));
     bry__maplet_free(&from);
@@ -456,8 +509,8 @@ TEST(test_merge_replacing)
 static void refuse_merge(bry__maplet *into, const bry__maplet *from, bry_status expected)
 {
     bry_buffer before = maplet_saved(into);
-    assert_int_equal(bry__maplet_merge(into, from, BRY__MERGE_ALL, NULL, NULL), expected);
-    assert_int_equal(bry__maplet_merge(into, from, BRY__MERGE_REPLACE, NULL, NULL), expected);
+    assert_int_equal(bry__maplet_merge(into, from, BRY__MERGE_ALL, NULL), expected);
+    assert_int_equal(bry__maplet_merge(into, from, BRY__MERGE_REPLACE, NULL), expected);
     maplet_assert_saved(into, &before);
     bry_buffer_free(&before);
 }
@@ -476,21 +529,21 @@ TEST(test_merges_refused)
     }
     make(&from, 5000, 1e-3, 9, false); /* wider, though without entries */
     refuse_merge(&into, &from, BRY_E_RANGE);
-    assert_int_equal(bry__maplet_merge(&from, &into, BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&from, &into, BRY__MERGE_ALL, NULL), BRY_OK);
     bry__maplet_free(&from);
 
     /* Up to what the error allows, and then not one more. */
     make(&from, 5000, 1e-3, 8, false);
     for (uint64_t i = 0; i < 2001; i++)
         assert_int_equal(bry__maplet_add(&from, key(50000 + i), 1), BRY_OK);
-    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL, NULL), BRY_OK);
-    assert_int_equal(bry__maplet_merge(&from, &from, BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&from, &from, BRY__MERGE_ALL, NULL), BRY_OK);
     refuse_merge(&into, &from, BRY_E_FULL);
     assert_int_equal(bry__maplet_count(&into), 6001);
     bry__maplet_clear(&from);
     for (uint64_t i = 0; i < 6666 - bry__maplet_count(&into); i++)
         assert_int_equal(bry__maplet_add(&from, key(90000 + i), 1), BRY_OK);
-    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL), BRY_OK);
     assert_true(bry__maplet_error_now(&into) <= 1e-3);
     assert_int_equal(bry__maplet_upsert(&into, key(1), 7, NULL, NULL), BRY_OK);
     assert_int_equal(bry__maplet_del(&into, key(1)), 1);
@@ -508,7 +561,7 @@ TEST(test_merge_of_fixed)
     put(&from, 600, 1001, 255);
     refuse_merge(&into, &from, BRY_E_FULL);
     assert_int_equal(bry__maplet_del(&from, key(1000)), 1);
-    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL, NULL), BRY_OK);
+    assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL), BRY_OK);
     bry__maplet_free(&from);
     finish(&into);
 }
@@ -636,6 +689,7 @@ int main(void)
         cmocka_unit_test(test_end_of_the_chain),
         cmocka_unit_test(test_clear_and_clone),
         cmocka_unit_test(test_merge_halves),
+        cmocka_unit_test(test_merge_uneven),
         cmocka_unit_test(test_merge_replacing),
         cmocka_unit_test(test_merges_refused),
         cmocka_unit_test(test_merge_of_fixed),

@@ -411,7 +411,7 @@ TEST(test_merge)
         for (memory.fail_at = 1;; memory.fail_at++) {
             failing_allocator_restart(&memory);
             status = bry__maplet_merge(&maplet, &other, mode ? BRY__MERGE_REPLACE : BRY__MERGE_ALL,
-                                       NULL, NULL);
+                                       NULL);
             assert_int_equal(maplet_sum(&other, NULL), from);
             assert_int_equal(bry__maplet_bytes(&maplet) + bry__maplet_bytes(&other), memory.now);
             if (status == BRY_OK)
