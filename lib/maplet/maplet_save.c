@@ -243,7 +243,8 @@ static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsi
 {
     bry__maplet *maplet = &reading->maplet;
     unsigned i = maplet->tables;
-    bry_status status = bry__frame_reader_claim(reader, sizeof(bry__table));
+    bry_status status = bry__frame_reader_claim(
+        reader, sizeof(bry__table) + (i > 0 && visit ? visit->table_bytes : 0));
     if (status != BRY_OK)
         return status;
     bry__table *table = bry__alloc(&reading->allocator, sizeof *table);

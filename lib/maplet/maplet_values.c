@@ -128,6 +128,11 @@ bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
     return BRY_OK;
 }
 
+uint64_t bry__values_table_bytes(const bry__maplet *maplet)
+{
+    return maplet->values->room * sizeof *maplet->values->count[0];
+}
+
 bry_status bry__values_open_table(bry__maplet *maplet, unsigned i)
 {
     bry__values *values = maplet->values;

@@ -149,6 +149,8 @@ uint64_t bry__values_bytes(const bry__maplet *maplet);
  * be freed, and no more.
  */
 bool bry__values_count_loaded(bry__maplet *maplet, uint32_t value);
+/* Bytes that it allocates then for each table but the first. */
+uint64_t bry__values_table_bytes(const bry__maplet *maplet);
 bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read);
 
 #endif

@@ -146,6 +146,7 @@ typedef struct bry__entry_visit {
     const char *(*value)(void *context, unsigned table, uint32_t value);
     void *context;
     bool single; /* no fingerprint may have two entries in a table */
+    uint64_t table_bytes; /* that the owner will allocate for each table but the first */
 } bry__entry_visit;
 
 /* For table_walk.c and loading: segment number i, how many low bits of a fingerprint chose it, the

@@ -83,15 +83,11 @@ static bry_status table_load_overflow(bry__table_loading *loading, uint64_t fing
                                       uint32_t value)
 {
     bry__overflow *overflow = &loading->table->overflow;
+    uint64_t before = bry__overflow_bytes(overflow);
     if (bry__overflow_insert(overflow, fingerprint, value, loading->allocator) != BRY_OK)
         return table_load_no_memory(loading);
     loading->table->n++;
-    return BRY_OK;
-}
-
-static bry_status table_load_claim_overflow(const bry__table_loading *loading, uint64_t n)
-{
-    return bry__frame_reader_claim(loading->reader, n * sizeof(bry__chunk) * 2 / BRY__CHUNK_MAX);
+    return bry__frame_reader_claim(loading->reader, bry__overflow_bytes(overflow) - before);
 }
 
 /* What a segment has beyond the entries that it can hold in memory. */
@@ -101,7 +97,7 @@ static bry_status table_load_spill(bry__table_loading *loading, const bry__segme
     unsigned level = bry__table_level(loading->table, i);
     bry__segment_cursor cursor = {0};
     bry__entry entry;
-    bry_status status = table_load_claim_overflow(loading, segment->n);
+    bry_status status = BRY_OK;
     while (status == BRY_OK &&
            bry__segment_next(segment, bry__table_u_most(loading->table, i), &cursor, &entry))
         status = table_load_overflow(loading, entry.u << level | i, entry.value);
@@ -117,7 +113,8 @@ static bry_status table_load_make_segment(bry__table_loading *loading, const uns
                                           bry__segment *made)
 {
     size_t size = n ? bry__segment_block(layout->steps) : 0;
-    bry_status status = bry__frame_reader_claim(loading->reader, size);
+    /* What is beyond the first record is put elsewhere at once. */
+    bry_status status = bry__frame_reader_claim(loading->reader, loading->more ? 0 : size);
     if (status != BRY_OK)
         return status;
     *made = (bry__segment){.n = (uint16_t)n,
@@ -158,6 +155,16 @@ static bry_status table_load_take_segment(bry__table_loading *loading, bry__segm
     return BRY_OK;
 }
 
+/* Room in the directory for the segment whose turn it is. */
+static bry_status table_load_reach(const bry__table_loading *loading)
+{
+    bry__table *table = loading->table;
+    uint64_t before = bry__table_bytes(table);
+    if (bry__table_reach(table, loading->segment, loading->allocator) != BRY_OK)
+        return table_load_no_memory(loading);
+    return bry__frame_reader_claim(loading->reader, bry__table_bytes(table) - before);
+}
+
 /* The record at the beginning of `left` bytes; *used of them. */
 static bry_status table_load_record(bry__table_loading *loading, const unsigned char *record,
                                     size_t left, size_t *used)
@@ -174,17 +181,11 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
         bry__segment_layout_of(n, bry__table_u_most(table, i), table->value_bits);
     if (left - BRY__RECORD_SIZE < layout.front + layout.slots)
         return bry__frame_reader_bad(loading->reader, "a segment's record is cut short");
-    if (i % BRY__GROUP_SIZE == 0 && !loading->more) {
-        bry_status status =
-            bry__frame_reader_claim(loading->reader, BRY__GROUP_SIZE * sizeof(bry__segment));
-        if (status != BRY_OK)
-            return status;
-    }
-    if (bry__table_reach(table, i, loading->allocator) != BRY_OK)
-        return table_load_no_memory(loading);
+    bry_status status = table_load_reach(loading);
+    if (status != BRY_OK)
+        return status;
     bry__segment made;
-    bry_status status =
-        table_load_make_segment(loading, record + BRY__RECORD_SIZE, n, &layout, &made);
+    status = table_load_make_segment(loading, record + BRY__RECORD_SIZE, n, &layout, &made);
     if (status == BRY_OK)
         status = table_load_take_segment(loading, &made);
     loading->more = more;
@@ -254,7 +255,6 @@ bry_status bry__table_load_crowds(bry__table_loading *loading)
         if (size % BRY__CROWD_ENTRY != 0 || size / BRY__CROWD_ENTRY > left)
             return bry__frame_reader_bad(loading->reader, "a frame of crowds has a wrong size");
         left -= size / BRY__CROWD_ENTRY;
-        status = table_load_claim_overflow(loading, size / BRY__CROWD_ENTRY);
         for (size_t at = 0; at < size && status == BRY_OK; at += BRY__CROWD_ENTRY)
             status = table_load_crowd(loading, loading->buffer + at);
     }

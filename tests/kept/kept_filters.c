@@ -216,9 +216,9 @@ static const kept_kind kinds[] = {
     {FILTER, .name = "filter bloom, pieces", .engine = BRY_ENGINE_BLOOM, .variant = IN_PIECES,
      .size = 20000, .fill = fill_first_piece, .operations = piece_operations, .exact_ceiling = true,
      .large = true},
-    {FILTER, .name = "filter compact", .engine = BRY_ENGINE_COMPACT, .size = 200, .fill = fill,
-     .operations = compact_operations},
-    {FILTER, .name = "filter compact, fixed", .engine = BRY_ENGINE_COMPACT, .variant = FIXED,
-     .size = 400, .fill = fill, .operations = fixed_operations},
+    {FILTER, .name = "filter compact", .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true,
+     .size = 200, .fill = fill, .operations = compact_operations},
+    {FILTER, .name = "filter compact, fixed", .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true,
+     .variant = FIXED, .size = 400, .fill = fill, .operations = fixed_operations},
 };
 KEPT_KINDS(kept_filters, "filter", kinds);

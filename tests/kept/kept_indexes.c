@@ -288,7 +288,7 @@ static const kept_operation none[] = {{.name = NULL}};
 
 static const kept_kind kinds[] = {
     {GROWN, .name = "index compact", .engine = BRY_ENGINE_COMPACT, .operations = compact_operations,
-     .loose_ceiling = true},
+     .exact_ceiling = true},
     {GROWN, .name = "index dba", .engine = BRY_ENGINE_DBA, .operations = dba_operations},
     {GROWN, .name = "index dba, groups of 8", .engine = BRY_ENGINE_DBA, GROUPS(8, 1),
      .operations = dba_operations},

@@ -308,7 +308,7 @@ static const kept_operation kbf_operations[] = {
 };
 
 #define MAP .calls = &map_calls, .create = create, .use = use, .looks = looks
-#define COMPACT MAP, .engine = BRY_ENGINE_COMPACT
+#define COMPACT MAP, .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true
 #define KBF MAP, .engine = BRY_ENGINE_KBF
 
 static const kept_kind kinds[] = {

@@ -48,7 +48,6 @@ struct kept_kind {
     kept_look *const *looks; /* NULL ends them */
     const kept_operation *operations; /* one without a name ends them */
     bool exact_ceiling; /* a load needs the object's bytes() and not one more */
-    bool loose_ceiling; /* what is loaded may take a quarter more than the ceiling */
     uint64_t frame_bytes; /* a load may take them for a while, besides the object; 0: 512 KiB */
     bool large; /* streams too long to be read over and over */
     bry_engine engine;

@@ -115,8 +115,7 @@ void kept_check_ceiling(const kept_kind *kind)
         assert_true(loaded || (least == 0 && how.problem)); /* once enough, always enough */
         if (loaded && least == 0)
             least = how.max_bytes;
-        uint64_t most = how.max_bytes + (kind->loose_ceiling ? bytes / 4 : 0);
-        assert_true(!loaded || kind->calls->bytes(loaded) <= most);
+        assert_true(!loaded || kind->calls->bytes(loaded) <= how.max_bytes);
         assert_true(memory.peak <= kept_most(kind, how.max_bytes));
         kind->calls->destroy(loaded);
         assert_int_equal(memory.blocks, 0);

@@ -306,7 +306,7 @@ static const kept_operation merge_short[] = {
 static const kept_operation none[] = {{.name = NULL}};
 
 #define ANY .calls = &window_calls, .create = create, .use = use, .looks = looks
-#define COMPACT ANY, .engine = BRY_ENGINE_COMPACT
+#define COMPACT ANY, .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true
 #define FBF ANY, .engine = BRY_ENGINE_FBF, .exact_ceiling = true
 #define PAPER FBF, .variant = BRY_WINDOW_PAPER
 #define SIMPLE FBF, .variant = BRY_WINDOW_PAPER_SIMPLE

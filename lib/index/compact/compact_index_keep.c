@@ -101,8 +101,9 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
     if (status == BRY_E_NOMEM)
         compact_index_no_memory(reader);
     if (reader->status == BRY_OK) {
-        made->visit =
-            (bry__entry_visit){.value = compact_index_count_entry, .context = &made->maplet};
+        made->visit = (bry__entry_visit){.value = compact_index_count_entry,
+                                         .context = &made->maplet,
+                                         .table_bytes = bry__values_table_bytes(&made->maplet)};
         return made;
     }
     bry__compact_index_destroy(made);

@@ -83,6 +83,7 @@ static bry_status compact_window_read_maplet(bry__compact_window *window, bry__f
         return status;
     if (compact_window_use_values(window) != BRY_OK)
         return compact_window_no_memory(reader);
+    visit.table_bytes = bry__values_table_bytes(maplet);
     status = bry__maplet_read(&read, reader, &maplet->allocator, &visit);
     if (status != BRY_OK)
         return status;
