@@ -438,6 +438,8 @@ bry_status bry__values_add_all(bry__maplet *maplet, const bry__fingerprints *lis
 
 /* ---- reclaiming ---------------------------------------------------------------------------- */
 
+enum { SEGMENT = 384 }; /* entries in it, about */
+
 uint64_t bry__values_dead(const bry__maplet *maplet)
 {
     uint64_t dead = 0;
@@ -452,6 +454,14 @@ uint64_t bry__values_waiting(const bry__maplet *maplet)
     for (unsigned i = 0; i < maplet->tables; i++)
         work += maplet->table[i]->dead > 0 ? maplet->table[i]->n : 0;
     return work;
+}
+
+uint64_t bry__values_unsettled(const bry__maplet *maplet)
+{
+    uint64_t excess = 0;
+    for (unsigned i = 0; i < maplet->tables; i++)
+        excess += maplet->table[i]->settling ? bry__table_excess(maplet->table[i]) : 0;
+    return excess * SEGMENT;
 }
 
 void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value)
@@ -484,13 +494,13 @@ static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
     bry__values_note_gone(work->maplet, work->table, value);
 }
 
-/* The table whose turn it is, so that none waits for ever; maplet->tables: none has dead entries. */
+/* The table whose turn it is, so that none waits for ever; maplet->tables: there is nothing to do. */
 static unsigned table_to_reclaim(const bry__maplet *maplet)
 {
     const bry__values *values = maplet->values;
     for (unsigned i = 0; i < maplet->tables; i++) {
         unsigned table = (values->turn + i) % maplet->tables;
-        if (maplet->table[table]->dead > 0)
+        if (maplet->table[table]->dead > 0 || maplet->table[table]->settling)
             return table;
     }
     return maplet->tables;
@@ -498,22 +508,23 @@ static unsigned table_to_reclaim(const bry__maplet *maplet)
 
 bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
 {
-    enum { SEGMENT = 384 }; /* entries in it, about */
     unsigned i = table_to_reclaim(maplet);
     if (i == maplet->tables)
         return BRY_OK;
     bry__table *table = maplet->table[i];
     reclaiming work = {maplet, i};
     bool done = false;
-    bry_status status =
-        bry__table_reclaim(table, is_dead, note_gone, &work, budget, &done, &maplet->allocator);
+    bry_status status = BRY_OK;
+    if (table->dead > 0) {
+        status =
+            bry__table_reclaim(table, is_dead, note_gone, &work, budget, &done, &maplet->allocator);
+        table->settling = table->dead == 0;
+    }
     if (table->dead == 0)
         table->sweeping = false;
-    maplet->values->turn = table->sweeping ? i : i + 1;
-    /* What is left of a table that was much larger. */
-    for (uint64_t moved = 0;
-         done && moved < budget && bry__table_shrink(table, &maplet->allocator);)
-        moved += SEGMENT;
+    for (uint64_t moved = 0; table->settling && moved < budget; moved += SEGMENT)
+        table->settling = bry__table_settle(table, &maplet->allocator);
+    maplet->values->turn = table->sweeping || table->settling ? i : i + 1;
     bry__maplet_close_empty(maplet);
     return status;
 }

@@ -99,6 +99,10 @@ uint64_t bry__values_dead(const bry__maplet *maplet);
 /* Entries that a round over all tables with dead ones looks at; 0: there are none. */
 uint64_t bry__values_waiting(const bry__maplet *maplet);
 
+/* Entries that are moved after that, about, until the maplet is saved as fast as one that never had
+ * dead entries. */
+uint64_t bry__values_unsettled(const bry__maplet *maplet);
+
 /* Looks at about `budget` entries for dead ones. BRY_E_NOMEM: nothing lost, call again. */
 bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget);
 

@@ -348,6 +348,17 @@ bool bry__table_shrink(bry__table *table, const bry_allocator *allocator)
            table_fold(table, allocator) == BRY_OK;
 }
 
+uint64_t bry__table_excess(const bry__table *table)
+{
+    uint64_t needed = bry__table_segments_for(table->range, table_in_segments(table));
+    return table->segments > needed ? table->segments - needed : 0;
+}
+
+bool bry__table_settle(bry__table *table, const bry_allocator *allocator)
+{
+    return bry__table_excess(table) > 0 && table_fold(table, allocator) == BRY_OK;
+}
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 /* Whether the overflow may hold entries of a fingerprint of which the segment holds `count`. */

@@ -39,6 +39,7 @@ typedef struct bry__table {
     uint64_t sweep; /* … this segment, or when that is past the last, in the overflow with … */
     uint64_t sweep_fingerprint; /* … this entry */
     uint32_t sweep_value;
+    bool settling; /* a sweep has ended, and segments are folded one by one (bry__table_settle) */
 } bry__table;
 
 /* range between the limits above, value_bits at most 32. BRY_E_NOMEM. */
@@ -102,6 +103,12 @@ bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
 /* Gives memory back after removals, in steps: every call moves at most one segment. Returns whether
  * there was anything to do. */
 bool bry__table_shrink(bry__table *table, const bry_allocator *allocator);
+
+/* The same, down to as many segments as the table is saved with, since saving has to merge the
+ * others. Not for single removals: additions would soon split again what was folded. */
+bool bry__table_settle(bry__table *table, const bry_allocator *allocator);
+/* Segments that it would fold. */
+uint64_t bry__table_excess(const bry__table *table);
 
 /* Walks all entries: start from a zeroed cursor; false at the end. The table must not change
  * meanwhile. */

@@ -384,7 +384,8 @@ static void compact_index_has_n(const void *self, const bry_hash *hashes, size_t
 /* Entries still to be looked at or moved. */
 static uint64_t compact_index_waiting(const bry__maplet *maplet)
 {
-    return bry__values_waiting(maplet) + bry__maplet_foldable(maplet);
+    return bry__values_waiting(maplet) + bry__values_unsettled(maplet) +
+           bry__maplet_foldable(maplet);
 }
 
 /* Reclaims; looks at about `budget` entries. */
@@ -392,7 +393,8 @@ static bry_status compact_index_reclaim(bry__maplet *maplet, uint64_t budget)
 {
     enum { PORTION = 4096 };
     bry_status status = BRY_OK;
-    for (uint64_t done = 0; done < budget && status == BRY_OK && bry__values_dead(maplet) > 0;) {
+    for (uint64_t done = 0; done < budget && status == BRY_OK &&
+                            (bry__values_dead(maplet) > 0 || bry__values_unsettled(maplet) > 0);) {
         uint64_t portion = budget - done < PORTION ? budget - done : PORTION;
         status = bry__values_reclaim(maplet, portion);
         done += portion;

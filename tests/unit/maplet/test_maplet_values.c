@@ -75,6 +75,14 @@ static void finish(bry__maplet *maplet)
     for (unsigned i = 0; i < 100000 && bry__values_dead(maplet) > 0; i++)
         assert_int_equal(bry__values_reclaim(maplet, 300), BRY_OK);
     assert_int_equal(bry__values_dead(maplet), 0);
+    for (unsigned i = 0; i < 100000 && bry__values_unsettled(maplet) > 0; i++)
+        assert_int_equal(bry__values_reclaim(maplet, 300), BRY_OK);
+    /* What is saved are the segments that there are. */
+    for (unsigned i = 0; i < maplet->tables; i++) {
+        const bry__table *table = maplet->table[i];
+        assert_int_equal(table->segments,
+                         bry__table_segments_for(table->range, table->n - table->overflow.n));
+    }
 }
 
 TEST(test_kill)
