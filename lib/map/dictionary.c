@@ -108,7 +108,7 @@ bry_status bry__dictionary_init(bry__dictionary *dictionary, const bry__map_engi
         .allocator = *allocator,
         .engine = engine,
         .options = secondary_options(engine, options, values),
-        .most = engine->recodes ? UINT32_MAX : values,
+        .most = engine->recodes ? BRY_MAP_VALUES_MAX : values,
     };
     bry_status status = engine->create(&made.options, allocator, &made.secondary);
     if (status == BRY_OK)

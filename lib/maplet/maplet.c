@@ -15,7 +15,7 @@ static bool is_wide(const bry__maplet *maplet, uint32_t value)
 bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain)
 {
     if (options->capacity < 1 || options->capacity > BRY__CHAIN_MOST ||
-        !(options->error >= 1e-12 && options->error <= 0.5) || options->value_bits > 32 ||
+        !(options->error >= 1e-12 && options->error <= BRY_ERROR_MAX) || options->value_bits > 32 ||
         !bry__chain_plan(chain, options->capacity, options->error, options->fixed != BRY__GROWING))
         return false;
     if (options->fixed == BRY__ANY_LOAD) {

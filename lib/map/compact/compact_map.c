@@ -19,13 +19,12 @@
 
 #include <string.h>
 
-#define MAX_CODE_BITS 32u
 #define SMALL_BATCH 64u
 
 static unsigned compact_map_bits_for(uint64_t codes)
 {
     unsigned bits = 0;
-    while (bits < MAX_CODE_BITS && codes > (uint64_t)1 << bits)
+    while (bits < BRY_MAP_VALUE_BITS_MAX && codes > (uint64_t)1 << bits)
         bits++;
     return bits;
 }
@@ -52,7 +51,7 @@ static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape
 {
     if (options->kbf.layout != BRY_MAP_TUNED || options->kbf.cells || options->kbf.hashes)
         return BRY_E_UNSUPPORTED;
-    if (options->value_bits > MAX_CODE_BITS || options->values > UINT32_MAX)
+    if (options->value_bits > BRY_MAP_VALUE_BITS_MAX || options->values > BRY_MAP_VALUES_MAX)
         return BRY_E_RANGE;
     unsigned bits =
         options->value_bits ? options->value_bits : compact_map_bits_for(options->values);
