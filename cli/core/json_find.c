@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char cut_short[] = "it is cut short";
+static const char incomplete[] = "it is incomplete";
 
 typedef struct cursor {
     char *start, *at, *end;
@@ -12,7 +12,7 @@ typedef struct cursor {
 static bool fail_find(cursor *c, const char *problem)
 {
     if (!c->problem)
-        c->problem = c->at == c->end ? cut_short : problem;
+        c->problem = c->at == c->end ? incomplete : problem;
     return false;
 }
 
@@ -42,7 +42,7 @@ static bool skip_string(cursor *c)
         if (*c->at == '\\' && ++c->at == c->end)
             break;
     }
-    return fail_find(c, cut_short);
+    return fail_find(c, incomplete);
 }
 
 /* An object or an array, whatever is in it. */
@@ -51,7 +51,7 @@ static bool skip_nested(cursor *c)
     size_t depth = 0;
     do {
         if (c->at == c->end)
-            return fail_find(c, cut_short);
+            return fail_find(c, incomplete);
         if (*c->at == '"') {
             if (!skip_string(c))
                 return false;

@@ -82,5 +82,6 @@ void seen_report_text(const seen_kept *kept, const seen_tally *tally)
     fprintf(stderr,
             "error       %g promised, %.3g estimated; %.3g of the first expected to be dropped\n",
             s.promised_error, s.estimated_error, tally->false_drops);
-    fprintf(stderr, "bytes       %" PRIu64 "%s\n", s.bytes, s.at_ceiling ? ", at the ceiling" : "");
+    fprintf(stderr, "bytes       %" PRIu64 "%s\n", s.bytes,
+            s.at_ceiling ? ", at the memory limit" : "");
 }

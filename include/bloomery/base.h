@@ -23,12 +23,12 @@
  *        does not fit is set.)
  *      - The caller's struct is longer: results that the library does not know are 0. Options that
  *        it does not know must be 0, or the call returns BRY_E_RANGE.
- *      - A struct_size that no version has is BRY_E_RANGE.
+ *      - For a struct_size that no version has, the call returns BRY_E_RANGE.
  *    For arrays the caller passes the size of an element instead. Structs without struct_size
  *    never change.
  *  - Options of a single engine are in a struct with its name, at the end (options.kbf and so on).
  *    Most users never need them: they set an exact shape, or reproduce a paper. Leave them 0 for
- *    other engines; anything else is BRY_E_UNSUPPORTED.
+ *    other engines; otherwise the call returns BRY_E_UNSUPPORTED.
  *  - Plan before create. bry_…_plan() computes bytes and errors without allocating anything, and
  *    bry_…_create() with the same options uses the same numbers. bytes_empty is what create
  *    allocates, exact to the byte. `bytes` is the memory with everything added that was planned
@@ -97,20 +97,20 @@ BRY_API uint32_t bry_version_number(void);
 #define BRY_STATUS_LIST(X)                                                                         \
     X(NOMEM, -1, "out of memory")                                                                  \
     X(RANGE, -2, "an argument is out of range")                                                    \
-    X(FULL, -3, "full: the planned capacity or the memory ceiling is reached")                     \
-    X(MISMATCH, -4, "seed or shape differ: create one with options like the other's")              \
-    X(UNSURE, -5, "the stored value cannot be told, so nothing was changed")                       \
-    X(BADDATA, -6, "the data is damaged, cut short, or not Bloomery's")                            \
+    X(FULL, -3, "full: the capacity or the memory limit is reached")                               \
+    X(MISMATCH, -4, "engine, seed or shape differ; create one object with the other's options")    \
+    X(UNSURE, -5, "the stored value is ambiguous, so nothing was changed")                         \
+    X(BADDATA, -6, "the data is damaged, truncated or not Bloomery's")                             \
     X(VERSION, -7, "the data was written in a format that this build does not read")               \
-    X(LIMIT, -8, "the data asks for more memory than the ceiling allows")                          \
-    X(IO, -9, "reading or writing failed; errno tells why")                                        \
+    X(LIMIT, -8, "the data needs more memory than the limit allows")                               \
+    X(IO, -9, "reading or writing failed; see errno")                                              \
     X(NOUNIT, -10, "there is no such unit")                                                        \
-    X(UNSUPPORTED, -11, "this engine cannot do that")                                              \
+    X(UNSUPPORTED, -11, "this engine does not support the operation")                              \
     X(STOPPED, -12, "a callback asked to stop")                                                    \
-    X(SEALED, -13, "the unit is sealed and takes no more elements")                                \
+    X(SEALED, -13, "the unit is sealed and accepts no more elements")                              \
     X(SKEW, -14, "the time is further ahead than max_skew allows")                                 \
-    X(OVERFLOW, -15, "a counter would pass 64 bits")                                               \
-    X(TOOLONG, -16, "a name, a value, a note or a batch is too long")
+    X(OVERFLOW, -15, "a counter would overflow 64 bits")                                           \
+    X(TOOLONG, -16, "a name, value, note or batch is too long")
 
 typedef enum bry_status {
     BRY_OK = 0,
@@ -132,7 +132,7 @@ typedef uint8_t bry_answer;
 enum {
     BRY_ABSENT = 0, /* not there */
     BRY_PRESENT = 1, /* there, within the error that the object was created with */
-    BRY_UNSURE = 2, /* the structure cannot decide; only engine kbf answers so */
+    BRY_UNSURE = 2, /* the structure cannot decide; only engine kbf gives this answer */
 };
 
 /* ---- engines ------------------------------------------------------------------------------- */
@@ -155,7 +155,8 @@ BRY_API bry_status bry_engine_parse(const char *name, bry_engine *engine);
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
-/* Limits that the options of all jobs share; each header adds its own. Beyond: BRY_E_RANGE. */
+/* Limits that the options of all jobs share; each header adds its own. Beyond them, a call returns
+ * BRY_E_RANGE. */
 #define BRY_CAPACITY_MAX ((uint64_t)1 << 40) /* keys, elements or operations to plan for */
 #define BRY_ERROR_MAX 0.5 /* the largest error */
 #define BRY_SPAN_MAX ((uint64_t)1 << 52) /* the longest window, in milliseconds: 142,000 years */
@@ -200,7 +201,7 @@ typedef struct bry_buffer {
     {                                                                                              \
         NULL, 0, 0                                                                                 \
     }
-/* A sink that appends to the buffer; writing fails with BRY_E_NOMEM. */
+/* A sink that appends to the buffer. Its write returns BRY_E_NOMEM if there is not enough memory. */
 BRY_API bry_sink bry_buffer_sink(bry_buffer *buffer);
 /* Frees the bytes and empties the buffer, which can be used again. */
 BRY_API void bry_buffer_free(bry_buffer *buffer);
@@ -252,7 +253,8 @@ typedef struct bry_load {
                          no note. NULL: a note is checked and discarded. The note precedes the
                          object: after a failure the buffer holds the intact part that was read */
     size_t note_max; /* BRY_E_LIMIT for a longer note, unless discarded; 0: BRY_NOTE_MAX */
-    uint64_t offset; /* set by a load that fails: the byte of the source at which it noticed */
+    uint64_t offset; /* set by a load that fails: the byte of the source at which it
+                         noticed the problem */
     const char *problem; /* and what is wrong: a constant string, never NULL after a failure */
 } bry_load;
 #define BRY_LOAD                                                                                   \

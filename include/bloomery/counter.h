@@ -15,8 +15,8 @@
  * At capacity: the table grows up to max_bytes. Then it refuses new ids and new names with
  * BRY_E_FULL, and still recognises repeats: a refused increment can be retried, a lost one could
  * not. Expiring ids make room, which is why an operation that is refused with BRY_E_FULL still
- * moves the time. Time itself is not subject to the limit: a generation of the window that begins
- * may exceed it a little for a while.
+ * moves the time. Time itself is not subject to the limit: when a new generation of the window
+ * begins, memory may exceed the limit a little for a while.
  *
  * With a folder (bry_counter_open()) the table survives the process and the machine: each operation
  * is in a log on disk before it counts. Without one (bry_counter_create()) it is in memory, and can

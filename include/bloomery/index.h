@@ -321,8 +321,9 @@ typedef struct bry_index_supplier {
  * could have continued with; 0 means that nothing is left to do, or nothing without a supplier.
  * left may be NULL. The index never does such work by itself: call this from time to time, or when
  * stats show `waiting`. BRY_E_NOMEM, or what the supplier returned; work done so far is kept.
- * Without a supplier, compact: of all this only folding changes what is saved, by an amount that
- * depends on the budget, and it is done whole or not at all: not if the call returns BRY_E_NOMEM.
+ * For compact without a supplier: of all this, only folding changes what is saved, and how much is
+ * folded depends on the budget. Folding is all or nothing: it is not done if the call returns
+ * BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier,
                                   uint64_t budget, uint64_t *left);

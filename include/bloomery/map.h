@@ -113,8 +113,8 @@ typedef struct bry_map_options {
     double error; /* see above, BRY_MAP_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
     uint32_t value_bits; /* 0: values are byte strings; else the width of integers, from 1 to
                             BRY_MAP_VALUE_BITS_MAX, or with kbf BRY_MAP_KBF_VALUE_BITS_MAX */
-    uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint; any number to
-                        BRY_MAP_VALUES_MAX may follow. kbf: a limit, 1 to BRY_MAP_KBF_VALUES_MAX,
+    uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint; up to
+                        BRY_MAP_VALUES_MAX are accepted. kbf: a limit, 1 to BRY_MAP_KBF_VALUES_MAX,
                         rounded up to the next 2^t - 1 (at least 255) */
     uint64_t seed; /* for hashing keys; 0: random */
     const bry_allocator *allocator; /* NULL: malloc() and free() */
@@ -254,8 +254,8 @@ BRY_API bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was);
 /*
  * Removes a pair that is known to be present: the exact opposite of bry_map_add(). If the map can
  * see that it does not contain the pair, *was is BRY_ABSENT and nothing changes: compact compares
- * the value of the fingerprint; kbf looks for a cell that is empty or contradicts, which does not
- * detect every mistake. None of the errors above occurs.
+ * the value of the fingerprint; kbf looks for a cell that is empty or contradicts the pair, which
+ * does not detect every mistake. None of the errors above occurs.
  */
 BRY_API bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value value,
                                     bry_answer *was);

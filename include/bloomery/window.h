@@ -51,10 +51,10 @@ typedef struct bry_window bry_window;
 
 /* Variants of engine fbf. */
 typedef enum bry_window_mode {
-    BRY_WINDOW_IMPROVED = 0, /* generations salted, asked in pairs, ended when full */
+    BRY_WINDOW_IMPROVED = 0, /* generations salted, queried in pairs, ended when full */
     BRY_WINDOW_PAPER =
         1, /* as published: shared hashes, the optimized check, adapted each second */
-    BRY_WINDOW_PAPER_SIMPLE = 2, /* as published, with the simple check: any filter will do */
+    BRY_WINDOW_PAPER_SIMPLE = 2, /* as published, with the simple check: a hit in any filter */
 } bry_window_mode;
 
 /* Options of engine fbf. */

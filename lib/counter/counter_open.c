@@ -83,7 +83,7 @@ static bry_status counter_open_take_record(void *context, const void *payload, s
     bry_status status = bry__counter_redo(o->counters, payload, len, &o->problem);
     meter->ceiling = 0;
     if (status == BRY_E_NOMEM && meter->denied) {
-        o->problem = "the table is larger than the ceiling";
+        o->problem = "the table is larger than the limit";
         return BRY_E_LIMIT;
     }
     return status;

@@ -173,7 +173,7 @@ static bry_status frame_read_note(bry__frame_reader *reader, bry__frame *frame)
             return frame_fail_at(reader, BRY_E_BADDATA, reader->frame_at, "the note is too long");
         if (len > max)
             return frame_fail_at(reader, BRY_E_LIMIT, reader->frame_at,
-                                 "the note is longer than the ceiling");
+                                 "the note is longer than the limit");
         if (frame_read_note_part(reader, note) != BRY_OK ||
             frame_read_open(reader, frame) != BRY_OK)
             return reader->status;
@@ -249,7 +249,7 @@ bry_status bry__frame_reader_claim(bry__frame_reader *reader, uint64_t bytes)
     uint64_t ceiling = reader->load ? reader->load->max_bytes : 0;
     if (__builtin_add_overflow(reader->claimed, bytes, &reader->claimed) ||
         (ceiling && reader->claimed > ceiling))
-        return bry__frame_reader_fail(reader, BRY_E_LIMIT, "the object is larger than the ceiling");
+        return bry__frame_reader_fail(reader, BRY_E_LIMIT, "the object is larger than the limit");
     return BRY_OK;
 }
 

@@ -112,7 +112,7 @@ static bry_status log_scan_record(scanner *s, uint64_t *at, bry__log_record *rec
         bry__record_bytes(head.length) > s->size - *at)
         return BRY_OK;
     if (load && load->max_bytes && head.length > load->max_bytes)
-        return bry__load_fail(load, BRY_E_LIMIT, *at, "a record is larger than the ceiling");
+        return bry__load_fail(load, BRY_E_LIMIT, *at, "a record is larger than the limit");
 
     size_t padded = (size_t)(bry__record_bytes(head.length) - BRY__RECORD_HEAD);
     status = padded <= WINDOW ? log_scan_look(s, *at + BRY__RECORD_HEAD, padded, &bytes)

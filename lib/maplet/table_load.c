@@ -172,7 +172,7 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
     bry__table *table = loading->table;
     uint64_t i = loading->segment;
     if (left < BRY__RECORD_SIZE)
-        return bry__frame_reader_bad(loading->reader, "a segment's record is cut short");
+        return bry__frame_reader_bad(loading->reader, "a segment's record is truncated");
     unsigned n = bry__load16(record + BRY__AT_ENTRIES), more = bry__load16(record + BRY__AT_MORE);
     if (n > BRY__SEGMENT_MAX || more > 1 || (more && n < BRY__SEGMENT_MAX) ||
         (loading->more && n == 0))
@@ -180,7 +180,7 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
     bry__segment_layout layout =
         bry__segment_layout_of(n, bry__table_u_most(table, i), table->value_bits);
     if (left - BRY__RECORD_SIZE < layout.front + layout.slots)
-        return bry__frame_reader_bad(loading->reader, "a segment's record is cut short");
+        return bry__frame_reader_bad(loading->reader, "a segment's record is truncated");
     bry_status status = table_load_reach(loading);
     if (status != BRY_OK)
         return status;

@@ -61,7 +61,7 @@ Examples:
   bloomery map get paths.map --json < keys
 """
 
-UNSURE = "the stored value cannot be told, so nothing was changed"
+UNSURE = "the stored value is ambiguous, so nothing was changed"
 NO_FILE = b'bloomery: IO: "none.map": No such file or directory\n'
 
 

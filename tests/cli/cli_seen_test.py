@@ -295,14 +295,14 @@ class Fields(SeenCase):
 
     def test_bad_json(self):
         for line, where, problem in (
-                ("", ", column 1", "it is cut short"), ("[]", ", column 1",
+                ("", ", column 1", "it is incomplete"), ("[]", ", column 1",
                                                         "an object is expected, in braces"),
                 ("{}", "", 'it has no member "k"'), ('{"K":1}', "", 'it has no member "k"'),
-                ('{"a":1', ", column 7", "it is cut short"), ('{"a"', ", column 5",
-                                                             "it is cut short"),
-                ('{"k":"x', ", column 8", "it is cut short"), ('{"k":[1,{}', ", column 11",
-                                                              "it is cut short"),
-                ('{"k":"\\', ", column 8", "it is cut short"),
+                ('{"a":1', ", column 7", "it is incomplete"), ('{"a"', ", column 5",
+                                                             "it is incomplete"),
+                ('{"k":"x', ", column 8", "it is incomplete"), ('{"k":[1,{}', ", column 11",
+                                                              "it is incomplete"),
+                ('{"k":"\\', ", column 8", "it is incomplete"),
                 ('{a:1}', ", column 2", "the name of a member is expected, in quotes"),
                 ('{"a" 1}', ", column 6", "a colon is expected"),
                 ('{"a":,"k":1}', ", column 6", "a value is expected here"),

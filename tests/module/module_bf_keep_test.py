@@ -124,7 +124,7 @@ class Damaged(Damaging, Case):
                                                [(b"NOTE", note)] * bool(note) + frames[1:]))
             self.assertFalse(self.try_restore(forged), note)
         self.assertIn("the filter does not match the parameters", self.server.log)
-        self.assertIn("the note is longer than the ceiling", self.server.log)
+        self.assertIn("the note is longer than the limit", self.server.log)
         self.assertTrue(self.try_restore(payload_of(dump, resealed(
             contents(dump), lambda frames: [(b"NOTE", struct.pack("<QQd", 9, 8, 0.001)),
                                             *frames[1:]]))))

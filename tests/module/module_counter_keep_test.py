@@ -120,7 +120,7 @@ class Damaged(Damaging, Case):
                                                [(b"NOTE", note)] * bool(note) + frames[1:]))
             self.assertEqual(self.try_restore(forged), taken, note)
         self.assertIn("the note with the table's MAXMEM is missing", self.server.log)
-        self.assertIn("the note is longer than the ceiling", self.server.log)
+        self.assertIn("the note is longer than the limit", self.server.log)
 
 
 class Log(Logged, Keep):

@@ -7,7 +7,7 @@ import server_runner
 from family_cases import Described
 from server_runner import Case, Client, Error, pairs
 
-UNSURE_TEXT = "UNSURE the stored value cannot be told, so nothing was changed"
+UNSURE_TEXT = "UNSURE the stored value is ambiguous, so nothing was changed"
 
 
 class Create(Case):

@@ -343,7 +343,7 @@ static bry_status fbf_save_read_row(bry__frame_reader *reader, bry__fbf *fbf,
     const char *problem =
         fbf->newest && fbf->newest->older ? fbf_save_check_row(fbf) : "fewer than two filters";
     if (!problem && !is_below_ceiling(fbf))
-        problem = "the filters are larger than the window's ceiling";
+        problem = "the filters are larger than the window's memory limit";
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     /* What the next elements will allocate. */

@@ -127,7 +127,7 @@ TEST(test_filters_above_the_ceiling)
     assert_true(stats_of(window).bytes > 2 * shape.bytes);
     forge(&file, window);
     bry__store64(file.bytes + NUMBERS_AT + 40, shape.bytes);
-    assert_refused(&file, "the filters are larger than the window's ceiling");
+    assert_refused(&file, "the filters are larger than the window's memory limit");
     bry_window_destroy(window);
 }
 
