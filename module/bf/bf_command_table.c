@@ -18,8 +18,8 @@
                                                                           "2"))
 #define NONSCALING                                                                                 \
     WORD("nonscaling", "NONSCALING", SERVER_ARG_OPTIONAL,                                          \
-         "New items beyond the capacity are an error. Default: the filter grows and keeps its "    \
-         "error.")
+         "New items beyond the capacity are an error. Default: the filter grows and stays within " \
+         "its error rate.")
 
 static server_command_arg reserve_args[] = {
     KEY_CALLED("key", 0, NULL, 0, "Key of the new filter. It must not exist yet."),
@@ -46,11 +46,11 @@ static server_command_arg insert_args[] = {
     {0},
 };
 static server_command_arg info_fields[] = {
-    WORD("capacity", "CAPACITY", 0, "Capacity of such a chain of filters."),
+    WORD("capacity", "CAPACITY", 0, "Capacity of that chain of filters."),
     WORD("size", "SIZE", 0, "Memory in bytes."),
-    WORD("filters", "FILTERS", 0, "Number of filters of such a chain."),
+    WORD("filters", "FILTERS", 0, "Number of filters in that chain."),
     WORD("items", "ITEMS", 0, "Number of items in the filter."),
-    WORD("expansion", "EXPANSION", 0, "EXPANSION as given, null if NONSCALING."),
+    WORD("expansion", "EXPANSION", 0, "EXPANSION as it was given, null if NONSCALING."),
     {0},
 };
 static server_command_arg info_args[] = {
@@ -68,7 +68,7 @@ static server_command_arg merge_args[] = {
 static server_command_arg dump_args[] = {
     FILTER,
     ARG("iterator", SERVER_ARG_INTEGER, NULL, 0,
-        "0 to start, then the iterator of the last reply."),
+        "0 to start, then the iterator from the last reply."),
     {0},
 };
 static server_command_arg load_args[] = {
@@ -95,10 +95,11 @@ const module_command bf_commands[] = {
         .arity = -4,
         .key_specs = reserve_keys,
         .args = reserve_args,
-        .summary = "Creates an empty filter. It grows beyond its capacity and keeps its "
-                   "error, unless it is NONSCALING. EXPANSION only affects what BF.INFO "
-                   "reports. SEED is for filters that will be merged, which need the "
-                   "same one; by default it is random.",
+        .summary =
+            "Creates an empty filter. It grows beyond its capacity and stays "
+            "within its error rate, unless it is NONSCALING. EXPANSION only affects what BF.INFO "
+            "reports. SEED is for filters that will be merged, which need the "
+            "same one; by default it is random.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.RESERVE seen 0.001 10000",
@@ -112,7 +113,7 @@ const module_command bf_commands[] = {
         .key_specs = add_keys,
         .args = item_args,
         .summary = "Adds an item. Returns 1 if it is new, 0 if it is present or seems "
-                   "to be; then nothing changes. Creates the filter if it does not "
+                   "to be, in which case nothing changes. Creates the filter if it does not "
                    "exist.",
         .complexity = "O(1)",
         .since = SINCE,
@@ -126,7 +127,7 @@ const module_command bf_commands[] = {
         .arity = -3,
         .key_specs = add_keys,
         .args = items_args,
-        .summary = "Adds items in order. Returns 1 or 0 for each, as BF.ADD. If a "
+        .summary = "Adds items in order. Returns 1 or 0 for each, like BF.ADD. If a "
                    "filter that does not scale becomes full, the last answer is an "
                    "error.",
         .complexity = "O(n), n items",
@@ -141,7 +142,7 @@ const module_command bf_commands[] = {
         .arity = -4,
         .key_specs = add_keys,
         .args = insert_args,
-        .summary = "Adds items as BF.MADD. Creates the filter with the given options if "
+        .summary = "Adds items like BF.MADD. Creates the filter with the given options if "
                    "it does not exist; with NOCREATE that is an error.",
         .complexity = "O(n), n items",
         .since = SINCE,

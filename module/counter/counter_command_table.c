@@ -19,8 +19,8 @@ static server_command_arg operation[] = {OPERATION, {0}};
 static server_command_arg create_args[] = {
     KEY_CALLED("table", 0, NULL, 0, NEW("table")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
-        A_WINDOW("How long a retry is recognised at least (longer than any client "
-                 "retries)")),
+        A_WINDOW("Minimum time for which a retry is recognised (longer than any client "
+                 "keeps retrying)")),
     ERROR_SHARE("Probability that an increment is taken for a repeat and lost",
                 BRY_COUNTER_ERROR_MIN, " Default: 1e-9."),
     MAXMEM("table"),
@@ -46,7 +46,7 @@ static server_command_arg scan_args[] = {
         "number."),
     OPTION("count", SERVER_ARG_INTEGER, "COUNT",
            "Maximum number of counters per reply, a count from 1 to 1,000,000; "
-           "more than 8,192 counts as 8,192. Default: 10."),
+           "more than 8,192 is the same as 8,192. Default: 10."),
     {0},
 };
 static server_command_arg table_args[] = {TABLE, {0}};
@@ -69,7 +69,7 @@ const module_command counter_commands[] = {
         .key_specs = create_keys,
         .args = create_args,
         .summary = "Creates an empty table of counters. WINDOW is how long a retry is "
-                   "recognised, which must be longer than any client retries. ERROR is "
+                   "recognised; make it longer than any client keeps retrying. ERROR is "
                    "the probability that an increment is lost, 1e-9 by default.",
         .complexity = "O(1)",
         .since = SINCE,
@@ -98,8 +98,8 @@ const module_command counter_commands[] = {
         .arity = -5,
         .key_specs = change_keys,
         .args = mincrby_args,
-        .summary = "Runs several COUNTER.INCRBY, all or none. Returns the value and 1 "
-                   "or 0 for each.",
+        .summary = "Does what several COUNTER.INCRBY do, all or none of them. Returns "
+                   "for each the value of the counter, and 1 or 0.",
         .complexity = "O(n), n operations",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\n"

@@ -26,7 +26,7 @@ static server_command_arg create_args[] = {
            "." PRESET("index-units", "64")),
     CAPACITY("Number of items per unit (more are refused with FULL)",
              PRESET("index-capacity", "65,536")),
-    ERROR_SHARE("Probability that an item that is in no unit has any candidate",
+    ERROR_SHARE("Probability that some unit is reported for an item that is in none",
                 BRY_INDEX_ERROR_MIN, PRESET("index-error", "0.001")),
     CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("index-engine", "auto")),
     OPTION("group", SERVER_ARG_INTEGER, "GROUP",
@@ -38,15 +38,15 @@ static server_command_arg create_args[] = {
     WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
          "Units beyond UNITS are refused with FULL, as always with engine "
          "dba; with compact it saves one bit per item. Default: compact "
-         "accepts more units and keeps its ERROR."),
+         "accepts more units and stays within its ERROR."),
     {0},
 };
 static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
 static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
 #define NOFOLD                                                                                     \
     WORD("nofold", "NOFOLD", SERVER_ARG_OPTIONAL,                                                  \
-         "For replication: does not fold tables that are no longer needed, because the master "    \
-         "had no memory for it.")
+         "For replication only: does not fold tables that are no longer needed into others, "      \
+         "because the primary had no memory to do so.")
 static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
 static server_command_arg drop_args[] = {INDEX, UNIT, NOFOLD, {0}};
 static server_command_arg install_args[] = {
@@ -80,8 +80,8 @@ const module_command index_commands[] = {
         .key_specs = create_keys,
         .args = create_args,
         .summary = "Creates an empty index, planned for UNITS units of CAPACITY items "
-                   "each. ERROR is the probability that an item that is in no unit has "
-                   "any candidate.",
+                   "each. ERROR is the probability that some unit is reported for an "
+                   "item that is in none.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "INDEX.CREATE where UNITS 16 CAPACITY 10k ERROR 0.1%",
@@ -95,8 +95,8 @@ const module_command index_commands[] = {
         .key_specs = change_keys,
         .args = unit_items_args,
         .summary = "Adds items to a unit, all or none; opens the unit if it does not "
-                   "exist. Returns 1 for each item that the unit did not report yet, 0 "
-                   "for the others.",
+                   "exist. Returns 1 for each item that is new in the unit, 0 for those "
+                   "that it contained or seemed to contain.",
         .complexity = "O(n), n items",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 3 b c",
@@ -109,8 +109,8 @@ const module_command index_commands[] = {
         .arity = -3,
         .key_specs = read_keys,
         .args = items_args,
-        .summary = "Returns for each item the units that may hold it, the one opened "
-                   "last first. A unit that the item was added to is always among them.",
+        .summary = "Returns for each item the units that may hold it, the most recently opened "
+                   "first. A unit that the item was added to is always among them.",
         .complexity = "O(n + c log c), n items, c units that hold them, including dropped "
                       "units that are not cleared yet; with engine dba also n times the "
                       "number of units divided by the width of a group. The reply has no "
@@ -188,8 +188,8 @@ const module_command index_commands[] = {
         .key_specs = read_keys,
         .args = unit_args,
         .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another "
-                   "server, into an index with the same engine, seed and shape; null if "
-                   "it does not exist.",
+                   "server, into an index with the same parameters and seed; null if the "
+                   "unit does not exist.",
         .complexity = "O(n), n items of the whole index, two passes; with engine dba n "
                       "bytes of the unit",
         .since = SINCE,
@@ -205,7 +205,7 @@ const module_command index_commands[] = {
         .args = install_args,
         .summary = "Adds a unit that was exported by INDEX.EXPORT from an index created "
                    "LIKE this one, or saved by the library's bry_index_save_unit(). "
-                   "Returns its number of items. The number that it had there does not "
+                   "Returns its number of items. The unit number that it had there does not "
                    "matter.",
         .complexity = "O(n), n items of the unit; of the whole index if items of dropped "
                       "units have to be cleared first",

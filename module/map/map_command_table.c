@@ -20,14 +20,14 @@ static server_command_arg engines[] = {
          "Stores fingerprints and value codes: 3 to 5 bytes per field, never "
          "UNSURE."),
     WORD("kbf", "kbf", 0,
-         "A key-value Bloom filter: about seven times the memory, and some "
+         "A key-value Bloom filter: about seven times the memory of compact, and some "
          "fields are UNSURE."),
     {0},
 };
 static server_command_arg kinds_of_values[] = {
     ARG("values", SERVER_ARG_INTEGER, "VALUES", 0,
         "Number of different values to plan for, a count from 1 to " VALUES_MOST
-        ". Default: 1000. Engine compact accepts more. Engine kbf takes at "
+        ". Default: 1000. Engine compact accepts more. Engine kbf accepts at "
         "most " KBF_VALUES_MOST ", rounded up to 255, 511, 1023 and so on, and refuses further "
         "values with FULL."),
     ARG("bits", SERVER_ARG_INTEGER, "RAW", 0,
@@ -47,7 +47,7 @@ static server_command_arg create_args[] = {
     ORIGIN("Such maps can be merged. Excludes all other arguments."),
     WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
          "New fields beyond CAPACITY are refused with FULL. Default: the map "
-         "grows and keeps its ERROR."),
+         "grows and stays within its ERROR."),
     {0},
 };
 static server_command_arg pairs_args[] = {
@@ -173,7 +173,7 @@ const module_command map_commands[] = {
         .arity = 2,
         .key_specs = change_keys,
         .args = key_args,
-        .summary = "Shrinks a map to its fields and drops values that no field uses; "
+        .summary = "Shrinks a map to what its fields need and drops values that no field has; "
                    "engine kbf can drop values only if the map is empty. Returns the "
                    "number of bytes freed.",
         .complexity = "O(n), n fields",

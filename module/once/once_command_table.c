@@ -20,8 +20,8 @@ static server_command_arg once_args[] = {
 static server_command_arg create_args[] = {
     KEY_CALLED("guard", 0, NULL, 0, NEW("guard")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
-        A_WINDOW("How long ids are remembered at least (longer than any client "
-                 "retries)")),
+        A_WINDOW("Minimum time for which ids are remembered (longer than any client "
+                 "keeps retrying)")),
     CAPACITY("Number of ids per window to plan for (not a limit)",
              PRESET("once-capacity", "1,000,000")),
     ERROR_SHARE("Probability that a new id is taken for a repeat and its command not "
@@ -49,9 +49,9 @@ const module_command once_commands[] = {
         .arity = -4,
         .key_specs = create_keys,
         .args = create_args,
-        .summary = "Creates a guard, which is a window of engine compact that uses the "
-                   "server's clock. WINDOW is how long ids are remembered, which must "
-                   "be longer than any client retries. ERROR is the probability that a "
+        .summary = "Creates a guard, which is a window with engine compact that uses the "
+                   "server's clock. WINDOW is how long ids are remembered; make it "
+                   "longer than any client keeps retrying. ERROR is the probability that a "
                    "new id is taken for a repeat, 1e-9 by default.",
         .complexity = "O(1)",
         .since = SINCE,

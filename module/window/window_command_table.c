@@ -22,7 +22,7 @@ static server_command_arg engines[] = {
 };
 static server_command_arg modes[] = {
     WORD("improved", "improved", 0,
-         "Keeps its error under any load. The only mode of engine compact."),
+         "Stays within its error under any load. The only mode of engine compact."),
     WORD("paper", "paper", 0, "Engine fbf as published, with the optimized check."),
     WORD("paper-simple", "paper-simple", 0, "Engine fbf as published, with the simple check."),
     {0},
@@ -40,15 +40,15 @@ static server_command_arg event_time[] = {
 static server_command_arg create_args[] = {
     NEW_KEY("window"),
     OPTION("window", SERVER_ARG_INTEGER, "WINDOW",
-           A_WINDOW("How long items are remembered at least") " Optional with LIKE only."),
+           A_WINDOW("Minimum time for which items are remembered") " Optional only with LIKE."),
     ERROR_SHARE("Probability that an item that was not seen is reported as seen",
                 BRY_WINDOW_ERROR_MIN, PRESET("window-error", "0.001")),
     MAXMEM("window"),
     CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("window-engine", "auto")),
     CHOICE("mode", "MODE", modes, "Algorithm of engine fbf. Default: improved."),
     WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL,
-         "Adding a remembered item returns 0 and remembers it from that time "
-         "on. Default: it is remembered from its first time."),
+         "Adding a remembered item again returns 0 and remembers it from that time "
+         "on. Default: it is remembered from the first time it was added."),
     ARG_OF("event-time", SERVER_ARG_BLOCK, NULL, SERVER_ARG_OPTIONAL, event_time, NULL),
     CAPACITY("Number of items per window to plan for (not a limit)",
              PRESET("window-capacity", "1000")),
@@ -68,7 +68,9 @@ static server_command_arg items_at_args[] = {
 static server_command_arg item_args[] = {WINDOW, ITEM, {0}};
 static server_command_arg items_args[] = {WINDOW, ITEMS, {0}};
 static server_command_arg at_args[] = {
-    WINDOW, AT("Time to move to, however far ahead (an earlier one does nothing)", REQUIRED), {0}};
+    WINDOW,
+    AT("Time to move to, however far ahead (an earlier time has no effect)", REQUIRED),
+    {0}};
 static server_command_arg key_args[] = {WINDOW, {0}};
 static server_command_arg merge_args[] = {
     KEY_CALLED("destination", 0, NULL, 0,
@@ -93,7 +95,7 @@ const module_command window_commands[] = {
         .key_specs = create_keys,
         .args = create_args,
         .summary = "Creates an empty window, which remembers items for the time WINDOW, "
-                   "in milliseconds or as 60s, 5min, 1h.",
+                   "given in milliseconds or with a unit: 60s, 5min, 1h.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s ERROR 0.1%",
@@ -196,7 +198,7 @@ const module_command window_commands[] = {
         .key_specs = merge_keys,
         .args = merge_args,
         .summary = "Adds the items of other windows, which must have been created LIKE "
-                   "this one; they expire when they would have in their own window. "
+                   "this one; they expire when they would have expired there. "
                    "Returns the number of items remembered. A source that does not "
                    "exist counts as empty; the destination must exist.",
         .complexity = "O(n), n items of all windows",
