@@ -31,17 +31,18 @@ static int help_of_command(int argc, char **argv)
 }
 
 static const cli_command commands[] = {
-    {"plan", "memory and error of a job, before it is created", cli_plan},
+    {"plan", "computes memory and error before anything is created", cli_plan},
     {"map", "approximate maps in files: build, look up, change, merge", cli_map},
     {"seen", "drops lines of a stream that were seen before", cli_seen},
     {"index", "indexes of files: which of them may contain this line", cli_index},
-    {"serve", "a Redis or Valkey server with the module, on this machine", cli_serve},
-    {"help", "the help of a command, such as \"help map build\"", help_of_command},
+    {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
+    {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };
 
 static const cli_group program = {
     .usage = "COMMAND [options]",
-    .about = "Approximate storage: sets and maps in a few bytes per key, with an error you choose.",
+    .about =
+        "Approximate storage: sets and maps in a few bytes per key, with an error that you choose.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help     this text, or that of the command\n"

@@ -202,13 +202,13 @@ static int print_plans(const plan_inputs *in, const char *job, const char *engin
 }
 
 static const char about_text[] =
-    "The memory and the error of each job and engine, before anything is created. A\n"
-    "filter of engine bloom takes exactly these bytes. The others are estimates for\n"
+    "Prints the memory and the error of each job and engine, before anything is created.\n"
+    "A filter of engine bloom takes exactly these bytes. The others are estimates for\n"
     "growable objects, without the bytes of values and without the counters themselves.\n"
     "Combinations that are not possible are omitted.";
 static const char more_text[] =
     "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
-    "above the default limit for a key of a server.";
+    "above the default memory limit for a key on a server.";
 static const char examples_text[] =
     "  bloomery plan --items 10M --error 0.1%\n"
     "  bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3\n"

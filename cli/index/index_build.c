@@ -85,10 +85,11 @@ int cli_index_build(int argc, char **argv)
         .command = command,
         .usage = "INDEX FILE... [options]",
         .about =
-            "Creates an index of files: each file is a unit, and each of its lines an element. It\n"
-            "finds the files that may contain a line. With --key the elements are fields of the\n"
-            "lines, with --words their words. With --whole the element is the content of a file,\n"
-            "and the index finds copies of a file.",
+            "Creates an index of files: each file is a unit, and each of its lines an element. "
+            "The\n"
+            "index finds the files that may contain a line. With --key the elements are fields of\n"
+            "the lines, with --words their words. With --whole the only element of a file is its\n"
+            "whole content, and the index finds copies of a file.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples =

@@ -29,8 +29,8 @@ int cli_index_add(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index add logs.idx access-new.txt\n"
                     "  bloomery index add logs.idx -r logs --skip",
-        .more = "Beyond the planned number of units, engine dba keeps its error by reading its\n"
-                "files again: they must exist and be unchanged.",
+        .more = "Beyond the planned number of units, engine dba stays within its error by\n"
+                "reading its files again: they must exist and be unchanged.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };
@@ -160,8 +160,8 @@ int cli_index_del(int argc, char **argv)
         .more =
             "Engine compact deletes a line immediately. Engine dba counts it as stale: it is\n"
             "still found until the file is read again (by index refresh, or by index add of any\n"
-            "file when a quarter is stale). Lines that the file still contains return then.\n"
-            "Exit codes: 0 all were present, 1 some were not, 3 failure, INDEX is unchanged.",
+            "file when a quarter is stale). Lines that the file still contains then return.\n"
+            "Exit codes: 0 all were present, 1 some were not, 3 failure; INDEX is unchanged.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };

@@ -8,10 +8,10 @@ static const cli_command commands[] = {
     {"build", "creates an index of files", cli_index_build},
     {"locate", "prints the files that may contain a line", cli_index_locate},
     {"add", "adds files, or reads them again", cli_index_add},
-    {"refresh", "reads files again that have changed", cli_index_refresh},
+    {"refresh", "reads files that have changed again", cli_index_refresh},
     {"del", "removes files, or lines of a file", cli_index_del},
     {"unit", "creates the units of a file separately", cli_index_unit},
-    {"install", "adds such units", cli_index_install},
+    {"install", "adds units created separately", cli_index_install},
     {"info", "prints size, files and errors", cli_index_info},
     {"check", "compares the index with its files", cli_index_check},
 };
@@ -21,7 +21,7 @@ static const cli_group group = {
     .usage = "index COMMAND INDEX [options]",
     .about = "Indexes of files: which of these files may contain this line, field or word? An\n"
              "index stores a few bytes for each instead of the text. It always finds a file that\n"
-             "contains the line, and reports another one at the error it was built with.",
+             "contains the line, and reports a wrong one at the error rate it was built with.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help  this text, or that of the command",

@@ -281,12 +281,11 @@ int cli_index_locate(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
                     "  bloomery index locate logs.idx --json < addresses",
-        .more =
-            "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, with key_base64 or\n"
-            "name_base64 for bytes that are not UTF-8. A file that contains the key is always\n"
-            "among the candidates, unless it has changed since it was read.\n"
-            "Exit codes: 0 a file was found for every key, 1 for some there is none, 3 failure,\n"
-            "also if --confirm cannot read a candidate; the others are printed then.",
+        .more = "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, with key_base64 or\n"
+                "name_base64 for bytes that are not UTF-8. A file that contains the key is always\n"
+                "among the candidates, unless it has changed since it was read.\n"
+                "Exit codes: 0 a file was found for every key, 1 none was found for some keys,\n"
+                "3 failure, also if --confirm cannot read a candidate (the others are printed).",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };

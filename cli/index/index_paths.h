@@ -25,7 +25,7 @@ typedef struct cli_paths_how {
         {"skip", CLI_FLAG, NULL, "skip files that cannot be read", &(value)->skip, 0},             \
     {                                                                                              \
         "files0-from", CLI_TEXT, "LIST",                                                           \
-            "also the files named in LIST, ended by NULs; - is stdin", &(value)->list, 0           \
+            "also the files named in LIST, each ended by a NUL; - is stdin", &(value)->list, 0     \
     }
 
 /* All of them; at least one. CLI_GO_ON, or an exit code after a message. cli_paths_free() is due in

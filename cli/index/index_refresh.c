@@ -161,11 +161,10 @@ int cli_index_refresh(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX [options]",
-        .about =
-            "Reads those files again whose size or modification time has changed or from which\n"
-            "lines were deleted (index del --from), removes missing files from the index and\n"
-            "reports them, and does pending work. Files whose units were installed are not\n"
-            "changed.",
+        .about = "Reads again the files whose size or modification time has changed or from which\n"
+                 "lines were deleted (index del --from), removes missing files from the index and\n"
+                 "reports them, and does pending work. Files whose units were installed are not\n"
+                 "changed.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index refresh logs.idx\n"

@@ -19,7 +19,7 @@ typedef struct cli_index_shape {
     {"error",                                                                                        \
      CLI_SHARE,                                                                                      \
      "P",                                                                                            \
-     "probability of any file for an absent line (default 0.1%)",                                    \
+     "probability of a wrong file for an absent line (default 0.1%)",                                \
      &(asked)->options.error,                                                                        \
      0},                                                                                             \
         {"engine", CLI_TEXT, "E", "compact, dba, or auto: compact (default)", &(asked)->engine, 0},  \
@@ -28,7 +28,7 @@ typedef struct cli_index_shape {
         {"group",                                                                                    \
          CLI_COUNT,                                                                                  \
          "G",                                                                                        \
-         "dba: interleaved units, 1 to 512 (default: by their number)",                              \
+         "dba: interleaved units, 1 to 512 (default: by number of units)",                           \
          &(asked)->group,                                                                            \
          0},                                                                                         \
         {"segmented",                                                                                \
@@ -50,14 +50,15 @@ typedef struct cli_index_shape {
          &(asked)->options.seed,                                                                     \
          0},                                                                                         \
         {"0", CLI_FLAG, NULL, "elements end with a NUL instead of a newline", &(asked)->strings, 0}, \
-        {"whole", CLI_FLAG, NULL, "the content of a file is one element", &(asked)->whole, 0},       \
-        {"key",         CLI_TEXT, "FIELD", "an element is this field of a line, or fields as 1,3",   \
+        {"whole", CLI_FLAG, NULL, "the whole content of a file is one element", &(asked)->whole, 0}, \
+        {"key",         CLI_TEXT,                                                                    \
+         "FIELD",       "an element is this field of a line, or fields such as 1,3",                 \
          &(asked)->key, 0},                                                                          \
         {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &(asked)->delimiter, 0},    \
         {"delimiter", CLI_TEXT, "C", "the same", &(asked)->delimiter, 0},                            \
         {"words",         CLI_FLAG, NULL, "each word is an element, such as an address",             \
          &(asked)->words, 0},                                                                        \
-        {"like",         CLI_TEXT, "OTHER", "copy shape, seed and elements of that index",           \
+        {"like",         CLI_TEXT, "OTHER", "copy shape, seed and kind of elements of that index",   \
          &(asked)->like, 0},                                                                         \
         CLI_INDEX_MAX_BYTES(&(asked)->max_bytes)
 

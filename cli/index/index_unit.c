@@ -40,8 +40,8 @@ int cli_index_unit(int argc, char **argv)
         .usage = "FILE --like INDEX [options] > UNITS",
         .about =
             "Creates the units of one file separately from the index, for example on another\n"
-            "machine, and writes them to standard output, for index install. If FILE is -, reads\n"
-            "standard input.",
+            "machine, and writes them to standard output, for \"index install\". If FILE is -,\n"
+            "reads standard input.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index unit access.txt --like logs.idx --name other:access > unit",
@@ -54,7 +54,8 @@ int cli_index_unit(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
-        code = cli_misuse(command, "--like or --seed is needed: units fit an index of their seed");
+        code = cli_misuse(command,
+                          "--like or --seed is needed: units fit only an index with the same seed");
     if (code == CLI_GO_ON && cli_is_stream(argv[0]) && !name)
         code = cli_misuse(command, "--name is needed with \"-\"");
     if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
@@ -132,9 +133,10 @@ int cli_index_install(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX UNITS... [options]",
-        .about = "Adds units that index unit has written, replacing a file with the same name; -\n"
-                 "is standard input. The files of any index with the same seed and shape can be\n"
-                 "added this way.",
+        .about =
+            "Adds units that \"index unit\" has written, replacing a file with the same name; -\n"
+            "is standard input. The files of any index with the same seed and shape can be\n"
+            "added this way.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index install logs.idx unit",

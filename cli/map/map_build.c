@@ -155,8 +155,8 @@ int cli_map_build(int argc, char **argv)
         {"fixed", CLI_FLAG, NULL, "refuse keys beyond --items instead of growing", &asked.map.fixed,
          0},
         /* Those above make the shape; the ones below go with --like too. */
-        {"like", CLI_TEXT, "OTHER", "copy shape, seed and codes of that map, to merge them later",
-         &asked.like, 0},
+        {"like", CLI_TEXT, "OTHER",
+         "copy shape, seed and codes of that map, to merge the two later", &asked.like, 0},
         CLI_PAIR_DELIMITERS(&asked.delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",
          &asked.json, 0},
@@ -176,10 +176,11 @@ int cli_map_build(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
                     "  bloomery map build users.map -d : < /etc/passwd",
-        .more = "Without --items the lines are counted first if standard input is a file or ends\n"
-                "within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of\n"
-                "its first 4 MiB; past that the map grows, at some cost in speed and memory. FILE\n"
-                "is created when everything has been read, or not at all.",
+        .more =
+            "Without --items the lines are counted first if standard input is a file or ends\n"
+            "within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of\n"
+            "its first 4 MiB; beyond that the map grows, at some cost in speed and memory. FILE\n"
+            "is created when everything has been read, or not at all.",
         .most_words = 1,
         CLI_MAP_FIRST_WORD,
     };

@@ -24,9 +24,9 @@ static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, co
 }
 
 static const char put_about_text[] =
-    "Sets the value of a key, or of pairs on standard input, lines \"key<TAB>value\", and\n"
-    "replaces FILE. If one pair is refused, FILE is unchanged: exit code 4 if engine kbf\n"
-    "does not know the current value of the key.";
+    "Sets the value of a key, or the values of the pairs on standard input, which are\n"
+    "lines \"key<TAB>value\", and replaces FILE. If one pair is refused, FILE is unchanged;\n"
+    "the exit code is 4 if engine kbf does not know the current value of the key.";
 static const char put_more_text[] =
     "With kbf and --new, exit code 4 does not occur; but a key that is in the map\n"
     "nevertheless becomes unsure.";
@@ -150,16 +150,16 @@ int cli_map_del(int argc, char **argv)
         .command = command,
         .usage = "FILE [KEY...] [options]",
         .about =
-            "Deletes keys, or those on standard input, one per line, and replaces FILE. Delete\n"
-            "only keys that were stored: deleting a key that the map confuses with another,\n"
-            "which happens at the rate of its error, deletes the other one.",
+            "Deletes the given keys, or those on standard input, one per line, and replaces FILE.\n"
+            "Delete only keys that were stored: deleting a key that the map confuses with\n"
+            "another, which happens at its error rate, deletes the other one.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map del paths.map /usr/bin/old\n"
                     "  bloomery map del paths.map -0 < keys",
         .more =
             "Exit codes: 0 all were present, 1 some were not, 3 failure, 4 engine kbf does not\n"
-            "know the value of one of them. After 3 and 4 FILE is unchanged.",
+            "know the value of one of them. After 3 or 4, FILE is unchanged.",
         .most_words = (size_t)-1,
         CLI_MAP_FIRST_WORD,
     };

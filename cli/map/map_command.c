@@ -10,7 +10,7 @@ static const cli_command commands[] = {
     {"put", "sets the values of keys", cli_map_put_command},
     {"del", "deletes keys", cli_map_del},
     {"info", "prints size, load and errors", cli_map_info},
-    {"merge", "adds other maps to one", cli_map_merge},
+    {"merge", "adds other maps to a map", cli_map_merge},
     {"compress", "makes a map as small as possible", cli_map_compress},
 };
 
@@ -18,7 +18,8 @@ static const cli_group group = {
     .name = "map",
     .usage = "map COMMAND FILE [options]",
     .about = "Maps in files: a value for each key, in a few bytes per key. A map does not store\n"
-             "the keys, so it cannot list them, and it errs at the rate that it was built with.",
+             "the keys, so it cannot list them. Its answers are wrong at the error rate that it\n"
+             "was built with.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help  this text, or that of the command",

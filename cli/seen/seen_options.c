@@ -75,17 +75,17 @@ static int check_seen_options(const words *said, seen_options *asked)
 }
 
 static const char about_text[] =
-    "Prints lines of files, or of standard input, that occur for the first time, and\n"
-    "drops those that were seen within the window before: \"sort -u\" for a stream, in\n"
+    "Prints the lines of files, or of standard input, that occur for the first time, and\n"
+    "drops those that were seen before within the window: \"sort -u\" for a stream, in\n"
     "order, immediately, and in a few bytes per line. A new line is dropped by mistake\n"
     "with a probability of at most P; a repeat within the window is always dropped.";
 static const char more_text[] =
     "Without FILE, and for -, reads standard input. Fields are counted from 1, or are\n"
     "the names of members; several, separated by commas, are one key. A time is a number\n"
-    "or such as 2026-11-15T12:00:00Z; a line with a time before the latest counts as if\n"
-    "it had the latest. pass prints lines as if they were new; err lets the error exceed\n"
-    "P instead. Without --capacity, engine compact is planned for 16M lines, or for those\n"
-    "that the files may have, and fbf for 1M; past that a window grows.\n"
+    "or a date such as 2026-11-15T12:00:00Z; a line with a time before the latest counts\n"
+    "as if it had the latest. \"pass\" prints lines as if they were new; \"err\" lets the\n"
+    "error exceed P. Without --capacity, engine compact is planned for 16M lines, or for\n"
+    "as many as the files may have, and fbf for 1M; beyond that a window grows.\n"
     "A state that another run is using is refused.\n"
     "Exit codes: 0 done, 3 failure. A signal ends the run after saving the state.";
 static const char examples_text[] = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
@@ -100,11 +100,11 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
     cli_option options[] = {
         {"window", CLI_SPAN, "T", "how long a line is remembered (default: until the end)",
          &window->window, 0},
-        {"error", CLI_SHARE, "P", "permitted share of new lines dropped (default 1e-6)",
+        {"error", CLI_SHARE, "P", "permitted share of new lines that are dropped (default 1e-6)",
          &window->error, 0},
-        {"key", CLI_TEXT, "FIELD", "compare this field, or fields as 1,3, not the whole line",
+        {"key", CLI_TEXT, "FIELD", "compare this field, or fields such as 1,3, not the whole line",
          &said.key, 0},
-        {"time", CLI_TEXT, "FIELD", "take the time of a line from there (default: the clock)",
+        {"time", CLI_TEXT, "FIELD", "take the time of a line from this field (default: the clock)",
          &said.time, 0},
         {"time-unit", CLI_TEXT, "U", "unit of times that are numbers: s (default), ms, us or ns",
          &said.unit, 0},
@@ -115,13 +115,13 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
         {"json-lines", CLI_FLAG, NULL, "fields are the members of JSON objects, one per line",
          &asked->how.fields.json, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
-        {"on-bad", CLI_TEXT, "W", "on lines that lack a field: fail (default), pass or drop",
+        {"on-bad", CLI_TEXT, "W", "lines without field or valid time: fail (default), pass or drop",
          &said.bad, 0},
         {"only-repeats", CLI_FLAG, NULL, "print only the lines that were seen before",
          &asked->how.repeats, 0},
         {"count", CLI_FLAG, NULL, "print only the number of lines", &asked->count, 0},
         {"refresh", CLI_FLAG, NULL, "a repeat renews the time of a line", &window->refresh, 0},
-        {"stats", CLI_FLAG, NULL, "counts, error and memory on standard error at the end",
+        {"stats", CLI_FLAG, NULL, "print counts, error and memory on standard error at the end",
          &asked->stats, 0},
         {"json", CLI_FLAG, NULL, "--stats as JSON", &asked->json, 0},
         {"state", CLI_TEXT, "FILE", "remember what earlier runs with this file have seen",

@@ -227,7 +227,7 @@ static const char about_text[] =
     "commands that need more; it evicts nothing unless FILE sets a maxmemory-policy.\n"
     "Ctrl-C or SIGTERM ends it cleanly.";
 static const char more_text[] =
-    "Settings in FILE replace these defaults, but not options given here, nor address,\n"
+    "Settings in FILE replace these defaults, but not options given here, nor the address,\n"
     "port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.";
 static const char examples_text[] = "  bloomery serve --dir /var/lib/bloomery\n"
                                     "  bloomery serve --port 7000 --maxmemory 4gb --dry-run";
@@ -238,10 +238,9 @@ int cli_serve(int argc, char **argv)
     request asked = {.port = DEFAULT_PORT};
     cli_option options[] = {
         {"port", CLI_COUNT, "N", "port on 127.0.0.1 (default 6379)", &asked.port, 0},
-        {"dir", CLI_TEXT, "D", "folder of the data (default ./bloomery-data)", &asked.folder, 0},
+        {"dir", CLI_TEXT, "D", "folder for the data (default ./bloomery-data)", &asked.folder, 0},
         {"appendonly", CLI_TEXT, "WHEN",
-         "sync the log: always, before an answer (default); everysec; no: no log",
-         &asked.appendonly, 0},
+         "when to sync the log: always (default), everysec; no: no log", &asked.appendonly, 0},
         {"maxmemory", CLI_BYTES, "B",
          "memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)",
          &asked.max_memory, 0},

@@ -9,15 +9,15 @@ from cli_runner import Case, ORACLE, PROGRAM, main, run
 HELP = """\
 Usage: bloomery COMMAND [options]
 
-Approximate storage: sets and maps in a few bytes per key, with an error you choose.
+Approximate storage: sets and maps in a few bytes per key, with an error that you choose.
 
 Commands:
-  plan   memory and error of a job, before it is created
+  plan   computes memory and error before anything is created
   map    approximate maps in files: build, look up, change, merge
   seen   drops lines of a stream that were seen before
   index  indexes of files: which of them may contain this line
-  serve  a Redis or Valkey server with the module, on this machine
-  help   the help of a command, such as "help map build"
+  serve  starts a Redis or Valkey server with the module, on this machine
+  help   prints the help of a command, such as "help map build"
 
 Options:
   -h, --help     this text, or that of the command
@@ -34,8 +34,8 @@ Examples:
 HELP_PLAN = """\
 Usage: bloomery plan --items N --error P [options]
 
-The memory and the error of each job and engine, before anything is created. A
-filter of engine bloom takes exactly these bytes. The others are estimates for
+Prints the memory and the error of each job and engine, before anything is created.
+A filter of engine bloom takes exactly these bytes. The others are estimates for
 growable objects, without the bytes of values and without the counters themselves.
 Combinations that are not possible are omitted.
 
@@ -52,7 +52,7 @@ Options:
   -h, --help   this text
 
 Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes
-above the default limit for a key of a server.
+above the default memory limit for a key on a server.
 
 Examples:
   bloomery plan --items 10M --error 0.1%

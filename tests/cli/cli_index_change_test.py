@@ -431,7 +431,7 @@ class Ship(IndexCase):
         self.put("a", numbered(0, 50))
         self.expect_misuse(["unit"], "the name of the file is needed", "unit")
         self.expect_misuse(["unit", "a"],
-                           "--like or --seed is needed: units fit an index of their seed", "unit")
+                           "--like or --seed is needed: units fit only an index with the same seed", "unit")
         self.expect_misuse(["unit", "a", "b"], 'unexpected argument "b"', "unit")
         self.expect_misuse(["install", "x"], "an index and files with units are needed", "install")
         self.expect(["unit", "none", "--seed", "4"], 3,

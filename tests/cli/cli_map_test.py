@@ -15,7 +15,8 @@ HELP = b"""\
 Usage: bloomery map COMMAND FILE [options]
 
 Maps in files: a value for each key, in a few bytes per key. A map does not store
-the keys, so it cannot list them, and it errs at the rate that it was built with.
+the keys, so it cannot list them. Its answers are wrong at the error rate that it
+was built with.
 
 Commands:
   build     creates a map from pairs on standard input
@@ -23,7 +24,7 @@ Commands:
   put       sets the values of keys
   del       deletes keys
   info      prints size, load and errors
-  merge     adds other maps to one
+  merge     adds other maps to a map
   compress  makes a map as small as possible
 
 Options:

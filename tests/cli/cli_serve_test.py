@@ -38,8 +38,8 @@ Ctrl-C or SIGTERM ends it cleanly.
 
 Options:
   --port N           port on 127.0.0.1 (default 6379)
-  --dir D            folder of the data (default ./bloomery-data)
-  --appendonly WHEN  sync the log: always, before an answer (default); everysec; no: no log
+  --dir D            folder for the data (default ./bloomery-data)
+  --appendonly WHEN  when to sync the log: always (default), everysec; no: no log
   --maxmemory B      memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)
   --log FILE         log file of the server (default bloomery.log in D); - is stdout
   --config FILE      further settings of the server, such as users
@@ -48,7 +48,7 @@ Options:
   --dry-run          print the command line of the server and start nothing
   -h, --help         this text
 
-Settings in FILE replace these defaults, but not options given here, nor address,
+Settings in FILE replace these defaults, but not options given here, nor the address,
 port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.
 
 Examples:
