@@ -5,7 +5,7 @@
 #define DIGIT 8u
 #define DIGITS ((size_t)1 << DIGIT)
 #define PASSES_MOST (64 / DIGIT)
-#define BUCKET_BITS 8u /* log2 of the items of a bucket, about */
+#define BUCKET_BITS 8u /* log2 of the items per bucket, about */
 
 void bry__items_plan(bry__item_sort *sort, size_t n, unsigned bits)
 {
@@ -17,7 +17,7 @@ void bry__items_plan(bry__item_sort *sort, size_t n, unsigned bits)
     memset(sort->place, 0, sort->buckets * sizeof sort->place[0]);
 }
 
-/* From how many there are of each to where each one's begin; the largest number. */
+/* Replaces the counts by the places where each begins; returns the largest count. */
 static size_t items_sum_up(size_t *place, size_t n)
 {
     size_t sum = 0, most = 0;
@@ -35,7 +35,7 @@ size_t bry__items_places(bry__item_sort *sort)
     return items_sum_up(sort->place, sort->buckets);
 }
 
-/* Sorts by the lowest passes · digit bits, by one digit after the other from the lowest up. */
+/* Radix sort by the lowest passes · digit bits, from the lowest digit up. */
 static void items_sort_bucket(bry__item *items, bry__item *spare, size_t n, unsigned passes,
                               unsigned digit)
 {

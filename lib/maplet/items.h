@@ -1,7 +1,7 @@
 /*
- * Entries on their way into a table, and how they are sorted by their keys. Many items are first
- * put into buckets of a few hundred by the highest bits of their keys, one cache miss per item;
- * then each bucket is sorted inside the first cache. Equal keys keep their order.
+ * Sorts items, the entries to be added to a table, by their keys. Many items are first put into
+ * buckets of a few hundred by the highest bits of their keys, with one cache miss per item. Then
+ * each bucket is sorted inside the L1 cache. The sort is stable.
  *
  *      bry__items_plan(&sort, n, bits);
  *      for all keys:   bry__items_count(&sort, key);
@@ -18,18 +18,19 @@
 typedef struct bry__item {
     uint64_t key;
     uint32_t value;
-    uint32_t order; /* the caller's */
+    uint32_t order; /* free for the caller */
 } bry__item;
 
-#define BRY__ITEM_BUCKETS ((size_t)1 << 12) /* the lines that are written fit the second cache */
+#define BRY__ITEM_BUCKETS ((size_t)1 << 12) /* the lines being written fit the L2 cache */
 
 typedef struct bry__item_sort {
-    unsigned low; /* bits of a key that its bucket does not tell */
+    unsigned low; /* bits of a key below those that choose the bucket */
     size_t buckets;
-    size_t place[BRY__ITEM_BUCKETS]; /* how many; then where the next goes; at last where it ends */
+    size_t place
+        [BRY__ITEM_BUCKETS]; /* first the number of items, then the next place, at last the end */
 } bry__item_sort;
 
-/* For about n keys of so many bits. */
+/* Prepares for about n keys of `bits` bits. */
 void bry__items_plan(bry__item_sort *sort, size_t n, unsigned bits);
 
 static inline void bry__items_count(bry__item_sort *sort, uint64_t key)
@@ -46,7 +47,7 @@ static inline void bry__items_put(bry__item_sort *sort, bry__item *items, bry__i
 
 void bry__items_sort(const bry__item_sort *sort, bry__item *items, bry__item *spare);
 
-/* All of this for an array: `to` gets the n items in order; `items` is overwritten. */
+/* All of this for an array: `to` gets the n items sorted; `items` is overwritten. */
 void bry__items_arrange(bry__item *items, bry__item *to, size_t n, unsigned bits);
 
 #endif

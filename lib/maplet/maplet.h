@@ -1,16 +1,17 @@
 /*
- * The maplet: an approximate map from a key's hash to values of a few bits. It stands under the
- * engine `compact` of every job.
+ * The maplet: an approximate map from the hash of a key to values of a few bits. The engine
+ * `compact` of every structure is built on it.
  *
- * It keeps a fingerprint of each key, and on fingerprints it is exact: it errs only for a key whose
- * fingerprint another key has too. A key that was never put in finds something with a probability
- * of at most `error`, and so does a key in it find another's value beside or instead of its own.
+ * It stores a fingerprint of each key and is exact on fingerprints: it is wrong only for keys that
+ * share a fingerprint. A key that was never added finds a value with a probability of at most
+ * `error`. With the same probability a present key finds another key's value beside or instead of
+ * its own.
  *
- * Up to `capacity` entries live in one table. Where growth is allowed, entries beyond go to further
- * tables, each much larger than the one before, with longer fingerprints, so that the
- * errors of all of them sum up to no more than the error (maplet_plan.h); a look-up asks all of
- * them. Fingerprints of later tables are the earlier ones' with more bits, so tables can be folded
- * back into the first when entries have gone.
+ * Up to `capacity` entries are in one table. If growth is allowed, entries beyond that go to more
+ * tables, each much larger than the one before and with longer fingerprints, so that the sum of
+ * all errors is at most `error` (maplet_plan.h). A look-up asks all tables. Fingerprints of later
+ * tables are those of earlier ones with more bits, so tables can be folded back into the first one
+ * after deletions.
  */
 #ifndef BRY_MAPLET_MAPLET_H
 #define BRY_MAPLET_MAPLET_H
@@ -20,11 +21,11 @@
 
 #include <bloomery/hash.h>
 
-/* What happens past the capacity. */
+/* What happens beyond the capacity. */
 enum {
-    BRY__GROWING = 0, /* further tables are opened */
+    BRY__GROWING = 0, /* more tables are opened */
     BRY__FIXED = 1, /* BRY_E_FULL */
-    BRY__ANY_LOAD = 2, /* the one table takes them, and the error follows */
+    BRY__ANY_LOAD = 2, /* the one table takes more entries, and the error grows */
 };
 
 typedef struct bry__maplet_options {
@@ -37,39 +38,39 @@ typedef struct bry__maplet_options {
 typedef struct bry__maplet {
     bry_allocator allocator;
     bry__maplet_options options;
-    bry__chain chain; /* what the options make of the tables */
-    unsigned tables; /* that there are; 0 in a shell */
+    bry__chain chain; /* plan of the tables, from the options */
+    unsigned tables; /* number of open tables; 0 in a shell */
     bry__table *table[BRY__MAPLET_TABLES];
-    struct bry__values *values; /* entries counted by value, where the owner wants that
-                                   (maplet_values.h); then only what is said there changes them */
+    struct bry__values *values; /* counts entries by value, if not NULL (maplet_values.h); then only
+                                   the functions that say so may change entries */
 } bry__maplet;
 
-/* What these options make of the tables; false when they are out of range. */
+/* Plans the tables for these options; false if they are out of range. */
 bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain);
 
-/* The first table's range of fingerprints for these options; 0 when they are out of range. */
+/* Range of the fingerprints of the first table for these options; 0 if they are out of range. */
 uint64_t bry__maplet_range(const bry__maplet_options *options);
 
-/* What a maplet of n entries, at most the capacity, takes; an estimate, good to about 2 %. */
+/* Estimated bytes of a maplet of n entries (at most the capacity), accurate to about 2 %. */
 uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n);
 /* The same for n entries in table i. */
 uint64_t bry__maplet_plan_table(const bry__chain *chain, unsigned value_bits, unsigned i,
                                 uint64_t n);
 
-/* Bytes of a maplet without entries, exactly; the struct itself not counted. */
+/* Exact bytes of a maplet without entries; the struct itself is not counted. */
 uint64_t bry__maplet_bytes_empty(void);
-/* The least block of memory that entries are in: a single one may take more than planned by it. */
+/* Size of the smallest block for entries: a single entry may take this much more than planned. */
 uint64_t bry__maplet_bytes_step(void);
 
 /* BRY_E_RANGE, BRY_E_NOMEM. */
 bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
                             const bry_allocator *allocator);
-/* A maplet without tables, which takes no memory: for owners that open the first one when the first
- * entry comes. Only what says so here or in maplet_single.h may be called before. False: the
- * options are out of range. */
+/* Makes a maplet without tables, which takes no memory, for owners that open the first table with
+ * the first entry. Until then only functions that accept a shell may be called (here or in
+ * maplet_single.h). False: the options are out of range. */
 bool bry__maplet_shell(bry__maplet *maplet, const bry__maplet_options *options,
                        const bry_allocator *allocator);
-/* Leaves a shell. */
+/* Frees everything; the maplet is a shell then. */
 void bry__maplet_free(bry__maplet *maplet);
 bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
                              const bry_allocator *allocator);
@@ -77,91 +78,90 @@ bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
 /* Removes all entries. Needs no memory. */
 void bry__maplet_clear(bry__maplet *maplet);
 
-/* These take shells, too. */
+/* These accept shells. */
 uint64_t bry__maplet_count(const bry__maplet *maplet);
 /* Entries of each table, for the functions of maplet_plan.h. */
 void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES]);
-/* Entries that the tables there are now are planned for. */
+/* Number of entries that the open tables are planned for. */
 double bry__maplet_planned(const bry__maplet *maplet);
 uint64_t bry__maplet_bytes(const bry__maplet *maplet);
 
-/* The error that the entries there are now give to an absent key, and whether they keep the promise
+/* The error for an absent key with the present entries, and whether they keep the promised error
  * (bry__chain_keeps()). */
 double bry__maplet_error_now(const bry__maplet *maplet);
 bool bry__maplet_keeps(const bry__maplet *maplet);
-/* The table that a new entry goes to (bry__chain_place()). */
+/* The table for a new entry (bry__chain_place()). */
 unsigned bry__maplet_place(const bry__maplet *maplet);
 
-/* ---- one key ------------------------------------------------------------------------------- */
+/* ---- one key --------------------------------------------------------------------------------- */
 
-/* The smallest value found in the newest table that has the key. */
+/* The smallest value in the newest table that has the key. */
 bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value);
 
-/* Every value; at most `room` are stored, how many there are is returned. Newest table first,
- * smallest value first in a table. */
+/* Stores the values of a key, at most `room` of them, and returns the number of all. Newest table
+ * first, ascending in each table. */
 uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,
                              uint64_t room);
 
-/* A value of the key for which match() is true; newest table first, smallest value first. */
+/* The first value of the key for which match() is true, in the same order. */
 typedef bool bry__match(void *context, uint32_t value);
 bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match *match,
                             void *context, uint32_t *value);
 
 /*
- * Sets the value that bry__maplet_get() gives; *was says whether there was one, *old which; both
- * may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL: the chain's `most`
- * entries are there, or after merges as many as the error allows. BRY_E_NOMEM.
+ * Sets the value that bry__maplet_get() returns. *was: whether there was one; *old: that value;
+ * both may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL: there are
+ * chain.most entries, or, after merges, as many as the error allows. BRY_E_NOMEM.
  */
 bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);
 
-/* Adds a value beside those that the key has; equal ones count. Errors as upsert. */
+/* Adds one more value to the key, even an equal one. Errors as for upsert. */
 bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value);
 
-/* Removes every value of the key; how many. */
+/* Removes all values of the key; returns their number. */
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash);
 
-/* Removes the value that bry__maplet_get() gives. Tables that it leaves empty are closed, the
- * newest first. */
+/* Removes the value that bry__maplet_get() returns. Closes the newest tables if they are empty. */
 bry_answer bry__maplet_take(bry__maplet *maplet, bry_hash hash, uint32_t *value);
 
-/* Removes one such value, from the newest table that has it; BRY_ABSENT when there was none. */
+/* Removes one entry with this value from the newest table that has it; BRY_ABSENT if there was
+ * none. */
 bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value);
 
-/* Makes one value `from` of the key into `to`. *was is BRY_ABSENT when there is no `from`, and
- * nothing is done then. BRY_E_RANGE, BRY_E_NOMEM. */
+/* Replaces one value `from` of the key by `to`. *was is BRY_ABSENT if there is no `from`; nothing
+ * changes then. BRY_E_RANGE, BRY_E_NOMEM. */
 bry_status bry__maplet_replace(bry__maplet *maplet, bry_hash hash, uint32_t from, uint32_t to,
                                bry_answer *was);
 
-/* The newest table's beginning and end, for shrinking and merging; the first one of a shell.
- * BRY_E_FULL: growth is not allowed, or fingerprints would be too long. BRY_E_NOMEM. */
+/* Opens one more table, or the first one of a shell; closes the newest one. BRY_E_FULL: growth is
+ * not allowed, or fingerprints would be too long. BRY_E_NOMEM. */
 bry_status bry__maplet_open_table(bry__maplet *maplet);
 void bry__maplet_close_table(bry__maplet *maplet);
 
-/* ---- many keys (maplet_batch.c): exactly what single calls give, memory latency hidden --------
- */
+/* ---- many keys (maplet_batch.c): same results as single calls -------------------------------- */
 
-/* Fetches what operations on these keys are going to read; at most BRY__TABLE_BATCH. */
+/* Prefetches what operations on these keys will read; at most BRY__TABLE_BATCH. */
 void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n);
 /* values[i] is set where answers[i] is BRY_PRESENT. */
 void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                        uint32_t *values, uint8_t *answers);
 void bry__maplet_has_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                        uint8_t *answers);
-/* `room` values for each key, at values[i · room]; totals[i] as bry__maplet_get_all(). */
+/* Up to `room` values per key, from values[i · room] on; totals[i] as bry__maplet_get_all(). */
 void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                            uint32_t *values, uint64_t room, uint64_t *totals);
-/* As bry__maplet_upsert() for each in turn, all or none; values may be NULL (all 0), old and was
- * too. old[i] is the value before where was[i] is BRY_PRESENT; after a failure it is undefined. */
+/* bry__maplet_upsert() for each key in order, all or none. values may be NULL (all 0); old and was
+ * may be NULL. old[i] is the previous value if was[i] is BRY_PRESENT; undefined after a failure. */
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
 
-/* Whether n more entries are so many that the table had better be written anew with them. */
+/* True if rewriting the table with n more entries is faster than adding them one by one. */
 bool bry__maplet_is_bulk(const bry__table *table, uint64_t n);
 
-/* ---- all entries (maplet_walk.c) ----------------------------------------------------------- */
+/* ---- all entries (maplet_walk.c) ------------------------------------------------------------- */
 
-/* Start from a zeroed cursor; fingerprints are those of the table that `cursor.table` says. */
+/* Start with a zeroed cursor; fingerprints are those of table `cursor.table`. */
 typedef struct bry__maplet_cursor {
     unsigned table;
     bry__table_cursor in_table;
@@ -169,93 +169,96 @@ typedef struct bry__maplet_cursor {
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
                       uint32_t *value);
 
-/* Tells the value of each entry; a fifth of the time that a walk takes. */
+/* Calls tell() with the value of each entry; takes a fifth of the time of a walk. */
 void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, void *context);
 
 /*
- * Removes the entries that `drop` says, in steps of about `budget` entries; fingerprints are the
- * first table's. *done as bry__table_sweep() says. BRY_E_NOMEM: nothing lost, call again.
+ * Removes the entries for which `drop` is true, in steps of about `budget` entries; fingerprints
+ * are those of the first table. *done as for bry__table_sweep(). BRY_E_NOMEM: nothing lost, call
+ * again.
  */
 bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context, uint64_t budget,
                              bool *done);
 
-/* Every value v becomes map(v). BRY_E_RANGE: one has more than value_bits; BRY_E_NOMEM. In both
+/* Replaces every value v by map(v). BRY_E_RANGE: one has more than value_bits. BRY_E_NOMEM. In both
  * cases no value has changed. */
 bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *context);
 
 /* Allows wider values from now on. Segments follow one by one as they are rewritten. BRY_E_RANGE:
  * narrower, or above 32. */
 bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits);
-/* Takes that back, no wider value being there. */
+/* Undoes bry__maplet_widen(), if there are no wider values. */
 void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits);
 
-/* ---- folding (maplet_fold.c) --------------------------------------------------------------- */
+/* ---- folding (maplet_fold.c) ----------------------------------------------------------------- */
 
-/* Entries of the newest table, where an earlier one has room for all of them; else 0. */
+/* Number of entries of the newest table if an earlier one has room for all of them; else 0. */
 uint64_t bry__maplet_foldable(const bry__maplet *maplet);
-/* Moves about `most` of them there, or none: BRY_E_NOMEM. Which ones follows from the entries. */
+/* Moves about `most` of them there, or none: BRY_E_NOMEM. Which ones depends on the entries
+ * alone. */
 bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most);
-/* Closes tables without entries behind the others. */
+/* Closes the newest tables if they are empty. */
 void bry__maplet_close_empty(bry__maplet *maplet);
 
-/* ---- whole maplets (maplet_merge.c) --------------------------------------------------------- */
+/* ---- whole maplets (maplet_merge.c) ---------------------------------------------------------- */
 
 /*
- * Adds the entries of `from`; both stay apart, and may be one. A fingerprint that both have in
- * tables of the same number is treated as the mode says. Of one that they have in different tables
- * KEEP leaves out the longer one of `from`, and REPLACE gives the value of `from` where it would be
- * hidden. value[v] is what the value v of `from` becomes, which must fit; NULL: all stay as they
- * are. BRY_E_MISMATCH: not of the same capacity, error and fixed. BRY_E_RANGE: without `value`,
- * values of `from` may be wider. BRY_E_FULL: more entries than the error allows, or than the
- * capacity where `into` is fixed. BRY_E_NOMEM. `into` is unchanged in all these cases.
+ * Adds the entries of `from`, which may be `into` itself. The mode decides about a fingerprint
+ * that both have in tables of the same number. If they have it in different tables, KEEP leaves
+ * out a longer one of `from`, and REPLACE sets the value of `from` where it would be hidden.
+ * value[v] is the new value for the value v of `from`, which must fit; NULL: values do not change.
+ * BRY_E_MISMATCH: capacity, error or fixed differ. BRY_E_RANGE: without `value`, values of `from`
+ * may be wider. BRY_E_FULL: more entries than the error allows, or than the capacity if `into` is
+ * fixed. BRY_E_NOMEM. `into` is unchanged in all these cases.
  */
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
                              const uint32_t *value);
 
-/* Moves all entries into the first table; where a fingerprint then has two, the one that was found
- * stays. For maplets with one value to a fingerprint, and not more entries than the capacity.
- * BRY_E_NOMEM: nothing has changed. */
+/* Moves all entries into the first table. If a fingerprint then has two, the one that look-ups
+ * found is kept. For maplets with one value per fingerprint and not more entries than the
+ * capacity. BRY_E_NOMEM: nothing has changed. */
 bry_status bry__maplet_fold_all(bry__maplet *maplet);
 
-/* Gives back all memory that deletions have left. */
+/* Frees all memory that deletions have left unused. */
 void bry__maplet_trim(bry__maplet *maplet);
 
-/* ---- frames (maplet_save.c, doc/format.md) ------------------------------------------------- */
+/* ---- frames (maplet_save.c, doc/format.md) --------------------------------------------------- */
 
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-/* The maplet as frames of a stream that the caller has begun; failures stick to the writer. The
- * bytes follow from the options and each table's entries. Where values can die, dead entries are
- * not written, and of the others the names instead of the values. */
+/* Writes the maplet as frames to a stream that the caller has begun; the writer keeps the first
+ * error. The bytes depend on the options and the entries of each table alone. If values can die,
+ * dead entries are not written, and names are written instead of values. */
 void bry__maplet_write(const bry__maplet *maplet, struct bry__frame_writer *writer);
 
-/* Reads what bry__maplet_write() wrote, checked in depth: what a look-up relies on, that every
- * entry is where its fingerprint leads, and all counts. visit may be NULL. Failures are told to the
- * reader. */
+/* Reads what bry__maplet_write() wrote. Checks everything that look-ups rely on, that every
+ * entry is where its fingerprint belongs, and all counts. visit may be NULL. The reader keeps
+ * the error. */
 bry_status bry__maplet_read(bry__maplet *maplet, struct bry__frame_reader *reader,
                             const bry_allocator *allocator, const bry__entry_visit *visit);
 
 /*
- * The same in a head and parts, for those who keep these apart and write only the parts that have
- * changed. A part is a range of a table's segments, or a table's crowds. The maplet must not change
- * between begin and end. BRY_E_NOMEM.
+ * The same as a head and parts, for callers that store these separately and write only the parts
+ * that have changed. A part is a range of segments of a table, or the crowds of a table. The
+ * maplet must not change between begin and end. BRY_E_NOMEM.
  */
 typedef struct bry__maplet_saving bry__maplet_saving;
 bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_saving **saving);
 void bry__maplet_saving_end(bry__maplet_saving *saving);
 void bry__maplet_save_head(const bry__maplet_saving *saving, struct bry__frame_writer *writer);
-/* How many parts there are; the id of one, which rises from part to part and tells it from all
- * others; and a checksum, by which equal parts are known. Failures stick to the writer. */
+/* The number of parts; the id of a part, which is unique and ascends; and a checksum, which is the
+ * same for equal parts. The writer keeps the first error. */
 uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving);
 uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part);
 bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uint64_t stamp[2]);
 void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part,
                            struct bry__frame_writer *writer);
 
-/* Reads the head; then each part in order; the end gives the maplet, or says what is wrong, and the
- * reading is gone. A reading that is not brought to its end is freed. visit must stay until then.
- */
+/* Reads the head, then each part in order. The end returns the maplet or the problem, and frees
+ * the reading; bry__maplet_reading_free() frees one that has not ended. visit must stay valid
+ * until then.
+ * */
 typedef struct bry__maplet_reading bry__maplet_reading;
 bry_status bry__maplet_reading_begin(bry__maplet_reading **reading,
                                      struct bry__frame_reader *reader,
@@ -266,7 +269,7 @@ bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
 const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet);
 void bry__maplet_reading_free(bry__maplet_reading *reading);
 
-/* A stream of its own, kind MPLT. */
+/* Saves and loads a maplet as a stream of its own, kind MPLT. */
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink);
 bry_status bry__maplet_load(bry__maplet *maplet, const bry_source *source, bry_load *load);
 

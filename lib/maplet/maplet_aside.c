@@ -1,5 +1,5 @@
-/* Tables that are not asked any more, freed some groups of segments at a time, so that no call
- * takes long however large they are. */
+/* Tables that are no longer used. They are freed a few groups of segments at a time, so that no
+ * call takes long, however large they are. */
 #include "maplet/maplet_single.h"
 
 static bry_status aside_put(bry__aside **list, const bry__maplet *maplet)

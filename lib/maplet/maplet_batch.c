@@ -1,8 +1,8 @@
 /*
- * Many keys at once. table.c does the work, in passes over a few dozen keys: fetch the directory's
- * records, fetch what tells where entries are, fetch the entries, answer. Each pass finds in the
- * cache what the one before has asked for. Where so many keys come that the newest table may as
- * well be written anew, they are sorted and appended instead (table_build.c).
+ * Operations on many keys. table.c does the work, in passes over a few dozen keys: prefetch the
+ * records of the directory, then the runs, then the entries; then answer. Each pass finds in the
+ * cache what the one before has prefetched. If there are so many keys that rewriting the newest
+ * table is faster, they are sorted and merged into it instead (table_build.c).
  */
 #include "hash/derive.h"
 #include "maplet/maplet.h"
@@ -27,7 +27,7 @@ void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, s
     }
 }
 
-/* Asks a table for those of up to BATCH keys that are not answered yet. */
+/* Looks up those of up to BATCH keys that have not been found yet. */
 static void maplet_get_older(const bry__table *table, const bry_hash *hashes, size_t n,
                              uint32_t *values, uint8_t *answers)
 {
@@ -92,11 +92,11 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 #define SORTED_SHARE 24u
 #define SORTED_MOST ((size_t)1 << 26) /* 1 GiB of items */
 
-/* What is needed to take a batch back. */
+/* A batch, with what is needed to undo it. */
 typedef struct upserting {
     const bry_hash *hashes;
     const uint32_t *values; /* NULL: all 0 */
-    uint32_t *old; /* NULL: values have no bits */
+    uint32_t *old; /* NULL: values have 0 bits */
     uint8_t *was; /* BRY_UNSURE: not done */
 } upserting;
 
@@ -127,8 +127,8 @@ static bry_status maplet_upsert_singly(bry__maplet *maplet, const upserting *bat
     return status;
 }
 
-/* Takes back what was done, last first. Needs no memory: a key that was added is deleted, and a
- * value that was replaced is put back in its place, which is wide enough since it was there. */
+/* Undoes the batch, last key first. Needs no memory: an added key is deleted, and a replaced value
+ * is put back in place, where it fits because it was there before. */
 static void maplet_undo_upserts(bry__maplet *maplet, const upserting *batch, size_t n,
                                 unsigned tables)
 {
@@ -149,8 +149,8 @@ bool bry__maplet_is_bulk(const bry__table *table, uint64_t n)
            n >= table->n / SORTED_SHARE;
 }
 
-/* How many of the next n keys can be sorted into one table, the newest; 0: none, or it is not worth
- * it. *room is how many may be added before another table's turn comes. */
+/* How many of the next n keys can be sorted into the newest table; 0: none, or it is not worth it.
+ * *room: how many can be added before another table is next. */
 static size_t maplet_sortable(const bry__maplet *maplet, size_t n, size_t *room)
 {
     uint64_t counts[BRY__MAPLET_TABLES];
@@ -168,7 +168,7 @@ static size_t maplet_sortable(const bry__maplet *maplet, size_t n, size_t *room)
     return n;
 }
 
-/* was[i] = whether a table before the newest has the key. */
+/* was[i] is BRY_PRESENT if a table before the newest has the key. */
 static void maplet_find_older(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                               uint8_t *was)
 {
@@ -185,10 +185,11 @@ static void maplet_find_older(const bry__maplet *maplet, const bry_hash *hashes,
 }
 
 /*
- * Upserts keys into the newest table by sorting them. It gives what single calls give: keys with
- * one fingerprint there also agree in the shorter ones of older tables, so that either all of them
- * are known to an older table, and replace the value there, or none is. The former are left to
- * single calls, the others become the newest table's in the order of their fingerprints.
+ * Upserts keys into the newest table by sorting them. The result is the same as that of single
+ * calls: keys with the same fingerprint there also have the same shorter one in older tables. So
+ * either all of them are in an older table, and replace the value there, or none is. The former
+ * are left to single calls, the latter are merged into the newest table in the order of their
+ * fingerprints.
  */
 static bry_status maplet_sort_into(bry__maplet *maplet, const upserting *batch, size_t from,
                                    size_t n)
@@ -218,7 +219,7 @@ static bry_status maplet_sort_into(bry__maplet *maplet, const upserting *batch, 
     return status;
 }
 
-/* The same; without memory for it, key by key. */
+/* The same; key by key if there is not enough memory. */
 static bry_status maplet_upsert_sorted(bry__maplet *maplet, const upserting *batch, size_t from,
                                        size_t n)
 {
@@ -289,7 +290,7 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
 {
     if (n != 1)
         return maplet_upsert_many(maplet, hashes, values, n, old, was);
-    bry_answer answer; /* one needs no log */
+    bry_answer answer; /* a single key needs no undo */
     uint32_t before = 0;
     bry_status status = bry__maplet_upsert(maplet, *hashes, values ? *values : 0, &answer, &before);
     if (status == BRY_OK && was)

@@ -1,17 +1,17 @@
 /*
- * Folding: entries of the newest table go into an earlier one that has room for all of them, so
- * that look-ups ask fewer tables again.
+ * Folding moves the entries of the newest table into an earlier one that has room for all of them,
+ * so that look-ups ask fewer tables.
  *
- * It goes in steps, and which entries go in a step is decided by the entries alone, not by the
- * segments that they happen to be in: copies of a maplet that take the same steps stay equal. The
- * newest table is divided into groups of some hundred entries by the last bits of fingerprints, and
- * a step takes the first groups that have any.
+ * It works in steps. Which entries a step moves depends on the entries alone, not on the segments
+ * that they are in: copies of a maplet that take the same steps stay equal. The newest table is
+ * divided into groups of some hundred entries by the last bits of the fingerprints, and a step
+ * takes the first groups that are not empty.
  */
 #include "maplet/maplet_values.h"
 
-/* The table that the newest one can be folded into; `newest` itself: none. Where a merge has
- * brought a table more than it is planned for, the others need the error that longer fingerprints
- * save. */
+/* The table that the newest one can be folded into; `newest` itself: none. If a merge has
+ * brought a table above its capacity, nothing is folded: the error that long fingerprints save is
+ * needed there. */
 static unsigned fold_target(const bry__maplet *maplet, unsigned newest)
 {
     unsigned to = 0;
@@ -36,8 +36,8 @@ void bry__maplet_close_empty(bry__maplet *maplet)
         bry__maplet_close_table(maplet);
 }
 
-/* A sweep that is under way begins anew: entries move to where it may have been already. Those that
- * are reclaimed by value are not moved. */
+/* Restarts a sweep in progress: entries may move to where it has been already. Sweeps that reclaim
+ * dead values need no restart, as dead entries are not moved. */
 static void fold_restart_sweep(bry__maplet *maplet)
 {
     bool sweeping = false;
@@ -76,11 +76,10 @@ static void fold_note_gone(void *context, uint64_t fingerprint, uint32_t value)
         bry__values_note_gone(fold->maplet, fold->from, value);
 }
 
-/* The first groups with entries, of about `most` entries altogether. */
+/* The first groups that are not empty, with about `most` entries altogether. */
 static bry__groups fold_first_groups(folding *fold, uint64_t most)
 {
-    const uint64_t least =
-        512; /* entries of a group, on average: at least, and not twice as many */
+    const uint64_t least = 512; /* average entries per group: from this to twice as many */
     const bry__table *newest = fold->maplet->table[fold->from];
     uint64_t n = bry__maplet_live(fold->maplet, fold->from), count;
     bry__groups groups = {.bits = 0};
@@ -94,7 +93,7 @@ static bry__groups fold_first_groups(folding *fold, uint64_t most)
     return groups;
 }
 
-/* Puts them into the earlier table; none, where memory is short. */
+/* Adds all entries to the earlier table, or none if memory is short. */
 static bry_status fold_put_all(const folding *fold)
 {
     bry__maplet *maplet = fold->maplet;

@@ -7,31 +7,31 @@
  *                     share of a full one = (capacity / range) / 2^e_i
  *
  * With range = capacity / (0.75 · error) the shares are 0.75 of the error for table 0, 0.094 for
- * table 3, 0.047 for tables 1, 2 and 4 and little for the others, which sum up to less than the
- * error. Large steps keep both costs of growing low. A grown chain has few tables to ask, and most
- * entries are in the last two of them, with 3 or 4 bits more than a table of the right size would
- * give them, and some more where the last is nearly empty. Grown from 1,000 to 8 million keys with
- * 16-bit values at 10^-3, a key takes 33.2 bits in 4 tables (29.0 in one of the right size); steps
- * of 2 took 40.6 in 13.
+ * table 3, 0.047 for tables 1, 2 and 4 and little for the others; the sum is less than the error.
+ * Large steps keep both costs of growth low. A grown chain has few tables to ask. Most entries are
+ * in the last two of them, with 3 or 4 bits more than in a table of the right size, and some more
+ * if the last one is nearly empty. After growing from 1,000 to 8 million keys with 16-bit values
+ * at 10^-3, a key takes 33.2 bits in 4 tables (29.0 in one table of the right size); steps of 2
+ * took 40.6 in 13.
  *
  * Every range is range 0 times a power of two, and the fingerprint of a hash is monotone in it. So
  * the fingerprint of table i without its last bits is that of any earlier table: entries can be
  * folded back and merged without the keys.
  *
- * Fingerprints have at most 62 bits. A table whose range would pass that is the last: it gets as
- * many bits as there are, and as many entries as the rest of the error, up to 0.999 of it, allows
- * with those. That is where growth ends, unless 2^40 entries come first.
+ * Fingerprints have at most 62 bits. A table that would need more is the last one: it gets 62 bits,
+ * and as many entries as the rest of the error (up to 0.999 of it) allows. Growth ends there, or at
+ * 2^40 entries.
  *
  * Merging. Two chains of the same plan are merged table by table, since no entry can get a longer
  * fingerprint. The result is accepted when the sum of the errors is within the promise. A table may
- * then hold more than its capacity, and what remains of the error has to do for the others. Let
+ * then hold more than its capacity, and less of the error remains for the others. Let
  *
  *      E(i) = sum over j < i of n_j / range_j  +  sum over j >= i of max(n_j, capacity_j) / range_j
  *
  * which is the error once all tables from i on are full. New entries go to the first table i with
- * room for which E(i) is at most the error; placing one there does not change E(i), so the promise
- * holds to the end. Where no table is above its capacity this is the first table with room. Where
- * there is no such i, the last table takes single entries as long as the sum allows them. All of it
+ * room for which E(i) is at most the error; placing one there does not change E(i), so the error
+ * is kept to the end. If no table is above its capacity, this is the first table with room. If
+ * there is no such i, the last table takes single entries as long as the sum allows. All this
  * depends on the numbers of entries alone.
  */
 #include "maplet/maplet_plan.h"
@@ -41,9 +41,9 @@
 #include <math.h>
 
 #define FIRST_SHARE 0.75
-#define LAST_SHARE 0.999 /* of all tables together, where the last has too few bits */
+#define LAST_SHARE 0.999 /* of all tables together, if the last one has too few bits */
 
-/* log2 of the capacity of table i by that of table 0, and e_i */
+/* log2 of (capacity of table i / capacity of table 0), and e_i */
 static const uint8_t growth[BRY__MAPLET_TABLES] = {0, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42};
 static const uint8_t extra[BRY__MAPLET_TABLES] = {0, 4, 4, 3, 4, 9, 9, 9, 9, 9, 9};
 
@@ -94,7 +94,7 @@ double bry__chain_error(const bry__chain *chain, const uint64_t *n)
     return error;
 }
 
-/* Whether the promise holds when all tables from `from` on are full: E(from) <= error. */
+/* True if the error is kept when all tables from `from` on are full: E(from) <= error. */
 static bool chain_holds_from(const bry__chain *chain, const uint64_t *n, unsigned from)
 {
     double error = 0;

@@ -1,6 +1,6 @@
 /*
- * A maplet as frames: its options and how many entries each table keeps, then the tables
- * (table_save.h). Whole, or in a head and parts.
+ * Saves and loads a maplet, whole or as a head and parts. The frames are its options with the
+ * number of entries of each table, then the tables (table_save.h).
  */
 #include "common/endian.h"
 #include "maplet/maplet_values.h"
@@ -19,27 +19,27 @@ enum { /* the frame MOPT */
        AT_VALUE_BITS = 16, /* u32 */
        AT_FIXED = 20, /* u32: BRY__GROWING, BRY__FIXED or BRY__ANY_LOAD */
        AT_TABLES = 24, /* u64 */
-       AT_COUNTS = 32, /* for each table: u64 entries, u64 those of them in crowds */
+       AT_COUNTS = 32, /* for each table: u64 entries, u64 entries in crowds */
        COUNTS_SIZE = 16,
        OPTIONS_MOST = AT_COUNTS + COUNTS_SIZE * (int)BRY__MAPLET_TABLES
 };
 
-/* A part has so many segments, or is a table's crowds. */
-#define SEGMENTS_A_PART 256u
+/* A part has this many segments, or the crowds of a table. */
+#define SEGMENTS_PER_PART 256u
 #define TABLE_SHIFT 48u
-#define CROWDS_PART (((uint64_t)1 << TABLE_SHIFT) - 1) /* behind all segments of the table */
+#define CROWDS_PART (((uint64_t)1 << TABLE_SHIFT) - 1) /* after all segments of the table */
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
 struct bry__maplet_saving {
     const bry__maplet *maplet;
-    unsigned tables; /* those behind the last entry that is kept do not count */
+    unsigned tables; /* without those after the last entry that is kept */
     unsigned value_bits;
     bry__table_output output;
     bry__table_saving table[BRY__MAPLET_TABLES];
 };
 
-/* Whether every entry of the table is written with its value as it is. */
+/* True if every value in the table equals its name. */
 static bool maplet_save_is_plain(const bry__values *values, unsigned table)
 {
     for (uint32_t i = 0; i < values->room; i++)
@@ -48,7 +48,7 @@ static bool maplet_save_is_plain(const bry__values *values, unsigned table)
     return true;
 }
 
-/* Whether the names in use rise with their values. */
+/* True if the names in use ascend with their values. */
 static bool maplet_save_is_rising(const bry__values *values)
 {
     uint32_t next = 0;
@@ -74,7 +74,7 @@ void bry__maplet_saving_end(bry__maplet_saving *saving)
 
 bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_saving **saving)
 {
-    /* Not from the maplet's allocator: one that has no memory left can be saved. */
+    /* Not the maplet's allocator: a maplet whose allocator is exhausted can be saved. */
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__maplet_saving *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
@@ -152,7 +152,7 @@ bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink)
 
 static uint64_t table_part_ranges(uint64_t segments)
 {
-    return (segments + SEGMENTS_A_PART - 1) / SEGMENTS_A_PART;
+    return (segments + SEGMENTS_PER_PART - 1) / SEGMENTS_PER_PART;
 }
 
 static uint64_t table_parts(const bry__table_saving *table)
@@ -177,10 +177,10 @@ uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part)
     return (uint64_t)i << TABLE_SHIFT | (crowds ? CROWDS_PART : part);
 }
 
-/* The segments of a range end before the next range, or with the table. */
+/* The first segment after the range. */
 static uint64_t table_part_range_end(const bry__table *table, uint64_t range)
 {
-    uint64_t end = (range + 1) * SEGMENTS_A_PART;
+    uint64_t end = (range + 1) * SEGMENTS_PER_PART;
     return end < table->segments ? end : table->segments;
 }
 
@@ -190,7 +190,7 @@ static bry_status maplet_save_encode_part(bry__maplet_saving *saving, uint64_t p
     bry__table_saving *table = &saving->table[id >> TABLE_SHIFT];
     if (range == CROWDS_PART)
         return bry__table_save_crowds(table, &saving->output);
-    return bry__table_save_segments(table, range * SEGMENTS_A_PART,
+    return bry__table_save_segments(table, range * SEGMENTS_PER_PART,
                                     table_part_range_end(&table->shape, range), &saving->output);
 }
 
@@ -214,14 +214,14 @@ void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part, bry__frame
 struct bry__maplet_reading {
     bry_allocator allocator;
     bry__maplet maplet;
-    unsigned table; /* whose turn it is */
+    unsigned table; /* the table being read */
     unsigned char *buffer;
     bry__table_loading loading[BRY__MAPLET_TABLES];
 };
 
 static bry_status maplet_load_no_memory(bry__frame_reader *reader)
 {
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "no memory for the entries");
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the entries");
 }
 
 void bry__maplet_reading_free(bry__maplet_reading *reading)
@@ -237,7 +237,7 @@ const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading
     return &reading->maplet.options;
 }
 
-/* The next table of the maplet, without its entries. */
+/* Adds the next table to the maplet, without its entries. */
 static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsigned char *counts,
                                         const bry__entry_visit *visit, bry__frame_reader *reader)
 {
@@ -263,7 +263,7 @@ static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsi
     return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
 
-/* The frame MOPT; *size is how long it is. */
+/* Reads the frame MOPT; *size is its length. */
 static bry_status maplet_load_options(bry__frame_reader *reader, unsigned char bytes[OPTIONS_MOST],
                                       size_t *size)
 {
@@ -332,18 +332,18 @@ bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
 {
     uint64_t i = id >> TABLE_SHIFT, range = id & CROWDS_PART;
     if (i != reading->table || i >= reading->maplet.tables)
-        return bry__frame_reader_bad(reader, "a part stands out of its place");
+        return bry__frame_reader_bad(reader, "a part is out of place");
     bry__table_loading *loading = &reading->loading[i];
     loading->reader = reader;
     bry_status status;
     if (maplet_load_is_complete(reading, (unsigned)i)) {
         if (range != CROWDS_PART)
-            return bry__frame_reader_bad(reader, "a part stands out of its place");
+            return bry__frame_reader_bad(reader, "a part is out of place");
         status = bry__table_load_crowds(loading);
     } else {
         if (range >= table_part_ranges(loading->table->segments) ||
-            loading->segment != range * SEGMENTS_A_PART)
-            return bry__frame_reader_bad(reader, "a part stands out of its place");
+            loading->segment != range * SEGMENTS_PER_PART)
+            return bry__frame_reader_bad(reader, "a part is out of place");
         status = bry__table_load_segments(loading, table_part_range_end(loading->table, range));
         if (!maplet_load_is_complete(reading, (unsigned)i) || loading->crowded > 0)
             return status;
@@ -362,7 +362,7 @@ static const char *maplet_load_check(const bry__maplet_reading *reading)
         if (problem)
             return problem;
     }
-    return bry__maplet_keeps(maplet) ? NULL : "more entries than the promised error allows";
+    return bry__maplet_keeps(maplet) ? NULL : "more entries than the error allows";
 }
 
 const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet)

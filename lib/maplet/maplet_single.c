@@ -1,4 +1,5 @@
-/* Entries of which a table has one per fingerprint, and whose values can die (maplet_single.h). */
+/* Maplets with one entry per fingerprint in each table, and values that can die
+ * (maplet_single.h). */
 #include "maplet/maplet_single.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ bry_status bry__single_begin(bry__maplet *maplet)
 
 /* ---- one key ------------------------------------------------------------------------------- */
 
-/* The same where the table is there. */
+/* bry__single_put() into an open table. */
 static bry_status single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
                              bool maybe, bry__single_step *step)
 {
@@ -91,7 +92,7 @@ void bry__single_take_back(bry__maplet *maplet, bry_hash hash, uint32_t value,
         bry__table_del(table, fingerprint, value, &maplet->allocator);
         return;
     }
-    /* In place, where the value was before, so it does not fail. */
+    /* The value was in this place before, so this does not fail. */
     (void)bry__table_replace(table, fingerprint, value, step->before, &maplet->allocator);
     values->count[step->table][step->before]++;
     if (step->did == BRY__PUT_OVER_DEAD)
@@ -127,10 +128,10 @@ bry_status bry__single_reclaim_all(bry__maplet *maplet)
 typedef struct uniting {
     bry__pick *pick;
     void *context;
-    uint64_t *count; /* of the table in hand */
+    uint64_t *count; /* of the current table */
 } uniting;
 
-/* The entry that goes is not counted. */
+/* Asks pick(), and does not count the other entry. */
 static bool single_pick(void *context, uint32_t a, uint32_t b)
 {
     const uniting *unite = context;
@@ -139,7 +140,7 @@ static bool single_pick(void *context, uint32_t a, uint32_t b)
     return other;
 }
 
-/* Whether no entry of the table changes its value or is left out. */
+/* True if no entry of the table changes its value or is left out. */
 static bool single_is_plain(const bry__single_source *source, unsigned i)
 {
     const bry__values *values = source->maplet->values;
@@ -149,7 +150,7 @@ static bool single_is_plain(const bry__single_source *source, unsigned i)
     return true;
 }
 
-/* Counts what will be taken of a source; its table, or an empty one. */
+/* Counts the entries taken from a source; returns its table, or an empty one. */
 static const bry__table *single_take_source(const bry__single_source *source, unsigned i,
                                             const bry__table *empty, uint64_t *count,
                                             const uint32_t **value)
@@ -166,7 +167,7 @@ static const bry__table *single_take_source(const bry__single_source *source, un
     return source->maplet->table[i];
 }
 
-/* Table i of both in the place of an empty one. */
+/* Replaces the empty table i by the entries of both. */
 static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__single_source *a,
                                      const bry__single_source *b, uniting *unite)
 {
@@ -187,7 +188,7 @@ static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__s
     return BRY_OK;
 }
 
-/* Begins to use what the values of a source become. */
+/* Begins to use the new values of a source. */
 static bry_status single_use_values(bry__maplet *made, const bry__single_source *source)
 {
     bry_status status = BRY_OK;

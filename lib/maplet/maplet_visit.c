@@ -1,27 +1,27 @@
 /*
  * A walk that survives changes needs an order of the entries that changes do not disturb. Segments
- * split and fold, so their numbers are none. But segment i of level L has exactly the fingerprints
- * whose last L bits are i: in the order of *reversed* fingerprints, the last bit first, it is one
- * interval, and a split cuts the interval in two.
+ * split and fold, so their numbers cannot be used. But segment i of level L has exactly the
+ * fingerprints whose last L bits are i. In the order of *reversed* fingerprints, last bit first,
+ * it is one interval, and a split cuts the interval in two.
  *
  *     S = 5     segment        0     4        2           1           3
  *               last bits    000   100       10          01          11
  *               reversed    [000   001   01     10          11        …)
  *
- * So the place in a table is a number below which every reversed fingerprint has been seen,
- * whatever the segments are now. It stops between any two entries, and nothing of it is in the
- * maplet: what is saved does not depend on it.
+ * So the place in a table is a number such that every reversed fingerprint below it has been
+ * visited, whatever the segments are now. A step can end between any two entries. The maplet does
+ * not store the place, so what is saved does not depend on it.
  *
- * Tables are taken from the newest to the oldest. Entries go to older tables alone, when a chain is
- * folded, so none is missed.
+ * Tables are visited from the newest to the oldest. Folding moves entries only to older tables, so
+ * none is missed.
  */
 #include "maplet/maplet_visit.h"
 
 #include <stdlib.h>
 
-/* A cursor: the table's number plus 1, and the place in it, the upper bits of a reversed
- * fingerprint. Those have at most 62 bits, so few entries share a place, and only where the range
- * is above 2^59. */
+/* A cursor is the number of the table plus 1, and the place in it: the upper bits of a reversed
+ * fingerprint. Fingerprints have at most 62 bits, so few entries share a place, and only if the
+ * range is above 2^59. */
 enum { PLACE_BITS = 59 };
 #define PLACES ((uint64_t)1 << PLACE_BITS)
 
@@ -57,7 +57,7 @@ static int compare_found(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The entries of segment i from this place on, to `to`; how many. */
+/* Stores the entries of segment i from this place on in `to`; returns their number. */
 static uint64_t visit_gather(const bry__table *table, uint64_t i, uint64_t place, found *to)
 {
     const bry__segment *segment = bry__table_segment(table, i);
@@ -84,7 +84,7 @@ static uint64_t visit_gather(const bry__table *table, uint64_t i, uint64_t place
     return n;
 }
 
-/* Makes room for n entries; what was in the buffer is lost. */
+/* Makes room for n entries; the contents of the buffer are lost. */
 static bool visit_reserve(visit *v, uint64_t n)
 {
     const bry_allocator *allocator = &v->maplet->allocator;
@@ -116,7 +116,7 @@ static bry_status maplet_visit_entry(const visit *v, bry__table *table, const fo
     return BRY_OK;
 }
 
-/* What is left of the segment at *place, which moves on. */
+/* Visits the rest of the segment at *place, and moves *place on. */
 static bry_status maplet_visit_segment(visit *v, bry__table *table, uint64_t *place)
 {
     uint64_t i = bry__table_segment_of(table, reverse_bits(*place << (64 - PLACE_BITS)));
@@ -127,7 +127,7 @@ static bry_status maplet_visit_segment(visit *v, bry__table *table, uint64_t *pl
     uint64_t n = visit_gather(table, i, *place, v->buffer);
     if (n > 1)
         qsort(v->buffer, n, sizeof *v->buffer, compare_found);
-    v->left -= v->left > 0; /* segments without entries take time too */
+    v->left -= v->left > 0; /* empty segments take time too */
     for (uint64_t e = 0; e < n; e++) {
         uint64_t here = visit_place_of(v->buffer[e].reversed);
         if (here > *place && v->left == 0) {
@@ -151,7 +151,7 @@ bry_status bry__maplet_visit(bry__maplet *maplet, const bry__visitor *visitor, u
     uint64_t tables = *cursor >> PLACE_BITS, place = *cursor & (PLACES - 1);
     if (tables == 0 && place != 0)
         return BRY_E_RANGE;
-    if (tables == 0 || tables > maplet->tables) { /* the beginning, or the table has been closed */
+    if (tables == 0 || tables > maplet->tables) { /* the beginning, or the table was closed */
         tables = maplet->tables;
         place = 0;
     }

@@ -1,4 +1,4 @@
-/* What goes through all entries of a maplet: listing, sweeping, remapping. */
+/* Functions that visit all entries of a maplet: listing, sweeping, remapping. */
 #include "maplet/maplet.h"
 
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
@@ -23,7 +23,7 @@ void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, v
 typedef struct shifted {
     bry__drop *drop;
     void *context;
-    unsigned shift; /* from this table's fingerprints to the first's */
+    unsigned shift; /* converts fingerprints of this table to those of the first */
 } shifted;
 
 static bool maplet_drop_shifted(void *context, uint64_t fingerprint, uint32_t value)
@@ -35,7 +35,7 @@ static bool maplet_drop_shifted(void *context, uint64_t fingerprint, uint32_t va
 bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context, uint64_t budget,
                              bool *done)
 {
-    /* One table after the other: those before the one under way have finished this round. */
+    /* One table after the other: those before the current one have finished this round. */
     unsigned i = 0;
     while (i < maplet->tables && !maplet->table[i]->sweeping)
         i++;
@@ -70,7 +70,7 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
     if (maplet->tables == 1)
         return bry__table_remap(maplet->table[0], map, context, &maplet->allocator);
 
-    /* With several tables one may fail after another has changed: work on a copy. */
+    /* With several tables, one may fail after another has changed: work on a copy. */
     bry__maplet copy;
     bry_status status = bry__maplet_clone(maplet, &copy, &maplet->allocator);
     if (status != BRY_OK)
@@ -103,6 +103,5 @@ bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 
 void bry__maplet_narrow(bry__maplet *maplet, unsigned value_bits)
 {
-    maplet_set_value_bits(maplet,
-                          value_bits); /* segments that are wider stay so until they change */
+    maplet_set_value_bits(maplet, value_bits); /* wider segments stay so until they are rewritten */
 }

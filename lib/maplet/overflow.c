@@ -94,7 +94,7 @@ bool bry__overflow_next(const bry__overflow *overflow, bry__overflow_place *plac
     return true;
 }
 
-/* A new chunk at index i of the list, with no entries yet. NULL: no memory, nothing changed. */
+/* Inserts an empty chunk at index i of the list. NULL: out of memory, nothing changed. */
 static bry__chunk *overflow_open_chunk(bry__overflow *overflow, size_t i,
                                        const bry_allocator *allocator)
 {
@@ -135,7 +135,8 @@ bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, u
                                 const bry_allocator *allocator)
 {
     bry__overflow_place place = bry__overflow_find(overflow, fingerprint, value);
-    if (place.chunk == overflow->chunks && place.chunk > 0) { /* behind all: into the last chunk */
+    if (place.chunk == overflow->chunks &&
+        place.chunk > 0) { /* after all others: into the last chunk */
         place.chunk--;
         place.at = overflow->chunk[place.chunk]->n;
     }
@@ -169,7 +170,7 @@ void bry__overflow_set(bry__overflow *overflow, bry__overflow_place place, uint3
     overflow->chunk[place.chunk]->value[place.at] = value;
 }
 
-/* Makes chunk i and the next into one if they fill at most half of it. */
+/* Joins chunk i and the next if they fill at most half a chunk. */
 static bool overflow_join_chunks(bry__overflow *overflow, size_t i, const bry_allocator *allocator)
 {
     if (i + 1 >= overflow->chunks)
@@ -194,8 +195,7 @@ void bry__overflow_remove(bry__overflow *overflow, bry__overflow_place place,
         overflow_close_chunk(overflow, place.chunk, allocator);
         return;
     }
-    /* Neighbours that together fill at most half a chunk become one: with the one before, or else
-     * with the one behind. */
+    /* Join with the chunk before, or else with the one after it. */
     if (place.chunk > 0 && overflow_join_chunks(overflow, place.chunk - 1, allocator))
         return;
     overflow_join_chunks(overflow, place.chunk, allocator);

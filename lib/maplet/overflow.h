@@ -1,8 +1,8 @@
 /*
- * Entries that do not fit their segment, because one fingerprint has very many values or because
- * hashes that are not uniform crowd one segment: a sorted list of (fingerprint, value), in chunks.
- * Rare by design, so it is plain: no packing, logarithmic look-up, and at most one chunk moves when
- * it changes.
+ * Entries that do not fit into their segment, because one fingerprint has very many values or
+ * because the hashes are not uniform: a sorted list of (fingerprint, value), in chunks. This is
+ * rare by design, so the list is simple: no packing, binary search, and a change moves at most one
+ * chunk.
  */
 #ifndef BRY_MAPLET_OVERFLOW_H
 #define BRY_MAPLET_OVERFLOW_H
@@ -23,7 +23,7 @@ typedef struct bry__overflow {
     bry__chunk **chunk;
 } bry__overflow;
 
-/* A place between two entries: `at` of `chunk`, which may be one past the end of the list. */
+/* A place in the list: entry `at` of `chunk`; `chunk` may be one past the last. */
 typedef struct bry__overflow_place {
     size_t chunk;
     unsigned at;
@@ -38,15 +38,15 @@ bry_status bry__overflow_clone(const bry__overflow *overflow, bry__overflow *cop
 bry__overflow_place bry__overflow_find(const bry__overflow *overflow, uint64_t fingerprint,
                                        uint32_t value);
 
-/* The entry at the place, which moves on by one; false at the end of the list. */
+/* Returns the entry at the place and moves the place on; false at the end of the list. */
 bool bry__overflow_next(const bry__overflow *overflow, bry__overflow_place *place,
                         uint64_t *fingerprint, uint32_t *value);
 
-/* Adds an entry, equal ones side by side. BRY_E_NOMEM. */
+/* Adds an entry; equal ones are allowed. BRY_E_NOMEM. */
 bry_status bry__overflow_insert(bry__overflow *overflow, uint64_t fingerprint, uint32_t value,
                                 const bry_allocator *allocator);
 
-/* Another value for the entry at the place, which keeps the order. */
+/* Changes the value of the entry at the place; must keep the order. */
 void bry__overflow_set(bry__overflow *overflow, bry__overflow_place place, uint32_t value);
 
 /* Removes the entry at the place. */

@@ -1,5 +1,5 @@
 /*
- * A segment keeps n entries (u, value) in sorted order, coded after Elias and Fano. u is split:
+ * A segment holds n sorted entries (u, value) in the Elias-Fano code. u is split:
  *
  *        u  =  quotient  |  remainder (r bits)         Q = (largest u >> r) + 1 quotients
  *
@@ -10,17 +10,18 @@
  *   │ samples  │ runs              │ zeros         │ slot n-1    │       │ slot 1  │ slot 0  │
  *   └──────────┴───────────────────┴───────────────┴─────────────┴── … ──┴─────────┴─────────┘
  *
- *   samples   16 bits for each 128 quotients but the first: entries with a lower quotient
+ *   samples   16 bits per 128 quotients, except for the first: entries with a lower quotient
  *   runs      for every quotient in turn as many 1s as it has entries, then a 0: Q + n bits
  *   slots     remainder (low bits) and value (v bits) of entry i, w = r + v bits together, at bits
  *             [end - (i+1)·w, end - i·w)
  *
- * The 1 of entry i stands at place quotient + i of the runs; so after the quotient's run is found,
- * its place minus the quotient is the entry's index. r is such that Q lies between n and 2n, where
- * runs and remainder together cost between 1.91 and 2 bits an entry more than log2 of the density.
+ * The 1 of entry i is bit quotient + i of the runs; so once the run of a quotient is found, its
+ * position minus the quotient is the index of its first entry. r is chosen so that Q is between n
+ * and 2n. There, runs and remainder together take 1.91 to 2 bits per entry more than log2 of the
+ * density.
  *
- * Adding an entry moves the slots above it by w bits and the runs behind it by one. Nothing ever
- * collides, no order of operations matters to the result, and entries come out sorted.
+ * Adding an entry moves the slots above it by w bits and the runs after it by one. There are no
+ * collisions, the result does not depend on the order of operations, and entries stay sorted.
  */
 #include "maplet/segment.h"
 
@@ -50,15 +51,15 @@ static unsigned segment_steps_for(unsigned n, unsigned quotients, unsigned slot)
 {
     size_t front = segment_front_bytes(n, quotients), slots = segment_slots_bytes(n, slot);
     if (slots < 8)
-        slots = 8; /* reading the runs may pass their end by this much */
+        slots = 8; /* reading the runs may go this far beyond their end */
     return (unsigned)((front + slots + BRY__SEGMENT_STEP - 9) / BRY__SEGMENT_STEP);
 }
 
-/* The most remainder bits that leave at least n quotients. */
+/* The largest number of remainder bits with at least n quotients. */
 static unsigned segment_remainder_bits(unsigned n, uint64_t u_most)
 {
     uint64_t least = (n > MIN_QUOTIENTS ? n : MIN_QUOTIENTS) - 1;
-    unsigned bits = 1; /* never none, so that a split finds the bit it goes by in the slots */
+    unsigned bits = 1; /* at least 1, so that a split finds its bit in the slots */
     while (u_most >> (bits + 1) >= least)
         bits++;
     return bits;
@@ -98,7 +99,7 @@ void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t valu
                    segment->value_bits, value);
 }
 
-/* Remainder and value of a slot; one access where they fit one. */
+/* Writes remainder and value of a slot, in one access if both fit into a word. */
 static void segment_put_slot(bry__segment *segment, unsigned index, uint64_t remainder,
                              uint32_t value)
 {
@@ -125,7 +126,7 @@ static uint64_t segment_get_slot(const bry__segment *segment, unsigned index, ui
     return bry__field_get(segment->bytes, slot, low);
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- looking up ---------------------------------------------------------------------------- */
 
 typedef struct bry__segment_run {
     unsigned index, length; /* entries that share a quotient */
@@ -170,7 +171,7 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
     return place;
 }
 
-/* The same as segment_pick(), where slots are too wide for one word. */
+/* segment_pick() for slots that are wider than a word. */
 static BRY__COLD bool segment_pick_wide(const bry__segment *segment, uint64_t u,
                                         bry__segment_run run, uint32_t *value)
 {
@@ -184,7 +185,7 @@ static BRY__COLD bool segment_pick_wide(const bry__segment *segment, uint64_t u,
     return false;
 }
 
-/* The entry of a run that has this remainder. */
+/* Finds the entry of the run with the remainder of u. */
 static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
                                 uint32_t *value)
 {
@@ -206,11 +207,10 @@ static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__se
 
 bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value)
 {
-    /* A copy, which the compiler need not read again behind the call below. */
     if (!segment->bytes)
         return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    /* About where run and slot are: the lines of both are fetched side by side. */
+    /* Estimated positions of run and slot: both lines are fetched at the same time. */
     unsigned quotients = bry__quotients_of(segment, u_most);
     unsigned index = quotient * segment->n / quotients;
     __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
@@ -218,7 +218,7 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     return segment_pick(segment, u, segment_run_of(segment, quotients, quotient), value);
 }
 
-/* About where the runs of a quotient are, and the sample before it. */
+/* Prefetches the estimated position of the quotient's run, and its sample. */
 BRY__PREFETCHING void segment_prefetch_runs(const bry__segment *segment, uint64_t u_most,
                                             uint64_t u)
 {
@@ -240,7 +240,7 @@ BRY__PREFETCHING bry__segment_run segment_locate(const bry__segment *segment, ui
     if (segment->bytes)
         run = segment_run_of(segment, bry__quotients_of(segment, u_most),
                              (unsigned)(u >> segment->remainder_bits));
-    if (run.length) { /* it is read as the word that ends with it, which may begin a line before */
+    if (run.length) { /* the word that is read may begin in the line before */
         const unsigned char *end =
             segment->bytes + ((segment_slot_at(segment, run.index) + bry__slot_bits(segment)) >> 3);
         __builtin_prefetch(end);
@@ -328,7 +328,7 @@ double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
     unsigned remainder_bits = segment_remainder_bits((unsigned)n, u_most);
     unsigned quotients = (unsigned)(u_most >> remainder_bits) + 1;
     double bits = quotients + n + n * (remainder_bits + value_bits);
-    /* Half of the last step is empty on average, and of the last bytes of runs and slots. */
+    /* On average half of the last step is empty, and half of the last bytes of runs and slots. */
     return 2 * (double)bry__samples_of(quotients) + bits / 8 + 1 + BRY__SEGMENT_STEP / 2.0;
 }
 
@@ -412,13 +412,13 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
     return true;
 }
 
-/* Slots that one word covers, `bits` wide; the last one ends at bit `end`, as in segment_pick(). */
+/* bry__segment_read() for slots that fit into a word; slots are read as in segment_pick(). */
 static inline void segment_read_narrow(const bry__segment *segment, const unsigned char *runs,
                                        uint64_t runs_end, bry__entry *to)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps), mask = bry__low_bits(low);
-    uint64_t quotient = 0; /* of the word's first bit, when it is a 1 */
+    uint64_t quotient = 0; /* of the word's first bit if that is a 1 */
     for (uint64_t bit = 0; bit < runs_end; bit += 64, quotient += 64) {
         uint64_t ones = bry__load64(runs + (bit >> 3));
         if (runs_end - bit < 64)
@@ -459,8 +459,7 @@ void bry__segment_values(const bry__segment *segment, uint32_t *to)
                        (64 - segment->value_bits));
 }
 
-/* The same entries and one more, if there is one, in a new block with the layout that suits them.
- */
+/* Rewrites the entries, and `more` unless it is NULL, into a new block with a new layout. */
 static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
                                   unsigned value_bits, const bry_allocator *allocator)
 {
@@ -508,7 +507,7 @@ bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
     return BRY_OK;
 }
 
-/* Another block size for the same layout: the two ends are copied, the gap between them changes. */
+/* Changes the size of the block: the two ends are copied, the gap between them changes. */
 static bry_status segment_resize(bry__segment *segment, unsigned quotients, unsigned steps,
                                  const bry_allocator *allocator)
 {
@@ -526,7 +525,7 @@ static bry_status segment_resize(bry__segment *segment, unsigned quotients, unsi
     return BRY_OK;
 }
 
-/* Adds `by` to every sample behind the quotient. */
+/* Adds `by` to every sample after the quotient. */
 static void segment_shift_samples(bry__segment *segment, unsigned quotients, uint64_t quotient,
                                   int by)
 {
@@ -584,7 +583,7 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
     segment_shift_samples(segment, quotients, u >> segment->remainder_bits, -1);
     segment->n = (uint16_t)n;
 
-    /* Giving memory back is worth a try, not an error; some slack keeps add-and-remove cheap. */
+    /* Failing to shrink is not an error. Some slack keeps alternating adds and removals cheap. */
     unsigned steps = segment_steps_for(n, quotients, bry__slot_bits(segment));
     if (quotients > 4 * MIN_QUOTIENTS && n < quotients / 4)
         (void)segment_rewrite(segment, u_most, NULL, segment->value_bits, allocator);
@@ -599,12 +598,12 @@ static bool segment_bit_at(const unsigned char *bytes, uint64_t i)
     return bytes[i >> 3] >> (i & 7) & 1;
 }
 
-/* The runs: n ones, and samples that agree. */
+/* Checks that the runs have n ones, and the samples match. */
 static const char *segment_check_runs(const bry__segment *segment, unsigned quotients)
 {
     const unsigned char *runs = bry__runs_of(segment, quotients);
     uint64_t end = (uint64_t)quotients + segment->n;
-    size_t samples = bry__samples_of(quotients), sample = 0; /* the next one to be looked at */
+    size_t samples = bry__samples_of(quotients), sample = 0; /* the next one to check */
     unsigned ones = 0;
     bool agree = true;
     for (uint64_t from = 0; from < end; from += 64) {
@@ -620,15 +619,15 @@ static const char *segment_check_runs(const bry__segment *segment, unsigned quot
     for (; sample < samples; sample++)
         agree = agree && bry__load16(segment->bytes + 2 * sample) == ones;
     if (ones != segment->n || segment_bit_at(runs, end - 1))
-        return "a segment's runs do not hold its entries";
-    return agree ? NULL : "a segment's sample does not agree with its runs";
+        return "a segment's runs do not match its entries";
+    return agree ? NULL : "a segment's sample does not match its runs";
 }
 
 const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_most)
 {
     if (segment->n == 0 && (segment->bytes || segment->steps))
         return "an empty segment has memory";
-    if (segment->n == 0) /* the layout is chosen when the first entry comes */
+    if (segment->n == 0) /* the layout is chosen when the first entry is added */
         return segment->remainder_bits || segment->value_bits > 32 ? "an empty segment has a layout"
                                                                    : NULL;
     if (!segment->bytes || segment->n > BRY__SEGMENT_MAX || segment->value_bits > 32 ||

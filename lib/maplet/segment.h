@@ -2,7 +2,8 @@
  * A segment: up to a few thousand entries (u, value), sorted, in as few bits as they need.
  * segment.c draws the layout.
  *
- * What segments of a table share is not stored in them but handed in: the largest u there can be.
+ * u_most, the largest possible u, is the same for many segments of a table. It is not stored in
+ * them but passed to each function.
  */
 #ifndef BRY_MAPLET_SEGMENT_H
 #define BRY_MAPLET_SEGMENT_H
@@ -10,7 +11,7 @@
 #include "common/allocator.h"
 
 #define BRY__SEGMENT_MAX 2048u /* entries */
-/* Blocks have a multiple of this many bytes, and eight more: what malloc hands out without loss. */
+/* Blocks have a multiple of this many bytes, plus 8: malloc wastes nothing on these sizes. */
 #define BRY__SEGMENT_STEP 16u
 
 typedef struct bry__entry {
@@ -18,15 +19,15 @@ typedef struct bry__entry {
     uint32_t value;
 } bry__entry;
 
-/* Sixteen bytes in the table's directory, so that a look-up knows where in the block to look before
- * it has touched the block. All zero is the empty segment. */
+/* Sixteen bytes in the table's directory. They tell a look-up where in the block to look before it
+ * touches the block. The empty segment is all zeros. */
 typedef struct bry__segment {
     unsigned char *bytes;
     uint16_t n; /* entries */
-    uint16_t steps; /* allocated, in BRY__SEGMENT_STEP */
+    uint16_t steps; /* allocated, in units of BRY__SEGMENT_STEP */
     uint8_t remainder_bits; /* of u; the rest is the quotient */
     uint8_t value_bits;
-    uint8_t spilled; /* entries that belong here may be in the table's overflow */
+    uint8_t spilled; /* entries of this segment may be in the table's overflow */
     uint8_t unused;
 } bry__segment;
 
@@ -35,26 +36,26 @@ static inline size_t bry__segment_block(unsigned steps)
     return (size_t)steps * BRY__SEGMENT_STEP + 8;
 }
 
-/* A place in a segment: the entry of that index, or where it would be put. */
+/* A place in a segment: where an entry is or would be inserted. */
 typedef struct bry__place {
     unsigned index; /* of the first entry that is not below (u, value) */
-    unsigned run; /* entries from there on that share the quotient */
-    uint64_t bit; /* in the runs, of that entry's 1, or where it would go */
-    bool found; /* the entry there is (u, any value) */
+    unsigned run; /* entries from here on with the same quotient */
+    uint64_t bit; /* position of the entry's 1 in the runs, or where it would go */
+    bool found; /* the entry at index has this u */
 } bry__place;
 
 /* Where (u, value) is or would go. */
 bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint64_t u,
                              uint32_t value);
 
-/* The smallest value of u; false when it has none. The same as find and value, only faster. */
+/* The smallest value of u; false if there is none. Same as find and value, but faster. */
 bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value);
 
 /*
- * Many at once, in passes: fetch what tells where the entries are; find out, and fetch those;
- * compare. What one pass asks for, the next one finds in the cache. answers[i] and values[i] are
- * set as by bry__segment_get() where answers[i] was 0. At most BRY__SEGMENT_BATCH; the segments'
- * records, not their blocks, should be in the cache.
+ * Many at once, in three passes: prefetch the runs; read them and prefetch the slots; compare.
+ * Each pass finds in the cache what the one before has prefetched. Where answers[i] is 0,
+ * answers[i] and values[i] are set as by bry__segment_get(). At most BRY__SEGMENT_BATCH. The
+ * segments' records, but not their blocks, should be in the cache.
  */
 #define BRY__SEGMENT_BATCH 64u
 typedef struct bry__query {
@@ -63,13 +64,13 @@ typedef struct bry__query {
 } bry__query;
 void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, uint8_t *answers);
 
-/* Fetches what asking for u is likely to read; it does not wait for anything. */
+/* Prefetches what a look-up of u is likely to read, without waiting. */
 void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u);
 
-/* Fetches all that adding or removing u is going to move. */
+/* Prefetches all that adding or removing u will move. */
 void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, uint64_t u);
 
-/* Fetches what operations on these are going to read first. */
+/* Prefetches what operations on these will read first. */
 void bry__segment_prefetch_n(const bry__query *queries, size_t n);
 
 /* The value of an entry; entries are numbered in order from 0. */
@@ -78,37 +79,37 @@ uint32_t bry__segment_value(const bry__segment *segment, unsigned index);
 /* Overwrites the value of an entry; it must fit the segment's value_bits and keep the order. */
 void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t value);
 
-/* How many entries from the place on have the same u (0 when none). */
+/* Number of entries with this u from the place on; may be 0. */
 unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place place);
 
 /*
- * Puts an entry at its place. value_bits is what the segment should have from now on if it has to
- * be written anew; it must hold the value. The segment has fewer than BRY__SEGMENT_MAX entries.
- * BRY_E_NOMEM leaves it as it was.
+ * Inserts an entry at its place. value_bits is the new width of values if the segment has to be
+ * rewritten; the value must fit. The segment has fewer than BRY__SEGMENT_MAX entries. BRY_E_NOMEM:
+ * nothing has changed.
  */
 bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__place place,
                                bry__entry entry, unsigned value_bits,
                                const bry_allocator *allocator);
 
-/* The same entries with wider values. BRY_E_NOMEM. */
+/* Rewrites the segment with wider values. BRY_E_NOMEM. */
 bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
                               const bry_allocator *allocator);
 
-/* Whether a value fits the segment as it is. */
+/* True if the value fits the segment's value_bits. */
 static inline bool bry__segment_fits(const bry__segment *segment, uint32_t value)
 {
     return (uint64_t)value >> segment->value_bits == 0;
 }
 
-/* Removes the entry at the place. Never fails: when a smaller block cannot be had, it keeps the one
- * it has. */
+/* Removes the entry at the place. Never fails: if a smaller block cannot be allocated, the segment
+ * keeps its block. */
 void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place place, uint64_t u,
                          const bry_allocator *allocator);
 
 void bry__segment_free(bry__segment *segment, const bry_allocator *allocator);
 size_t bry__segment_bytes(const bry__segment *segment);
 
-/* What a segment of about n entries takes on average. */
+/* Average bytes of a segment of about n entries. */
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits);
 
 /* Walks the entries in order: start from a zeroed cursor; false at the end. */
@@ -119,20 +120,19 @@ typedef struct bry__segment_cursor {
 bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segment_cursor *cursor,
                        bry__entry *entry);
 
-/* The same, all at once, and several times as fast: `to` has room for segment->n. */
+/* All entries at once, several times as fast: `to` has room for segment->n. */
 void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry *to);
 
-/* The values alone, which is faster still. */
+/* Only the values, which is faster still. */
 void bry__segment_values(const bry__segment *segment, uint32_t *to);
 
-/* Builds a segment from entries given in order: begin says how many there will be, each append puts
- * the next one, and fill puts all of them at once. BRY_E_NOMEM from begin; the others cannot fail.
- */
+/* Builds a segment from sorted entries: begin allocates it for n entries, append adds one, and fill
+ * adds all at once. BRY_E_NOMEM from begin; the others cannot fail. */
 typedef struct bry__segment_builder {
     bry__segment segment;
     uint64_t u_most;
     unsigned done;
-    unsigned sampled; /* samples that are final */
+    unsigned sampled; /* samples written so far */
 } bry__segment_builder;
 bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
                               unsigned value_bits, const bry_allocator *allocator);
@@ -140,28 +140,29 @@ void bry__segment_append(bry__segment_builder *builder, bry__entry entry);
 void bry__segment_fill(bry__segment_builder *builder, const bry__entry *entries, unsigned n);
 bry__segment bry__segment_end(bry__segment_builder *builder);
 
-/* How a segment of n entries is laid out when it is built; all zero without entries. */
+/* Layout of a new segment of n entries; all zeros if n is 0. */
 typedef struct bry__segment_layout {
     unsigned remainder_bits, steps;
-    size_t front, slots; /* bytes at the block's beginning (samples and runs) and at its end */
+    size_t front, slots; /* bytes at the beginning of the block (samples and runs) and at its end */
 } bry__segment_layout;
 bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned value_bits);
 
 /*
- * What a segment of these entries, in order, holds at the beginning and the end of its block, or as
- * a record: n is at least 1, the layout is that of n, and `front` and `slots` have the bytes that
- * it says. The eight bytes before `slots` are overwritten too, unless they are the front's. A third
- * of what begin, append and end take.
+ * Encodes sorted entries as the two ends of a block, or as a record. n is at least 1, the layout
+ * is that of n, and `front` and `slots` have as many bytes as it says. The eight bytes before
+ * `slots` are overwritten too, unless they belong to the front. Takes a third of the time of
+ * begin, append and end.
  */
 void bry__segment_encode(const bry__entry *entries, unsigned n, uint64_t u_most,
                          unsigned value_bits, const bry__segment_layout *layout,
                          unsigned char *front, unsigned char *slots);
 
 /*
- * The same from a segment, with the name of each value instead of it; without the entries whose
- * name is BRY__NOT_KEPT. rising: the names rise with the values. *n is how many are left, and
- * *layout theirs: the slots are right behind the front, which has room for BRY__SEGMENT_RECORD_MOST
- * bytes. A third of what reading and encoding take, but not always possible: false.
+ * Encodes the entries of a segment with the name of each value instead of the value, without those
+ * whose name is BRY__NOT_KEPT. rising: names ascend with the values. *n is the number of entries
+ * written, and *layout their layout: the slots follow the front, which has room for
+ * BRY__SEGMENT_RECORD_MOST bytes. Takes a third of the time of reading and encoding. False: not
+ * possible for this segment.
  */
 #define BRY__NOT_KEPT UINT32_MAX
 #define BRY__SEGMENT_RECORD_MOST ((size_t)BRY__SEGMENT_MAX * 16)
@@ -169,14 +170,14 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most, con
                                bool rising, unsigned value_bits, unsigned char *front, unsigned *n,
                                bry__segment_layout *layout);
 
-/* The same in another block. BRY_E_NOMEM. */
+/* BRY_E_NOMEM. */
 bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
                               const bry_allocator *allocator);
 
-/* Checks everything that a look-up relies on: layout, order, counts, clear gap; for data from
- * outside. u_limit is the largest u of this one segment. NULL when right, else what is wrong. */
+/* Checks a loaded segment for everything that look-ups rely on: layout, order, counts, empty gap.
+ * u_limit is the largest u of this segment. NULL if it is valid, else the problem. */
 const char *bry__segment_check(const bry__segment *segment, uint64_t u_most, uint64_t u_limit);
-/* The same but for the entries, which bry__segment_next() may walk afterwards. */
+/* The same without the entries; bry__segment_next() may walk them afterwards. */
 const char *bry__segment_check_layout(const bry__segment *segment, uint64_t u_most);
 
 #endif

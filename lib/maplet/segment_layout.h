@@ -1,10 +1,10 @@
-/* Where things are in a segment's block, for segment.c and segment_encode.c. segment.c draws it. */
+/* Positions in the block of a segment, for segment.c and segment_encode.c. segment.c draws it. */
 #ifndef BRY_MAPLET_SEGMENT_LAYOUT_H
 #define BRY_MAPLET_SEGMENT_LAYOUT_H
 
 #include "maplet/segment.h"
 
-#define BRY__SAMPLED 7u /* log2 of the quotients from one sample to the next */
+#define BRY__SAMPLED 7u /* log2 of the quotients per sample */
 
 static inline unsigned bry__quotients_of(const bry__segment *segment, uint64_t u_most)
 {

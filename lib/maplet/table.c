@@ -5,12 +5,12 @@
  *
  *      i = f mod 2^L,   or, where i < p,   i = f mod 2^(L+1)
  *
- * and is known inside it as u = f >> L (or L+1): position and u give the whole fingerprint back.
- * When entries become too many, segment p is split in two by one more bit of the fingerprint: half
- * of its entries go to the new segment S. Order is kept, so a split is one walk. When they become
- * too few, the last segment is folded back. So the table grows and shrinks by one small segment at
- * a time, memory follows the entries closely, and no operation moves more than a few segments'
- * worth.
+ * and is stored there as u = f >> L (or L+1): i and u give the whole fingerprint. When there are
+ * too many entries, segment p is split in two by one more bit of the fingerprint: half of its
+ * entries go to the new segment S. The order is kept, so a split is one walk. When there are too
+ * few entries, the last segment is folded back. So the table grows and shrinks by one small
+ * segment at a time, memory follows the entries closely, and no operation moves more than a few
+ * segments.
  *
  *   S = 5:   segment   0     1     2     3     4           L = 2, p = 1
  *            f mod 4         1     2     3
@@ -18,9 +18,9 @@
  *
  * The directory is append-only, in groups of 256 sixteen-byte records.
  *
- * The segment holds the BRY__CROWD smallest values of a fingerprint; the overflow list the others.
- * So the overflow is asked only where a segment shows a full crowd, or is marked as spilled: that
- * happens when hashes are so uneven that a segment reaches BRY__SEGMENT_MAX entries.
+ * A segment holds the BRY__CROWD smallest values of a fingerprint, the overflow list the others.
+ * So a look-up reads the overflow only if the segment has a full crowd or is marked as spilled. A
+ * segment spills if the hashes are so uneven that it reaches BRY__SEGMENT_MAX entries.
  */
 #include "maplet/table.h"
 
@@ -31,7 +31,7 @@
 
 /* Entries per segment. More would need fewer bits, but an insertion would move more of them. */
 #define TARGET 384u
-#define MIN_U_MOST 511u /* a segment is not split when its u would be limited to less */
+#define MIN_U_MOST 511u /* a segment is not split if its largest u would be less */
 
 static unsigned table_bit_length(uint64_t x)
 {
@@ -48,7 +48,7 @@ static void table_set_segments(bry__table *table, uint64_t segments)
     table->u_most[1] = table->u_most[0] >> 1;
 }
 
-/* Entries that are in segments. */
+/* Number of entries in segments. */
 static uint64_t table_in_segments(const bry__table *table)
 {
     return table->n - table->overflow.n;
@@ -189,7 +189,7 @@ void bry__table_clear(bry__table *table, const bry_allocator *allocator)
     table_set_segments(table, 1);
     bry__table_trim(table, allocator);
     bry__segment **small = table->group_room > 1 ? bry__alloc(allocator, sizeof *small) : NULL;
-    if (small) { /* else it stays larger than it needs to be */
+    if (small) { /* else it stays larger than necessary */
         *small = table->group[0];
         bry__free(allocator, table->group, table->group_room * sizeof *small);
         table->group = small;
@@ -231,14 +231,14 @@ void bry__table_count_step(bry__table *table, uint64_t moved)
         table->max_step = (uint32_t)moved;
 }
 
-/* A sweep that has passed segment i must come back to it. */
+/* A sweep that has passed segment i must return to it. */
 static void table_sweep_again(bry__table *table, uint64_t i)
 {
     if (table->sweeping && i < table->sweep)
         table->sweep = i;
 }
 
-/* Splits the next segment. BRY_E_NOMEM: nothing changed. */
+/* Splits the next segment. BRY_E_NOMEM: nothing has changed. */
 static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
 {
     uint64_t low = table->split, high = table->segments;
@@ -249,7 +249,7 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
     bry__entry entries[2][BRY__SEGMENT_MAX];
     unsigned n[2] = {0};
     bry__segment_read(source, table->u_most[0], entries[0]);
-    for (unsigned i = 0; i < source->n; i++) { /* without a branch, which could not be predicted */
+    for (unsigned i = 0; i < source->n; i++) { /* without a branch: it would be unpredictable */
         bry__entry entry = {entries[0][i].u >> 1, entries[0][i].value};
         unsigned odd = entries[0][i].u & 1;
         entries[0][n[0]] = entries[1][n[1]] = entry;
@@ -281,7 +281,7 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
     return BRY_OK;
 }
 
-/* Folds the last segment back into the one that it was split from. Nothing changes on failure. */
+/* Folds the last segment back into the one it was split from. Nothing changes on failure. */
 static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
 {
     uint64_t high = table->segments - 1;
@@ -303,7 +303,7 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     bool more_a = bry__segment_next(a, from_most, &at_a, &in_a);
     bool more_b = bry__segment_next(b, from_most, &at_b, &in_b);
     while (more_a || more_b) {
-        /* 2u and 2u + 1: even goes first among equals */
+        /* 2u and 2u + 1: the even one comes first */
         if (more_a && (!more_b || in_a.u <= in_b.u)) {
             bry__segment_append(&both, (bry__entry){in_a.u << 1, in_a.value});
             more_a = bry__segment_next(a, from_most, &at_a, &in_a);
@@ -328,8 +328,8 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     return BRY_OK;
 }
 
-/* After an insertion: one split a time keeps up, two catch up when memory was short. It is not an
- * error when memory is short now: segments are a little fuller meanwhile. */
+/* After an insertion, one split is enough; a second one catches up if memory was short before.
+ * Being short of memory now is not an error: segments are a little fuller meanwhile. */
 static uint64_t table_grow(bry__table *table, const bry_allocator *allocator)
 {
     uint64_t moved = 0;
@@ -359,15 +359,15 @@ bool bry__table_settle(bry__table *table, const bry_allocator *allocator)
     return bry__table_excess(table) > 0 && table_fold(table, allocator) == BRY_OK;
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- looking up ---------------------------------------------------------------------------- */
 
-/* Whether the overflow may hold entries of a fingerprint of which the segment holds `count`. */
+/* True if the overflow may have entries of a fingerprint with `count` entries in the segment. */
 static bool table_may_overflow(const bry__table *table, const bry__segment *segment, unsigned count)
 {
     return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
 }
 
-/* The smallest value where the segment has spilled to the overflow. */
+/* bry__table_get() for a segment that has spilled. */
 static BRY__COLD bool table_get_spilled(const bry__table *table, uint64_t fingerprint, bry__spot at,
                                         uint32_t *value)
 {
@@ -391,7 +391,7 @@ bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *val
     return bry__segment_get(segment, at.u_most, at.u, value);
 }
 
-/* Where each fingerprint is, its record on the way to the cache. */
+/* Finds the segment of each fingerprint and prefetches its record. */
 static void table_query_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
                           bry__query *queries)
 {
@@ -438,7 +438,7 @@ void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints
     bry__segment_prefetch_n(queries, n);
 }
 
-/* Where (fingerprint, value) is in the overflow; false when it is not. */
+/* Finds (fingerprint, value) in the overflow; false if it is not there. */
 static bool table_find_overflow(const bry__table *table, uint64_t fingerprint, uint32_t value,
                                 bry__overflow_place *place)
 {
@@ -459,7 +459,7 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
            table_find_overflow(table, fingerprint, value, &beyond);
 }
 
-/* Values that are not below `from`, of which `room` are stored and at most `most` counted. */
+/* Lists values from `from` on; stores up to `room` of them and counts up to `most`. */
 static uint64_t table_list_values(const bry__table *table, uint64_t fingerprint, uint32_t from,
                                   uint32_t *values, uint64_t room, uint64_t most)
 {
@@ -502,7 +502,7 @@ uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* Puts `value` among the sorted values of a full crowd, whose largest has left. */
+/* Inserts `value` into the sorted values of a full crowd in place of the largest. */
 static void table_replace_largest(bry__segment *segment, unsigned index, uint32_t value)
 {
     unsigned i = index + BRY__CROWD - 1;
@@ -549,7 +549,7 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
         if (status == BRY_OK)
             segment->spilled = 1;
     } else {
-        for (unsigned i = 0; i < count; i++) { /* behind the smaller values */
+        for (unsigned i = 0; i < count; i++) { /* after the smaller values */
             if (bry__segment_value(segment, place.index) >= value)
                 break;
             place.index++;
@@ -568,7 +568,8 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
     return BRY_OK;
 }
 
-/* Removes an entry of the segment; the overflow's smallest of that fingerprint takes its place. */
+/* Removes an entry of the segment; the smallest one of its fingerprint in the overflow replaces
+ * it. */
 static void table_remove_from_segment(bry__table *table, bry__spot at, bry__segment *segment,
                                       bry__place place, uint64_t fingerprint,
                                       const bry_allocator *allocator)
@@ -625,7 +626,8 @@ bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
     return removed;
 }
 
-/* The same in place where the fingerprint has this entry alone; false where that cannot be. */
+/* bry__table_replace() in place, if the fingerprint has one entry and the value fits; else
+ * false. */
 static bool table_replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
 {
     bry__spot at = bry__table_spot(table, fingerprint);
@@ -679,7 +681,7 @@ const char *bry__table_check_overflow(const bry__table *table)
         unsigned count = bry__segment_count(segment, at.u, first);
         if (!segment->spilled && (count != BRY__CROWD || !bry__segment_fits(segment, value) ||
                                   bry__segment_value(segment, first.index + count - 1) > value))
-            return "an overflow entry would not be found";
+            return "an overflow entry cannot be found";
         last = fingerprint;
         last_value = value;
     }

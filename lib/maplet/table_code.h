@@ -9,7 +9,7 @@
 
 enum { /* a record of the frame SEGS, followed by the block's front and its slots */
        BRY__AT_ENTRIES = 0, /* u16 */
-       BRY__AT_MORE = 2, /* u16: 1 when the next record has entries of the same segment, else 0 */
+       BRY__AT_MORE = 2, /* u16: 1 if the next record has entries of the same segment, else 0 */
        BRY__RECORD_SIZE = 4
 };
 

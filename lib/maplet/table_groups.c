@@ -1,7 +1,6 @@
 /*
- * Groups of entries: those that the same last bits of their fingerprints bring together. Linear
- * hashing puts them into the same segments, one or several for each group as long as there are
- * enough segments.
+ * Groups of entries with the same last bits of their fingerprints. Linear hashing puts them into
+ * the same segments: each group has one or several, if there are enough segments.
  */
 #include "maplet/table.h"
 
@@ -11,7 +10,7 @@ static bool groups_include(const bry__groups *groups, uint64_t fingerprint)
     return group >= groups->first && group < groups->end;
 }
 
-/* Whether every segment lies in one group. */
+/* True if every segment belongs to one group. */
 static bool groups_have_small_segments(const bry__table *table, const bry__groups *groups)
 {
     return table->level >= groups->bits;

@@ -1,7 +1,7 @@
 /*
- * Reading the entries of a table, as table_save.c wrote them. Segments become segments as they are,
- * after everything was checked that later calls rely on; nothing is inserted one by one but what is
- * in crowds or in a segment with more entries than one holds in memory.
+ * Loads the entries of a table that table_save.c wrote. Segments are taken as they are, after a
+ * check of everything that later calls rely on. Only crowds, and entries beyond what a segment
+ * holds in memory, are inserted one by one.
  */
 #include "maplet/table_save.h"
 
@@ -12,7 +12,8 @@
 
 static bry_status table_load_no_memory(const bry__table_loading *loading)
 {
-    return bry__frame_reader_fail(loading->reader, BRY_E_NOMEM, "no memory for the entries");
+    return bry__frame_reader_fail(loading->reader, BRY_E_NOMEM,
+                                  "not enough memory for the entries");
 }
 
 const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range,
@@ -26,7 +27,7 @@ const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range
     return NULL;
 }
 
-/* The next frame, whole, in the buffer. */
+/* Reads the next frame into the buffer. */
 static bry_status table_load_frame(const bry__table_loading *loading, uint32_t type,
                                    const char *missing, size_t *size)
 {
@@ -35,8 +36,7 @@ static bry_status table_load_frame(const bry__table_loading *loading, uint32_t t
     if (status == BRY_OK && frame.type != type)
         status = bry__frame_reader_bad(loading->reader, missing);
     if (status == BRY_OK && (frame.length == 0 || frame.length > BRY__TABLE_BUFFER))
-        status =
-            bry__frame_reader_bad(loading->reader, "a frame has a size that none of its kind has");
+        status = bry__frame_reader_bad(loading->reader, "a frame has the wrong length");
     if (status == BRY_OK)
         status = bry__frame_reader_read(loading->reader, loading->buffer, frame.length);
     *size = status == BRY_OK ? frame.length : 0;
@@ -51,7 +51,7 @@ static const char *table_load_visit(const bry__table_loading *loading, uint32_t 
     return by && by->value ? by->value(by->context, loading->number, value) : NULL;
 }
 
-/* Order, range and crowds of a record's entries; goes on from the record before. */
+/* Checks order, range and crowds of a record's entries; continues from the record before. */
 static const char *table_load_check_entries(bry__table_loading *loading,
                                             const bry__segment *segment)
 {
@@ -68,7 +68,7 @@ static const char *table_load_check_entries(bry__table_loading *loading,
             return "a segment's entries are out of order";
         same = first || entry.u != last.u ? 1 : same + 1;
         if (same > most)
-            return "a fingerprint has more entries than it can have";
+            return "a fingerprint has too many entries";
         last = entry;
         problem = table_load_visit(loading, entry.value);
     }
@@ -90,7 +90,7 @@ static bry_status table_load_overflow(bry__table_loading *loading, uint64_t fing
     return bry__frame_reader_claim(loading->reader, bry__overflow_bytes(overflow) - before);
 }
 
-/* What a segment has beyond the entries that it can hold in memory. */
+/* Moves entries beyond what a segment can hold in memory to the overflow. */
 static bry_status table_load_spill(bry__table_loading *loading, const bry__segment *segment)
 {
     uint64_t i = loading->segment;
@@ -107,7 +107,7 @@ static bry_status table_load_spill(bry__table_loading *loading, const bry__segme
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
-/* A segment in memory from a record's block. */
+/* Makes a segment from the block of a record. */
 static bry_status table_load_make_segment(bry__table_loading *loading, const unsigned char *block,
                                           unsigned n, const bry__segment_layout *layout,
                                           bry__segment *made)
@@ -132,7 +132,7 @@ static bry_status table_load_make_segment(bry__table_loading *loading, const uns
     return BRY_OK;
 }
 
-/* The first record of a segment has it; the others are beyond it. */
+/* The first record of a segment becomes the segment; the others go to the overflow. */
 static bry_status table_load_take_segment(bry__table_loading *loading, bry__segment *made)
 {
     bry__table *table = loading->table;
@@ -155,7 +155,7 @@ static bry_status table_load_take_segment(bry__table_loading *loading, bry__segm
     return BRY_OK;
 }
 
-/* Room in the directory for the segment whose turn it is. */
+/* Makes room in the directory for the next segment. */
 static bry_status table_load_reach(const bry__table_loading *loading)
 {
     bry__table *table = loading->table;
@@ -165,7 +165,7 @@ static bry_status table_load_reach(const bry__table_loading *loading)
     return bry__frame_reader_claim(loading->reader, bry__table_bytes(table) - before);
 }
 
-/* The record at the beginning of `left` bytes; *used of them. */
+/* Reads the record at the beginning of `left` bytes; *used is its size. */
 static bry_status table_load_record(bry__table_loading *loading, const unsigned char *record,
                                     size_t left, size_t *used)
 {
@@ -176,7 +176,7 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
     unsigned n = bry__load16(record + BRY__AT_ENTRIES), more = bry__load16(record + BRY__AT_MORE);
     if (n > BRY__SEGMENT_MAX || more > 1 || (more && n < BRY__SEGMENT_MAX) ||
         (loading->more && n == 0))
-        return bry__frame_reader_bad(loading->reader, "a segment's record is wrong");
+        return bry__frame_reader_bad(loading->reader, "a segment's record is invalid");
     bry__segment_layout layout =
         bry__segment_layout_of(n, bry__table_u_most(table, i), table->value_bits);
     if (left - BRY__RECORD_SIZE < layout.front + layout.slots)
@@ -211,14 +211,14 @@ bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to)
 
 /* ---- crowds -------------------------------------------------------------------------------- */
 
-/* Whether the segment has the smallest values of the fingerprint, as many as it can. */
+/* Checks that the segment has a full crowd of smaller values of the fingerprint. */
 static const char *table_load_check_crowd(const bry__table_loading *loading, uint64_t fingerprint,
                                           uint32_t value)
 {
     uint32_t least[BRY__CROWD];
     uint64_t count = bry__table_get_from(loading->table, fingerprint, 0, least, BRY__CROWD);
     if (count < BRY__CROWD || least[BRY__CROWD - 1] > value)
-        return "a crowd is of a fingerprint that has none";
+        return "a crowd of a fingerprint that does not need one";
     return NULL;
 }
 
@@ -253,7 +253,7 @@ bry_status bry__table_load_crowds(bry__table_loading *loading)
         if (status != BRY_OK)
             return status;
         if (size % BRY__CROWD_ENTRY != 0 || size / BRY__CROWD_ENTRY > left)
-            return bry__frame_reader_bad(loading->reader, "a frame of crowds has a wrong size");
+            return bry__frame_reader_bad(loading->reader, "a frame of crowds has the wrong length");
         left -= size / BRY__CROWD_ENTRY;
         for (size_t at = 0; at < size && status == BRY_OK; at += BRY__CROWD_ENTRY)
             status = table_load_crowd(loading, loading->buffer + at);
@@ -265,6 +265,6 @@ bry_status bry__table_load_crowds(bry__table_loading *loading)
 const char *bry__table_loading_problem(const bry__table_loading *loading)
 {
     if (loading->segment != loading->table->segments || loading->table->n != loading->n)
-        return "the number of entries does not agree with the entries";
+        return "the number of entries does not match the entries";
     return NULL;
 }

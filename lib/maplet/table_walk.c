@@ -1,4 +1,4 @@
-/* What goes through all entries of a table: listing, sweeping, and changing every value. */
+/* Functions that visit all entries of a table: listing, sweeping, and changing every value. */
 #include "maplet/table.h"
 
 static uint64_t table_fingerprint(const bry__table *table, uint64_t segment, uint64_t u)
@@ -48,7 +48,7 @@ static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)
     return bry__overflow_next(&table->overflow, &place, &f, &v) && f == fingerprint;
 }
 
-/* What a sweep asks of each entry, and whom it tells that one has gone. */
+/* The calls of a sweep: which entries to drop, and a report of each one dropped. */
 typedef struct sweeper {
     bry__drop *drop;
     bry__gone *gone; /* may be NULL */
@@ -67,8 +67,8 @@ static void sweeper_report(const sweeper *by, uint64_t fingerprint, uint32_t val
         by->gone(by->context, fingerprint, value);
 }
 
-/* One entry whose fingerprint has more in the overflow: taking it pulls another into its place,
- * which must be looked at too. Returns whether there was one. */
+/* Drops one entry whose fingerprint has more in the overflow: one of those replaces it, and must be
+ * looked at too. False if there is no such entry. */
 static bool table_sweep_crowded(bry__table *table, uint64_t i, const sweeper *by, uint64_t *looked)
 {
     const bry__segment *segment = bry__table_segment(table, i);
@@ -122,8 +122,8 @@ static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweep
     return BRY_OK;
 }
 
-/* Goes on in the overflow; the key to go on with is one above what was looked at, so that any
- * number of equal entries is passed at once. Returns whether it reached the end. */
+/* Continues in the overflow, with the first entry above the last one looked at, so that any number
+ * of equal entries is passed at once. True at the end. */
 static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t budget)
 {
     for (uint64_t looked = 0; looked < budget; looked++) {
@@ -160,7 +160,7 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
         uint64_t i = table->sweep;
         looked += bry__table_segment(table, i)->n + 1u;
         while (table->overflow.n > 0 && table_sweep_crowded(table, i, &by, &looked))
-            if (looked >= budget) /* a crowd may be of any size: on with it in the next call */
+            if (looked >= budget) /* a crowd may have any size: continue in the next call */
                 return BRY_OK;
         bry_status status = table_sweep_segment(table, i, &by);
         if (status != BRY_OK)
@@ -168,8 +168,8 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
         table->sweep = i + 1;
         bry__table_shrink(table, allocator);
         if (table->sweep <= i && table->overflow.n == 0) {
-            /* Entries not seen yet were folded into a segment before: it is swept again at once, or
-             * the way back would be gone for every fold. */
+            /* Entries not seen yet were folded into an earlier segment. Sweep that one again now,
+             * or every fold would set the sweep back. */
             looked += bry__table_segment(table, table->sweep)->n + 1u;
             status = table_sweep_segment(table, table->sweep, &by);
             if (status != BRY_OK)
@@ -193,7 +193,7 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
 
 /* ---- changing values ----------------------------------------------------------------------- */
 
-/* Widens the segments whose new values would not fit; values themselves stay as they are. */
+/* Widens the segments whose new values would not fit; does not change the values. */
 static bry_status table_widen_for_remap(bry__table *table, bry__map_value *map, void *context,
                                         const bry_allocator *allocator)
 {
@@ -221,7 +221,7 @@ static void table_remap_segment(bry__segment *segment, uint64_t u_most, bry__map
 {
     bry__segment_cursor cursor = {0};
     bry__entry entry, last = {0};
-    unsigned first = 0; /* of the entries with this u, whose values are kept in order */
+    unsigned first = 0; /* of the entries with this u; their values stay sorted */
     while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         unsigned i = cursor.index - 1;
         if (entry.u != last.u)
@@ -238,7 +238,8 @@ static void table_remap_segment(bry__segment *segment, uint64_t u_most, bry__map
     }
 }
 
-/* With an overflow, which values are a fingerprint's smallest may change: all go in again. */
+/* With an overflow, other values may become the smallest of a fingerprint: adds all entries to a
+ * new table. */
 static bry_status table_remap_by_rebuilding(bry__table *table, bry__map_value *map, void *context,
                                             const bry_allocator *allocator)
 {
@@ -257,7 +258,7 @@ static bry_status table_remap_by_rebuilding(bry__table *table, bry__map_value *m
         }
     }
     made.dead = table->dead;
-    made.sweeping = table->sweeping; /* begins anew */
+    made.sweeping = table->sweeping; /* from the beginning */
     bry__table_free(table, allocator);
     *table = made;
     return BRY_OK;

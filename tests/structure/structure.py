@@ -74,8 +74,6 @@ DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
 
 # A static function of lib/ appears in backtraces by its name alone: no more files may share one.
 MOST_FILES_PER_NAME = 2
-# Not held to that yet.
-SHORT_NAMES = re.compile(r"lib/maplet/|lib/\w+/compact/")
 STATIC = re.compile(r"^(?:static|BRY__PREFETCHING)\b[^;{}=]*?\b(\w+)"
                     r"\((?:[^(){};]|\([^()]*\))*\)\s*\{", re.M)
 
@@ -190,8 +188,7 @@ def check_names(files):
 def check_static_names(root, files):
     seen = {}
     for path in files:
-        if path.parts[0] != "lib" or path.suffix not in (".c", ".h") or \
-                SHORT_NAMES.match(path.as_posix()):
+        if path.parts[0] != "lib" or path.suffix not in (".c", ".h"):
             continue
         text = re.sub(r"/\*.*?\*/", blank, (root / path).read_text(), flags=re.S)
         for name in set(STATIC.findall(text)):

@@ -608,8 +608,7 @@ static bool drop_most(void *context, uint64_t fingerprint, uint32_t value)
     return value != 0;
 }
 
-/* A sweep that leaves little folds many segments as it goes, and still looks at each entry a few
- * times only. */
+/* A sweep that leaves few entries folds many segments, and looks at each entry only a few times. */
 TEST(test_sweep_of_most_entries)
 {
     enum { N = 60000 };

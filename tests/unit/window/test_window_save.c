@@ -213,10 +213,10 @@ TEST(test_forged_entries)
     assert_refused(&file, "the number of entries is out of range");
     forge(&file, window);
     bry__store64(maplet + ENTRIES, 8);
-    assert_refused(&file, "the number of entries does not agree with the entries");
+    assert_refused(&file, "the number of entries does not match the entries");
     forge(&file, window);
     bry__store64(maplet + ENTRIES, 10);
-    assert_refused(&file, "the number of entries does not agree with the entries");
+    assert_refused(&file, "the number of entries does not match the entries");
     forge(&file, window);
     bry__store64(maplet + ENTRIES, 2000); /* several segments */
     assert_refused(&file, NULL);
@@ -225,10 +225,10 @@ TEST(test_forged_entries)
     assert_refused(&file, "segments are missing");
     forge(&file, window);
     record[2] = 2;
-    assert_refused(&file, "a segment's record is wrong");
+    assert_refused(&file, "a segment's record is invalid");
     forge(&file, window);
     record[2] = 1; /* more to come, where there are not 2048 */
-    assert_refused(&file, "a segment's record is wrong");
+    assert_refused(&file, "a segment's record is invalid");
     forge(&file, window);
     bry__store16(record, 8);
     assert_refused(&file, NULL);
