@@ -100,7 +100,7 @@ uint64_t bry_index_seed(const bry_index *index)
 bry__index_slot *bry__index_record(const bry_index *index, uint32_t unit, uint32_t *slot)
 {
     *slot = bry__index_slot_of(index, unit);
-    return *slot == BRY__INDEX_NO_SLOT ? NULL : &index->slots.slot[*slot];
+    return *slot == BRY__INDEX_NO_SLOT ? NULL : bry__slot(&index->slots, *slot);
 }
 
 bry_status bry__index_open_unit(bry_index *index, uint64_t tag, uint32_t *slot)
@@ -124,7 +124,7 @@ bry_status bry__index_open_unit(bry_index *index, uint64_t tag, uint32_t *slot)
 
 void bry__index_unopen_unit(bry_index *index, uint32_t slot)
 {
-    uint32_t number = index->slots.slot[slot].number;
+    uint32_t number = bry__slot(&index->slots, slot)->number;
     index->engine->drop(index->elements, slot, 0);
     bry__index_leave(index, slot);
     index->last_order--;
@@ -136,7 +136,7 @@ bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit)
     uint32_t slot;
     bry_status status = bry__index_open_unit(index, tag, &slot);
     if (status == BRY_OK)
-        *unit = index->slots.slot[slot].number;
+        *unit = bry__slot(&index->slots, slot)->number;
     return status;
 }
 
@@ -154,7 +154,7 @@ bry_status bry_index_unopen(bry_index *index, uint32_t unit)
 
 void bry__index_seal(bry_index *index, uint32_t slot)
 {
-    index->slots.slot[slot].sealed = true;
+    bry__slot(&index->slots, slot)->sealed = true;
     if (index->newest == slot)
         index->newest_known = false;
 }
@@ -241,8 +241,8 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
 size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room)
 {
     bry__index_found found = {&index->slots, units, room, 0};
-    for (uint32_t i = 0; i < index->slots.room; i++)
-        if (index->slots.slot[i].order != 0)
+    for (uint32_t i = 0; i < bry__slots_room(&index->slots); i++)
+        if (bry__slot(&index->slots, i)->order != 0)
             bry__index_found_add(&found, i);
     return bry__index_found_end(&found);
 }

@@ -10,7 +10,7 @@
 
 static uint64_t index_room_in(const bry_index *index, uint32_t slot)
 {
-    const bry__index_slot *record = &index->slots.slot[slot];
+    const bry__index_slot *record = bry__slot(&index->slots, slot);
     return record->capacity > record->elements ? record->capacity - record->elements : 0;
 }
 
@@ -41,14 +41,17 @@ static bool index_add_held(bry_index *index, uint32_t slot, bry_hash hash)
  * A), the next newest one that is open. */
 static uint32_t index_add_next_open(const bry_index *index, uint32_t slot)
 {
-    const bry__index_slot *records = index->slots.slot;
+    const bry__index_slots *slots = &index->slots;
     uint32_t next = BRY__INDEX_NO_SLOT;
     if (index->options.dba.control != BRY_INDEX_LARGER)
         return next;
-    for (uint32_t i = 0; i < index->slots.room; i++)
-        if (records[i].order != 0 && !records[i].sealed && records[i].order < records[slot].order &&
-            (next == BRY__INDEX_NO_SLOT || records[i].order > records[next].order))
+    for (uint32_t i = 0; i < bry__slots_room(slots); i++) {
+        const bry__index_slot *record = bry__slot(slots, i);
+        if (record->order != 0 && !record->sealed &&
+            record->order < bry__slot(slots, slot)->order &&
+            (next == BRY__INDEX_NO_SLOT || record->order > bry__slot(slots, next)->order))
             next = i;
+    }
     return next;
 }
 
@@ -112,7 +115,7 @@ bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_
     if (status != BRY_OK)
         return status;
     if (went)
-        *went = index->slots.slot[slot].number;
+        *went = bry__slot(&index->slots, slot)->number;
     if (was)
         *was = (bry_answer)before;
     return BRY_OK;
@@ -171,7 +174,7 @@ static void index_add_undo(bry_index *index, const batch *work)
             fresh += work->was[--begin] == BRY_ABSENT;
         index->engine->undo_n(index->elements, slot, work->hashes + begin, end - begin,
                               work->was + begin);
-        index->slots.slot[slot].elements -= fresh;
+        bry__slot(&index->slots, slot)->elements -= fresh;
         index->slots.elements -= fresh;
         end = begin;
     }
@@ -244,7 +247,7 @@ static bry_status add_n_newest(bry_index *index, const bry_hash *hashes, size_t 
         status = index_add_run_batch(index, &work, needed);
     }
     for (size_t i = 0; i < n && went && status == BRY_OK; i++)
-        went[i] = index->slots.slot[work.slot_of[i]].number;
+        went[i] = bry__slot(&index->slots, work.slot_of[i])->number;
     for (size_t i = 0; i < n && was && status == BRY_OK; i++)
         was[i] = work.was[i];
     bry__free(allocator, work.slots, most * sizeof *work.slots);

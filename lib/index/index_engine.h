@@ -22,6 +22,8 @@
 #ifndef BRY_INDEX_INDEX_ENGINE_H
 #define BRY_INDEX_INDEX_ENGINE_H
 
+#include "common/records.h"
+
 #include <bloomery/index.h>
 
 struct bry__frame_writer;
@@ -42,11 +44,21 @@ typedef struct bry__index_slot {
 } bry__index_slot;
 
 typedef struct bry__index_slots {
-    bry__index_slot *slot;
-    uint32_t room; /* slots from here on are not allocated */
+    bry__records records; /* a bry__index_slot each */
     uint32_t units; /* slots that have one */
     uint64_t elements, stale, capacity; /* sums over all units */
 } bry__index_slots;
+
+/* The record of a slot below bry__slots_room(). */
+static inline bry__index_slot *bry__slot(const bry__index_slots *slots, uint32_t slot)
+{
+    return bry__record_at(&slots->records, slot, sizeof(bry__index_slot));
+}
+
+static inline uint32_t bry__slots_room(const bry__index_slots *slots)
+{
+    return slots->records.room;
+}
 
 /*
  * Collects the candidates of one element. The engine adds each candidate once, in any order; the

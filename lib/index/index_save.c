@@ -194,15 +194,15 @@ void bry__index_write_units(const bry_index *index, bry__frame_writer *writer)
 {
     const bry__index_slots *slots = &index->slots;
     uint32_t left = slots->units, here = 0;
-    for (uint32_t i = 0; i < slots->room; i++) {
-        if (slots->slot[i].order == 0)
+    for (uint32_t i = 0; i < bry__slots_room(slots); i++) {
+        if (bry__slot(slots, i)->order == 0)
             continue;
         if (here == 0) {
             here = left < RECORDS_A_FRAME ? left : RECORDS_A_FRAME;
             bry__frame_writer_open(writer, UNITS, (size_t)here * BRY__INDEX_RECORD);
         }
         unsigned char record[BRY__INDEX_RECORD];
-        bry__index_store_record(record, i, &slots->slot[i]);
+        bry__index_store_record(record, i, bry__slot(slots, i));
         bry__frame_writer_put(writer, record, sizeof record);
         here--;
         left--;
@@ -256,9 +256,9 @@ static bry_status check_orders(bry__frame_reader *reader, const bry_index *index
     const bry__index_slots *slots = &index->slots;
     uint64_t last = 0, n = 0;
     bool rises = true;
-    for (uint32_t i = 0; i < slots->room && rises; i++) {
-        rises = slots->slot[i].order == 0 || slots->slot[i].order > last;
-        last = slots->slot[i].order ? slots->slot[i].order : last;
+    for (uint32_t i = 0; i < bry__slots_room(slots) && rises; i++) {
+        rises = bry__slot(slots, i)->order == 0 || bry__slot(slots, i)->order > last;
+        last = bry__slot(slots, i)->order ? bry__slot(slots, i)->order : last;
     }
     if (rises)
         return BRY_OK;
@@ -269,9 +269,9 @@ static bry_status check_orders(bry__frame_reader *reader, const bry_index *index
     uint64_t *orders = bry__alloc_buffer(&index->allocator, size);
     if (!orders)
         return index_save_no_memory(reader);
-    for (uint32_t i = 0; i < slots->room; i++)
-        if (slots->slot[i].order)
-            orders[n++] = slots->slot[i].order;
+    for (uint32_t i = 0; i < bry__slots_room(slots); i++)
+        if (bry__slot(slots, i)->order)
+            orders[n++] = bry__slot(slots, i)->order;
     qsort(orders, n, sizeof *orders, compare_orders);
     for (uint64_t i = 1; i < n && status == BRY_OK; i++)
         if (orders[i] == orders[i - 1])
@@ -364,7 +364,7 @@ bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_
     unsigned char record[BRY__INDEX_RECORD];
     bry__frame_writer_begin(&writer, sink, save, KIND_UNIT, UNIT_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
-    bry__index_store_record(record, slot, &index->slots.slot[slot]);
+    bry__index_store_record(record, slot, bry__slot(&index->slots, slot));
     bry__frame_writer_write(&writer, UNITS, record, sizeof record);
     index->engine->write_unit(index->elements, slot, &writer);
     return bry__frame_writer_end(&writer);
@@ -413,7 +413,7 @@ static bry_status index_install(bry_index *index, bry__frame_reader *reader, uin
         index->engine->drop(index->elements, slot, record.elements);
         return index_save_no_memory(reader);
     }
-    *unit = index->slots.slot[slot].number;
+    *unit = bry__slot(&index->slots, slot)->number;
     return BRY_OK;
 }
 

@@ -70,17 +70,20 @@ static void index_units_trim(bry__numbers *numbers, uint32_t i, const bry_alloca
 /* The number of records when that slot is among them. */
 static uint32_t slots_room(const bry__index_slots *slots, uint32_t slot)
 {
-    uint32_t room = slots->room ? slots->room : 4;
-    while (room <= slot)
-        room += room / 2;
-    return slot < slots->room ? slots->room : room;
+    uint32_t room = bry__slots_room(slots);
+    return slot < room ? room : bry__records_room(slot + 1);
+}
+
+static uint64_t slots_bytes(uint32_t room)
+{
+    return bry__records_bytes(room, sizeof(bry__index_slot));
 }
 
 uint64_t bry__index_growth(const bry_index *index, uint32_t slot, uint32_t number)
 {
     uint32_t page = number >> BRY__NUMBERS_SHIFT, pages = pages_room(&index->numbers, page);
     uint64_t bytes =
-        (slots_room(&index->slots, slot) - index->slots.room) * (uint64_t)sizeof(bry__index_slot);
+        slots_bytes(slots_room(&index->slots, slot)) - slots_bytes(bry__slots_room(&index->slots));
     bytes += (pages - index->numbers.room) * (uint64_t)sizeof(bry__numbers_page *);
     if (page >= index->numbers.room || !index->numbers.page[page])
         bytes += sizeof(bry__numbers_page);
@@ -89,19 +92,8 @@ uint64_t bry__index_growth(const bry_index *index, uint32_t slot, uint32_t numbe
 
 static bry_status reach_slot(bry_index *index, uint32_t slot)
 {
-    bry__index_slots *slots = &index->slots;
-    if (slot < slots->room)
-        return BRY_OK;
-    uint32_t room = slots_room(slots, slot);
-    bry__index_slot *larger = bry__alloc(&index->allocator, room * sizeof *larger);
-    if (!larger)
-        return BRY_E_NOMEM;
-    if (slots->room)
-        memcpy(larger, slots->slot, slots->room * sizeof *larger);
-    bry__free(&index->allocator, slots->slot, slots->room * sizeof *larger);
-    slots->slot = larger;
-    slots->room = room;
-    return BRY_OK;
+    return bry__records_reach(&index->slots.records, slot + 1, sizeof(bry__index_slot),
+                              &index->allocator);
 }
 
 static bry_status index_units_put(bry_index *index, uint32_t slot, const bry__index_slot *record)
@@ -116,7 +108,7 @@ static bry_status index_units_put(bry_index *index, uint32_t slot, const bry__in
     }
     *index_units_place_of(&index->numbers, record->number) = slot;
     index->numbers.page[page]->used++;
-    index->slots.slot[slot] = *record;
+    *bry__slot(&index->slots, slot) = *record;
     index->slots.units++;
     index->slots.elements += record->elements;
     index->slots.stale += record->stale;
@@ -182,14 +174,14 @@ bry_status bry__index_restore(bry_index *index, uint32_t slot, const bry__index_
     if (slot >= BRY__INDEX_SLOTS || record->number >= BRY_INDEX_UNITS_MAX || record->order == 0 ||
         record->order > index->last_order || record->stale > record->elements ||
         bry__index_slot_of(index, record->number) != BRY__INDEX_NO_SLOT ||
-        (slot < index->slots.room && index->slots.slot[slot].order != 0))
+        (slot < bry__slots_room(&index->slots) && bry__slot(&index->slots, slot)->order != 0))
         return BRY_E_RANGE;
     return index_units_put(index, slot, record);
 }
 
 void bry__index_count(bry_index *index, uint32_t slot, uint64_t more)
 {
-    bry__index_slot *record = &index->slots.slot[slot];
+    bry__index_slot *record = bry__slot(&index->slots, slot);
     record->elements += more;
     index->slots.elements += more;
     if (more && index->engine->counted)
@@ -199,7 +191,7 @@ void bry__index_count(bry_index *index, uint32_t slot, uint64_t more)
 void bry__index_leave(bry_index *index, uint32_t slot)
 {
     bry__index_slots *slots = &index->slots;
-    bry__index_slot *record = &slots->slot[slot];
+    bry__index_slot *record = bry__slot(slots, slot);
     uint32_t page = record->number >> BRY__NUMBERS_SHIFT;
     *index_units_place_of(&index->numbers, record->number) = BRY__INDEX_NO_SLOT;
     index->numbers.page[page]->used--;
@@ -219,9 +211,9 @@ uint32_t bry__index_newest(bry_index *index)
     if (!index->newest_known) {
         uint64_t order = 0;
         index->newest = BRY__INDEX_NO_SLOT;
-        for (uint32_t i = 0; i < slots->room; i++)
-            if (slots->slot[i].order > order && !slots->slot[i].sealed) {
-                order = slots->slot[i].order;
+        for (uint32_t i = 0; i < bry__slots_room(slots); i++)
+            if (bry__slot(slots, i)->order > order && !bry__slot(slots, i)->sealed) {
+                order = bry__slot(slots, i)->order;
                 index->newest = i;
             }
         index->newest_known = true;
@@ -235,7 +227,7 @@ void bry__index_forget_units(bry_index *index)
         bry__free(&index->allocator, index->numbers.page[i], sizeof(bry__numbers_page));
     bry__free(&index->allocator, index->numbers.page,
               index->numbers.room * sizeof(bry__numbers_page *));
-    bry__free(&index->allocator, index->slots.slot, index->slots.room * sizeof(bry__index_slot));
+    bry__records_free(&index->slots.records, sizeof(bry__index_slot), &index->allocator);
     index->numbers = (bry__numbers){0};
     index->slots = (bry__index_slots){0};
     index->last_order = 0;
@@ -248,9 +240,9 @@ bry_status bry__index_clone_units(const bry_index *index, bry_index *copy)
     copy->slots = (bry__index_slots){0};
     copy->numbers = (bry__numbers){0};
     bry_status status = BRY_OK;
-    for (uint32_t i = 0; i < index->slots.room && status == BRY_OK; i++)
-        if (index->slots.slot[i].order != 0)
-            status = index_units_put(copy, i, &index->slots.slot[i]);
+    for (uint32_t i = 0; i < bry__slots_room(&index->slots) && status == BRY_OK; i++)
+        if (bry__slot(&index->slots, i)->order != 0)
+            status = index_units_put(copy, i, bry__slot(&index->slots, i));
     if (status != BRY_OK)
         bry__index_forget_units(copy);
     return status;
@@ -258,7 +250,7 @@ bry_status bry__index_clone_units(const bry_index *index, bry_index *copy)
 
 uint64_t bry__index_unit_bytes(const bry_index *index)
 {
-    return (uint64_t)index->slots.room * sizeof(bry__index_slot) +
+    return slots_bytes(bry__slots_room(&index->slots)) +
            (uint64_t)index->numbers.room * sizeof(bry__numbers_page *) +
            (uint64_t)index->numbers.pages * sizeof(bry__numbers_page);
 }
@@ -273,7 +265,7 @@ uint64_t bry__index_unit_bytes(const bry_index *index)
  */
 static uint64_t index_units_order_of(const bry__index_found *found, size_t i)
 {
-    return found->slots->slot[found->units[i]].order;
+    return bry__slot(found->slots, found->units[i])->order;
 }
 
 static void index_units_swap(bry__index_found *found, size_t i, size_t j)
@@ -314,7 +306,7 @@ void bry__index_found_more(bry__index_found *found, uint32_t slot)
     }
     if (i == found->room)
         index_units_make_heap(found, found->room);
-    if (found->room > 0 && found->slots->slot[slot].order > index_units_order_of(found, 0)) {
+    if (found->room > 0 && bry__slot(found->slots, slot)->order > index_units_order_of(found, 0)) {
         found->units[0] = slot;
         index_units_sift_down(found, 0, found->room);
     }
@@ -346,6 +338,6 @@ size_t bry__index_found_end(bry__index_found *found)
         }
     }
     for (size_t i = 0; i < n; i++)
-        found->units[i] = found->slots->slot[found->units[i]].number;
+        found->units[i] = bry__slot(found->slots, found->units[i])->number;
     return found->total;
 }

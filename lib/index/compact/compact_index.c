@@ -265,7 +265,7 @@ static void compact_index_unit_info(const void *self, const bry__index_slots *sl
 {
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     uint64_t count = bry__maplet_count(maplet);
-    double share = count ? (double)slots->slot[slot].elements / (double)count : 0;
+    double share = count ? (double)bry__slot(slots, slot)->elements / (double)count : 0;
     info->wants_refresh = false;
     info->error = share * bry__maplet_error_now(maplet);
 }

@@ -85,8 +85,8 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
         return NULL;
     }
     bry_status status = bry__values_begin(&made->maplet);
-    for (uint32_t i = 0; i < slots->room && status == BRY_OK; i++) {
-        if (slots->slot[i].order == 0)
+    for (uint32_t i = 0; i < bry__slots_room(slots) && status == BRY_OK; i++) {
+        if (bry__slot(slots, i)->order == 0)
             continue;
         if (i >= BRY_INDEX_UNITS_MAX) {
             bry__frame_reader_bad(reader, "a unit's slot is out of range");
@@ -130,9 +130,9 @@ static bry_status compact_index_take_maplet(bry__compact_index *index, bry__mapl
 {
     bry_status status = bry__values_adopt(&index->maplet, read);
     *problem = status == BRY_OK ? NULL : "not enough memory for the units";
-    for (uint32_t i = 0; i < slots->room && !*problem; i++)
-        if (slots->slot[i].order != 0 &&
-            bry__values_entries(&index->maplet, index->value[i]) != slots->slot[i].elements)
+    for (uint32_t i = 0; i < bry__slots_room(slots) && !*problem; i++)
+        if (bry__slot(slots, i)->order != 0 &&
+            bry__values_entries(&index->maplet, index->value[i]) != bry__slot(slots, i)->elements)
             *problem = "a unit has the wrong number of elements";
     if (status == BRY_OK && *problem)
         status = BRY_E_BADDATA;

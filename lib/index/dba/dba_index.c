@@ -83,11 +83,10 @@ static bry_status dba_index_create(const bry_index_options *options, const bry_a
 
 static void dba_index_free_tables(bry__dba *self)
 {
-    bry__free(&self->allocator, self->place, self->room * sizeof *self->place);
+    bry__records_free(&self->places, sizeof(bry__dba_place), &self->allocator);
     bry__free(&self->allocator, self->list, self->room * sizeof *self->list);
     bry__free(&self->allocator, self->taken, self->room / 8);
     bry__free(&self->allocator, self->group, self->group_room * sizeof *self->group);
-    self->place = NULL;
     self->list = NULL;
     self->taken = NULL;
     self->group = NULL;
@@ -135,7 +134,7 @@ static bry_status dba_index_clone(const void *self, const bry_allocator *allocat
         if (dba->group[g]->units == 0)
             continue;
         bry__dba_group *group = NULL;
-        status = bry__dba_room(made, dba->room);
+        status = bry__dba_room(made, dba->places.room);
         if (status == BRY_OK && !(group = bry__dba_group_clone(dba->group[g], &made->allocator)))
             status = BRY_E_NOMEM;
         if (status != BRY_OK) {
@@ -151,9 +150,10 @@ static bry_status dba_index_clone(const void *self, const bry_allocator *allocat
             if (slot >= BRY__DBA_BUILDING)
                 continue;
             bry__dba_seat(made, slot, group, c);
-            memcpy(made->place[slot].stamp, dba->place[slot].stamp, sizeof dba->place->stamp);
-            made->place[slot].none = dba->place[slot].none;
-            bry__dba_more_set(made, slot, dba->place[slot].set);
+            memcpy(bry__dba_place_of(made, slot)->stamp, bry__dba_place_of(dba, slot)->stamp,
+                   sizeof bry__dba_place_of(dba, slot)->stamp);
+            bry__dba_place_of(made, slot)->none = bry__dba_place_of(dba, slot)->none;
+            bry__dba_more_set(made, slot, bry__dba_place_of(dba, slot)->set);
         }
     }
     made->none = dba->none;
@@ -184,7 +184,8 @@ static void *dba_longer(const bry__dba *self, const void *table, size_t n, size_
     return made;
 }
 
-uint32_t bry__dba_slot_room(uint32_t slots)
+/* Of the list and the bits. */
+static uint32_t slot_room(uint32_t slots)
 {
     uint32_t room = 64;
     while (room < slots)
@@ -192,27 +193,25 @@ uint32_t bry__dba_slot_room(uint32_t slots)
     return room;
 }
 
-uint64_t bry__dba_slot_cost(uint32_t room)
+uint64_t bry__dba_slot_cost(uint32_t slots)
 {
-    return room * (uint64_t)(sizeof(bry__dba_place) + sizeof(uint32_t)) + room / 8;
+    uint32_t room = slot_room(slots);
+    return bry__records_bytes(bry__records_room(slots), sizeof(bry__dba_place)) +
+           room * (uint64_t)sizeof(uint32_t) + room / 8;
 }
 
 static bry_status grow_slots(bry__dba *self, uint32_t slots)
 {
-    uint32_t room = bry__dba_slot_room(slots);
-    bry__dba_place *place = dba_longer(self, self->place, self->room, room, sizeof *place);
+    uint32_t room = slot_room(slots);
     uint32_t *list = dba_longer(self, self->list, self->room, room, sizeof *list);
     uint64_t *taken = dba_longer(self, self->taken, self->room / 64, room / 64, sizeof *taken);
-    if (!place || !list || !taken) {
-        bry__free(&self->allocator, place, room * sizeof *place);
+    if (!list || !taken) {
         bry__free(&self->allocator, list, room * sizeof *list);
         bry__free(&self->allocator, taken, room / 8);
         return BRY_E_NOMEM;
     }
-    bry__free(&self->allocator, self->place, self->room * sizeof *place);
     bry__free(&self->allocator, self->list, self->room * sizeof *list);
     bry__free(&self->allocator, self->taken, self->room / 8);
-    self->place = place;
     self->list = list;
     self->taken = taken;
     self->room = room;
@@ -230,7 +229,11 @@ bry_status bry__dba_room(bry__dba *self, uint32_t slots)
         self->group = group;
         self->group_room = room;
     }
-    return slots > self->room ? grow_slots(self, slots) : BRY_OK;
+    bry_status status =
+        bry__records_reach(&self->places, slots, sizeof(bry__dba_place), &self->allocator);
+    if (status == BRY_OK && slots > self->room)
+        status = grow_slots(self, slots);
+    return status;
 }
 
 uint32_t bry__dba_next_slot(const void *self, uint32_t number)
@@ -281,13 +284,14 @@ bry_status bry__dba_find_column(bry__dba *self, uint32_t level, bry__dba_group *
 
 void bry__dba_touch(bry__dba *self, uint32_t slot)
 {
-    self->place[slot].stamp[0] = self->instance;
-    self->place[slot].stamp[1] = ++self->clock;
+    bry__dba_place_of(self, slot)->stamp[0] = self->instance;
+    bry__dba_place_of(self, slot)->stamp[1] = ++self->clock;
 }
 
 void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column)
 {
-    self->place[slot] = (bry__dba_place){.group = group, .column = column, .listed = self->units};
+    *bry__dba_place_of(self, slot) =
+        (bry__dba_place){.group = group, .column = column, .listed = self->units};
     self->list[self->units++] = slot;
     self->taken[slot / 64] |= (uint64_t)1 << slot % 64;
     bry__dba_column_become(group, column, slot);
@@ -346,7 +350,7 @@ static void dba_index_drop(void *self, uint32_t slot, uint64_t elements)
 {
     bry__dba *dba = self;
     bry__dba_forget_unit(dba, slot);
-    bry__dba_place *place = &dba->place[slot];
+    bry__dba_place *place = bry__dba_place_of(dba, slot);
     bry__dba_group *group = place->group;
     bool clear = elements == 0 && !(group->grown && group->grown[place->column].bits);
     bry__dba_column_become(group, place->column, clear ? BRY__DBA_FREE : BRY__DBA_DIRTY);
@@ -355,7 +359,7 @@ static void dba_index_drop(void *self, uint32_t slot, uint64_t elements)
     bry__dba_uncount(dba, slot);
     uint32_t last = dba->list[--dba->units];
     dba->list[place->listed] = last;
-    dba->place[last].listed = place->listed;
+    bry__dba_place_of(dba, last)->listed = place->listed;
     dba->taken[slot / 64] &= ~((uint64_t)1 << slot % 64);
     place->group = NULL;
     if (group->units == 0 && group->free + group->dirty == group->width)
@@ -366,7 +370,7 @@ static void dba_index_drop(void *self, uint32_t slot, uint64_t elements)
 static bry_status dba_index_merge_units(void *self, uint32_t into, uint32_t from)
 {
     bry__dba *dba = self;
-    bry__dba_place *a = &dba->place[into], *b = &dba->place[from];
+    bry__dba_place *a = bry__dba_place_of(dba, into), *b = bry__dba_place_of(dba, from);
     if (!bry__dba_shape_same(&a->group->shape, &b->group->shape))
         return BRY_E_MISMATCH;
     /* A unit that is being rebuilt, or extended, from the elements of one of the two would lack
@@ -388,7 +392,8 @@ static bry_answer dba_index_holds(const void *self, uint32_t slot, bry_hash hash
     const bry__dba *dba = self;
     bry__dba_probe probe;
     bry__dba_probe_begin(&probe, hash);
-    return bry__dba_column_has(dba->place[slot].group, dba->place[slot].column, &probe)
+    return bry__dba_column_has(bry__dba_place_of(dba, slot)->group,
+                               bry__dba_place_of(dba, slot)->column, &probe)
                ? BRY_PRESENT
                : BRY_ABSENT;
 }
@@ -400,7 +405,7 @@ static bry_answer dba_index_holds(const void *self, uint32_t slot, bry_hash hash
  */
 static void add_second(bry__dba *self, uint32_t slot, bry__dba_probe *probe)
 {
-    const bry__dba_place *place = &self->place[slot];
+    const bry__dba_place *place = bry__dba_place_of(self, slot);
     if (bry__dba_positions(place->group) > place->group->shape.hashes) {
         bry__dba_grown *grown = &place->group->grown[place->column];
         unsigned bits =
@@ -437,7 +442,7 @@ static bry_status dba_index_add_n(void *self, uint32_t slot, const bry_hash *has
                                   uint8_t *was)
 {
     bry__dba *dba = self;
-    const bry__dba_place *place = &dba->place[slot];
+    const bry__dba_place *place = bry__dba_place_of(dba, slot);
     bry__dba_probe probe[AHEAD];
     uint64_t bits = 0;
     for (size_t done = 0; done < n; done += AHEAD) {

@@ -86,8 +86,8 @@ typedef struct bry__dba {
     bry__dba_group **group; /* in the order they were made */
     uint32_t groups, group_room;
     uint32_t units;
-    uint32_t room; /* of the following three */
-    bry__dba_place *place; /* of each slot */
+    bry__records places; /* a bry__dba_place for each slot */
+    uint32_t room; /* of the following two */
     uint32_t *list; /* slots in use, unordered */
     uint64_t *taken; /* a bit for each slot in use */
     /* Work in progress; look-ups use the old state until it is done. */
@@ -108,10 +108,8 @@ typedef struct bry__dba {
 bry_status bry__dba_make(const bry_index_options *options, const bry_allocator *allocator,
                          bry__dba **self);
 void bry__dba_destroy(void *self);
-/* The number of slots for which memory is allocated when `slots` are needed, and its bytes; and the
- * initial number of groups. */
-uint32_t bry__dba_slot_room(uint32_t slots);
-uint64_t bry__dba_slot_cost(uint32_t room);
+/* What is allocated when `slots` slots are needed, in bytes; and the initial number of groups. */
+uint64_t bry__dba_slot_cost(uint32_t slots);
 #define BRY__DBA_FIRST_GROUPS 8u
 /* Makes room for slots below `slots` and for one more group. NOMEM. */
 bry_status bry__dba_room(bry__dba *self, uint32_t slots);
@@ -125,10 +123,14 @@ bry_status bry__dba_find_column(bry__dba *self, uint32_t level, bry__dba_group *
 /* Puts a unit into a free slot, for which there is room. */
 void bry__dba_seat(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column);
 void bry__dba_touch(bry__dba *self, uint32_t slot);
+static inline bry__dba_place *bry__dba_place_of(const bry__dba *self, uint32_t slot)
+{
+    return bry__record_at(&self->places, slot, sizeof(bry__dba_place));
+}
 /* Counts bits that were set in a unit. */
 static inline void bry__dba_more_set(bry__dba *self, uint32_t slot, uint64_t bits)
 {
-    self->place[slot].set += bits;
+    bry__dba_place_of(self, slot)->set += bits;
     self->set += bits;
 }
 /* Removes a group without units from the list and frees it. */

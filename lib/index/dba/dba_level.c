@@ -197,7 +197,7 @@ static uint64_t tables_cost(const bry_index_options *options)
     uint64_t groups = options->units / width + 1, room = BRY__DBA_FIRST_GROUPS;
     while (room < groups)
         room *= 2;
-    return bry__dba_slot_cost(bry__dba_slot_room(options->units)) + room * sizeof(bry__dba_group *);
+    return bry__dba_slot_cost(options->units) + room * sizeof(bry__dba_group *);
 }
 
 bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shape)
@@ -239,8 +239,8 @@ void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_
                         bry_index_unit *info)
 {
     const bry__dba *dba = self;
-    const bry__dba_group *group = dba->place[slot].group;
-    const bry__index_slot *unit = &slots->slot[slot];
+    const bry__dba_group *group = bry__dba_place_of(dba, slot)->group;
+    const bry__index_slot *unit = bry__slot(slots, slot);
     bool control = dba->options.dba.control != BRY_INDEX_UNCONTROLLED &&
                    ((group->level + 1 < dba->levels && bry__dba_over(dba)) ||
                     group == dba->emptying || bry__dba_cramped(dba, slots));
@@ -276,7 +276,7 @@ static void dba_sum_take(bry__dba_sum *sum, double none)
 /* Updates the sum for the unit that was counted last; returns what the unit adds to it. */
 static double dba_sum_recent(const bry__dba *self, bry__dba_sum *sum)
 {
-    const bry__dba_place *place = &self->place[self->recent.slot];
+    const bry__dba_place *place = bry__dba_place_of(self, self->recent.slot);
     double error = bry__dba_shape_error(&place->group->shape, (double)self->recent.elements);
     double none = log1p(-error);
     dba_sum_take(sum, place->none);
@@ -288,15 +288,15 @@ void bry__dba_uncount(bry__dba *self, uint32_t slot)
 {
     if (self->recent.slot == slot)
         self->recent.waits = false;
-    dba_sum_take(&self->none, self->place[slot].none);
-    self->place[slot].none = 0;
+    dba_sum_take(&self->none, bry__dba_place_of(self, slot)->none);
+    bry__dba_place_of(self, slot)->none = 0;
 }
 
 void bry__dba_counted(void *self, uint32_t slot, uint64_t elements)
 {
     bry__dba *dba = self;
     if (dba->recent.waits && dba->recent.slot != slot)
-        dba->place[dba->recent.slot].none = dba_sum_recent(dba, &dba->none);
+        bry__dba_place_of(dba, dba->recent.slot)->none = dba_sum_recent(dba, &dba->none);
     dba->recent = (bry__dba_recent){.waits = true, .slot = slot, .elements = elements};
 }
 

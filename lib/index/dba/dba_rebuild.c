@@ -46,7 +46,7 @@ static bry_status start_unit(bry__dba *self, uint32_t slot, const bry__index_slo
         bry__dba_find_column(self, self->levels - 1, &rebuild.group, &rebuild.column);
     if (status != BRY_OK)
         return status;
-    rebuild.stale = slots->slot[slot].stale;
+    rebuild.stale = bry__slot(slots, slot)->stale;
     bry__dba_column_become(rebuild.group, rebuild.column, BRY__DBA_BUILDING);
     self->rebuild = rebuild;
     return BRY_OK;
@@ -94,7 +94,7 @@ static bry_status dba_rebuild_start(bry__dba *self, const bry__index_slots *slot
         return start_unit(self, self->emptying->slot[column], slots);
     }
     for (uint32_t i = 0; slots->stale > 0 && i < self->units; i++)
-        if (bry__dba_stale(self, &slots->slot[self->list[i]]))
+        if (bry__dba_stale(self, bry__slot(slots, self->list[i])))
             return start_unit(self, self->list[i], slots);
     return BRY_OK;
 }
@@ -104,7 +104,7 @@ static bry_status dba_rebuild_start(bry__dba *self, const bry__index_slots *slot
 static void finish_unit(bry__dba *self, bry__index_slots *slots)
 {
     bry__dba_rebuild was = self->rebuild;
-    bry__index_slot *unit = &slots->slot[was.slot];
+    bry__index_slot *unit = bry__slot(slots, was.slot);
     uint64_t capacity = was.group->shape.capacity;
     uint64_t stale = unit->stale > was.stale ? unit->stale - was.stale : 0;
     if (stale > was.elements)
@@ -121,8 +121,8 @@ static void finish_unit(bry__dba *self, bry__index_slots *slots)
     self->rebuild = (bry__dba_rebuild){0};
     self->rebuilds++;
     bry__dba_resettle(self, was.slot, was.group, was.column);
-    self->set += was.set - self->place[was.slot].set;
-    self->place[was.slot].set = was.set;
+    self->set += was.set - bry__dba_place_of(self, was.slot)->set;
+    bry__dba_place_of(self, was.slot)->set = was.set;
     bry__dba_counted(self, was.slot, unit->elements);
     bry__dba_touch(self, was.slot);
 }
@@ -151,7 +151,7 @@ static void finish_extension(bry__dba *self, bry__index_slots *slots)
             continue;
         /* The supplier also returned elements that were false positives when they were added, and
          * perhaps some that were never added: they are in the unit now. */
-        bry__index_slot *unit = &slots->slot[group->slot[c]];
+        bry__index_slot *unit = bry__slot(slots, group->slot[c]);
         if (group->grown[c].elements > unit->elements) {
             slots->elements += group->grown[c].elements - unit->elements;
             unit->elements = group->grown[c].elements;
@@ -162,7 +162,7 @@ static void finish_extension(bry__dba *self, bry__index_slots *slots)
     bry__dba_group_extended(group, &self->level[last].shape, &self->allocator);
     for (uint32_t c = 0; c < group->width; c++)
         if (group->slot[c] < BRY__DBA_BUILDING)
-            bry__dba_counted(self, group->slot[c], slots->slot[group->slot[c]].elements);
+            bry__dba_counted(self, group->slot[c], bry__slot(slots, group->slot[c])->elements);
 }
 
 /* The column whose unit is extended next; false: all are done. Units that were dropped meanwhile
@@ -248,7 +248,7 @@ static bry_status rebuild_some(bry__dba *self, bry__index_slots *slots,
     }
     bry_hash hashes[SUPPLY];
     size_t got = 0, room = budget < SUPPLY ? (size_t)budget : SUPPLY;
-    const bry__index_slot *unit = &slots->slot[rebuild->slot];
+    const bry__index_slot *unit = bry__slot(slots, rebuild->slot);
     bry_status status = supplier->supply(supplier->opaque, unit->number, unit->tag, rebuild->from,
                                          hashes, room, &got);
     if (status == BRY_OK && got > room)
@@ -275,7 +275,7 @@ static uint64_t group_waiting(const bry__dba_group *group, const bry__index_slot
     uint64_t sum = 0;
     for (uint32_t c = from; c < group->width; c++)
         if (group->slot[c] < BRY__DBA_BUILDING)
-            sum += slots->slot[group->slot[c]].elements + 1;
+            sum += bry__slot(slots, group->slot[c])->elements + 1;
     return sum;
 }
 
@@ -314,7 +314,7 @@ uint64_t bry__dba_waiting(const bry__dba *self, const bry__index_slots *slots, u
     const bry__dba_group *at = self->emptying;
     uint64_t sum = 0;
     if (rebuild->kind == BRY__DBA_REBUILD) {
-        uint64_t elements = slots->slot[rebuild->slot].elements;
+        uint64_t elements = bry__slot(slots, rebuild->slot)->elements;
         sum += (elements > rebuild->from ? elements - rebuild->from : 0) + 1;
     } else if (rebuild->kind == BRY__DBA_EXTEND) {
         at = rebuild->group;
@@ -322,15 +322,17 @@ uint64_t bry__dba_waiting(const bry__dba *self, const bry__index_slots *slots, u
     }
     if (self->emptying) {
         sum += group_waiting(self->emptying, slots, 0);
-        if (rebuild->kind == BRY__DBA_REBUILD && self->place[rebuild->slot].group == self->emptying)
-            sum -= slots->slot[rebuild->slot].elements + 1;
+        if (rebuild->kind == BRY__DBA_REBUILD &&
+            bry__dba_place_of(self, rebuild->slot)->group == self->emptying)
+            sum -= bry__slot(slots, rebuild->slot)->elements + 1;
     }
     sum += control_waiting(self, slots, at);
     for (uint32_t i = 0; slots->stale > 0 && i < self->units; i++) {
         uint32_t slot = self->list[i];
-        if (bry__dba_stale(self, &slots->slot[slot]) && self->place[slot].group != self->emptying &&
+        if (bry__dba_stale(self, bry__slot(slots, slot)) &&
+            bry__dba_place_of(self, slot)->group != self->emptying &&
             !(rebuild->kind == BRY__DBA_REBUILD && rebuild->slot == slot))
-            sum += slots->slot[slot].elements + 1;
+            sum += bry__slot(slots, slot)->elements + 1;
     }
     *supplied = sum;
     return sum + bry__dba_tidy_waiting(self);

@@ -80,7 +80,7 @@ void bry__dba_write_head(const void *self, void *saving, struct bry__frame_write
                                    (left < FRAME_UNITS ? left : FRAME_UNITS) * (size_t)UNIT_SIZE);
         slot = dba_save_slot_from(dba, slot);
         bry__store32(unit + AT_SLOT, slot);
-        bry__store32(unit + AT_LEVEL, dba->place[slot].group->level);
+        bry__store32(unit + AT_LEVEL, bry__dba_place_of(dba, slot)->group->level);
         bry__frame_writer_put(writer, unit, sizeof unit);
     }
 }
@@ -95,10 +95,10 @@ static unsigned next_units(const bry__dba *self, uint32_t level, uint32_t *slot,
         *slot = dba_save_slot_from(self, *slot);
         if (*slot == self->room)
             break;
-        if (self->place[*slot].group->level != level)
+        if (bry__dba_place_of(self, *slot)->group->level != level)
             continue;
         slots[n] = *slot;
-        places[n++] = &self->place[*slot];
+        places[n++] = bry__dba_place_of(self, *slot);
     }
     return n;
 }
@@ -126,8 +126,9 @@ bry_status bry__dba_part(const void *self, void *saving, uint64_t place, bry__in
     const bry__dba *dba = self;
     uint32_t slot = dba->list[place];
     (void)saving;
-    *part = (bry__index_part){.id = slot,
-                              .stamp = {dba->place[slot].stamp[0], dba->place[slot].stamp[1]}};
+    *part = (bry__index_part){
+        .id = slot,
+        .stamp = {bry__dba_place_of(dba, slot)->stamp[0], bry__dba_place_of(dba, slot)->stamp[1]}};
     return BRY_OK;
 }
 
@@ -135,7 +136,7 @@ void bry__dba_write_part(const void *self, void *saving, uint64_t place,
                          struct bry__frame_writer *writer)
 {
     const bry__dba *dba = self;
-    const bry__dba_place *one = &dba->place[dba->list[place]];
+    const bry__dba_place *one = bry__dba_place_of(dba, dba->list[place]);
     (void)saving;
     bry__dba_columns_write(&one, 1, writer);
 }
@@ -143,7 +144,7 @@ void bry__dba_write_part(const void *self, void *saving, uint64_t place,
 void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writer *writer)
 {
     const bry__dba *dba = self;
-    const bry__dba_place *one = &dba->place[slot];
+    const bry__dba_place *one = bry__dba_place_of(dba, slot);
     unsigned char shape[LEVEL_SIZE];
     store_shape(shape, &one->group->shape, one->group->shape.segmented);
     bry__frame_writer_write(writer, SHAPE, shape, sizeof shape);
@@ -225,12 +226,12 @@ static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t
         if (status != BRY_OK)
             return status;
         uint32_t slot = bry__load32(unit + AT_SLOT), level = bry__load32(unit + AT_LEVEL);
-        if (slot < next || slot >= slots->room || slots->slot[slot].order == 0)
+        if (slot < next || slot >= bry__slots_room(slots) || bry__slot(slots, slot)->order == 0)
             return bry__frame_reader_bad(reader, "a unit's slot does not match the index");
         if (level >= self->levels ||
-            slots->slot[slot].capacity != self->level[level].shape.capacity)
+            bry__slot(slots, slot)->capacity != self->level[level].shape.capacity)
             return bry__frame_reader_bad(reader, "the level of a unit does not match its capacity");
-        self->place[slot].column = level;
+        bry__dba_place_of(self, slot)->column = level;
         self->taken[slot / 64] |= (uint64_t)1 << slot % 64;
         self->level[level].units++;
         next = slot + 1;
@@ -247,7 +248,7 @@ static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t
     self->level[level].units = 0;
     for (uint32_t slot = 0; left > 0; slot++) {
         slot = dba_save_slot_from(self, slot);
-        if (self->place[slot].group || self->place[slot].column != level)
+        if (bry__dba_place_of(self, slot)->group || bry__dba_place_of(self, slot)->column != level)
             continue;
         if (!group || group->free == 0) {
             uint32_t width = left >= wide ? wide : bry__dba_width(&self->options, units);
@@ -284,10 +285,9 @@ static bry_status dba_save_read_head(const bry_index_options *options,
     if (status == BRY_OK && units != slots->units)
         status = bry__frame_reader_bad(reader, "the number of units does not match the index");
     if (status == BRY_OK && units > 0) {
-        status =
-            bry__frame_reader_claim(reader, bry__dba_slot_cost(bry__dba_slot_room(slots->room)) +
-                                                BRY__DBA_FIRST_GROUPS * sizeof *made->group);
-        if (status == BRY_OK && bry__dba_room(made, slots->room) != BRY_OK)
+        status = bry__frame_reader_claim(reader, bry__dba_slot_cost(bry__slots_room(slots)) +
+                                                     BRY__DBA_FIRST_GROUPS * sizeof *made->group);
+        if (status == BRY_OK && bry__dba_room(made, bry__slots_room(slots)) != BRY_OK)
             status = dba_save_no_memory(reader);
     }
     if (status == BRY_OK)
@@ -329,10 +329,10 @@ bry_status bry__dba_read(const bry_index_options *options, const bry__index_slot
         while (status == BRY_OK && (n = next_units(made, level, &slot, places, which)) > 0) {
             status = bry__dba_columns_read(places, n, reader, set);
             for (unsigned i = 0; i < n && status == BRY_OK; i++) {
-                const char *problem =
-                    check_count(&made->level[level].shape, set[i], slots->slot[which[i]].elements);
+                const char *problem = check_count(&made->level[level].shape, set[i],
+                                                  bry__slot(slots, which[i])->elements);
                 bry__dba_more_set(made, which[i], set[i]);
-                bry__dba_counted(made, which[i], slots->slot[which[i]].elements);
+                bry__dba_counted(made, which[i], bry__slot(slots, which[i])->elements);
                 if (problem)
                     status = bry__frame_reader_bad(reader, problem);
             }
@@ -357,7 +357,8 @@ bry_status bry__dba_read_head(const bry_index_options *options, const bry__index
     if (status != BRY_OK || !made)
         return status;
     for (uint32_t i = 0; i < made->units; i++)
-        made->place[made->list[i]].stamp[0] = made->place[made->list[i]].stamp[1] = 0;
+        bry__dba_place_of(made, made->list[i])->stamp[0] =
+            bry__dba_place_of(made, made->list[i])->stamp[1] = 0;
     *self = made;
     return BRY_OK;
 }
@@ -367,9 +368,9 @@ bry_status bry__dba_read_part(void *self, const bry__index_part *part,
 {
     bry__dba *dba = self;
     uint64_t id = part->id;
-    if (id >= dba->room || !dba->place[id].group)
+    if (id >= dba->places.room || !bry__dba_place_of(dba, id)->group)
         return bry__frame_reader_bad(reader, "a part of an unknown unit");
-    bry__dba_place *place = &dba->place[id];
+    bry__dba_place *place = bry__dba_place_of(dba, id);
     if (place->stamp[0] || place->stamp[1])
         return bry__frame_reader_bad(reader, "duplicate part");
     if (part->stamp[0] == 0)
@@ -390,11 +391,11 @@ bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const c
     bry__dba *dba = self;
     const char *wrong = NULL;
     for (uint32_t i = 0; i < dba->units && !wrong; i++) {
-        const bry__dba_place *place = &dba->place[dba->list[i]];
-        bry__dba_counted(dba, dba->list[i], slots->slot[dba->list[i]].elements);
+        const bry__dba_place *place = bry__dba_place_of(dba, dba->list[i]);
+        bry__dba_counted(dba, dba->list[i], bry__slot(slots, dba->list[i])->elements);
         wrong = place->stamp[0] == 0 ? "a part is missing"
                                      : check_count(&place->group->shape, place->set,
-                                                   slots->slot[dba->list[i]].elements);
+                                                   bry__slot(slots, dba->list[i])->elements);
     }
     if (wrong)
         *problem = wrong;

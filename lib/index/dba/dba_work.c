@@ -208,8 +208,8 @@ static void finish_merge(bry__dba *self)
             uint32_t slot = from->slot[c], column = from->into_column + c;
             bry__dba_column_become(into, column, slot);
             if (slot < BRY__DBA_BUILDING) {
-                self->place[slot].group = into;
-                self->place[slot].column = column;
+                bry__dba_place_of(self, slot)->group = into;
+                bry__dba_place_of(self, slot)->column = column;
             }
         }
         if (self->rebuild.kind == BRY__DBA_REBUILD && self->rebuild.group == from) {
@@ -324,7 +324,7 @@ static bry_status start_move(bry__dba *self, bool *started)
 
 void bry__dba_resettle(bry__dba *self, uint32_t slot, bry__dba_group *group, uint32_t column)
 {
-    bry__dba_place *place = &self->place[slot];
+    bry__dba_place *place = bry__dba_place_of(self, slot);
     bry__dba_group *old = place->group;
     self->level[old->level].units--;
     self->level[group->level].units++;
@@ -341,7 +341,7 @@ static uint64_t go_on_moving(bry__dba *self, uint64_t budget)
     bry__dba_move *move = &self->move;
     uint64_t most = UINT64_MAX / ROWS_WORTH;
     uint64_t rows = (budget < most ? budget : most) * ROWS_WORTH, done = 0;
-    const bry__dba_place *place = &self->place[move->slot];
+    const bry__dba_place *place = bry__dba_place_of(self, move->slot);
     while (done < rows && move->table < place->group->tables) {
         uint64_t left = place->group->shape.range - move->row;
         uint64_t n = rows - done < left ? rows - done : left;

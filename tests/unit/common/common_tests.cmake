@@ -14,6 +14,7 @@ endfunction()
 
 bloomery_unit_test(test_base)
 bloomery_unit_test(test_pieces)
+bloomery_unit_test(test_records)
 bloomery_unit_test(test_sizing)
 bloomery_unit_test(test_struct_size)
 bloomery_unit_test(test_old_callers)

@@ -177,13 +177,14 @@ static twin_unit *busy_unit(twin *pair)
     uint32_t slot = dba->rebuild.kind != BRY__DBA_NO_REBUILD ? dba->rebuild.slot
                     : dba->move.group                        ? dba->move.slot
                                                              : UINT32_MAX;
-    if (slot >= dba->room || !dba->place[slot].group || generator_below(&pair->numbers, 2))
+    if (slot >= dba->room || !bry__dba_place_of(dba, slot)->group ||
+        generator_below(&pair->numbers, 2))
         return any_unit(pair);
-    const bry__dba_group *group = dba->place[slot].group;
+    const bry__dba_group *group = bry__dba_place_of(dba, slot)->group;
     uint32_t near = group->slot[generator_below(&pair->numbers, group->width)];
     if (near < BRY__DBA_BUILDING && generator_below(&pair->numbers, 2))
         slot = near;
-    return unit_of(pair, pair->index->slots.slot[slot].number);
+    return unit_of(pair, bry__slot(&pair->index->slots, slot)->number);
 }
 
 static twin_unit *enter(twin *pair, uint32_t number)

@@ -211,11 +211,11 @@ TEST(test_refused_counts)
     for (int c = 0; c < 2; c++) {
         bry_load how = BRY_LOAD;
         void *read = NULL;
-        uint64_t was = index->slots.slot[7].elements;
-        index->slots.slot[7].elements = counts[c].elements;
+        uint64_t was = bry__slot(&index->slots, 7)->elements;
+        bry__slot(&index->slots, 7)->elements = counts[c].elements;
         assert_int_equal(load(index, &image, false, &how, &read), BRY_E_BADDATA);
         assert_string_equal(how.problem, counts[c].problem);
-        index->slots.slot[7].elements = was;
+        bry__slot(&index->slots, 7)->elements = was;
     }
     bry_buffer_free(&image);
     bry_index_destroy(index);
@@ -223,7 +223,7 @@ TEST(test_refused_counts)
     index = make((bry_index_options){.units = 2, .unit_capacity = 20});
     fill(index, 2, 0);
     image = written(index, false);
-    index->slots.slot[1].elements = 5;
+    bry__slot(&index->slots, 1)->elements = 5;
     bry_load how = BRY_LOAD;
     void *read = NULL;
     assert_int_equal(load(index, &image, false, &how, &read), BRY_E_BADDATA);
@@ -291,7 +291,7 @@ TEST(test_parts)
     }
     assert_int_equal(engine->read_done(read, &index->slots, &problem), BRY_OK);
     assert_true(same(index, read, &whole));
-    index->slots.slot[3].elements = 0;
+    bry__slot(&index->slots, 3)->elements = 0;
     assert_int_equal(engine->read_done(read, &index->slots, &problem), BRY_E_BADDATA);
     engine->destroy(read);
     bry_buffer_free(&whole);
