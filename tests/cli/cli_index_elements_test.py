@@ -178,7 +178,7 @@ class Manual(IndexCase):
         build, locate = self.example("Which of these logs contain this address?")
         self.assertEqual(self.type(build), b"")
         self.assertEqual(sorted(self.type(locate).decode().split()), holding)
-        for command in self.example("A further file, read elsewhere and shipped as a unit:"):
+        for command in self.example("Another file, read elsewhere and shipped as a unit:"):
             self.type(command)
 
     def test_the_same_in_a_folder(self):
