@@ -49,13 +49,14 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 /* A value of either kind; now and then one that is refused. */
 static bry_map_value read_value(model_reader *reader, const bry_map *map)
 {
-    static const char letters[BRY_MAP_VALUE_MAX + 1] = "the value of a key, more or less";
+    enum { STARTS = 16 }; /* values begin at one of these letters */
+    static const char letters[STARTS + BRY_MAP_VALUE_MAX + 1] = "the value of a key, more or less";
     unsigned kind = model_byte(reader);
     uint32_t bits = map_like(map).value_bits;
-    bry_map_value value = {letters + kind % 16, kind / 16, 0};
+    bry_map_value value = {letters + kind % STARTS, kind / 16, 0};
     value.number = kind % 32 == 31 ? UINT64_MAX : bits < 8 ? kind % (1u << bits) : kind;
     if (kind % 64 == 63)
-        value.len = kept_scaled(reader, 0, sizeof letters);
+        value.len = kept_scaled(reader, 0, BRY_MAP_VALUE_MAX + 1);
     return value;
 }
 
