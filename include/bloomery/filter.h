@@ -11,8 +11,9 @@
  *            capacity, a new key is refused with BRY_E_FULL, because accepting it would break the
  *            promised error.
  *   compact  a fingerprint of each key. It can delete and count, and it grows past its capacity
- *            within the promised error unless it is created `fixed`. Its memory follows the number
- *            of keys.
+ *            within the promised error unless it is created `fixed`: to 2^40 keys, or to about
+ *            error · 2^56 if that is less, because fingerprints have at most 62 bits. Its memory
+ *            follows the number of keys.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -113,8 +114,8 @@ BRY_API bry_hash bry_filter_hash(const bry_filter *filter, const void *key, size
 /*
  * Adds a key. *was is BRY_ABSENT if the key is new. It is BRY_PRESENT if the filter contained it
  * already or reports a false positive; nothing changes then. was may be NULL.
- * BRY_E_FULL: the key is new, and the filter is fixed and holds its capacity; or the promised error
- * would be exceeded (compact, after merges that filled it further). BRY_E_NOMEM.
+ * BRY_E_FULL: the key is new, and the filter is fixed and holds its capacity; or, compact, growth
+ * has ended (see above), which merges that filled it further may bring forward. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_add(bry_filter *filter, bry_hash hash, bry_answer *was);
 

@@ -24,7 +24,8 @@
  *            fixed one saves them.) Units installed beyond the plan use up the error of those
  *            tables (bry_index_install_unit()). If nothing of it is left, compact takes no more
  *            elements, and returns BRY_E_FULL even for a unit that has room, until units are
- *            dropped.
+ *            dropped; so it does at 2^40 elements, or at about error · 2^56 if that is less,
+ *            because fingerprints have at most 62 bits.
  *
  * Engines:
  *   compact  (the default) the fingerprint of each element and the number of its unit. It can

@@ -170,9 +170,9 @@ BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, 
  * Adds an element. *was is BRY_ABSENT if it is *new*; it is remembered from max(now, T) on. *was is
  * BRY_PRESENT if it was *seen* or is a false positive. was may be NULL.
  * BRY_E_SKEW: now is later than T + max_skew. BRY_E_FULL: the element is new, and a window created
- * with `refuse` has reached max_bytes; or, compact, there are too many elements for longer
- * fingerprints (65,535 times the capacity, less for errors near 1e-12). BRY_E_NOMEM. A failure
- * leaves T unchanged, too.
+ * with `refuse` has reached max_bytes; or, compact, there are 2^40 elements, or about error · 2^56
+ * if that is less, because fingerprints have at most 62 bits. BRY_E_NOMEM. A failure leaves T
+ * unchanged, too.
  */
 BRY_API bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
