@@ -107,7 +107,7 @@ static void step(bry_index *index, model_reader *reader, kept_notes *notes)
     kept_status(notes, "step", status);
     notes->parted |= dba && given;
     notes->parted_for_good |= dba && left > 0;
-    if (!dba)
+    if (!dba && to_the_end) /* else it says how far memory has been reclaimed */
         kept_number(notes, "left", left);
 }
 
