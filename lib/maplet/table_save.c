@@ -341,7 +341,7 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
     const bry__table *table = source->table;
     const bry__segment *segment = bry__table_segment(table, j);
     unsigned depth = bry__table_level(&saving->shape, i), level = bry__table_level(table, j);
-    if ((i ^ j) & bry__low_bits(depth < level ? depth : level))
+    if (segment->n == 0 || (i ^ j) & bry__low_bits(depth < level ? depth : level))
         return BRY_OK;
     bry_status status = reach_entries(saving, saving->entries + segment->n);
     if (status != BRY_OK)
