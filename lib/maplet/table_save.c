@@ -502,7 +502,7 @@ bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, ui
             unsigned n = left < BRY__SEGMENT_MAX ? (unsigned)left : BRY__SEGMENT_MAX;
             left -= n;
             if (status == BRY_OK)
-                put_entries(saving, saving->entry + done, n, u_most, left > 0, output);
+                put_entries(saving, n ? saving->entry + done : NULL, n, u_most, left > 0, output);
             done += n;
         } while (left > 0);
     }
