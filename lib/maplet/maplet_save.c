@@ -66,7 +66,7 @@ void bry__maplet_saving_end(bry__maplet_saving *saving)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     for (unsigned i = 0; i < saving->tables; i++)
-        if (saving->table[i].sources)
+        if (saving->table[i].source.table)
             bry__table_saving_end(&saving->table[i]);
     bry__table_output_end(&saving->output);
     bry__free(&allocator, saving, sizeof *saving);
@@ -89,7 +89,7 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
             source.name = maplet->values->name; /* BRY__NO_NAME is BRY__NOT_KEPT */
             source.rising = maplet_save_is_rising(maplet->values);
         }
-        status = bry__table_saving_begin(&made->table[i], &source, 1, bry__maplet_live(maplet, i),
+        status = bry__table_saving_begin(&made->table[i], &source, bry__maplet_live(maplet, i),
                                          made->value_bits);
     }
     if (status == BRY_OK)

@@ -142,10 +142,6 @@ typedef uint32_t bry__map_value(void *context, uint32_t value);
 bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *context,
                             const bry_allocator *allocator);
 
-/* What is saved instead of a value; BRY__NOT_KEPT: the entry is not saved. Must return the same for
- * the same value, and different numbers for different ones. */
-typedef uint32_t bry__keep_value(const void *context, uint32_t value);
-
 /* Checks of the owner when entries are loaded. */
 typedef struct bry__entry_visit {
     /* Called for every value; returns NULL or the problem. May be NULL. */

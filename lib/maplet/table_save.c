@@ -42,7 +42,7 @@ static void flush(bry__table_output *output, uint32_t type)
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/* Room for one more of so many bytes. */
+/* Room for one more element of that size. */
 static bry_status more_room(void **list, size_t n, size_t *room, size_t size,
                             const bry_allocator *allocator)
 {
@@ -137,9 +137,9 @@ static int compare_strays(const void *a, const void *b)
 /* Whether the entry is written, and what for its value. */
 static bool is_kept(const bry__table_source *source, uint32_t *value)
 {
-    if (!source->name && !source->keep)
-        return true; /* of all values; one of them is BRY__NOT_KEPT */
-    *value = source->name ? source->name[*value] : source->keep(source->context, *value);
+    if (!source->name)
+        return true; /* even if the value is BRY__NOT_KEPT */
+    *value = source->name[*value];
     return *value != BRY__NOT_KEPT;
 }
 
@@ -227,23 +227,20 @@ static bool next_crowd(bry__table_saving *saving, const bry__table_source *sourc
 static bry_status survey(bry__table_saving *saving)
 {
     bry_status status = BRY_OK;
-    for (unsigned i = 0; i < saving->sources; i++) {
-        bry__overflow_place place = {0};
-        uint64_t fingerprint;
-        while (next_crowd(saving, &saving->source[i], &place, &fingerprint, true, &status))
-            if (saving->values > BRY__CROWD)
-                saving->crowded += saving->values - BRY__CROWD;
-    }
+    bry__overflow_place place = {0};
+    uint64_t fingerprint;
+    while (next_crowd(saving, &saving->source, &place, &fingerprint, true, &status))
+        if (saving->values > BRY__CROWD)
+            saving->crowded += saving->values - BRY__CROWD;
     return status;
 }
 
 bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_source *source,
-                                   unsigned sources, uint64_t n, unsigned value_bits)
+                                   uint64_t n, unsigned value_bits)
 {
-    uint64_t range = source[0].table->range;
+    uint64_t range = source->table->range;
     *saving = (bry__table_saving){
-        .sources = sources, .allocator = bry__allocator_or_default(NULL), .n = n};
-    memcpy(saving->source, source, sources * sizeof *source);
+        .source = *source, .allocator = bry__allocator_or_default(NULL), .n = n};
     bry_status status = survey(saving);
     if (status != BRY_OK) {
         bry__table_saving_end(saving);
@@ -305,8 +302,6 @@ static size_t pick_entries(const bry__table_saving *saving, const bry__table_sou
         if (source->name) { /* as is_kept(), without a branch */
             here.value = source->name[here.value];
             keep &= here.value != BRY__NOT_KEPT;
-        } else {
-            keep = keep && is_kept(source, &here.value);
         }
         entry[kept] = (bry__entry){here.u >> down << up | low, here.value};
         kept += keep;
@@ -349,7 +344,7 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
     bry__entry *entry = saving->entry + saving->entries;
     bry__segment_read(segment, bry__table_u_most(table, j), entry);
     size_t n = segment->n;
-    if (source->name || source->keep || depth != level)
+    if (source->name || depth != level)
         n = pick_entries(saving, source, i, j, entry, n);
     if (saving->entries == 0)
         saving->entries = n;
@@ -400,17 +395,15 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
     unsigned depth = bry__table_level(&saving->shape, i);
     bry_status status = BRY_OK;
     saving->entries = 0;
-    for (unsigned s = 0; s < saving->sources; s++) {
-        const bry__table *table = saving->source[s].table;
-        uint64_t step = (uint64_t)1 << (depth < table->level ? depth : table->level);
-        for (uint64_t j = i & (step - 1); j < table->segments && status == BRY_OK; j += step)
-            status = gather_segment(saving, &saving->source[s], i, j);
-    }
+    const bry__table *table = saving->source.table;
+    uint64_t step = (uint64_t)1 << (depth < table->level ? depth : table->level);
+    for (uint64_t j = i & (step - 1); j < table->segments && status == BRY_OK; j += step)
+        status = gather_segment(saving, &saving->source, i, j);
     bool strays = has_strays(saving, i);
     if (strays && status == BRY_OK)
         status = gather_strays(saving, i);
     /* They are in order but for strays, and where the values of a fingerprint got other names. */
-    bool renamed = saving->source[0].name && !saving->source[0].rising;
+    bool renamed = saving->source.name && !saving->source.rising;
     if (strays || (renamed && !is_sorted(saving->entry, saving->entries)))
         qsort(saving->entry, saving->entries, sizeof *saving->entry, compare_entries);
     if (strays)
@@ -443,27 +436,20 @@ static void put_entries(const bry__table_saving *saving, const bry__entry *entry
 }
 
 /* Whether a segment is in memory just as it is to be written. */
-static bool is_ready(const bry__table_source *source, const bry__segment *segment,
-                     unsigned value_bits, const bry__segment_layout *layout)
+static bool is_ready(const bry__segment *segment, unsigned value_bits,
+                     const bry__segment_layout *layout)
 {
-    if (segment->n > 0 &&
-        (segment->remainder_bits != layout->remainder_bits || segment->value_bits != value_bits))
-        return false;
-    for (unsigned j = 0; source->keep && j < segment->n; j++) {
-        uint32_t value = bry__segment_value(segment, j);
-        if (source->keep(source->context, value) != value)
-            return false;
-    }
-    return true;
+    return segment->n == 0 ||
+           (segment->remainder_bits == layout->remainder_bits && segment->value_bits == value_bits);
 }
 
 /* Writes segment i from the one in memory that has the same fingerprints, without looking at each
  * entry's. False: that cannot be done. */
 static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table_output *output)
 {
-    const bry__table_source *source = &saving->source[0];
+    const bry__table_source *source = &saving->source;
     const bry__table *table = source->table;
-    if (saving->sources > 1 || i >= table->segments || has_strays(saving, i) ||
+    if (i >= table->segments || has_strays(saving, i) ||
         bry__table_level(table, i) != bry__table_level(&saving->shape, i))
         return false;
     const bry__segment *segment = bry__table_segment(table, i);
@@ -476,7 +462,7 @@ static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table
                                        front, &n, &layout))
             return false;
     } else {
-        if (!is_ready(source, segment, value_bits, &layout))
+        if (!is_ready(segment, value_bits, &layout))
             return false;
         if (n) {
             memcpy(front, segment->bytes, layout.front);
@@ -513,18 +499,16 @@ bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, ui
 bry_status bry__table_save_crowds(bry__table_saving *saving, bry__table_output *output)
 {
     bry_status status = BRY_OK;
-    for (unsigned i = 0; i < saving->sources; i++) {
-        bry__overflow_place place = {0};
-        uint64_t fingerprint;
-        while (next_crowd(saving, &saving->source[i], &place, &fingerprint, false, &status))
-            for (size_t j = BRY__CROWD; j < saving->values; j++) {
-                bry__store64(output->buffer + output->filled, fingerprint);
-                bry__store32(output->buffer + output->filled + 8, saving->value[j]);
-                output->filled += BRY__CROWD_ENTRY;
-                if (output->filled == (size_t)BRY__CROWD_ENTRY * BRY__CROWD_BATCH)
-                    flush(output, BRY__CROWDS);
-            }
-    }
+    bry__overflow_place place = {0};
+    uint64_t fingerprint;
+    while (next_crowd(saving, &saving->source, &place, &fingerprint, false, &status))
+        for (size_t j = BRY__CROWD; j < saving->values; j++) {
+            bry__store64(output->buffer + output->filled, fingerprint);
+            bry__store32(output->buffer + output->filled + 8, saving->value[j]);
+            output->filled += BRY__CROWD_ENTRY;
+            if (output->filled == (size_t)BRY__CROWD_ENTRY * BRY__CROWD_BATCH)
+                flush(output, BRY__CROWDS);
+        }
     flush(output, BRY__CROWDS);
     return status;
 }

@@ -19,11 +19,9 @@
 /* A table whose entries are saved. */
 typedef struct bry__table_source {
     const bry__table *table;
-    const uint32_t *name; /* saved for each value; BRY__NOT_KEPT: its entries are not saved */
+    const uint32_t *name; /* saved for each value; BRY__NOT_KEPT: its entries are not saved. NULL:
+                             values are saved as they are */
     bool rising; /* names ascend with the values */
-    bry__keep_value *keep; /* the same as a call, if name is NULL; both NULL: values are saved as
-                              they are */
-    const void *context;
 } bry__table_source;
 
 /* Output of frames: a stream, or only a checksum of their payloads. */
@@ -44,8 +42,7 @@ typedef struct bry__table_stray {
 } bry__table_stray;
 
 typedef struct bry__table_saving {
-    bry__table_source source[2];
-    unsigned sources;
+    bry__table_source source;
     bry_allocator
         allocator; /* not the owner's: an owner whose allocator is exhausted can be saved */
     uint64_t n; /* entries to be saved */
@@ -59,13 +56,10 @@ typedef struct bry__table_saving {
     size_t values, value_room;
 } bry__table_saving;
 
-/*
- * Prepares to save the entries of one or two tables of the same range, n entries in all. If there
- * are two, no fingerprint is in both, and none has a crowd. The tables must not change until the
- * end. Values are saved with value_bits. BRY_E_NOMEM.
- */
+/* Prepares to save the n entries of a table that are kept. The table must not change until the end.
+ * Values are saved with value_bits. BRY_E_NOMEM. */
 bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_source *source,
-                                   unsigned sources, uint64_t n, unsigned value_bits);
+                                   uint64_t n, unsigned value_bits);
 /* Accepts one that is all zeros. */
 void bry__table_saving_end(bry__table_saving *saving);
 
