@@ -121,8 +121,8 @@ static int print_table(const plan_inputs *in, const plan_costs *cost, const bool
     return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
 }
 
-/* Marks the rows of this job and this engine, NULL for all; a message and the exit code when there
- * are none. */
+/* Marks the rows of this job and engine; NULL: all. If no row matches, prints a message and returns
+ * the exit code. */
 static int pick_plans(const char *job, const char *name, bool *wanted)
 {
     bry_engine engine = BRY_ENGINE_AUTO;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Line i is a repeat if this is so, and repeats a line before it that is none. */
+/* Whether line i repeats an earlier line, which is not itself a repeat. */
 static inline bool line_is_repeat(uint64_t i)
 {
     return i % 20 == 19;

@@ -236,7 +236,7 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
     if (flags & ~(uint64_t)APART)
         return cli_note_fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
     if (strlen(name) != len || cli_names_find(names, name) != CLI_NO_FILE)
-        return cli_note_fail(load, BRY_E_BADDATA, *at, "a name is none, or there twice");
+        return cli_note_fail(load, BRY_E_BADDATA, *at, "a name is invalid or a duplicate");
     size_t file;
     cli_file_facts facts = {cli_get(record + AT_SIZE, 8), (int64_t)cli_get(record + AT_CHANGED, 8)};
     bry_status status = cli_names_add(names, name, facts, &file);

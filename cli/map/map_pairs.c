@@ -176,7 +176,7 @@ static void free_batch(batch *b)
     free(b->text);
 }
 
-/* Makes room for so many bytes more. */
+/* Makes room for that many more bytes. */
 static bool reserve_text(batch *b, size_t len)
 {
     size_t most = 2 * b->bytes_most + len;

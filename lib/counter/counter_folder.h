@@ -1,6 +1,6 @@
 /* The folder of a table of counters, for counter_log.c, which explains it, and counter_open.c. */
-#ifndef BRY_WINDOW_COUNTER_FOLDER_H
-#define BRY_WINDOW_COUNTER_FOLDER_H
+#ifndef BRY_COUNTER_FOLDER_H
+#define BRY_COUNTER_FOLDER_H
 
 #include "counter/counter_object.h"
 #include "frame/log.h"

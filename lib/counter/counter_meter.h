@@ -7,8 +7,8 @@
  * so the count is atomic. A ceiling is set only during changes, which have the table for
  * themselves.
  */
-#ifndef BRY_WINDOW_COUNTER_METER_H
-#define BRY_WINDOW_COUNTER_METER_H
+#ifndef BRY_COUNTER_METER_H
+#define BRY_COUNTER_METER_H
 
 #include <bloomery/base.h>
 #include <stdatomic.h>

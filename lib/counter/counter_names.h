@@ -1,7 +1,7 @@
 /* The names of a table of counters and their exact values. counter_names.c explains the structure.
  */
-#ifndef BRY_WINDOW_COUNTER_NAMES_H
-#define BRY_WINDOW_COUNTER_NAMES_H
+#ifndef BRY_COUNTER_NAMES_H
+#define BRY_COUNTER_NAMES_H
 
 #include <bloomery/counter.h>
 

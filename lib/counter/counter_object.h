@@ -1,6 +1,6 @@
 /* A table of counters, for the files that implement it: counter.c explains it. */
-#ifndef BRY_WINDOW_COUNTER_OBJECT_H
-#define BRY_WINDOW_COUNTER_OBJECT_H
+#ifndef BRY_COUNTER_OBJECT_H
+#define BRY_COUNTER_OBJECT_H
 
 #include <bloomery/counter.h>
 #include <bloomery/window.h>

@@ -5,8 +5,8 @@
  *
  * time and repeats are the table's when the record was written: repeats themselves are not logged.
  */
-#ifndef BRY_WINDOW_COUNTER_RECORD_H
-#define BRY_WINDOW_COUNTER_RECORD_H
+#ifndef BRY_COUNTER_RECORD_H
+#define BRY_COUNTER_RECORD_H
 
 #include "counter/counter_object.h"
 #include "frame/frame_header.h"

@@ -546,7 +546,7 @@ class Bytes(IndexCase):
                 (changed(48 + 20, "<I", 0), b"the names do not fill their length"),
                 (changed(48 + 20, "<I", 2**32 - 1), b"the names do not fill their length"),
                 (changed(48 + 24, "<I", 2), b"a flag of a file is unknown"),
-                (with_note(note + note[48:]), b"a name is none, or there twice"),
+                (with_note(note + note[48:]), b"a name is invalid or a duplicate"),
                 (with_note(note[:-1]), b"the names do not fill their length"),
                 (with_note(note[:-24] + struct.pack("<QQQ", 0, 7, 3)),
                  b"a piece of a file is out of order")):

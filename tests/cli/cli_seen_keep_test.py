@@ -119,7 +119,7 @@ class Signals(SeenCase):
             self.assertEqual(os.read(process.stdout.fileno(), 100), b"%d\n" % number)
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=60), -number)
-            self.assertEqual(process.stdout.read(), b"")  # half a line is none
+            self.assertEqual(process.stdout.read(), b"")  # half a line is not printed
             self.assertEqual(load(process.stderr.read())["lines"], 2)
             self.expect(["--state", "kept"], b"%d\nhalf%d\n" % (number, number),
                         b"half%d\n" % number)

@@ -6,7 +6,8 @@
  *   bytes 1–8    the seed of the operations
  *   then         the stream
  *
- * and the mutator below makes a new stream of it; of one that is none, an honest one to begin with.
+ * and the mutator below makes a new stream of it. If it is not a stream, the mutator starts with an
+ * honest one.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 typedef struct programs {
     uint64_t wanted; /* operations */
-    uint64_t length; /* programs have at most so many bytes */
+    uint64_t length; /* of a program, in bytes, at most */
     uint64_t seed; /* of the next program; 1 where none is given */
 } programs;
 

@@ -25,8 +25,8 @@ static bool ask_version(remote_report *report)
     return good;
 }
 
-/* Answers that are not as stored, in one phase, are no more than the error allows; those
- * of memcached are none. Updates that were refused show as wrong ones later. */
+/* The wrong answers in one phase are no more than the error allows, and memcached gives none.
+ * Updates that were refused show up later as wrong answers. */
 static bool check_remote_record(const remote_report *report, const char *name,
                                 const remote_record *record, double error)
 {
